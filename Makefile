@@ -1,0 +1,39 @@
+# Every target sets up what it needs: a virtual environment in .venv and the packages in it.
+PYTHON ?= python3
+BIN := .venv/bin
+DEPTHGAUGE := $(BIN)/depthgauge
+
+.PHONY: demo test lint perf evidence docs clean
+
+.venv/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+.venv/.dev: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: .venv/.ready  ## the main job, from nothing to numbers
+	$(DEPTHGAUGE) demo --out out/demo
+
+test: .venv/.dev lint  ## what must never break
+	$(BIN)/python -m pytest -q -n 2
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+perf: .venv/.dev  ## us beside what people use today, in one run
+	$(BIN)/python -m perf
+
+evidence: .venv/.dev  ## accuracy figures of the docs, recorded in docs/evidence
+	$(BIN)/python -m docs.evidence
+
+docs: .venv/.dev  ## regenerates the pages that are made from the declarations
+	$(BIN)/python -m docs.generate
+
+clean:
+	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache

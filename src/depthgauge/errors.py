@@ -1,0 +1,104 @@
+"""The one exception tree. Everything that depthgauge raises on purpose is in it.
+
+DepthgaugeError             caught by the command line: one sentence, exit 1
+├── UnknownName             no metric, region, dataset ... of that name; says which is nearest
+├── DuplicateName           two things claim one name
+├── BadFile                 a file is truncated, lies about its size, or is of another kind
+│   └── TooLarge            its header claims more than the limit; nothing was allocated
+├── DoesNotFit              values that a file format cannot hold
+├── WrongShape              two maps, masks or images whose sizes do not go together
+├── BadData                 a dataset or estimates folder lacks something or contradicts itself
+├── BadProtocol             a benchmark file has mistakes; all of them are listed
+├── Unavailable             this sample cannot give what was asked for (no mask, no right view ...)
+├── MissingExtra            an optional dependency is not installed; says what to install
+├── NothingScored           there was not one sample that could be scored
+└── Misuse                  the call itself is wrong; exit 2
+    └── BadScoreId          a score id, region expression or option that cannot be parsed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class DepthgaugeError(Exception):
+    """Anything that depthgauge raises on purpose; its text is one sentence for a person."""
+
+    exit_code = 1
+
+
+class UnknownName(DepthgaugeError, KeyError):
+    """No thing of that kind has this name."""
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of its argument.
+        return Exception.__str__(self)
+
+
+class DuplicateName(DepthgaugeError):
+    """Two things claim the same name."""
+
+
+class BadFile(DepthgaugeError, ValueError):
+    """A file is truncated, lies about its size, or is not of the expected kind."""
+
+
+class TooLarge(BadFile):
+    """A file's header claims more pixels or bytes than the limit."""
+
+
+class DoesNotFit(DepthgaugeError, ValueError):
+    """Values that the file format cannot hold."""
+
+
+class WrongShape(DepthgaugeError, ValueError):
+    """Two maps, masks or images whose sizes do not go together."""
+
+
+class BadData(DepthgaugeError):
+    """A dataset or estimates folder lacks something or contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: where it is, what is wrong, and what would be right."""
+
+    where: str
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}"
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+class BadProtocol(DepthgaugeError):
+    """A benchmark file has mistakes; `problems` lists all of them."""
+
+    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        listed = "; ".join(str(p) for p in self.problems)
+        super().__init__(f"{source}: {len(self.problems)} mistake(s): {listed}")
+
+
+class Unavailable(DepthgaugeError):
+    """This sample cannot give what was asked for."""
+
+
+class MissingExtra(DepthgaugeError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class NothingScored(DepthgaugeError):
+    """Not one sample could be scored."""
+
+
+class Misuse(DepthgaugeError, ValueError):
+    """The call itself is wrong."""
+
+    exit_code = 2
+
+
+class BadScoreId(Misuse):
+    """A score id, region expression or option that cannot be parsed."""

@@ -1,0 +1,231 @@
+"""The nouns of the house: cameras, samples, estimates, regions packed into a plane, scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Map = NDArray[np.float32]
+"""(H, W) or (H, W, C), NaN where a value is missing."""
+Mask = NDArray[np.bool_]
+"""(H, W), True where a pixel is in the region."""
+Image = NDArray[np.uint8] | NDArray[np.float32]
+"""(H, W, 3) RGB or (H, W) grey, uint8 or linear float32 in 0..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """A pinhole camera with lens distortion; pixel centres are at integers."""
+
+    focal_px: tuple[float, float]
+    """Focal length along x and y."""
+    centre_px: tuple[float, float]
+    """Principal point (x, y)."""
+    size_px: tuple[int, int]
+    """Width and height of the image."""
+    distortion: tuple[float, ...] = ()
+    """k1 k2 p1 p2 k3 ... in OpenCV's order; empty for none."""
+    world_from_camera: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
+    """4x4 pose; x right, y down, z forward."""
+
+    def matrix(self) -> NDArray[np.float64]:
+        """The 3x3 intrinsics matrix."""
+        (fx, fy), (cx, cy) = self.focal_px, self.centre_px
+        return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """Cameras that are fixed to each other."""
+
+    cameras: Mapping[str, Camera]
+    """By name: `left`, `right`, or the names of a camera grid's views."""
+    baseline_m: float = math.nan
+    """Distance between neighbouring cameras; NaN where it is not known."""
+    principal_offset_px: float = 0.0
+    """x of the right principal point minus that of the left (Middlebury's `doffs`)."""
+
+
+class Items(Mapping[str, Any]):
+    """Named things that are read when they are first asked for.
+
+    Values are given directly or as loaders (callables without arguments); `items.left_image` and
+    `items["left_image"]` are the same.
+    """
+
+    __slots__ = ("_loaders", "_values")
+
+    def __init__(self, things: Mapping[str, Any]) -> None:
+        self._values = {name: thing for name, thing in things.items() if not callable(thing)}
+        self._loaders: dict[str, Callable[[], Any]] = {
+            name: thing for name, thing in things.items() if callable(thing)
+        }
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            self._values[name] = self._loaders[name]()
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no '{name}' here, only {', '.join(self)}") from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was read is read again in another process: loaders travel, maps do not.
+        kept = {n: v for n, v in self._values.items() if n not in self._loaders}
+        return {**kept, **self._loaders}
+
+    def __setstate__(self, things: dict[str, Any]) -> None:
+        self.__init__(things)  # type: ignore[misc]  # __init__ is the only place that sorts them
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self._values, *self._loaders}))
+
+    def __len__(self) -> int:
+        return len({*self._values, *self._loaders})
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values or name in self._loaders
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self)})"
+
+
+class Inputs(Items):
+    """What a method may see: images, rig, disparity range, and what its tier allows."""
+
+    __slots__ = ()
+
+
+class Truth(Items):
+    """What only the evaluator sees.
+
+    A map of each quantity under the quantity's name (`disparity`, `depth`, `flow`), masks under
+    `<name>_mask`, label maps under `<name>_labels`; a right view's map as `right_disparity`.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One thing to be estimated: a scene, a frame, an image pair."""
+
+    id: str
+    """The dataset's own name of it, stable across machines."""
+    inputs: Inputs
+    truth: Truth | None
+    """None where the truth is not in the data (a held-out test split)."""
+    scene: str = ""
+    """What `pool = "scene"` merges; empty: a scene of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a method returns."""
+
+    values: Map
+    """The estimated map, NaN where there is none."""
+    quantity: str
+    confidence: Map | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    """Whatever else a method found: focal length, time, options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """All regions of a sample packed into one integer map: bit i of a pixel is region i.
+
+    The bit patterns that occur are the plane's *atoms*: disjoint by construction, and every region
+    is a sum of atoms. A pixel without truth has no bit set.
+    """
+
+    codes: NDArray[np.unsignedinteger[Any]]
+    """(H, W); `atoms[lookup[code]]` is the pattern of a pixel."""
+    names: tuple[str, ...]
+    """Region names, bit 0 first."""
+    atoms: NDArray[np.uint64]
+    """The distinct patterns, ascending."""
+    lookup: NDArray[np.int32]
+    """From code to index into `atoms`."""
+
+    def members(self, name: str) -> NDArray[np.bool_]:
+        """Which atoms make up that region."""
+        bit = np.uint64(self.names.index(name))
+        return (self.atoms >> bit) & np.uint64(1) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a metric measured on one region: adds over disjoint regions and over samples."""
+
+    count: int
+    """Pixels (or pairs, edges ...) used."""
+    missing: int
+    """Those of the region that have a truth but no estimate."""
+    sums: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """A small vector that adds."""
+    values: NDArray[np.float32] | None = None
+    """For order statistics: sorted values that merge."""
+
+    def __add__(self, other: State) -> State:
+        values = None
+        if self.values is not None and other.values is not None:
+            values = np.sort(np.concatenate([self.values, other.values]))
+        return State(
+            self.count + other.count, self.missing + other.missing, self.sums + other.sums, values
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return (
+            (self.count, self.missing) == (other.count, other.missing)
+            and np.array_equal(self.sums, other.sums, equal_nan=True)
+            and (self.values is None) == (other.values is None)
+            and (self.values is None or np.array_equal(self.values, other.values))  # type: ignore[arg-type]  # both are arrays here
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # holds arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One number with everything that is needed to know what it means."""
+
+    value: float
+    """In the metric's unit; NaN where there is none, `why` then says why."""
+    count: int
+    """Pixels used."""
+    missing: int
+    """Pixels of the region with truth but without an estimate."""
+    total: float | None = None
+    """The numerator where the value is a ratio, else None."""
+    unit: str = ""
+    state: State | None = None
+    alignment: Mapping[str, Any] | None = None
+    """What the alignment found (kind, space, scale, shift, reason), where the protocol has one."""
+
+    @property
+    def why(self) -> str | None:
+        """Why there is no finite value: `empty`, `missing` or `infinite`; None where there is."""
+        if math.isfinite(self.value):
+            return None
+        if math.isinf(self.value):
+            return "infinite"
+        return "empty" if self.count == 0 and self.missing == 0 else "missing"
+
+    @property
+    def density(self) -> float:
+        """Share of the region's truth pixels that have an estimate."""
+        n = self.count + self.missing
+        return self.count / n if n else math.nan

@@ -1,0 +1,45 @@
+"""Units of quantities and of scores, and how a score follows when the quantity's unit changes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+QUANTITY_UNITS = {
+    "disparity": "px",
+    "depth": "m",
+    "flow": "px",
+    "scene_flow": "m",
+    "layered_flow": "px",
+    "normals": "deg",
+    "boundaries": "",
+    "planes": "",
+    "view": "",
+}
+"""The unit of each quantity inside the package; readers and writers convert at the edge."""
+
+
+class Unit(Enum):
+    """The unit of a score: its symbol, and the power of the quantity's own unit in it.
+
+    A score of degree 1 doubles when estimate and truth (and thresholds in the same unit) double,
+    one of degree 2 grows fourfold, one of degree 0 stays as it is.
+    """
+
+    PERCENT = ("%", 0)
+    RATIO = ("", 0)
+    DEGREE = ("deg", 0)
+    QUANTITY = ("{}", 1)
+    QUANTITY_SQUARED = ("{}\u00b2", 2)
+
+    def __init__(self, symbol: str, degree: int) -> None:
+        self.symbol = symbol
+        self.degree = degree
+
+    def of(self, quantity: str) -> str:
+        """The symbol for scores of that quantity: `px`, `m`, `px²`, `%` ...
+
+        >>> Unit.QUANTITY_SQUARED.of("depth"), Unit.PERCENT.of("flow")
+        ('m²', '%')
+        """
+        base = QUANTITY_UNITS.get(quantity, "")
+        return self.symbol.format(base) if base or self.degree == 0 else ""
