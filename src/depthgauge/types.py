@@ -161,7 +161,7 @@ class Plane:
     def members(self, name: str) -> NDArray[np.bool_]:
         """Which atoms make up that region."""
         bit = np.uint64(self.names.index(name))
-        return (self.atoms >> bit) & np.uint64(1) == 1
+        return np.asarray((self.atoms >> bit) & np.uint64(1) == 1)
 
 
 @dataclass(frozen=True, slots=True)

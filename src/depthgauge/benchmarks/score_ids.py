@@ -1,0 +1,63 @@
+"""Score ids: `metric[:params]@region`, in tables, JSON, file names and on the command line.
+
+Parameters are those that were given, in declared order, joined by commas, numbers as `%g`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from depthgauge.errors import BadScoreId
+from depthgauge.metrics import METRICS, Metric
+
+
+@dataclass(frozen=True)
+class ScoreSpec:
+    """One number to be computed: which metric, with which parameters, on which region."""
+
+    id: str
+    metric: Metric
+    params: Mapping[str, Any]
+    """All parameters, defaults filled in."""
+    region: str
+
+
+def format_value(value: Any) -> str:
+    """A parameter as it stands in an id."""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def make_spec(metric: str, params: Mapping[str, Any], region: str, name: str = "") -> ScoreSpec:
+    """A spec with its id; `params` are those that were given."""
+    declared = METRICS[metric]
+    bound = declared.bind(params)
+    given = ",".join(format_value(bound[key]) for key in declared.params if key in params)
+    made = f"{metric}:{given}" if given else metric
+    return ScoreSpec(f"{name or made}@{region}", declared, bound, region)
+
+
+def parse_metric(text: str) -> tuple[str, dict[str, Any]]:
+    """Name and given parameters of `metric[:p1,p2]`, parameters in declared order.
+
+    >>> parse_metric("d1:3,0.05")
+    ('d1', {'threshold': '3', 'share': '0.05'})
+    """
+    name, colon, rest = text.strip().partition(":")
+    values = rest.split(",") if colon else []
+    names = list(METRICS[name].params)
+    if len(values) > len(names) or (colon and not all(v.strip() for v in values)):
+        takes = f"{name}:{','.join(names)}" if names else f"{name} (no parameters)"
+        raise BadScoreId(f"'{text}' does not fit; write {takes}.")
+    return name, dict(zip(names, (v.strip() for v in values), strict=False))
+
+
+def file_name(score_id: str) -> str:
+    """An id as part of a file name or URL.
+
+    >>> file_name("d1:3,0.05@all")
+    'd1_3_0.05_all'
+    """
+    return re.sub(r"[^A-Za-z0-9.\\-]", "_", score_id)

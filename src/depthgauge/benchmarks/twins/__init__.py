@@ -1,0 +1,62 @@
+"""Twins: public evaluators' own numbers, quirks included. One module each, all plain NumPy.
+
+A twin module has `REVISION`, `options(given) -> dict` (checked, defaults filled in; every quirk is
+one of them), `score_ids(options)` and `evaluate(sample, estimate_path, options) -> TwinScores`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from depthgauge._registry import Registry, nearest
+from depthgauge.errors import Misuse
+from depthgauge.types import Sample, Score
+
+
+@dataclass(frozen=True, slots=True)
+class TwinScores:
+    """What a twin found for one sample."""
+
+    scores: Mapping[str, Score]
+    left_out: tuple[str, ...] = ()
+    """Regions whose scores the sample cannot have."""
+
+
+class Twin(Protocol):
+    """What a twin module offers."""
+
+    REVISION: int
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All options, defaults filled in; unknown ones are an error."""
+
+    def score_ids(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The evaluator's own ids, in its order."""
+
+    def evaluate(
+        self, sample: Sample, estimate_path: Path, options: Mapping[str, Any]
+    ) -> TwinScores:
+        """All scores of one sample."""
+
+
+def fill_options(
+    given: Mapping[str, Any], allowed: Mapping[str, tuple[Any, ...]]
+) -> dict[str, Any]:
+    """Options with defaults (the first allowed value) filled in."""
+    for name, value in given.items():
+        if name not in allowed:
+            raise Misuse(f"there is no option '{name}'. {nearest(name, allowed)}".strip())
+        if value not in allowed[name]:
+            choices = ", ".join(str(choice) for choice in allowed[name])
+            raise Misuse(f"option '{name}' is '{value}' but must be one of: {choices}.")
+    return {name: given.get(name, choices[0]) for name, choices in allowed.items()}
+
+
+def _collect(module: object) -> Iterator[tuple[str, Twin]]:
+    yield module.__name__.rpartition(".")[2], cast(Twin, module)  # type: ignore[attr-defined]  # a module has a name
+
+
+TWINS: Registry[Twin] = Registry("twin", __name__, _collect)

@@ -1,0 +1,87 @@
+"""The command line: one file a verb, no logic. A verb is imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from depthgauge._version import __version__
+from depthgauge.errors import DepthgaugeError
+
+VERBS = {
+    "score": "score two maps, or a folder of estimates on a benchmark",
+    "check": "find every problem of a folder of estimates before scoring it",
+    "list": "list metrics, regions, datasets or benchmarks",
+    "show": "explain one metric, region, dataset or benchmark",
+    "dataset": "verify a dataset folder",
+    "demo": "make two maps, score them, and look at the errors",
+    "doctor": "say what this installation has and what it lacks",
+}
+
+
+class _Verbs(click.Group):
+    """Knows the verbs by name; `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"depthgauge.cli.{cmd_name}_verb")
+        return module.command  # type: ignore[no-any-return]  # each verb's module has one
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from depthgauge._registry import nearest
+
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            hint = nearest(args[0], VERBS) or f"There are: {', '.join(VERBS)}."
+            raise click.UsageError(f"no verb '{args[0]}'. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: depthgauge demo",
+)
+@click.version_option(__version__, prog_name="depthgauge")
+def depthgauge() -> None:
+    """Scores you can trust for everything that sees depth.
+
+    Data goes to stdout, progress to stderr. Exit code 0: done, 1: failed, 2: misused.
+    """
+
+
+def main() -> None:
+    """Runs the command line; a known error is one sentence, never a traceback."""
+    try:
+        code = depthgauge.main(standalone_mode=False)
+    except DepthgaugeError as error:
+        code = _say(str(error), error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.exceptions.Abort:
+        code = _say("stopped.", 130)
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain again on closing stdout.
+        sys.stderr.close()
+        code = 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        code = _say(f"{where}{error.strerror or error}.", 1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(text: str, code: int) -> int:
+    click.echo(f"error: {text}", err=True)
+    return code

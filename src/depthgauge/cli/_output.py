@@ -1,0 +1,72 @@
+"""What every verb prints with: tables and JSON on stdout, progress and warnings on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from depthgauge.errors import BadFile
+
+
+def write_json(target: str, body: Any) -> None:
+    """Strict JSON to a file, or to stdout where the target is `-`."""
+    text = json.dumps(body, indent=1, allow_nan=False, ensure_ascii=False)
+    if target == "-":
+        click.echo(text)
+        return
+    path = Path(target)
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: str = "") -> None:
+    """A text table; each column has a heading and is aligned `left` or `right`."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading, justify in columns:
+        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]  # left or right
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    # Not cut to 80 columns where the output goes to a file or a pipe.
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False).print(table)
+
+
+def warn(text: str) -> None:
+    """One line on stderr."""
+    click.echo(f"warning: {text}", err=True)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on stderr, only on a terminal; yields `step(what, done, all)`."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, whole: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn(title),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda what, done, whole: progress.update(
+            task, description=what, completed=done, total=whole
+        )

@@ -1,0 +1,198 @@
+"""`depthgauge score`: two maps, or a benchmark with folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from depthgauge.cli._output import print_table, progress_bar, warn, write_json
+from depthgauge.errors import Misuse
+
+if TYPE_CHECKING:
+    from depthgauge.benchmarks import Protocol
+    from depthgauge.types import Map
+
+
+@click.command("score")
+@click.argument("benchmark", required=False)
+@click.option("--estimate", type=click.Path(path_type=Path), help="A map: PFM, PNG, NPY, FLO ...")
+@click.option("--truth", type=click.Path(path_type=Path), help="The true map, of the same size.")
+@click.option("--metric", "metrics", multiple=True, help="E.g. badpix:2 or mae; may be repeated.")
+@click.option(
+    "--region",
+    "regions",
+    multiple=True,
+    metavar="NAME=MASK.png",
+    help="Also score a mask's pixels.",
+)
+@click.option("--quantity", help="disparity, depth or flow; by default as the files suggest.")
+@click.option(
+    "--missing",
+    type=click.Choice(["bad", "skip"]),
+    default="bad",
+    show_default=True,
+    help="What a pixel without estimate costs (two maps; a benchmark says it itself).",
+)
+@click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
+@click.option("--estimates", type=click.Path(path_type=Path), help="The folder of estimates.")
+@click.option("--name", help="The method's name, where file names contain it.")
+@click.option("--sample", "only", multiple=True, help="Score this sample only; may be repeated.")
+@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@click.option(
+    "--map",
+    "map_to",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write error maps there.",
+)
+def command(
+    benchmark: str | None,
+    estimate: Path | None,
+    truth: Path | None,
+    data: Path | None,
+    estimates: Path | None,
+    **options: Any,
+) -> None:
+    """Scores two maps, or a folder of estimates on a benchmark.
+
+    \b
+    Two maps:
+      depthgauge score --estimate a.pfm --truth b.pfm --metric badpix:2 --metric mae
+    A benchmark:
+      depthgauge score middlebury --data trainingF --estimates results --name MyMethod
+
+    Every number comes with the pixels it was made from; --json adds the whole protocol and its
+    hash. 'depthgauge list metrics' shows the metrics, 'depthgauge show badpix' explains one.
+    """
+    if benchmark is None:
+        if estimate is None or truth is None:
+            raise click.UsageError(
+                "give two maps (--estimate, --truth), or a benchmark with --data and --estimates."
+            )
+        if data is not None or estimates is not None:
+            raise click.UsageError("--data and --estimates go with a benchmark; name one first.")
+        _score_two(estimate, truth, options)
+        return
+    if estimate is not None or truth is not None:
+        raise click.UsageError("--estimate and --truth go without a benchmark.")
+    if data is None or estimates is None:
+        raise click.UsageError(f"benchmark '{benchmark}' needs --data DIR and --estimates DIR.")
+    if options["metrics"] or options["regions"] or options["quantity"]:
+        raise click.UsageError(
+            "a benchmark says itself which metrics and regions it has; leave out --metric, "
+            "--region and --quantity."
+        )
+    _score_benchmark(benchmark, data, estimates, options)
+
+
+def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
+    from depthgauge.engine.arrays import score
+    from depthgauge.engine.result import score_json
+    from depthgauge.io import read_map
+    from depthgauge.report.tables import SCORE_COLUMNS, score_rows
+
+    quantity = options["quantity"] or _guess_quantity(truth)
+    maps = read_map(estimate, quantity=quantity), read_map(truth, quantity=quantity)
+    scores = score(
+        *maps,
+        options["metrics"],
+        quantity=quantity,
+        missing=options["missing"],
+        regions=_read_regions(options["regions"]),
+    )
+    if options["map_to"] is not None:
+        _write_maps(options["map_to"], scores.protocol, *maps)
+    if options["json_to"]:
+        body = {
+            "schema": 1,
+            "estimate": str(estimate),
+            "truth": str(truth),
+            "protocol_hash": scores.protocol_hash,
+            "protocol": scores.protocol.resolved(),
+            "scores": {name: score_json(found) for name, found in scores.items()},
+        }
+        write_json(options["json_to"], body)
+    if options["json_to"] != "-":
+        print_table(SCORE_COLUMNS, score_rows(scores), f"{estimate} against {truth}")
+        click.echo(f"missing estimates: {options['missing']}; protocol {scores.protocol_hash[:12]}")
+
+
+def _guess_quantity(path: Path) -> str:
+    from depthgauge.io import map_size
+
+    return "flow" if path.suffix == ".flo" or map_size(path)[2] in (2, 3) else "disparity"
+
+
+def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
+    from depthgauge.io import read_mask
+
+    regions: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise Misuse(f"--region {text}: write NAME=MASK.png, or NAME='expression'.")
+        regions[name] = read_mask(Path(value)) if Path(value).suffix else value
+    return regions
+
+
+def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[str, Any]) -> None:
+    from depthgauge.engine.evaluate import evaluate
+    from depthgauge.report.tables import SUMMARY_COLUMNS, summary_rows
+
+    with progress_bar(f"scoring {benchmark}") as step:
+        result = evaluate(
+            benchmark, data, estimates, name=options["name"], only=options["only"], progress=step
+        )
+    for sample, why in result.failed.items():
+        warn(f"{sample}: {why}")
+    if result.left_out:
+        warn(f"left out, their truth or mask is not in the data: {', '.join(result.left_out)}")
+    if options["map_to"] is not None:
+        _write_benchmark_maps(result, data, estimates, options)
+    if options["json_to"]:
+        write_json(options["json_to"], result.to_json())
+    if options["json_to"] != "-":
+        protocol = result.protocol
+        title = f"{protocol.id} v{protocol.version}, {len(result.samples)} samples: {estimates}"
+        print_table(SUMMARY_COLUMNS, summary_rows(result), title)
+        click.echo(
+            f"pooled by {protocol.pool}, missing estimates: {protocol.missing}, "
+            f"protocol {protocol.hash[:12]}"
+        )
+
+
+def _write_benchmark_maps(
+    result: Any, data: Path, estimates: Path, options: dict[str, Any]
+) -> None:
+    from depthgauge.engine.evaluate import prepared_samples
+
+    if result.protocol.twin is not None:
+        warn("a twin has no error maps of its own; score the benchmark it is the twin of.")
+        return
+    with progress_bar("drawing") as step:
+        found = list(result.samples)
+        pairs = prepared_samples(result.protocol, data, estimates, name=options["name"], only=found)
+        for done, (sample, prepared) in enumerate(pairs, start=1):
+            folder = options["map_to"] / sample
+            _write_maps(folder, result.protocol, prepared.estimate, prepared.truth)
+            step(sample, done, len(found))
+
+
+def _write_maps(folder: Path, protocol: Protocol, estimate: Map, truth: Map) -> None:
+    import numpy as np
+
+    from depthgauge.benchmarks.score_ids import file_name
+    from depthgauge.report.pictures import write_error_map
+
+    known = np.asarray(np.isfinite(truth).reshape(*truth.shape[:2], -1).all(axis=-1))
+    for metric_id, spec in {s.id.partition("@")[0]: s for s in protocol.specs}.items():
+        metric = spec.metric
+        write_error_map(
+            folder / f"{file_name(metric_id)}.png",
+            metric.error_map(estimate, truth, **spec.params),
+            known,
+            title=metric_id,
+            unit=metric.unit.of(protocol.quantity),
+        )

@@ -1,0 +1,126 @@
+"""`depthgauge show`: what one thing means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from depthgauge._registry import unknown
+from depthgauge.cli._output import write_json
+
+if TYPE_CHECKING:
+    from depthgauge.benchmarks import Protocol
+    from depthgauge.datasets import Dataset
+    from depthgauge.metrics import Metric
+    from depthgauge.regions import Region
+
+Facts = list[tuple[str, Any]]
+
+
+@click.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="The declaration as JSON.")
+def command(name: str, as_json: bool) -> None:
+    """Explains a metric, region, dataset or benchmark: definition, unit, parameters, example.
+
+    \b
+      depthgauge show badpix
+      depthgauge show middlebury
+    """
+    kind, facts, text = _find(name)
+    if as_json:
+        write_json("-", {"kind": kind, "name": name, **dict(facts), "text": text})
+        return
+    click.echo(f"{name}  ({kind})\n")
+    if text:
+        click.echo(f"{text}\n")
+    for key, value in facts:
+        if value not in ("", None, [], {}):
+            click.echo(f"{key + ':':<14}{_plain(value)}")
+
+
+def _find(name: str) -> tuple[str, Facts, str]:
+    from depthgauge.benchmarks import BENCHMARKS
+    from depthgauge.datasets import DATASETS
+    from depthgauge.metrics import METRICS
+    from depthgauge.regions import REGIONS
+
+    bare = name.partition(":")[0]
+    if bare in METRICS:
+        return "metric", _metric(METRICS[bare]), METRICS[bare].doc
+    if bare in REGIONS:
+        return "region", _region(REGIONS[bare]), REGIONS[bare].doc
+    if name in BENCHMARKS:
+        return "benchmark", _benchmark(BENCHMARKS[name]), BENCHMARKS[name].about.strip()
+    if name in DATASETS:
+        return "dataset", _dataset(DATASETS[name]), DATASETS[name].spec.title
+    known = [*METRICS, *REGIONS, *BENCHMARKS, *DATASETS]
+    raise unknown("metric, region, benchmark or dataset", name, known)
+
+
+def _metric(metric: Metric) -> Facts:
+    low, high = metric.bounds
+    return [
+        ("formula", metric.formula),
+        ("unit", metric.unit.of("") or _unit_words(metric)),
+        ("better", metric.better),
+        ("bounds", f"{low:g} to {high:g}"),
+        ("parameters", {k: v for k, v in metric.params.items()}),
+        ("choices", {k: list(v) for k, v in metric.choices.items()}),
+        ("scores", ", ".join(metric.of)),
+        ("pools", ", ".join(metric.pools)),
+        ("needs", ", ".join(metric.needs)),
+        ("revision", metric.revision),
+        ("cite", metric.cite),
+    ]
+
+
+def _unit_words(metric: Metric) -> str:
+    if metric.unit.degree == 0:
+        return "none"
+    return ", ".join(f"{metric.unit.of(quantity)} for {quantity}" for quantity in metric.of)
+
+
+def _region(region: Region) -> Facts:
+    return [
+        ("parameters", dict(region.params)),
+        ("needs", ", ".join(region.needs)),
+        ("revision", region.revision),
+        ("cite", region.cite),
+    ]
+
+
+def _dataset(dataset: Dataset) -> Facts:
+    spec = dataset.spec
+    return [
+        ("layout", spec.sample_layout),
+        ("quantities", ", ".join(spec.quantities)),
+        ("splits", ", ".join(spec.splits)),
+        ("estimates", ", ".join(spec.estimate_layouts)),
+        ("licence", spec.licence),
+        ("cite", spec.cite),
+        ("homepage", spec.homepage),
+    ]
+
+
+def _benchmark(protocol: Protocol) -> Facts:
+    return [
+        ("version", protocol.version),
+        ("hash", protocol.hash),
+        ("dataset", f"{protocol.dataset} ({protocol.split})"),
+        ("quantity", protocol.quantity),
+        ("missing", protocol.missing),
+        ("pool", protocol.pool),
+        ("alignment", protocol.align.kind),
+        ("resize", protocol.estimate_resize),
+        ("scores", ", ".join(spec.id for spec in protocol.specs)),
+        ("twin of", protocol.twin),
+        ("options", dict(protocol.options)),
+    ]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {item}" for key, item in value.items())
+    return str(value)

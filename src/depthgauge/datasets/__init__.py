@@ -1,0 +1,20 @@
+"""Dataset layouts, one file each: what reads them and, where it makes sense, writes them.
+
+>>> DATASETS["middlebury-2014"].spec.quantities
+('disparity',)
+"""
+
+from __future__ import annotations
+
+from depthgauge.datasets._dataset import DATASETS, Dataset, DatasetSpec
+from depthgauge.datasets._hashing import truth_hash
+from depthgauge.datasets.estimates import estimate_candidates, find_estimate
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "DatasetSpec",
+    "estimate_candidates",
+    "find_estimate",
+    "truth_hash",
+]

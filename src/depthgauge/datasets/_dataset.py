@@ -1,0 +1,119 @@
+"""What a dataset layout declares, and the registry of all of them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from depthgauge._registry import Registry, unknown
+from depthgauge.errors import BadData, Unavailable
+from depthgauge.types import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSpec:
+    """What is known of a dataset before any of it is read."""
+
+    id: str
+    title: str
+    quantities: tuple[str, ...]
+    """What its truth can hold."""
+    splits: tuple[str, ...]
+    """Empty: the data itself says which there are."""
+    licence: str
+    cite: str
+    homepage: str
+    sample_layout: str
+    """The files on disk in one line, for the docs and for errors."""
+    estimate_layouts: tuple[str, ...] = ()
+    """Public layouts of estimates: `{sample}`, `{name}` (the method's) and `{quantity}`."""
+    not_estimates: tuple[str, ...] = ()
+    """File names that fit `estimate_layouts` but hold the truth."""
+    revision: int = 1
+    """Raised whenever the reader may change a value."""
+
+
+class Reader(Protocol):
+    """`samples(root, split, **options)` of a dataset module."""
+
+    def __call__(self, root: Path, split: str = ..., **options: Any) -> Iterator[Sample]:
+        """The samples of a split, in the order of their ids."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset layout: its declaration, its reader and perhaps its writer."""
+
+    spec: DatasetSpec
+    reader: Reader
+    writer: Callable[..., None] | None = None
+
+    @property
+    def id(self) -> str:
+        """The name in the registry."""
+        return self.spec.id
+
+    @property
+    def revision(self) -> int:
+        """Raised whenever the reader may change a value."""
+        return self.spec.revision
+
+    def samples(self, root: Path, split: str = "all", **options: Any) -> Iterator[Sample]:
+        """The samples of a split, at least one; their maps are read when they are asked for."""
+        return self.reader(root, split, **options)
+
+    def write(self, root: Path, samples: Iterable[Sample], **options: Any) -> None:
+        """Writes samples in this layout.
+
+        Raises:
+            Unavailable: There is no writer for it.
+        """
+        if self.writer is None:
+            raise Unavailable(
+                f"dataset '{self.id}' can be read but not written; "
+                "write a 'depthgauge' folder instead."
+            )
+        self.writer(root, samples, **options)
+
+
+def reader(spec: DatasetSpec) -> Callable[[Callable[..., Iterator[Sample]]], Reader]:
+    """Gives a dataset's reader the checks that all of them need: split, folder, not empty."""
+
+    def wrap(read: Callable[..., Iterator[Sample]]) -> Reader:
+        @functools.wraps(read)
+        def samples(root: Path, split: str = "all", **options: Any) -> Iterator[Sample]:
+            root = Path(root)
+            if spec.splits and split not in spec.splits:
+                raise unknown(f"{spec.id} split", split, spec.splits)
+            if not root.is_dir():
+                raise BadData(f"{root}: there is no such folder. {expected(spec)}")
+            found = read(root, split, **options)
+            # The first sample is made at once, so that mistakes show where the call is.
+            first = next(found, None)
+            if first is None:
+                raise BadData(f"{root}: no sample of split '{split}'. {expected(spec)}")
+            return itertools.chain([first], found)
+
+        return samples
+
+    return wrap
+
+
+def expected(spec: DatasetSpec) -> str:
+    """The sentence that says what the folder of a dataset looks like."""
+    return f"Expected for '{spec.id}': {spec.sample_layout}."
+
+
+def _collect(module: object) -> Iterator[tuple[str, Dataset]]:
+    spec = getattr(module, "SPEC", None)
+    if isinstance(spec, DatasetSpec):
+        yield spec.id, Dataset(spec, module.samples, getattr(module, "write", None))  # type: ignore[attr-defined]  # a module with a SPEC has samples
+
+
+DATASETS: Registry[Dataset] = Registry("dataset", "depthgauge.datasets", collect=_collect)
+"""All dataset layouts by id; a module of this folder joins by having a `SPEC`."""

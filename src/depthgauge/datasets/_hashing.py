@@ -1,0 +1,58 @@
+"""The hash of a sample's truth: equal on every machine for the same decoded values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.types import Sample
+
+
+def truth_hash(sample: Sample) -> str | None:
+    """SHA-256 over the truth's arrays by name (shape, type, bytes); None where there is no truth.
+
+    How the values were stored does not matter: a PFM and a NumPy file of the same map have the
+    same hash. Paths and other things that belong to one machine are left out.
+    """
+    if sample.truth is None:
+        return None
+    digest = hashlib.sha256()
+    for name in sample.truth:
+        for part in _parts(sample.truth[name]):
+            # Lengths go in too, or two neighbouring parts could trade bytes unnoticed.
+            digest.update(f"{name}\0{len(part)}\0".encode())
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _parts(thing: Any) -> tuple[bytes | memoryview, ...]:
+    if isinstance(thing, np.ndarray):
+        array = canonical(thing)
+        values = array.reshape(-1).view(np.uint8)
+        return f"{array.dtype.str}{array.shape}".encode(), memoryview(values)  # type: ignore[arg-type]  # arrays are buffers
+    if isinstance(thing, Path):
+        return ()
+    try:
+        return (json.dumps(thing, sort_keys=True, default=_plain).encode(),)
+    except TypeError:
+        return ()
+
+
+def _plain(thing: object) -> Any:
+    if isinstance(thing, np.generic):
+        return thing.item()
+    raise TypeError(type(thing).__name__)
+
+
+def canonical(array: NDArray[Any]) -> NDArray[Any]:
+    """The same values, little-endian, contiguous, with one bit pattern for every NaN and zero."""
+    kind = array.dtype.newbyteorder("<")
+    array = np.ascontiguousarray(array, dtype=kind)
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), np.asarray(np.nan, kind), array + np.asarray(0, kind))
+    return array

@@ -1,0 +1,125 @@
+"""Options of the `folder` dataset: what `depthgauge.toml` or the caller says about the files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from depthgauge._registry import nearest
+from depthgauge.errors import BadData
+from depthgauge.units import QUANTITY_UNITS
+
+FILE_NAME = "depthgauge.toml"
+_PATTERNS = ("truth", "left", "right")
+_KNOWN = (*_PATTERNS, "quantity", "scale", "disparity_range", "labels")
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """Where the files of a sample are; in each pattern `{id}` stands for the sample's id."""
+
+    truth: str | None = None
+    """Maps, e.g. `truth/{id}.pfm`."""
+    left: str | None = None
+    """Left (or only) images."""
+    right: str | None = None
+    """Right images."""
+    quantity: str | None = None
+    """What the maps hold; None: disparity, or flow where all of them are .flo."""
+    scale: float | None = None
+    """Stored value divided by quantity, for formats of whole numbers."""
+    disparity_range: tuple[float, float] | None = None
+    """What the methods are told."""
+    masks: Mapping[str, str] = field(default_factory=dict)
+    """Patterns by `<name>_mask`."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Patterns by `<name>_labels`."""
+
+    def patterns(self) -> dict[str, str]:
+        """Those that are given, by the item's name; the map's is `truth`."""
+        named = {"truth": self.truth, "left_image": self.left, "right_image": self.right}
+        given = {name: pattern for name, pattern in named.items() if pattern is not None}
+        return {**given, **self.masks, **self.labels}
+
+
+def load(root: Path, given: Mapping[str, Any]) -> PairOptions:
+    """The options of a folder; what the caller gives goes before the file.
+
+    Raises:
+        BadData: Some of it is not right; all mistakes are named.
+    """
+    path = root / FILE_NAME
+    content: dict[str, Any] = {}
+    if path.is_file():
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+            raise BadData(f"{path}: not a TOML file: {e}.") from e
+    content.update({key: value for key, value in given.items() if value is not None})
+    wrong = [mistake for key, value in content.items() for mistake in _mistakes(key, value)]
+    if wrong:
+        raise BadData(f"{path if path.is_file() else root}: {'; '.join(wrong)}.")
+    return _options(content)
+
+
+def _options(content: Mapping[str, Any]) -> PairOptions:
+    span = content.get("disparity_range")
+    return PairOptions(
+        truth=content.get("truth"),
+        left=content.get("left"),
+        right=content.get("right"),
+        quantity=content.get("quantity"),
+        scale=content.get("scale"),
+        disparity_range=None if span is None else (span[0], span[1]),
+        masks={key: value for key, value in content.items() if key.endswith("_mask")},
+        labels={f"{key}_labels": value for key, value in content.get("labels", {}).items()},
+    )
+
+
+def _mistakes(key: str, value: Any) -> list[str]:
+    if key in _PATTERNS or key.endswith("_mask"):
+        return _pattern_mistakes(key, value)
+    if key == "labels":
+        if not isinstance(value, Mapping):
+            return ["'labels' must be a table of patterns, such as labels.material"]
+        return [
+            m for name, part in value.items() for m in _pattern_mistakes(f"labels.{name}", part)
+        ]
+    checks = {"quantity": _quantity_mistake, "scale": _scale_mistake, "disparity_range": _range}
+    if key in checks:
+        return [mistake] if (mistake := checks[key](value)) else []
+    known = ", ".join((*_KNOWN, "<name>_mask"))
+    return [f"unknown key '{key}'. {nearest(key, _KNOWN)} Known: {known}".replace("  ", " ")]
+
+
+def _pattern_mistakes(key: str, value: Any) -> list[str]:
+    if not isinstance(value, str) or "{id}" not in value:
+        return [f"'{key}' must be a pattern with {{id}} in it, found {value!r}"]
+    if value.startswith("/") or "\\" in value or ".." in value.split("/"):
+        return [f"'{key}' must stay below the folder, found {value!r}"]
+    return []
+
+
+def _quantity_mistake(value: Any) -> str:
+    if value in QUANTITY_UNITS:
+        return ""
+    hint = nearest(str(value), QUANTITY_UNITS)
+    return f"unknown quantity {value!r}. {hint} Known: {', '.join(QUANTITY_UNITS)}"
+
+
+def _scale_mistake(value: Any) -> str:
+    fine = _is_number(value) and value > 0
+    return "" if fine else f"'scale' must be a positive number, found {value!r}"
+
+
+def _range(value: Any) -> str:
+    pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_number, value))
+    fine = pair and value[0] < value[1]
+    return "" if fine else f"'disparity_range' must be [lowest, highest], found {value!r}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

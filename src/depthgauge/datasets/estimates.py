@@ -1,0 +1,92 @@
+"""Where the estimate of a sample lies in a folder of estimates."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from depthgauge.datasets._dataset import Dataset
+from depthgauge.errors import BadData
+
+OWN_LAYOUT = "{sample}/{quantity}.npy"
+"""What our own methods write."""
+SUFFIXES = ("pfm", "png", "npy", "npz", "flo", "exr", "tif", "tiff")
+"""Of the files that are looked for in every dataset: `{sample}.*` and `{sample}/{quantity}.*`."""
+
+
+def find_estimate(
+    root: Path, dataset: Dataset, sample_id: str, quantity: str, name: str | None = None
+) -> Path | None:
+    """The one file that holds a sample's estimate, or None where there is none.
+
+    Args:
+        root: The folder of estimates.
+        dataset: Says which public layouts are accepted beside our own.
+        sample_id: The dataset's own name of the sample; may contain `/`.
+        quantity: `disparity`, `depth`, `flow` ...
+        name: The method's name where a layout has it in the file name; None takes any, if there
+            is only one.
+
+    Raises:
+        BadData: Two files could be meant.
+    """
+    found: dict[Path, None] = {}
+    for layout in _layouts(dataset):
+        found.update(dict.fromkeys(_matches(root, dataset, layout, sample_id, quantity, name)))
+    if len(found) > 1:
+        raise _ambiguous(root, sample_id, list(found), named=name is not None)
+    return next(iter(found), None)
+
+
+def estimate_candidates(
+    dataset: Dataset, sample_id: str, quantity: str, name: str | None = None
+) -> tuple[str, ...]:
+    """Where an estimate would be found, most usual first, for error messages."""
+    layouts = (OWN_LAYOUT, *dataset.spec.estimate_layouts)
+    any_suffix = ".{" + ",".join(SUFFIXES) + "}"
+    return (
+        *(_fill(layout, sample_id, quantity, "*" if name is None else name) for layout in layouts),
+        sample_id + any_suffix,
+        f"{sample_id}/{quantity}{any_suffix}",
+    )
+
+
+def _layouts(dataset: Dataset) -> Iterator[str]:
+    yield OWN_LAYOUT
+    yield from dataset.spec.estimate_layouts
+    for suffix in SUFFIXES:
+        yield "{sample}." + suffix
+        yield "{sample}/{quantity}." + suffix
+
+
+def _matches(
+    root: Path, dataset: Dataset, layout: str, sample_id: str, quantity: str, name: str | None
+) -> Iterator[Path]:
+    if name is None and "{name}" in layout:
+        # Only the method's name is open; a sample called `a[1]` is no pattern.
+        pattern = _fill(glob.escape(layout), glob.escape(sample_id), glob.escape(quantity), "*")
+        found = sorted(root / match for match in glob.glob(pattern, root_dir=root))
+    else:
+        found = [root / _fill(layout, sample_id, quantity, name or "")]
+    for path in found:
+        if path.is_file() and not _is_truth(dataset, path):
+            yield path
+
+
+def _is_truth(dataset: Dataset, path: Path) -> bool:
+    return any(fnmatchcase(path.name, pattern) for pattern in dataset.spec.not_estimates)
+
+
+def _fill(layout: str, sample_id: str, quantity: str, name: str) -> str:
+    # Not str.format: a name may contain braces of its own.
+    values = {"sample": sample_id, "quantity": quantity, "name": name}
+    return re.sub(r"\{(sample|quantity|name)\}", lambda found: values[found[1]], layout)
+
+
+def _ambiguous(root: Path, sample_id: str, found: list[Path], named: bool) -> BadData:
+    listed = " and ".join(str(path.relative_to(root)) for path in found)
+    todo = "keep one of them" if named else "say which with --name, or keep one of them"
+    return BadData(f"{root}: sample '{sample_id}' has {len(found)} estimates, {listed}; {todo}.")

@@ -1,0 +1,220 @@
+"""Any folder of maps and images: files that belong together by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from depthgauge import io
+from depthgauge.datasets import _pair_options as pair_options
+from depthgauge.datasets._dataset import DatasetSpec, reader
+from depthgauge.datasets._labels import write_labels
+from depthgauge.datasets._pair_options import PairOptions
+from depthgauge.datasets._paths import inside
+from depthgauge.datasets.estimates import SUFFIXES
+from depthgauge.errors import BadData, Unavailable
+from depthgauge.types import Inputs, Sample, Truth
+from depthgauge.units import QUANTITY_UNITS
+
+SPEC = DatasetSpec(
+    id="folder",
+    title="A folder of maps and images that belong together by name",
+    quantities=tuple(QUANTITY_UNITS),
+    splits=("all",),
+    licence="your own",
+    cite="",
+    homepage="",
+    sample_layout="truth/<id>.{pfm,png,npy,...} (or the maps directly in the folder), "
+    "left/<id>.png, right/<id>.png, masks/<name>/<id>.png and labels/<name>/<id>.png where there "
+    "are any; or a depthgauge.toml that says truth = 'path/{id}.pfm', left = ..., right = ...",
+)
+
+_IMAGE_SUFFIXES = ("png", "jpg", "jpeg", "ppm", "pgm", "exr")
+_MASK_SUFFIXES = ("png", "pgm", "npy")
+_MOST_NAMED = 5
+
+Files = dict[str, dict[str, Path]]
+"""By sample id: the file of each item (`left_image`, the quantity, `<name>_mask` ...)."""
+
+
+@reader(SPEC)
+def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
+    """One sample for each map, and one without truth for each left image that has no map.
+
+    Args:
+        root: The folder.
+        split: There is only `all`.
+        options: `truth`, `left`, `right`, `<name>_mask`: patterns with `{id}`; `labels`: patterns
+            by name; `quantity`, `scale`, `disparity_range`. They go before `depthgauge.toml`.
+    """
+    chosen = pair_options.load(root, options)
+    files = _by_pattern(root, chosen) if chosen.patterns() else _by_default(root)
+    quantity = chosen.quantity or _guess_quantity(files)
+    for sample_id in sorted(files):
+        yield _sample(sample_id, files[sample_id], quantity, chosen)
+
+
+def _guess_quantity(files: Files) -> str:
+    suffixes = {found["truth"].suffix.lower() for found in files.values() if "truth" in found}
+    return "flow" if suffixes == {".flo"} else "disparity"
+
+
+def _sample(
+    sample_id: str, files: Mapping[str, Path], quantity: str, chosen: PairOptions
+) -> Sample:
+    inputs: dict[str, Any] = {
+        name: partial(io.read_image, path)
+        for name, path in files.items()
+        if name in ("left_image", "right_image")
+    }
+    if chosen.disparity_range is not None:
+        inputs["disparity_range"] = chosen.disparity_range
+    if "truth" not in files:
+        return Sample(sample_id, Inputs(inputs), None)
+    truth: dict[str, Any] = {
+        quantity: partial(io.read_map, files["truth"], quantity=quantity, scale=chosen.scale),
+        f"{quantity}_path": files["truth"],
+    }
+    for name, path in files.items():
+        if name.endswith("_mask"):
+            truth[name] = partial(io.read_mask, path)
+        if name.endswith("_labels"):
+            truth[name] = partial(io.read_labels, path)
+    return Sample(sample_id, Inputs(inputs), Truth(truth))
+
+
+# Files by the patterns of a depthgauge.toml: all of them must be there.
+
+
+def _by_pattern(root: Path, chosen: PairOptions) -> Files:
+    patterns = chosen.patterns()
+    if not {"truth", "left_image"} & set(patterns):
+        raise BadData(
+            f"{root}: patterns for {', '.join(patterns)} only; say 'truth' or 'left' too."
+        )
+    found = {name: _matching(root, pattern) for name, pattern in patterns.items()}
+    ids = {*found.get("truth", ()), *found.get("left_image", ())}
+    lacking = [
+        patterns[name].replace("{id}", sample_id)
+        for name in patterns
+        for sample_id in sorted(ids - set(found[name]))
+    ]
+    if lacking:
+        shown = ", ".join(lacking[:_MOST_NAMED])
+        more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
+        raise BadData(
+            f"{root}: {len(lacking)} of the files that the patterns ask for are missing: "
+            f"{shown}{more}. Add them, or take the pattern out."
+        )
+    return {i: {name: paths[i] for name, paths in found.items()} for i in ids}
+
+
+def _matching(root: Path, pattern: str) -> dict[str, Path]:
+    """Files that fit a pattern, by id; an id may span folders."""
+    expression = re.compile(_expression(pattern))
+    start = root.joinpath(*pattern.partition("{id}")[0].split("/")[:-1])
+    found = {}
+    for path in sorted(start.rglob("*")) if start.is_dir() else ():
+        fit = expression.fullmatch(path.relative_to(root).as_posix())
+        if fit and _is_ours(path):
+            found[fit["id"]] = path
+    return found
+
+
+def _expression(pattern: str) -> str:
+    first, *rest = (re.escape(part) for part in pattern.split("{id}"))
+    # The id may stand in a pattern twice; both times it is the same.
+    return first + "(?P<id>.+)" + "(?P=id)".join(rest)
+
+
+def _is_ours(path: Path) -> bool:
+    # `._left.png` and the like are what some systems leave in archives.
+    return path.is_file() and not path.name.startswith(".")
+
+
+# Files where people usually put them: what is there is used.
+
+
+def _by_default(root: Path) -> Files:
+    folder = root / "truth"
+    paths = folder.rglob("*") if folder.is_dir() else root.iterdir()
+    maps = _by_stem(folder if folder.is_dir() else root, paths, SUFFIXES)
+    optional = {
+        "left_image": _below(root / "left", _IMAGE_SUFFIXES),
+        "right_image": _below(root / "right", _IMAGE_SUFFIXES),
+        **_named(root / "masks", "mask"),
+        **_named(root / "labels", "labels"),
+    }
+    files: Files = {sample_id: {} for sample_id in (*maps, *optional["left_image"])}
+    for name, found in {"truth": maps, **optional}.items():
+        for sample_id in files.keys() & found.keys():
+            files[sample_id][name] = found[sample_id]
+    return files
+
+
+def _named(folder: Path, kind: str) -> dict[str, dict[str, Path]]:
+    places = sorted(p for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else ()
+    return {f"{place.name}_{kind}": _below(place, _MASK_SUFFIXES) for place in places}
+
+
+def _below(folder: Path, suffixes: Collection[str]) -> dict[str, Path]:
+    return _by_stem(folder, folder.rglob("*") if folder.is_dir() else (), suffixes)
+
+
+def _by_stem(folder: Path, paths: Iterable[Path], suffixes: Collection[str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted(paths):
+        if not _is_ours(path) or path.suffix.lower()[1:] not in suffixes:
+            continue
+        sample_id = path.relative_to(folder).with_suffix("").as_posix()
+        if sample_id in found:
+            raise BadData(
+                f"{folder}: {found[sample_id].name} and {path.name} are both '{sample_id}'; "
+                "keep one of them, or say which in depthgauge.toml: truth = 'truth/{id}.pfm'."
+            )
+        found[sample_id] = path
+    return found
+
+
+def write(
+    root: Path, samples: Iterable[Sample], *, quantity: str = "disparity", suffix: str = "pfm"
+) -> None:
+    """Writes samples as folders of files: truth/, left/, right/, masks/<name>/, labels/<name>/.
+
+    Args:
+        root: The folder.
+        samples: With truth of the quantity, or without truth.
+        quantity: Which map of the truth.
+        suffix: Of its files, without the dot.
+    """
+    root = Path(root)
+    for sample in samples:
+        for name, folder in (("left_image", "left"), ("right_image", "right")):
+            if name in sample.inputs:
+                place = _place(root, f"{folder}/{sample.id}.png")
+                io.write_image(place, sample.inputs[name])
+        if sample.truth is not None:
+            _write_truth(root, sample, sample.truth, quantity, suffix)
+
+
+def _write_truth(root: Path, sample: Sample, truth: Truth, quantity: str, suffix: str) -> None:
+    if quantity not in truth:
+        raise Unavailable(f"sample '{sample.id}' has no {quantity} truth, only {', '.join(truth)}.")
+    place = _place(root, f"truth/{sample.id}.{suffix}")
+    io.write_map(place, truth[quantity], quantity=quantity)
+    for name in truth:
+        if name.endswith("_mask"):
+            place = _place(root, f"masks/{name.removesuffix('_mask')}/{sample.id}.png")
+            io.write_image(place, truth[name])
+        if name.endswith("_labels"):
+            place = _place(root, f"labels/{name.removesuffix('_labels')}/{sample.id}.png")
+            write_labels(place, truth[name])
+
+
+def _place(root: Path, relative: str) -> Path:
+    path = inside(root, relative)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

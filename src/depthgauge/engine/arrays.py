@@ -1,0 +1,160 @@
+"""Scores of two arrays or two files, without a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from depthgauge.benchmarks.protocol import Protocol, make_protocol
+from depthgauge.benchmarks.score_ids import parse_metric
+from depthgauge.engine.measure import measure
+from depthgauge.engine.prepare import prepare
+from depthgauge.errors import BadScoreId, WrongShape
+from depthgauge.io import read_map
+from depthgauge.types import Map, Mask, Score
+
+DEFAULT_METRICS = {
+    "disparity": ("badpix:0.5", "badpix:1", "badpix:2", "badpix:4", "mae", "rms", "bias"),
+    "depth": ("absrel", "rms", "rmse_log", "silog", "delta:1.25", "mae", "bias"),
+    "flow": ("epe", "npx:1", "npx:3", "fl"),
+}
+"""What is shown when no metric is asked for; density and quantiles come with all of them."""
+_ALWAYS = ("quantile:50", "quantile:90", "density")
+
+
+@dataclass(frozen=True)
+class Scores(Mapping[str, Score]):
+    """Scores by id, with the protocol that says what they mean."""
+
+    protocol: Protocol
+    scores: Mapping[str, Score]
+
+    @property
+    def protocol_hash(self) -> str:
+        """Two scores compare only when this is the same."""
+        return self.protocol.hash
+
+    def __getitem__(self, score_id: str) -> Score:
+        if score_id in self.scores:
+            return self.scores[score_id]
+        raise KeyError(f"there is no score '{score_id}' here, only {', '.join(self.scores)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def score(
+    estimate: ArrayLike | str | Path,
+    truth: ArrayLike | str | Path,
+    metrics: str | Iterable[str] = (),
+    *,
+    regions: Mapping[str, ArrayLike | str] | None = None,
+    quantity: str | None = None,
+    missing: str = "bad",
+    align: str | Mapping[str, Any] = "none",
+    estimate_resize: str = "none",
+) -> Scores:
+    """Scores an estimate against a truth: arrays, or files that `read_map` reads.
+
+    Args:
+        estimate: (H, W), or (H, W, 2) for flow; NaN or infinite where there is none.
+        truth: The same size; NaN or infinite where it is not known.
+        metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only. A
+            usual set for the quantity where none is given.
+        regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
+        quantity: `disparity`, `depth` or `flow`; by default flow for two channels, else disparity.
+        missing: What a missing estimate costs: `bad` or `skip`.
+        align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
+        estimate_resize: How an estimate of another size is brought to the truth's.
+
+    Returns:
+        Scores by id (`badpix:2@all`), with the protocol and its hash.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[1.0, 2.0, 5.5, float("nan")]], [[1.0, 2.0, 3.0, 4.0]], "badpix:2")
+    >>> s["badpix:2@all"].value, s["badpix:2@all"].count, s["badpix:2@all"].missing
+    (50.0, 3, 1)
+    """
+    truth_map = _as_map(truth, quantity)
+    if quantity is None:
+        quantity = "flow" if truth_map.ndim == 3 else "disparity"
+    estimate_map = _as_map(estimate, quantity)
+    given, named = _split_regions(regions or {}, truth_map)
+    ids = [metrics] if isinstance(metrics, str) else list(metrics)
+    protocol = make_protocol(
+        {
+            "id": "two-maps",
+            "version": 1,
+            "dataset": "none",
+            "quantity": quantity,
+            "pool": "image",
+            "missing": missing,
+            "estimate_resize": estimate_resize,
+            "align": {"kind": align} if isinstance(align, str) else dict(align),
+            "estimate": {"range": "none"},
+            "regions": named,
+            "given_regions": sorted(given),
+            "scores": list(_blocks(ids or default_metrics(quantity), [*given, *named])),
+        },
+        "score",
+    )
+    prepared, unavailable = prepare(protocol, estimate_map, truth_map, {}, given)
+    for name, why in unavailable.items():
+        raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
+    return Scores(
+        protocol, measure(prepared, protocol.specs, quantity, protocol.missing, protocol.pool)
+    )
+
+
+def default_metrics(quantity: str) -> tuple[str, ...]:
+    """The usual metrics of a quantity."""
+    return (*DEFAULT_METRICS.get(quantity, ()), *_ALWAYS)
+
+
+def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
+    if isinstance(values, (str, Path)):
+        return read_map(Path(values), quantity=quantity)
+    array = np.asarray(values, np.float32)
+    if array.ndim not in (2, 3) or not array.size:
+        raise WrongShape(
+            f"a map is (height, width), or (height, width, 2) for flow; this one has shape "
+            f"{array.shape}."
+        )
+    if not np.isfinite(array).all():
+        array = np.where(np.isfinite(array), array, np.float32(np.nan))
+    return array
+
+
+def _split_regions(
+    regions: Mapping[str, ArrayLike | str], truth: Map
+) -> tuple[dict[str, Mask], dict[str, str]]:
+    given: dict[str, Mask] = {}
+    named: dict[str, str] = {}
+    for name, region in regions.items():
+        if not name.isidentifier():
+            raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
+        if isinstance(region, str):
+            named[name] = region
+            continue
+        mask = np.asarray(region, bool)
+        if mask.shape != truth.shape[:2]:
+            raise WrongShape(
+                f"region '{name}' is {mask.shape} but the maps are {truth.shape[:2]}; make it so."
+            )
+        given[name] = mask
+    return given, named
+
+
+def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:
+    for text in ids:
+        metric, at, region = text.partition("@")
+        name, params = parse_metric(metric)
+        yield {"metric": name, **params, "region": [region] if at else ["all", *regions]}

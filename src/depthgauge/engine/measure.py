@@ -1,0 +1,115 @@
+"""Every score of a protocol on one pair of maps: one pass for sums, two for order statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.geometry.alignment import Alignment
+from depthgauge.metrics import Order, Recipe
+from depthgauge.metrics._metric import Missing, total_of
+from depthgauge.metrics.moments import LARGEST, measure_moments
+from depthgauge.metrics.order import select, sorted_errors
+from depthgauge.regions import pack_all
+from depthgauge.types import Map, Mask, Plane, Score, State
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Estimate and truth of one sample as the protocol compares them."""
+
+    estimate: Map
+    truth: Map
+    masks: Mapping[str, Mask]
+    low: float = -LARGEST
+    """Estimates below are missing."""
+    high: float = LARGEST
+    """Estimates above are missing."""
+    alignment: Alignment | None = None
+    items: Mapping[str, Any] = field(default_factory=dict)
+    """What metrics may need besides: cameras, images, maps of regions."""
+
+
+def measure(
+    prepared: Prepared, specs: Sequence[ScoreSpec], quantity: str, missing: Missing, pool: str
+) -> dict[str, Score]:
+    """All scores, in the order of the specs; those of regions that are not there are left out."""
+    here = [spec for spec in specs if spec.region in prepared.masks]
+    scores: dict[str, Score] = {}
+    for plane in pack_all({s.region: prepared.masks[s.region] for s in here}, prepared.truth):
+        inside = [spec for spec in here if spec.region in plane.names]
+        for spec, state, value in _measure_plane(prepared, plane, inside, pool):
+            scores[spec.id] = _score(prepared, spec, state, value, quantity, missing)
+    return {spec.id: scores[spec.id] for spec in here}
+
+
+def _measure_plane(
+    prepared: Prepared, plane: Plane, specs: Sequence[ScoreSpec], pool: str
+) -> Iterator[tuple[ScoreSpec, State, float | None]]:
+    """State, and the value where it cannot be had from the state, of each spec."""
+    recipes = {spec.id: spec.metric.recipe(**spec.params) for spec in specs}
+    yield from _measure_sums(prepared, plane, specs, recipes)
+    orders = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Order)]
+    limits = {"low": prepared.low, "high": prepared.high}
+    if pool == "image" and orders:
+        wanted = [(spec.region, order) for spec, order in orders]
+        found = select(prepared.estimate, prepared.truth, plane, wanted, **limits)
+        for spec, order in orders:
+            value, count, lost = found[spec.region, order]
+            yield spec, State(count, lost), value
+    elif orders:
+        regions = {spec.region for spec, _ in orders}
+        states = {
+            r: sorted_errors(prepared.estimate, prepared.truth, plane, r, **limits)
+            for r in sorted(regions)
+        }
+        for spec, _ in orders:
+            yield spec, states[spec.region], None
+    for spec in specs:
+        if recipes[spec.id] is None:
+            needed = {name: prepared.items[name] for name in spec.metric.needs}
+            mask = prepared.masks[spec.region]
+            state = spec.metric.measure(
+                prepared.estimate, prepared.truth, mask, **needed, **spec.params
+            )
+            yield spec, state, None
+
+
+def _measure_sums(
+    prepared: Prepared,
+    plane: Plane,
+    specs: Sequence[ScoreSpec],
+    recipes: Mapping[str, Recipe | Order | None],
+) -> Iterator[tuple[ScoreSpec, State, None]]:
+    sums = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Recipe)]
+    if not sums:
+        return
+    terms = tuple(dict.fromkeys(term for _, recipe in sums for term in recipe.terms))
+    moments = measure_moments(
+        prepared.estimate, prepared.truth, plane, terms, low=prepared.low, high=prepared.high
+    )
+    for spec, recipe in sums:
+        yield spec, moments.state(spec.region, recipe.terms), None
+
+
+def _score(
+    prepared: Prepared,
+    spec: ScoreSpec,
+    state: State,
+    value: float | None,
+    quantity: str,
+    missing: Missing,
+) -> Score:
+    if value is None:
+        value = spec.metric.finish(state, missing, **spec.params)
+    return Score(
+        value=value,
+        count=state.count,
+        missing=state.missing,
+        total=total_of(spec.metric, state, missing, **spec.params),
+        unit=spec.metric.unit.of(quantity),
+        state=state,
+        alignment=asdict(prepared.alignment) if prepared.alignment else None,
+    )

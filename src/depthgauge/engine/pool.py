@@ -1,0 +1,105 @@
+"""From the scores of samples to one number: per image, per scene or over all pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.metrics._metric import Missing
+from depthgauge.types import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One pooled number."""
+
+    value: float
+    """NaN where a sample has no estimate and the metric has no worst value for it."""
+    used: int
+    """Samples that went into it."""
+    all: int
+    """Samples that have this score at all; those with an empty region are not used."""
+    unit: str = ""
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether estimates lack for which no number could be put."""
+        return math.isnan(self.value) and self.all > 0
+
+
+def pool_spec(
+    spec: ScoreSpec,
+    scores: Mapping[str, Score],
+    scenes: Mapping[str, str],
+    pool: str,
+    missing: Missing,
+) -> Summary:
+    """Pools one score over samples.
+
+    Args:
+        spec: What is pooled.
+        scores: The score of each sample that has it.
+        scenes: The scene of each sample.
+        pool: `image`: the mean of the values; `scene`: states merged within each scene, then the
+            mean; `pixel`: all states merged.
+        missing: What a missing pixel costs.
+    """
+    filled = {name: score for name, score in scores.items() if score.why != "empty"}
+    unit = next((score.unit for score in scores.values()), "")
+    used = sum(1 for score in filled.values() if score.why is None)
+    if pool == "image":
+        value = plain_mean(score.value for score in filled.values())
+    elif pool == "pixel":
+        value = _merged(spec, filled.values(), missing)
+    else:
+        groups: dict[str, list[Score]] = {}
+        for name in sorted(filled):
+            groups.setdefault(scenes.get(name) or name, []).append(filled[name])
+        value = plain_mean(_merged(spec, group, missing) for group in groups.values())
+    return Summary(value, used, len(scores), unit)
+
+
+def pool_plain(scores: Mapping[str, Score], failed: int) -> Summary:
+    """The plain mean over samples, as twins have it; a failed sample leaves none."""
+    unit = next((score.unit for score in scores.values()), "")
+    filled = [score for score in scores.values() if score.why != "empty"]
+    used = sum(1 for score in filled if score.why is None)
+    value = math.nan if failed else plain_mean(score.value for score in filled)
+    return Summary(value, used, len(scores) + failed, unit)
+
+
+def plain_mean(values: Iterable[float]) -> float:
+    """The mean, NaN where any value is NaN or there is none; exact whatever the order."""
+    numbers = list(values)
+    if not numbers or any(math.isnan(v) for v in numbers):
+        return math.nan
+    if any(math.isinf(v) for v in numbers):
+        return sum(numbers)
+    return math.fsum(numbers) / len(numbers)
+
+
+def _merged(spec: ScoreSpec, scores: Iterable[Score], missing: Missing) -> float:
+    """One value from merged states; NaN where a sample has none and the metric no worst value."""
+    # In the order of the sums themselves, so that the order of samples does not change a bit.
+    states = sorted(
+        (score.state for score in scores if score.state is not None),
+        key=lambda s: (s.count, s.missing, tuple(s.sums)),
+    )
+    if not states or any(math.isnan(score.value) for score in scores):
+        return math.nan
+    return spec.metric.finish(reduce(add, states), missing, **spec.params)
+
+
+def rank_key(value: float, better: str) -> float:
+    """A number that sorts the best first and what is incomplete last.
+
+    >>> sorted([2.0, float("nan"), 1.0], key=lambda v: rank_key(v, "lower"))
+    [1.0, 2.0, nan]
+    """
+    if math.isnan(value):
+        return math.inf
+    return {"lower": value, "higher": -value, "zero": abs(value)}[better]

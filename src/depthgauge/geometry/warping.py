@@ -1,0 +1,145 @@
+"""Maps carried from one view to another, and which pixels both views of a pair see."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import Misuse, WrongShape
+from depthgauge.geometry._maps import as_map, as_plane, need_positive, need_same_size
+from depthgauge.types import Map, Mask
+
+View = Literal["right", "left"]
+"""The view that a disparity points to: x' = x - d to the right view, x' = x + d to the left."""
+
+
+def warp_forward(
+    values: NDArray[np.generic],
+    displacement: NDArray[np.generic],
+    *,
+    depth: NDArray[np.generic] | None = None,
+    towards: View = "right",
+) -> Map:
+    """Each pixel's value put where the pixel goes, the nearest surface winning.
+
+    A pixel lands on the nearest pixel of the other view. Where several land on one, that with the
+    smallest depth wins; of disparities, when no depth is given, the largest; of equals the first in
+    reading order. A missing value still hides what is behind it.
+
+    Args:
+        values: (H, W) or (H, W, C) in the first view.
+        displacement: Disparity (H, W), or flow (H, W, 2) with (x', y') = (x + u, y + v); a pixel
+            where it is missing goes nowhere.
+        depth: (H, W) depth of the first view; needed for flow. A pixel without depth goes nowhere.
+        towards: For disparities, the view they point to.
+
+    Returns:
+        float32 in the second view, NaN where nothing lands.
+
+    >>> warp_forward(np.array([[1.0, 2.0, 3.0]]), np.array([[0.0, 1.0, 1.0]]))
+    array([[ 2., 3., nan]], dtype=float32)
+    """
+    source = as_map(values)
+    move, sign = _displacement(source, displacement, towards)
+    from depthgauge.geometry._kernels import landing_sources
+
+    sources: NDArray[np.int64] = landing_sources(move, _nearness(move, depth), sign)
+    flat = source.reshape(source.shape[0] * source.shape[1], -1)
+    landed = flat[np.maximum(sources, 0).ravel()]
+    landed[sources.ravel() < 0] = np.nan
+    return landed.reshape(source.shape)
+
+
+def warp_backward(
+    values: NDArray[np.generic], displacement: NDArray[np.generic], *, towards: View = "right"
+) -> Map:
+    """The other view's values seen from this one: each pixel fetches its value, bilinearly.
+
+    Args:
+        values: (H, W) or (H, W, C) in the second view.
+        displacement: Disparity (H, W) or flow (H, W, 2) of the first view, as in `warp_forward`.
+        towards: For disparities, the view they point to.
+
+    Returns:
+        float32 in the first view; NaN where the displacement is missing or leads out of the second
+        view, or where a neighbour that is needed is missing.
+
+    >>> warp_backward(np.array([[10.0, 20.0, 30.0]]), np.array([[0.5, 0.5, 0.0]]))
+    array([[nan, 15., 30.]], dtype=float32)
+    """
+    source = as_map(values)
+    move, sign = _displacement(source, displacement, towards)
+    from depthgauge.geometry._kernels import fetch_bilinear
+
+    fetched: Map = fetch_bilinear(source.reshape(*source.shape[:2], -1), move, sign)
+    return fetched.reshape(source.shape)
+
+
+def left_right_consistent(
+    left_disparity: NDArray[np.generic],
+    right_disparity: NDArray[np.generic],
+    threshold_px: float = 1.0,
+) -> Mask:
+    """True where the right view sees the left view's pixel too, by its own disparity.
+
+    Visible is where |d_L(x) - d_R(x - d_L(x))| <= threshold, d_R taken at the nearest pixel. What
+    leaves the view is not visible; nor is, for want of evidence, what `left_right_unknown` marks.
+
+    >>> left_right_consistent(np.array([[0.0, 1.0, 3.0]]), np.array([[1.0, 9.0, 3.0]]))
+    array([[ True, True, False]])
+    """
+    need_positive(threshold_px=threshold_px)
+    return np.equal(_left_right(left_disparity, right_disparity, threshold_px), 1)
+
+
+def left_right_unknown(
+    left_disparity: NDArray[np.generic], right_disparity: NDArray[np.generic]
+) -> Mask:
+    """True where visibility cannot be told: the disparity, or that of the pixel met, is missing.
+
+    >>> left_right_unknown(np.array([[5.0, 1.0, np.nan]]), np.array([[np.nan, 9.0, 9.0]]))
+    array([[False,  True,  True]])
+    """
+    return np.equal(_left_right(left_disparity, right_disparity, 1.0), 2)
+
+
+def _left_right(
+    left_disparity: NDArray[np.generic], right_disparity: NDArray[np.generic], threshold_px: float
+) -> NDArray[np.uint8]:
+    left = as_plane(left_disparity, "the left disparity")
+    right = as_plane(right_disparity, "the right disparity")
+    need_same_size(left, right, ("the left disparity", "the right disparity"))
+    from depthgauge.geometry._kernels import left_right_codes
+
+    codes: NDArray[np.uint8] = left_right_codes(left, right, float(threshold_px))
+    return codes
+
+
+def _displacement(
+    values: Map, displacement: NDArray[np.generic], towards: View
+) -> tuple[Map, float]:
+    """The displacement as (H, W, 1 or 2), and the sign with which it is added."""
+    if towards not in ("right", "left"):
+        raise Misuse(f"towards must be 'right' or 'left', found '{towards}'")
+    move = as_map(displacement)
+    need_same_size(values, move, ("the map", "the displacement"))
+    if move.ndim == 2:
+        return move[..., None], -1.0 if towards == "right" else 1.0
+    if move.shape[2] != 2:
+        raise WrongShape(
+            f"a displacement is a disparity (H, W) or a flow (H, W, 2), found {move.shape}"
+        )
+    return move, 1.0
+
+
+def _nearness(move: Map, depth: NDArray[np.generic] | None) -> Map:
+    """What decides between pixels that land on one: larger is nearer."""
+    if depth is not None:
+        plane = as_plane(depth, "depth")
+        need_same_size(plane, move, ("depth", "the displacement"))
+        return -plane
+    if move.shape[2] == 2:
+        raise Misuse("a flow does not say what is in front; give depth as well")
+    return move[..., 0]

@@ -1,0 +1,74 @@
+"""Bytes <-> maps, images, masks, point clouds and calibrations: one module a format.
+
+Readers convert to the package's conventions at the edge (missing is NaN, RGB, metres, pixels) and
+writers convert back; nothing else in the package opens such a file. Every bad file gives exactly
+one `BadFile` or `TooLarge` sentence, and sizes are checked before anything is allocated.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from depthgauge.io._files import MAX_PIXELS
+
+if TYPE_CHECKING:
+    from depthgauge.io.image import read_image, read_labels, read_mask, write_image
+    from depthgauge.io.maps import map_size, read_map, write_map
+    from depthgauge.io.middlebury_calib import (
+        MiddleburyCalib,
+        read_middlebury_calib,
+        write_middlebury_calib,
+    )
+    from depthgauge.io.opencv_storage import read_opencv_calibration, write_opencv_calibration
+    from depthgauge.io.ply import PointCloud, read_ply, write_ply
+
+# Where each name lives; a module is imported when one of its names is first used.
+_HOMES = {
+    "MiddleburyCalib": "middlebury_calib",
+    "PointCloud": "ply",
+    "map_size": "maps",
+    "read_image": "image",
+    "read_labels": "image",
+    "read_map": "maps",
+    "read_mask": "image",
+    "read_middlebury_calib": "middlebury_calib",
+    "read_opencv_calibration": "opencv_storage",
+    "read_ply": "ply",
+    "write_image": "image",
+    "write_map": "maps",
+    "write_middlebury_calib": "middlebury_calib",
+    "write_opencv_calibration": "opencv_storage",
+    "write_ply": "ply",
+}
+
+__all__ = [
+    "MAX_PIXELS",
+    "MiddleburyCalib",
+    "PointCloud",
+    "map_size",
+    "read_image",
+    "read_labels",
+    "read_map",
+    "read_mask",
+    "read_middlebury_calib",
+    "read_opencv_calibration",
+    "read_ply",
+    "write_image",
+    "write_map",
+    "write_middlebury_calib",
+    "write_opencv_calibration",
+    "write_ply",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'depthgauge.io' has no attribute '{name}'")
+    thing = getattr(import_module(f"depthgauge.io.{_HOMES[name]}"), name)
+    globals()[name] = thing
+    return thing
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,175 @@
+"""From what a file stores to a map: shape, scale, float32, NaN where a value is missing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadFile, DoesNotFit, Misuse, WrongShape
+from depthgauge.io._files import MAX_PIXELS, AnyPath
+from depthgauge.types import Map
+
+CHANNELS = {"disparity": 1, "depth": 1, "flow": 2, "normals": 3}
+"""How many channels a map of these quantities has; of other quantities any number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the caller of `read_map` wants."""
+
+    quantity: str | None = None
+    raw: bool = False
+    scale: float | None = None
+    limit: int = MAX_PIXELS
+
+    def __post_init__(self) -> None:
+        check_scale(self.scale)
+        if self.limit < 1:
+            raise Misuse(f"limit is {self.limit}; it must be at least 1 pixel")
+
+
+def check_scale(scale: float | None) -> None:
+    """A scale divides, so it must be a positive number."""
+    if scale is not None and not (math.isfinite(scale) and scale > 0):
+        raise Misuse(f"scale is {scale}; it must be a positive number (stored = value * scale)")
+
+
+def drop_single_axes(shape: tuple[int, ...], quantity: str | None) -> tuple[int, ...]:
+    """The shape without the axes of length 1 that frameworks add: (1, 1, H, W), (H, W, 1).
+
+    >>> drop_single_axes((1, 1, 4, 5), "depth"), drop_single_axes((4, 5, 1), None)
+    ((4, 5), (4, 5))
+    """
+    while len(shape) > 2 and shape[-1] == 1:
+        shape = shape[:-1]
+    while len(shape) > 3 and shape[0] == 1:
+        shape = shape[1:]
+    # (1, H, W) is a batch of one, (1, W, 3) a map of one row.
+    if len(shape) == 3 and shape[0] == 1 and (CHANNELS.get(quantity or "") == 1 or shape[2] > 4):
+        shape = shape[1:]
+    return shape
+
+
+def check_channels(path: AnyPath, shape: tuple[int, ...], quantity: str | None) -> None:
+    """A map is (H, W) or (H, W, C), with the channels that its quantity has."""
+    if len(shape) not in (2, 3):
+        raise BadFile(f"{path}: expected an array (H, W) or (H, W, C), found {shape}")
+    want = CHANNELS.get(quantity or "")
+    found = shape[2] if len(shape) == 3 else 1
+    if want is not None and found != want:
+        form = "(H, W)" if want == 1 else f"(H, W, {want})"
+        raise BadFile(
+            f"{path}: {quantity} is a map {form}, this file holds {shape}; is it another quantity?"
+        )
+
+
+def as_map(path: AnyPath, values: NDArray[Any], request: Request) -> Map:
+    """Floats (or plain numbers) of a file as the map that was asked for; `values` may be reused."""
+    values = values.reshape(drop_single_axes(values.shape, request.quantity))
+    check_channels(path, values.shape, request.quantity)
+    result = to_float32(path, values)
+    if request.scale is not None and request.scale != 1:
+        result = multiplied(path, result, 1 / request.scale)
+    return result if request.raw else without_infinities(result)
+
+
+def to_float32(path: AnyPath, values: NDArray[Any]) -> Map:
+    """C-contiguous native float32; finite values that float32 cannot hold are a `BadFile`."""
+    # Signalling NaN and overflow would otherwise be warnings of numpy.
+    with np.errstate(all="ignore"):
+        result = np.ascontiguousarray(values, dtype=np.float32)
+    if values.dtype.itemsize > 4 and values.dtype.kind == "f":
+        lost = np.isinf(result)
+        if lost.any() and np.isfinite(values[lost]).any():
+            raise BadFile(
+                f"{path}: holds values beyond float32 (3.4e38), such as "
+                f"{values[lost & np.isfinite(values)].flat[0]:.3g}; mark missing values with NaN"
+            )
+    return result
+
+
+def multiplied(path: AnyPath, values: Map, factor: float) -> Map:
+    """In place; a finite value that overflows is a `BadFile`."""
+    if not values.flags.writeable:
+        values = values.copy()
+    before = np.count_nonzero(np.isinf(values)) if factor > 1 else 0
+    with np.errstate(all="ignore"):
+        values *= np.float32(factor)
+    if factor > 1 and np.count_nonzero(np.isinf(values)) != before:
+        raise BadFile(f"{path}: values times its scale {factor:.3g} are beyond float32 (3.4e38)")
+    return values
+
+
+def without_infinities(values: Map) -> Map:
+    """Infinities become NaN, in place where possible; nothing is copied if there are none."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        if not values.flags.writeable:
+            values = values.copy()
+        values[infinite] = np.nan
+    return values
+
+
+def from_codes(codes: NDArray[Any], scale: float, raw: bool) -> Map:
+    """Integer codes as values, code / scale; code 0 is missing unless `raw`."""
+    values = codes.astype(np.float32)
+    if scale != 1:
+        values /= np.float32(scale)
+    if not raw:
+        np.copyto(values, np.float32(np.nan), where=codes == 0)
+    return values
+
+
+def to_codes(
+    path: AnyPath, values: Map, scale: float, *, offset: int = 0, least: int = 1
+) -> NDArray[np.uint16]:
+    """Values as 16-bit codes, rounded to nearest; missing (NaN) becomes code 0.
+
+    Args:
+        path: Named in the error.
+        values: Map with NaN where there is no value.
+        scale: Codes per unit.
+        offset: Code of the value 0.
+        least: The smallest code of a valid value; 1 where code 0 means missing.
+    """
+    missing = np.isnan(values)
+    codes = np.rint(values * np.float64(scale) + offset)
+    with np.errstate(invalid="ignore"):
+        wrong = (codes < least) | (codes > 65535)
+    if wrong.any():
+        low, high = (least - offset) / scale, (65535 - offset) / scale
+        raise DoesNotFit(
+            f"{path}: a 16-bit PNG with scale {scale:g} holds values from {low:g} to {high:g}, "
+            f"the map has {values[wrong].flat[0]:g}; choose another scale or a float format (.pfm)"
+        )
+    codes[missing] = 0
+    return codes.astype(np.uint16)
+
+
+def checked_map(path: AnyPath, values: object, quantity: str) -> Map:
+    """What a caller wants written, as a float32 map; infinities count as missing, as in reading."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise DoesNotFit(f"{path}: a map holds numbers, not {array.dtype}")
+    array = array.reshape(drop_single_axes(array.shape, quantity))
+    want = CHANNELS.get(quantity)
+    found = array.shape[2] if array.ndim == 3 else 1
+    if array.ndim not in (2, 3) or array.size == 0 or want not in (None, found):
+        form = {1: "(H, W)", None: "(H, W) or (H, W, C)"}.get(want, f"(H, W, {want})")
+        raise WrongShape(f"{path}: {quantity} is a map {form}, this one is {array.shape}")
+    with np.errstate(all="ignore"):
+        result = np.ascontiguousarray(array, dtype=np.float32)
+    lost = np.isinf(result)
+    if lost.any():
+        beyond = lost & np.isfinite(array)
+        if beyond.any():
+            raise DoesNotFit(
+                f"{path}: {array[beyond].flat[0]:.3g} is beyond float32 (3.4e38); "
+                "mark missing values with NaN"
+            )
+        result = np.where(lost, np.float32(np.nan), result)
+    return result

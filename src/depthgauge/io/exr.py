@@ -1,0 +1,121 @@
+"""OpenEXR: maps in channel `Z`, flow in `u` and `v`, pictures in `R`, `G`, `B` or `Y`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadFile, DepthgaugeError, DoesNotFit
+from depthgauge.io import _exr_header as exr_header
+from depthgauge.io._files import AnyPath, check_size, decoded, opened, replacing, size_of
+from depthgauge.io._values import Request, as_map, to_float32
+from depthgauge.types import Map
+
+_FLOW = ("u", "v")
+_NORMALS = ("X", "Y", "Z")
+_ONE = ("Z", "Y", "R")
+
+
+def read(path: AnyPath, request: Request) -> Map:
+    """The map: flow `u, v`; normals `X, Y, Z`; else `Z`, else the only channel, else `Y`, else `R`.
+
+    Without a quantity, a file whose channels are exactly `u, v` is flow.
+    """
+    header = _header(path, request.limit)
+    names = _choose(path, header.channels, request.quantity)
+    planes = _planes(path, header)
+    values = planes[names[0]] if len(names) == 1 else np.stack([planes[n] for n in names], axis=2)
+    return as_map(path, values, request)
+
+
+def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
+    """Height, width and channels that `read_map` would give, from the header."""
+    header = _header(path, request.limit)
+    return header.height, header.width, len(_choose(path, header.channels, request.quantity))
+
+
+def read_picture(path: AnyPath, limit: int) -> NDArray[np.float32]:
+    """Linear RGB (H, W, 3), or grey (H, W) from `Y` or the only channel."""
+    header = _header(path, limit)
+    names = ("R", "G", "B") if {"R", "G", "B"} <= set(header.channels) else ("Y",)
+    if len(header.channels) == 1:
+        names = header.channels[:1]
+    if not set(names) <= set(header.channels):
+        raise BadFile(f"{path}: expected EXR channels R, G, B or Y, found {_listed(header)}")
+    planes = _planes(path, header)
+    picture = planes[names[0]] if len(names) == 1 else np.stack([planes[n] for n in names], axis=2)
+    return to_float32(path, picture)
+
+
+def write(path: AnyPath, values: Map, quantity: str) -> None:
+    """32-bit floats, zip, missing as NaN; one channel `Z`, flow `u, v`, normals `X, Y, Z`."""
+    import OpenEXR
+
+    channels = values.shape[2] if values.ndim == 3 else 1
+    names = {1: ("Z",), 2: _FLOW, 3: _NORMALS}.get(channels)
+    if names is None or (channels == 2) != (quantity == "flow"):
+        raise DoesNotFit(f"{path}: an EXR map holds 1 to 3 channels, two of them only for flow")
+    planes = np.atleast_3d(values)
+    stored = {name: np.ascontiguousarray(planes[..., i]) for i, name in enumerate(names)}
+    fields = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    with replacing(path) as beside:
+        # OpenEXR reports a missing folder or a full disk as it likes; the system says it plainly.
+        beside.touch(exist_ok=False)
+        try:
+            OpenEXR.File(fields, stored).write(str(beside))
+        except (RuntimeError, ValueError) as error:
+            raise DepthgaugeError(f"{path}: cannot be written: {error}") from None
+
+
+def _header(path: AnyPath, limit: int) -> exr_header.Header:
+    with opened(path) as file:
+        header = exr_header.parse(path, file.read(exr_header.HEADER_BYTES), size_of(file))
+    check_size(path, (header.height, header.width, len(header.channels)), limit)
+    return header
+
+
+def _choose(path: AnyPath, channels: tuple[str, ...], quantity: str | None) -> tuple[str, ...]:
+    if quantity == "flow" or (quantity is None and set(channels) == set(_FLOW)):
+        wanted: tuple[str, ...] = _FLOW
+    elif quantity == "normals":
+        wanted = _NORMALS
+    elif len(channels) == 1:
+        return channels
+    else:
+        return _first(path, channels)
+    if not set(wanted) <= set(channels):
+        raise BadFile(
+            f"{path}: expected EXR channels {', '.join(wanted)} for {quantity}, found "
+            f"{', '.join(channels[:10])}"
+        )
+    return wanted
+
+
+def _first(path: AnyPath, channels: tuple[str, ...]) -> tuple[str, ...]:
+    for name in _ONE:
+        if name in channels:
+            return (name,)
+    raise BadFile(
+        f"{path}: expected an EXR channel Z (or Y, R, or a single one), found "
+        f"{', '.join(channels[:10])}"
+    )
+
+
+def _listed(header: exr_header.Header) -> str:
+    return ", ".join(header.channels[:10])
+
+
+def _planes(path: AnyPath, header: exr_header.Header) -> dict[str, NDArray[Any]]:
+    import OpenEXR
+
+    def decode() -> dict[str, NDArray[Any]]:
+        with OpenEXR.File(str(path), separate_channels=True) as file:
+            return {name: channel.pixels for name, channel in file.channels().items()}
+
+    planes = cast(dict[str, NDArray[Any]], decoded(path, "EXR file", decode))
+    for name in header.channels:
+        if name not in planes or planes[name].shape != (header.height, header.width):
+            raise BadFile(f"{path}: EXR channel {name!r} does not have the size of its header")
+    return planes

@@ -1,0 +1,64 @@
+""".flo, the Middlebury and Sintel flow format: `PIEH`, width, height, then u, v by rows."""
+
+from __future__ import annotations
+
+import struct
+from typing import BinaryIO
+
+import numpy as np
+
+from depthgauge.errors import BadFile, DoesNotFit
+from depthgauge.io._files import AnyPath, check_size, expect_rest, opened, read_into, write_parts
+from depthgauge.io._values import Request, as_map
+from depthgauge.types import Map
+
+MAGIC = b"PIEH"  # 202021.25 as a little-endian float
+UNKNOWN = 1e9
+"""A component beyond this means that the flow is not known there."""
+_WRITTEN_UNKNOWN = np.float32(1e10)
+
+
+def read(path: AnyPath, request: Request) -> Map:
+    """Flow (H, W, 2); a pixel with a component beyond 1e9 is missing in both, unless raw."""
+    with opened(path) as file:
+        shape = _read_header(path, file, request.limit)
+        stored = np.zeros(shape, dtype="<f4")
+        read_into(path, file, stored)
+    values = stored.astype(np.float32, copy=False)
+    if not request.raw:
+        with np.errstate(all="ignore"):
+            known = np.abs(values) <= UNKNOWN
+        if not known.all():
+            values[~known.all(axis=2)] = np.nan
+    return as_map(path, values, request)
+
+
+def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
+    """Height, width, channels from the header."""
+    with opened(path) as file:
+        return _read_header(path, file, request.limit)
+
+
+def write(path: AnyPath, values: Map) -> None:
+    """Missing becomes 1e10 in both components."""
+    if values.ndim != 3 or values.shape[2] != 2:
+        raise DoesNotFit(f"{path}: a .flo file holds (H, W, 2) flow, the map is {values.shape}")
+    if (np.abs(values) > UNKNOWN).any():
+        raise DoesNotFit(f"{path}: a .flo file holds flow up to 1e9 px, the map has more")
+    missing = np.isnan(values).any(axis=2, keepdims=True)
+    stored = np.where(missing, _WRITTEN_UNKNOWN, values).astype("<f4")
+    height, width = values.shape[:2]
+    write_parts(path, MAGIC + struct.pack("<ii", width, height), stored)
+
+
+def _read_header(path: AnyPath, file: BinaryIO, limit: int) -> tuple[int, int, int]:
+    head = file.read(12)
+    if head[:4] != MAGIC or len(head) < 12:
+        raise BadFile(
+            f"{path}: a .flo file starts with PIEH, width and height, this one with {head!r}"
+        )
+    width, height = struct.unpack("<ii", head[4:])
+    shape = (height, width, 2)
+    check_size(path, shape, limit)
+    expect_rest(path, file, 12, 8 * height * width)
+    return shape

@@ -1,0 +1,130 @@
+"""`read_map`, `write_map`, `map_size`: one door to all map formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from depthgauge.errors import BadFile, Misuse
+from depthgauge.io import exr, flo, netpbm, npy, npz, pfm, png, tiff
+from depthgauge.io._files import MAX_PIXELS, AnyPath
+from depthgauge.io._recognise import by_name, recognise
+from depthgauge.io._values import Request, check_scale, checked_map
+from depthgauge.types import Map
+
+_READERS: dict[str, Callable[[AnyPath, Request], Map]] = {
+    "pfm": pfm.read,
+    "png": png.read,
+    "flo": flo.read,
+    "npy": npy.read,
+    "npz": npz.read,
+    "exr": exr.read,
+    "tiff": tiff.read,
+    "netpbm": netpbm.read,
+}
+_SIZES: dict[str, Callable[[AnyPath, Request], tuple[int, int, int]]] = {
+    "pfm": pfm.size,
+    "png": png.size,
+    "flo": flo.size,
+    "npy": npy.size,
+    "npz": npz.size,
+    "exr": exr.size,
+    "tiff": tiff.size,
+    "netpbm": netpbm.size,
+}
+_KINDS = "PFM, PNG, .flo, .npy, .npz, EXR, TIFF or PGM"
+
+
+def read_map(
+    path: AnyPath,
+    quantity: str | None = None,
+    raw: bool = False,
+    scale: float | None = None,
+    limit: int = MAX_PIXELS,
+) -> Map:
+    """A map as C-contiguous float32 (H, W) or (H, W, C), NaN where it is missing.
+
+    The format is told by the file's content. Infinities, code 0 of integer pictures (PNG, TIFF,
+    PGM) and unknown flow (.flo beyond 1e9, KITTI's third channel 0) become NaN.
+
+    Args:
+        path: The file.
+        quantity: `disparity`, `depth`, `flow` ...: what is expected, so that another number of
+            channels is an error; flow in PNG is read as KITTI stores it, flow in a three-channel
+            PFM are its first two channels. None takes any map.
+        raw: Keep the file's own NaN, infinities, zeros and codes of invalid flow; for twins only.
+        scale: Stored units per unit: value = stored / scale. Replaces what the file says (the
+            header of a PFM, the text chunk of a PNG) and the defaults (256 for 16-bit codes,
+            else 1).
+        limit: The most pixels the header may claim.
+
+    Raises:
+        BadFile: The file is damaged, lies about its size or holds something else.
+        TooLarge: Its header claims more than the limit.
+    """
+    request = Request(quantity, raw, scale, limit)
+    return _READERS[_kind(path)](path, request)
+
+
+def map_size(
+    path: AnyPath, quantity: str | None = None, limit: int = MAX_PIXELS
+) -> tuple[int, int, int]:
+    """Height, width and channels (1 for (H, W)) that `read_map` would give, from the header alone.
+
+    Only the pixels tell whether a colour PNG is grey: its channels are counted as stored.
+
+    Args:
+        path: The file.
+        quantity: As for `read_map`.
+        limit: The most pixels the header may claim.
+    """
+    return _SIZES[_kind(path)](path, Request(quantity, limit=limit))
+
+
+def write_map(
+    path: AnyPath, map: ArrayLike, quantity: str = "disparity", scale: float | None = None
+) -> None:
+    """Writes a map in the format of the file's ending, atomically.
+
+    Missing (NaN, infinities) becomes what the format has for it: +inf in PFM, code 0 in PNG, 1e10
+    in .flo, NaN in the others.
+
+    Args:
+        path: Ends in .pfm, .png, .flo, .npy, .npz, .exr, .tif or .tiff.
+        map: (H, W) or (H, W, C); values that float32 cannot hold are refused.
+        quantity: What it is; flow has two channels and its own PNG coding.
+        scale: PNG only: codes per unit (default 256), kept in the file.
+
+    Raises:
+        DoesNotFit: The format cannot hold these values.
+        DepthgaugeError: The file cannot be written.
+    """
+    check_scale(scale)
+    kind = by_name(path)
+    if kind not in _READERS or kind == "netpbm":
+        raise Misuse(f"{path}: maps are written as .pfm .png .flo .npy .npz .exr or .tiff")
+    if scale is not None and kind != "png":
+        raise Misuse(f"{path}: only PNG keeps a scale; leave it out, {kind} holds floats")
+    values = checked_map(path, np.asarray(map), quantity)
+    _write(kind, path, values, quantity, scale)
+
+
+def _write(kind: str, path: AnyPath, values: Map, quantity: str, scale: float | None) -> None:
+    if kind == "png":
+        png.write(path, values, quantity, scale)
+    elif kind == "exr":
+        exr.write(path, values, quantity)
+    else:
+        writers = {"pfm": pfm.write, "flo": flo.write, "npy": npy.write, "npz": npz.write}
+        writers.get(kind, tiff.write)(path, values)
+
+
+def _kind(path: AnyPath) -> str:
+    kind = recognise(path)
+    if kind == "jpeg":
+        raise BadFile(f"{path}: expected a map, found a JPEG, which does not keep values exactly")
+    if kind not in _READERS:
+        raise BadFile(f"{path}: expected a map ({_KINDS}), found {kind or 'something else'}")
+    return kind

@@ -1,0 +1,121 @@
+"""Maps in PNG: 16-bit (KITTI, scale 256) and 8-bit disparity or depth, and KITTI's flow.
+
+A value is code / scale and code 0 is missing. The scale is kept in the file, in a text chunk
+`depthgauge:scale`. Values are rounded to the nearest code; KITTI's own writer truncates, so its
+files are half a code (1/512 px) lower on average.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadFile, DoesNotFit, Misuse
+from depthgauge.io import _png_chunks as chunks
+from depthgauge.io._files import AnyPath, check_size, opened, write_parts
+from depthgauge.io._values import (
+    CHANNELS,
+    Request,
+    check_channels,
+    from_codes,
+    to_codes,
+)
+from depthgauge.types import Map
+
+SCALE_KEY = "depthgauge:scale"
+DEFAULT_SCALE = {8: 1.0, 16: 256.0}
+FLOW_SCALE, FLOW_ZERO = 64, 32768
+
+
+def read(path: AnyPath, request: Request) -> Map:
+    """A map; `quantity="flow"` reads 3 x 16 bits as KITTI does.
+
+    Colour files whose three channels are equal (Middlebury's older disparities) are one channel.
+    """
+    png = chunks.load(path, request.limit)
+    if png.header.colour == chunks.PALETTE:
+        raise BadFile(f"{path}: expected a PNG with values, found one with palette colours")
+    if request.quantity == "flow":
+        return _read_flow(path, png, request)
+    codes = one_channel_if_equal(chunks.codes(path, png))
+    if CHANNELS.get(request.quantity or "") == 1 and codes.ndim == 3:
+        raise BadFile(
+            f"{path}: {request.quantity} is a map (H, W), this PNG is a colour picture; "
+            "a map drawn in colours cannot be scored"
+        )
+    check_channels(path, codes.shape, request.quantity)
+    scale = request.scale or _stored_scale(path, png)
+    return from_codes(codes, scale, request.raw)
+
+
+def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
+    """Height, width and channels from the header; as stored, but two for flow."""
+    with opened(path) as file:
+        header = chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
+    check_size(path, header.shape, request.limit)
+    height, width, channels = header.shape
+    return height, width, 2 if request.quantity == "flow" and channels == 3 else channels
+
+
+def write(path: AnyPath, values: Map, quantity: str, scale: float | None) -> None:
+    """16 bits; flow as KITTI stores it, other maps with one channel as value * scale."""
+    if quantity == "flow":
+        if scale is not None:
+            raise Misuse(f"{path}: flow in PNG has a fixed scale (64); leave scale out")
+        write_parts(path, chunks.encode(_flow_codes(path, values)))
+        return
+    if values.ndim != 2:
+        raise DoesNotFit(f"{path}: a PNG map holds one channel, the map is {values.shape}")
+    used = DEFAULT_SCALE[16] if scale is None else float(scale)
+    codes = to_codes(path, values, used)
+    write_parts(path, chunks.encode(codes, {SCALE_KEY: repr(used)}))
+
+
+def one_channel_if_equal(codes: NDArray[Any]) -> NDArray[Any]:
+    """(H, W) for a grey picture that is stored as RGB, else what it was."""
+    if codes.ndim == 3 and (codes == codes[..., :1]).all():
+        return np.ascontiguousarray(codes[..., 0])
+    return codes
+
+
+def _stored_scale(path: AnyPath, png: chunks.Png) -> float:
+    text = png.text.get(SCALE_KEY)
+    if text is None:
+        return DEFAULT_SCALE[16 if png.header.depth == 16 else 8]
+    try:
+        scale = float(text)
+    except ValueError:
+        scale = math.nan
+    if not (math.isfinite(scale) and scale > 0):
+        raise BadFile(f"{path}: its text chunk {SCALE_KEY} is {text!r}, not a positive number")
+    return scale
+
+
+def _read_flow(path: AnyPath, png: chunks.Png, request: Request) -> Map:
+    header = png.header
+    if header.depth != 16 or header.colour not in (chunks.RGB, chunks.RGB_ALPHA):
+        raise BadFile(
+            f"{path}: flow in PNG has 3 channels of 16 bits (KITTI), this file has "
+            f"{header.shape[2]} of {header.depth}"
+        )
+    if request.scale is not None:
+        raise Misuse(f"{path}: flow in PNG has a fixed scale (64); leave scale out")
+    codes = chunks.codes(path, png)
+    flow = codes[..., :2].astype(np.float32)
+    flow -= FLOW_ZERO
+    flow /= FLOW_SCALE
+    if not request.raw:
+        flow[codes[..., 2] == 0] = np.nan
+    return flow
+
+
+def _flow_codes(path: AnyPath, values: Map) -> NDArray[np.uint16]:
+    valid = np.asarray(~np.isnan(values).any(axis=2))
+    codes = np.zeros((*valid.shape, 3), dtype=np.uint16)
+    flow = to_codes(path, values, FLOW_SCALE, offset=FLOW_ZERO, least=0)
+    codes[..., :2] = np.where(valid[..., None], flow, 0)
+    codes[..., 2] = valid
+    return codes

@@ -1,0 +1,282 @@
+"""The one pass over the pixels: numba kernels behind `moments.py`.
+
+The image is cut into tiles of fixed size; each tile adds its own float64 sums, and tiles are added
+in their order, so the number of threads never changes a bit. Inside a tile the pixels are taken in
+blocks that stay in the first-level cache, and a block is summed run by run, a run being pixels of
+one atom; a block of many short runs is sorted by atom first. Sums go into a fixed number of lanes,
+so that wider vector units do not change them either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+TILE = 1 << 16
+BLOCK = 1 << 10
+LANES = 16
+MAX_RUNS = 64  # a block with more changes than this is sorted by atom first
+
+# Kinds of terms; `terms.py` gives them names.
+ABS, SQUARE, SIGNED, OVER, OVER_BOTH = 0, 1, 2, 3, 4
+RELATIVE, RELATIVE_SQUARE, LOG_SQUARE, LOG, LOG10, BEYOND = 5, 6, 7, 8, 9, 10
+FIRST_RATIO = RELATIVE  # from here on a term needs the estimate itself, not only the error
+
+
+@njit(cache=True, inline="always")
+def _term(kind, first, second, error, estimate, truth):
+    """One pixel's value of a term."""
+    if kind == ABS:
+        return np.float64(abs(error))
+    if kind == SQUARE:
+        return np.float64(error) * np.float64(error)
+    if kind == SIGNED:
+        return np.float64(error)
+    if kind == OVER:
+        return np.float64(not (abs(error) <= np.float32(first)))
+    if kind == OVER_BOTH:
+        size = np.float64(abs(error))
+        return np.float64(size > first and size > second * abs(np.float64(truth)))
+    if kind == RELATIVE:
+        return np.float64(abs(error)) / np.float64(truth)
+    if kind == RELATIVE_SQUARE:
+        return np.float64(error) * np.float64(error) / np.float64(truth)
+    ratio = np.float64(estimate) / np.float64(truth)
+    if kind == LOG_SQUARE:
+        return np.log(ratio) * np.log(ratio)
+    if kind == LOG:
+        return np.log(ratio)
+    if kind == LOG10:
+        return abs(np.log10(ratio))
+    return np.float64(not (max(ratio, 1.0 / ratio) < first))
+
+
+@njit(cache=True)
+def _sum_term(kind, first, second, error, estimate, truth, lanes):
+    """Sum of one term over buffers of one atom's pixels."""
+    # Buffers are slices that begin at 0: only then does the compiler know that no index is
+    # negative, and vectorises.
+    n = error.size
+    rows = n // LANES
+    lanes[:] = 0.0
+    # The frequent cases are written out: each is a loop that the compiler turns into vectors.
+    if kind == ABS:
+        for row in range(rows):
+            e = error[row * LANES : (row + 1) * LANES]
+            for lane in range(LANES):
+                lanes[lane] += np.float64(abs(e[lane]))
+    elif kind == SQUARE:
+        for row in range(rows):
+            e = error[row * LANES : (row + 1) * LANES]
+            for lane in range(LANES):
+                lanes[lane] += np.float64(e[lane]) * np.float64(e[lane])
+    elif kind == OVER:
+        limit = np.float32(first)
+        over = np.int32(0)
+        for i in range(rows * LANES):
+            over += np.int32(not (abs(error[i]) <= limit))
+        lanes[0] = over
+    else:
+        for i in range(rows * LANES):
+            lanes[i % LANES] += _term(kind, first, second, error[i], estimate[i], truth[i])
+    total = 0.0
+    for lane in range(LANES):
+        total += lanes[lane]
+    for i in range(rows * LANES, n):
+        total += _term(kind, first, second, error[i], estimate[i], truth[i])
+    return total
+
+
+@njit(cache=True)
+def _add_terms(kinds, params, error, estimate, truth, lanes, sums):
+    for k in range(kinds.size):
+        sums[k] += _sum_term(kinds[k], params[k, 0], params[k, 1], error, estimate, truth, lanes)
+
+
+@njit(cache=True)
+def _count_changes(codes):
+    """How often the code changes from one pixel of the block to the next."""
+    changes = np.int32(0)
+    before, after = codes[:-1], codes[1:]
+    for i in range(before.size):
+        changes += np.int32(before[i] != after[i])
+    return changes
+
+
+@njit(cache=True)
+def _fill_scalar(estimate, truth, low, high, ratios, error, other, present):
+    """Fills one block's buffers: the error, the estimate, and whether there is one.
+
+    Where the estimate is missing it is replaced by the truth, so that every term is 0 there and
+    needs no test of its own.
+    """
+    for i in range(error.size):
+        x = estimate[i]
+        error[i] = x - truth[i] if (x >= low) & (x <= high) else np.float32(0.0)
+    for i in range(error.size):
+        present[i] = (estimate[i] >= low) & (estimate[i] <= high)
+    if ratios:
+        for i in range(error.size):
+            x = estimate[i]
+            other[i] = x if (x >= low) & (x <= high) else truth[i]
+
+
+@njit(cache=True)
+def _fill_flow(estimate, truth, low, high, error, other, present):
+    """The same for vectors: the error is the end-point error, `other` the truth's length."""
+    for i in range(error.size):
+        u, v = estimate[2 * i], estimate[2 * i + 1]
+        ok = (u >= low) & (u <= high) & (v >= low) & (v <= high)
+        du, dv = u - truth[2 * i], v - truth[2 * i + 1]
+        error[i] = np.sqrt(du * du + dv * dv) if ok else np.float32(0.0)
+        other[i] = np.sqrt(truth[2 * i] * truth[2 * i] + truth[2 * i + 1] * truth[2 * i + 1])
+        present[i] = ok
+
+
+@njit(cache=True)
+def _find_runs(codes, lookup, atoms, ends):
+    """Stretches of the block that lie in one atom: their atoms and ends; how many there are."""
+    runs = 0
+    for i in range(1, codes.size):
+        if codes[i] != codes[i - 1]:
+            atoms[runs] = lookup[codes[i - 1]]
+            ends[runs] = i
+            runs += 1
+    atoms[runs] = lookup[codes[-1]]
+    ends[runs] = codes.size
+    return runs + 1
+
+
+@njit(cache=True)
+def _sort_by_atom(codes, lookup, atoms, ends, places):
+    """The same for the block sorted by atom, and the place of each pixel in it."""
+    n_atoms = atoms.size
+    ends[:n_atoms] = 0
+    for i in range(codes.size):
+        ends[lookup[codes[i]]] += 1
+    total = 0
+    for a in range(n_atoms):
+        total, ends[a] = total + ends[a], total
+        atoms[a] = a
+    for i in range(codes.size):
+        a = lookup[codes[i]]
+        places[i] = ends[a]
+        ends[a] += 1
+    return n_atoms
+
+
+@njit(cache=True)
+def _permute(values, places, out):
+    for i in range(values.size):
+        out[places[i]] = values[i]
+
+
+@njit(cache=True)
+def _count_true(flags):
+    n = np.int32(0)
+    for i in range(flags.size):
+        n += np.int32(flags[i])
+    return n
+
+
+@njit(cache=True, parallel=True)
+def moments(
+    estimate, truth, codes, lookup, n_atoms, empty_atom, kinds, params, low, high, channels
+):
+    """Counts, missing and sums of every term for every atom.
+
+    Args:
+        estimate: flat float32, `channels` values a pixel.
+        truth: the same; finite wherever a pixel is in a region.
+        codes: flat plane of the regions; `lookup[code]` is the atom.
+        lookup: from code to atom.
+        n_atoms: number of atoms.
+        empty_atom: the atom of the pixels that are in no region, or -1; they are not summed.
+        kinds: kind of each term.
+        params: its two parameters.
+        low: estimates below it are missing.
+        high: and those above it.
+        channels: 1 for maps of numbers, 2 for flow.
+
+    Returns:
+        counts (atoms,), missing (atoms,), sums (atoms, terms).
+    """
+    n = codes.size
+    tiles = (n + TILE - 1) // TILE
+    counts = np.zeros((tiles, n_atoms), np.int64)
+    missing = np.zeros((tiles, n_atoms), np.int64)
+    sums = np.zeros((tiles, n_atoms, kinds.size), np.float64)
+    ratios = False
+    for k in range(kinds.size):
+        ratios |= kinds[k] >= FIRST_RATIO
+    for t in prange(tiles):
+        buffers = np.zeros((5, BLOCK), np.float32)
+        flags = np.zeros((2, BLOCK), np.bool_)
+        places = np.zeros(BLOCK, np.int32)
+        segments = max(MAX_RUNS, n_atoms)
+        atoms = np.zeros(segments, np.int32)
+        ends = np.zeros(segments, np.int32)
+        lanes = np.zeros(LANES, np.float64)
+        for start in range(t * TILE, min((t + 1) * TILE, n), BLOCK):
+            stop = min(start + BLOCK, n)
+            size = stop - start
+            block = codes[start:stop]
+            changes = _count_changes(block)
+            if changes == 0 and lookup[block[0]] == empty_atom:
+                continue
+            block_estimate = estimate[start * channels : stop * channels]
+            block_truth = truth[start * channels : stop * channels]
+            error, other, present = buffers[0, :size], buffers[1, :size], flags[0, :size]
+            if channels == 1:
+                _fill_scalar(block_estimate, block_truth, low, high, ratios, error, other, present)
+            else:
+                _fill_flow(block_estimate, block_truth, low, high, error, other, present)
+                block_truth = other
+            if changes < MAX_RUNS:
+                n_segments = _find_runs(block, lookup, atoms, ends)
+            else:
+                n_segments = _sort_by_atom(block, lookup, atoms[:n_atoms], ends, places)
+                _permute(error, places, buffers[2])
+                _permute(other, places, buffers[3])
+                _permute(block_truth, places, buffers[4])
+                _permute(present, places, flags[1])
+                error, other, block_truth = buffers[2], buffers[3], buffers[4]
+                present = flags[1]
+            begin = 0
+            for k in range(n_segments):
+                end, a = ends[k], atoms[k]
+                if end > begin and a != empty_atom:
+                    here = _count_true(present[begin:end])
+                    counts[t, a] += here
+                    missing[t, a] += end - begin - here
+                    _add_terms(
+                        kinds,
+                        params,
+                        error[begin:end],
+                        other[begin:end],
+                        block_truth[begin:end],
+                        lanes,
+                        sums[t, a],
+                    )
+                begin = end
+    return counts.sum(axis=0), missing.sum(axis=0), sums.sum(axis=0)
+
+
+@njit(cache=True, parallel=True)
+def term_map(estimate, truth, kind, first, second, low, channels):
+    """One term's value at every pixel, NaN where estimate or truth is missing."""
+    n = truth.size // channels
+    out = np.full(n, np.nan, np.float32)
+    for i in prange(n):
+        if channels == 1:
+            x, g = estimate[i], truth[i]
+            error = x - g
+        else:
+            du = estimate[2 * i] - truth[2 * i]
+            dv = estimate[2 * i + 1] - truth[2 * i + 1]
+            error = np.sqrt(du * du + dv * dv)
+            x = error
+            g = np.sqrt(truth[2 * i] * truth[2 * i] + truth[2 * i + 1] * truth[2 * i + 1])
+        if np.isfinite(error) and x >= low:
+            out[i] = _term(kind, first, second, error, x, g)
+    return out

@@ -1,0 +1,230 @@
+"""The contract of a metric: its declaration, and its two steps `measure` and `finish`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from depthgauge._registry import Registry
+from depthgauge.errors import BadScoreId, Misuse
+from depthgauge.metrics.terms import Order, Recipe
+from depthgauge.types import Map, Mask, State
+from depthgauge.units import Unit
+
+Missing = Literal["bad", "skip", "interpolate", "good"]
+"""What a missing estimate costs. `interpolate` fills before measuring, `good` is for twins only."""
+Pool = Literal["pixel", "image", "scene"]
+ALL_POOLS: tuple[Pool, ...] = ("pixel", "image", "scene")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Everything that a table, a leaderboard or a person needs to know of a metric."""
+
+    name: str
+    unit: Unit
+    better: Literal["lower", "higher", "zero"]
+    bounds: tuple[float, float]
+    of: tuple[str, ...]
+    """Quantities that it can score."""
+    cite: str
+    formula: str
+    revision: int
+    """Raised whenever a change of code may change a value."""
+    pools: tuple[Pool, ...]
+    needs: tuple[str, ...]
+    """What else it takes, by keyword: items of the sample, or maps that regions make."""
+    level: Literal["sample", "dataset"]
+    params: Mapping[str, Any]
+    """Parameters in declared order with their defaults."""
+    doc: str
+    measure_with: Callable[..., State] | None = None
+    finish_with: Callable[..., float] | None = None
+    recipe_with: Callable[..., Recipe | Order] | None = None
+    error_map_with: Callable[..., Map] | None = None
+    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Allowed values of the parameters that are words."""
+
+    @property
+    def worst(self) -> float:
+        """The worst bound, infinite where there is none."""
+        low, high = self.bounds
+        if self.better == "zero":
+            return math.inf if math.isinf(high) else max(abs(low), abs(high))
+        return high if self.better == "lower" else low
+
+    def bind(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters with defaults filled in and types checked."""
+        for name in params:
+            if name not in self.params:
+                known = ", ".join(self.params) or "none"
+                raise BadScoreId(f"{self.name} has no parameter '{name}'; it has: {known}.")
+        return {
+            name: self._checked(name, params.get(name, default))
+            for name, default in self.params.items()
+        }
+
+    def _checked(self, name: str, value: Any) -> Any:
+        default = self.params[name]
+        if isinstance(default, str):
+            if value not in self.choices.get(name, (value,)):
+                allowed = ", ".join(self.choices[name])
+                raise BadScoreId(f"{self.name}: {name} is '{value}' but must be one of {allowed}.")
+            return value
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise BadScoreId(f"{self.name}: {name} is '{value}' but must be a number.") from None
+        if not math.isfinite(number) or number < 0:
+            raise BadScoreId(f"{self.name}: {name} is {value} but must be finite and not negative.")
+        return number
+
+    def recipe(self, **params: Any) -> Recipe | Order | None:
+        """The sums or order statistic that it is made of; None where it measures by itself."""
+        return self.recipe_with(**params) if self.recipe_with else None
+
+    def measure(
+        self, estimate: Map, truth: Map, region: Mask | None = None, /, **params: Any
+    ) -> State:
+        """The state of one region; the whole map where no region is given."""
+        if self.recipe_with is not None:
+            from depthgauge.metrics.moments import measure_recipe
+
+            return measure_recipe(self.recipe_with(**params), estimate, truth, region)
+        if self.measure_with is None:
+            raise Misuse(f"{self.name} cannot be measured by itself.")
+        return self.measure_with(estimate, truth, region, **params)
+
+    def finish(self, state: State, missing: Missing = "bad", **params: Any) -> float:
+        """The number: NaN where the region is empty, or where nothing is estimated."""
+        if self.recipe_with is not None:
+            return finish_recipe(self.recipe_with(**params), state, missing)
+        if self.finish_with is None:
+            raise Misuse(f"{self.name} has no value for a single state.")
+        return self.finish_with(state, missing=missing, **params)
+
+    def error_map(self, estimate: Map, truth: Map, /, **params: Any) -> Map:
+        """One value a pixel to look at, in the metric's unit; NaN where either is missing."""
+        if self.recipe_with is not None:
+            from depthgauge.metrics.moments import map_recipe
+
+            return map_recipe(self.recipe_with(**params), estimate, truth)
+        if self.error_map_with is None:
+            raise Misuse(f"{self.name} has no error map.")
+        return self.error_map_with(estimate, truth, **params)
+
+
+def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> float:
+    """The recipe's number from a state, missing pixels costing what the protocol says."""
+    if isinstance(recipe, Order):
+        return _finish_order(recipe, state)
+    n, sums = _with_missing(recipe, state, missing)
+    if recipe.from_counts:
+        return recipe.combine(state.count, state.missing) if n + state.missing else math.nan
+    return float(recipe.combine(*(sums / n))) if n else math.nan
+
+
+def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[int, Any]:
+    """Number of pixels that count, and the sums, with what missing pixels add to them."""
+    if missing == "bad" and all(term.worst is not None for term in recipe.terms):
+        worst = np.array([term.worst for term in recipe.terms], np.float64)
+        return state.count + state.missing, state.sums + worst * state.missing
+    if missing == "good":
+        return state.count + state.missing, state.sums
+    return state.count, state.sums
+
+
+def _finish_order(order: Order, state: State) -> float:
+    if state.values is None:
+        raise Misuse("an order statistic needs the sorted errors of its region.")
+    if not state.values.size:
+        return math.nan
+    low, high, weight = order.indices(state.values.size)
+    return interpolate(float(state.values[low]), float(state.values[high]), weight)
+
+
+def interpolate(low: float, high: float, weight: float) -> float:
+    """Between two neighbouring errors of the sorted list."""
+    return low + (high - low) * weight
+
+
+def total_of(metric: Metric, state: State, missing: Missing, **params: Any) -> float | None:
+    """The numerator of the ratio that the score is; None where it is no ratio."""
+    recipe = metric.recipe(**params)
+    if not isinstance(recipe, Recipe) or recipe.factor is None:
+        return None
+    if recipe.from_counts:
+        return float(state.count)
+    n, sums = _with_missing(recipe, state, missing)
+    return float(n - sums[0] if recipe.flipped else sums[0])
+
+
+METRICS: Registry[Metric] = Registry("metric", "depthgauge.metrics")
+
+
+def metric(
+    name: str,
+    *,
+    unit: Unit,
+    better: Literal["lower", "higher", "zero"],
+    bounds: tuple[float, float],
+    of: tuple[str, ...],
+    cite: str,
+    formula: str,
+    revision: int,
+    pools: tuple[Pool, ...] = ALL_POOLS,
+    needs: tuple[str, ...] = (),
+    level: Literal["sample", "dataset"] = "sample",
+    choices: Mapping[str, tuple[Any, ...]] | None = None,
+) -> Callable[[Any], Any]:
+    """Declares and registers a metric.
+
+    On a function: a pixel metric. The function takes the parameters and returns the `Recipe` of
+    sums that it is made of. On a class: any metric; the class has `measure(estimate, truth,
+    region, *, <needs>, <params>) -> State`, `finish(state, *, missing, <params>) -> float` and,
+    where there is something to look at, `error_map(estimate, truth, *, <params>) -> Map`.
+    """
+
+    def register(thing: Any) -> Any:
+        steps = hasattr(thing, "measure")
+        source = thing.measure if steps else thing
+        params = {
+            p.name: p.default
+            for p in inspect.signature(source).parameters.values()
+            if p.kind is p.KEYWORD_ONLY and p.name not in needs
+        }
+        made: dict[str, Any] = (
+            {
+                "measure_with": thing.measure,
+                "finish_with": thing.finish,
+                "error_map_with": getattr(thing, "error_map", None),
+            }
+            if steps
+            else {"recipe_with": thing}
+        )
+        declared = Metric(
+            name=name,
+            unit=unit,
+            better=better,
+            bounds=bounds,
+            of=of,
+            cite=cite,
+            formula=formula,
+            revision=revision,
+            pools=pools,
+            needs=needs,
+            level=level,
+            params=params,
+            doc=inspect.getdoc(thing) or "",
+            choices=choices or {},
+            **made,
+        )
+        METRICS.add(name, declared, thing.__module__)
+        return thing
+
+    return register

@@ -1,0 +1,153 @@
+"""Metrics of depth that compare ratios: relative, logarithmic, scale-invariant, delta."""
+
+from __future__ import annotations
+
+import math
+
+from depthgauge.metrics._metric import metric
+from depthgauge.metrics.pixel import INFINITE, NUMBERS
+from depthgauge.metrics.terms import (
+    LOG,
+    LOG10,
+    LOG_SQUARE,
+    RELATIVE,
+    RELATIVE_SQUARE,
+    Recipe,
+    beyond,
+    mean,
+    percent_without,
+    root_mean,
+)
+from depthgauge.units import Unit
+
+DEPTH = ("depth",)
+
+
+@metric(
+    "absrel",
+    unit=Unit.RATIO,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=NUMBERS,
+    cite="van der Mark & Gavrila 2006; Eigen et al. 2014",
+    formula="mean |e| / truth",
+    revision=1,
+)
+def absrel() -> Recipe:
+    """Mean error relative to the truth.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[1, 3, 4, 2]], [[2, 2, 4, 2]], "absrel", quantity="depth")
+    >>> s["absrel@all"].value
+    0.25
+    """
+    return mean(RELATIVE)
+
+
+@metric(
+    "sqrel",
+    unit=Unit.QUANTITY,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=DEPTH,
+    cite="Eigen et al. 2014",
+    formula="mean e^2 / truth",
+    revision=1,
+)
+def sqrel() -> Recipe:
+    """Mean squared error relative to the truth (divided by the truth once, not twice).
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[1, 3, 4, 2]], [[2, 2, 4, 2]], "sqrel", quantity="depth")
+    >>> s["sqrel@all"].value
+    0.25
+    """
+    return mean(RELATIVE_SQUARE)
+
+
+@metric(
+    "rmse_log",
+    unit=Unit.RATIO,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=DEPTH,
+    cite="Eigen et al. 2014",
+    formula="sqrt(mean (ln estimate - ln truth)^2)",
+    revision=1,
+)
+def rmse_log() -> Recipe:
+    """Root mean squared difference of the natural logarithms.
+
+    >>> import math, depthgauge as dg
+    >>> s = dg.score([[2, 2, 8, 8]], [[1, 1, 4, 4]], "rmse_log", quantity="depth")
+    >>> round(s["rmse_log@all"].value / math.log(2), 9)
+    1.0
+    """
+    return root_mean(LOG_SQUARE, shown=LOG)
+
+
+@metric(
+    "silog",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=DEPTH,
+    cite="Eigen et al. 2014; KITTI depth benchmark",
+    formula="100 * sqrt(mean l^2 - (mean l)^2), l = ln estimate - ln truth",
+    revision=1,
+)
+def silog() -> Recipe:
+    """Scale-invariant logarithmic error, times 100: blind to one global factor.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[2, 4, 8, 6]], [[1, 2, 4, 3]], "silog", quantity="depth")
+    >>> round(s["silog@all"].value, 6)
+    0.0
+    """
+    return Recipe(
+        (LOG_SQUARE, LOG), lambda s, m: 100.0 * math.sqrt(max(s - m * m, 0.0)), LOG, factor=None
+    )
+
+
+@metric(
+    "log10",
+    unit=Unit.RATIO,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=DEPTH,
+    cite="Saxena et al. 2009",
+    formula="mean |log10 estimate - log10 truth|",
+    revision=1,
+)
+def log10() -> Recipe:
+    """Mean absolute difference of the decimal logarithms.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[10, 1, 1, 10]], [[1, 1, 10, 10]], "log10", quantity="depth")
+    >>> s["log10@all"].value
+    0.5
+    """
+    return mean(LOG10)
+
+
+@metric(
+    "delta",
+    unit=Unit.PERCENT,
+    better="higher",
+    bounds=(0, 100),
+    of=DEPTH,
+    cite="Ladicky et al. 2014; Eigen et al. 2014",
+    formula="100 * mean [max(estimate / truth, truth / estimate) < ratio]",
+    revision=1,
+)
+def delta(*, ratio: float = 1.25) -> Recipe:
+    """Percentage of pixels whose estimate is within a factor of the truth (strictly).
+
+    delta_1 is `delta:1.25`, delta_2 is `delta:1.5625`, delta_3 is `delta:1.953125`.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[1.2, 1.25, 2, float("nan")]], [[1, 1, 2, 1]], "delta", quantity="depth")
+    >>> s["delta@all"].value
+    50.0
+    """
+    return percent_without(beyond(ratio))

@@ -1,0 +1,161 @@
+"""Exact order statistics of the absolute error, for every region at once.
+
+The bits of a non-negative float32 grow with its value. A first pass counts, for each atom, the
+errors by their upper 15 bits; that says in which bin each wanted place lies. A second pass collects
+only the errors in those bins, which are then selected exactly. Nothing is sorted as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.metrics._metric import interpolate, metric
+from depthgauge.metrics.moments import LARGEST, same_size
+from depthgauge.metrics.pixel import INFINITE, NUMBERS
+from depthgauge.metrics.terms import Order
+from depthgauge.types import Map, Plane, State
+from depthgauge.units import Unit
+
+RULES = ("linear", "floor", "floor_float32")
+_HISTOGRAM_BYTES = 1 << 24
+
+
+@metric(
+    "quantile",
+    unit=Unit.QUANTITY,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=(*NUMBERS, "flow"),
+    cite="Scharstein et al. 2014 (Middlebury A50 ... A99)",
+    formula="the percent-th percentile of |e|",
+    revision=1,
+    choices={"rule": RULES},
+)
+def quantile(*, percent: float = 50.0, rule: str = "linear") -> Order:
+    """Error that `percent` of the estimated pixels stay below: A50 is `quantile:50`.
+
+    `rule` says which element of the n sorted errors is meant: `linear` interpolates at
+    (n - 1) * percent / 100 as NumPy does; `floor` takes index floor(n * percent / 100) as the 4D
+    light field toolkit does; `floor_float32` computes that product in float32 as ETH3D does.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[1, 2, 3, 40]], [[0, 0, 0, 0]], "quantile:50")["quantile:50@all"].value
+    2.5
+    """
+    return Order(percent, rule)
+
+
+def sorted_errors(
+    estimate: Map,
+    truth: Map,
+    plane: Plane,
+    region: str,
+    *,
+    low: float = -LARGEST,
+    high: float = LARGEST,
+) -> State:
+    """A state that merges: all absolute errors of a region, sorted."""
+    estimate, truth = same_size(estimate, truth)
+    inside = plane.members(region)[plane.lookup][plane.codes]
+    here, there = estimate[inside], truth[inside]
+    present = (here >= np.float32(low)) & (here <= np.float32(high))
+    if truth.ndim == 3:
+        present = present.all(axis=-1)
+        difference = here[present] - there[present]
+        errors = np.sqrt(difference[:, 0] ** 2 + difference[:, 1] ** 2)
+    else:
+        errors = np.abs(here[present] - there[present])
+    errors.sort()
+    return State(errors.size, int(present.size - errors.size), values=errors)
+
+
+def select(
+    estimate: Map,
+    truth: Map,
+    plane: Plane,
+    wanted: Iterable[tuple[str, Order]],
+    *,
+    low: float = -LARGEST,
+    high: float = LARGEST,
+) -> dict[tuple[str, Order], tuple[float, int, int]]:
+    """Value, count and missing of each wanted (region, order statistic), in two passes."""
+    from depthgauge.metrics import _order_kernels as kernels
+
+    estimate, truth = same_size(estimate, truth)
+    pixels = (
+        estimate.ravel(),
+        truth.ravel(),
+        np.ascontiguousarray(plane.codes).ravel(),
+        plane.lookup,
+    )
+    limits = (np.float32(low), np.float32(high), 1 if truth.ndim == 2 else 2)
+    n_atoms = plane.atoms.size
+    # Fewer chunks where there are many atoms, so that the histograms stay small; never a number
+    # that depends on the threads.
+    chunks = max(1, min(4, _HISTOGRAM_BYTES // (n_atoms * kernels.BINS * 4)))
+    histograms, missing = kernels.count_bins(*pixels, n_atoms, chunks, *limits)
+    per_atom = histograms.sum(axis=0, dtype=np.int64)
+    asked = [(region, order, plane.members(region)) for region, order in wanted]
+    ranks: list[tuple[NDArray[np.bool_], int, int]] = []
+    for _, order, inside in asked:
+        ranks += _places(order, inside, per_atom)
+    values = _collect(kernels, pixels, limits, histograms, ranks)
+    out: dict[tuple[str, Order], tuple[float, int, int]] = {}
+    at = 0
+    for region, order, inside in asked:
+        n = int(per_atom[inside].sum())
+        lost = int(missing[inside].sum())
+        if n == 0:
+            out[region, order] = (math.nan, 0, lost)
+            continue
+        _, _, weight = order.indices(n)
+        out[region, order] = (interpolate(values[at], values[at + 1], weight), n, lost)
+        at += 2
+    return out
+
+
+def _places(
+    order: Order, inside: NDArray[np.bool_], per_atom: NDArray[np.int64]
+) -> list[tuple[NDArray[np.bool_], int, int]]:
+    """For both places of an order statistic: the region's atoms, the bin, the rank in the bin."""
+    ends = np.cumsum(per_atom[inside].sum(axis=0))
+    if ends[-1] == 0:
+        return []
+    found = []
+    for place in order.indices(int(ends[-1]))[:2]:
+        bin_ = int(np.searchsorted(ends, place, side="right"))
+        found.append((inside, bin_, place - int(ends[bin_ - 1] if bin_ else 0)))
+    return found
+
+
+def _collect(
+    kernels: object,
+    pixels: tuple[NDArray[np.generic], ...],
+    limits: tuple[object, ...],
+    histograms: NDArray[np.uint32],
+    ranks: list[tuple[NDArray[np.bool_], int, int]],
+) -> list[float]:
+    """The exact error at each (region, bin, rank)."""
+    bins = sorted({bin_ for _, bin_, _ in ranks})
+    if not bins:
+        return []
+    slots = np.full(histograms.shape[2], -1, np.int32)
+    slots[bins] = np.arange(len(bins), dtype=np.int32)
+    # One stretch of the buffer for each (bin, atom, chunk), so that every chunk writes alone.
+    sizes = histograms[:, :, bins].transpose(2, 1, 0).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
+    begins = starts[:-1].reshape(sizes.shape)
+    buffer = np.zeros(int(starts[-1]), np.float32)
+    kernels.collect_bins(*pixels, begins.copy(), slots, buffer, *limits)  # type: ignore[attr-defined]  # a module
+    ends = starts[1:].reshape(sizes.shape)
+    values = []
+    for inside, bin_, rank in ranks:
+        slot = int(slots[bin_])
+        parts = [buffer[begins[slot, a, 0] : ends[slot, a, -1]] for a in np.flatnonzero(inside)]
+        pool = np.concatenate(parts)
+        values.append(float(np.partition(pool, rank)[rank]))
+    return values

@@ -1,0 +1,189 @@
+"""Metrics of one number a pixel: disparity and depth. Each is a formula over means of terms."""
+
+from __future__ import annotations
+
+import math
+
+from depthgauge.metrics._metric import metric
+from depthgauge.metrics.terms import (
+    ABS,
+    SIGNED,
+    SQUARE,
+    Recipe,
+    mean,
+    over,
+    over_both,
+    root_mean,
+)
+from depthgauge.units import Unit
+
+INFINITE = math.inf
+NUMBERS = ("disparity", "depth")
+
+
+@metric(
+    "mae",
+    unit=Unit.QUANTITY,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=NUMBERS,
+    cite="Cabezas et al. 2012",
+    formula="mean |e|",
+    revision=1,
+)
+def mae() -> Recipe:
+    """Mean absolute error over the pixels that have an estimate.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[0, 1, -3, 4]], [[0, 0, 0, 0]], "mae")["mae@all"].value
+    2.0
+    """
+    return mean(ABS)
+
+
+@metric(
+    "rms",
+    unit=Unit.QUANTITY,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=NUMBERS,
+    cite="Scharstein & Szeliski 2002",
+    formula="sqrt(mean e^2)",
+    revision=1,
+)
+def rms() -> Recipe:
+    """Root of the mean squared error; a few large errors dominate it.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[0, 1, 3, -2]], [[0, 0, 0, 2]], "rms")["rms@all"].value ** 2
+    6.5
+    """
+    return root_mean(SQUARE, shown=ABS)
+
+
+@metric(
+    "mse",
+    unit=Unit.QUANTITY_SQUARED,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=NUMBERS,
+    cite="Honauer et al. 2016",
+    formula="factor * mean e^2",
+    revision=1,
+)
+def mse(*, factor: float = 1.0) -> Recipe:
+    """Mean squared error times a factor (light-field papers use 100).
+
+    >>> import depthgauge as dg
+    >>> dg.score([[0, 1, 1, 0]], [[0, 0, 0, 0]], "mse:100")["mse:100@all"].value
+    50.0
+    """
+    return mean(SQUARE, factor)
+
+
+@metric(
+    "bias",
+    unit=Unit.QUANTITY,
+    better="zero",
+    bounds=(-INFINITE, INFINITE),
+    of=NUMBERS,
+    cite="Leclercq & Morris 2003",
+    formula="mean e, e = estimate - truth",
+    revision=1,
+)
+def bias() -> Recipe:
+    """Mean signed error: positive where the estimate is too large on average.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[1, 2, 3, 0]], [[0, 0, 0, 2]], "bias")["bias@all"].value
+    1.0
+    """
+    return mean(SIGNED)
+
+
+@metric(
+    "bias_deviation",
+    unit=Unit.QUANTITY,
+    better="lower",
+    bounds=(0, INFINITE),
+    of=NUMBERS,
+    cite="Leclercq & Morris 2003",
+    formula="sqrt(mean e^2 - (mean e)^2)",
+    revision=1,
+)
+def bias_deviation() -> Recipe:
+    """Standard deviation of the signed error around its bias.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[1, 3, 1, 3]], [[0, 0, 0, 0]], "bias_deviation")["bias_deviation@all"].value
+    1.0
+    """
+    return Recipe(
+        (SQUARE, SIGNED), lambda s, m: math.sqrt(max(s - m * m, 0.0)), SIGNED, factor=None
+    )
+
+
+@metric(
+    "badpix",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=NUMBERS,
+    cite="Scharstein & Szeliski 2002",
+    formula="100 * mean [not |e| <= threshold]",
+    revision=1,
+)
+def badpix(*, threshold: float = 1.0) -> Recipe:
+    """Percentage of the region's pixels whose error exceeds the threshold, or without estimate.
+
+    The threshold is in the quantity's unit (px for disparity, m for depth). An error of exactly
+    the threshold is not bad; a missing estimate is bad unless the protocol says `skip`.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[0, 2, 3.5, float("nan")]], [[0, 0, 0, 0]], "badpix:2")["badpix:2@all"].value
+    50.0
+    """
+    return mean(over(threshold), 100.0)
+
+
+@metric(
+    "d1",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=("disparity",),
+    cite="Menze & Geiger 2015 (KITTI)",
+    formula="100 * mean [|e| > threshold and |e| > share * |truth|]",
+    revision=1,
+)
+def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
+    """Percentage of outliers: error above the threshold AND above that share of the truth.
+
+    Both conditions must hold. Compared in float64, so exactly 5 % is no outlier (KITTI's own
+    program divides in float32, where 4 px of 80 px counts as one).
+
+    >>> import depthgauge as dg
+    >>> dg.score([[14, 84, 104, 2]], [[10, 80, 98, 1]], "d1")["d1@all"].value
+    50.0
+    """
+    return mean(over_both(threshold, share), 100.0)
+
+
+@metric(
+    "density",
+    unit=Unit.PERCENT,
+    better="higher",
+    bounds=(0, 100),
+    of=(*NUMBERS, "flow"),
+    cite="Kostliva et al. 2007",
+    formula="100 * estimated / (estimated + missing)",
+    revision=1,
+)
+def density() -> Recipe:
+    """Percentage of the region's truth pixels that have an estimate, whatever missing ones cost.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[0, 2, 3.5, float("nan")]], [[0, 0, 0, 0]], "density")["density@all"].value
+    75.0
+    """
+    return Recipe((), lambda count, missing: 100.0 * count / (count + missing), from_counts=True)

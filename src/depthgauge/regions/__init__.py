@@ -1,0 +1,26 @@
+"""Regions: named sets of pixels of a sample, computed from its truth, masks, labels and images.
+
+A region is one decorated function in a module of this folder (see `_region.py`); expressions such
+as `visible & textureless` combine them; `plane` packs all regions of a sample into one integer map.
+"""
+
+from __future__ import annotations
+
+from depthgauge.regions._region import REGIONS, Region, region
+from depthgauge.regions.expressions import Expression, parse
+from depthgauge.regions.plane import pack, pack_all
+from depthgauge.regions.resolve import Resolved, compute_regions, defaults, revisions
+
+__all__ = [
+    "REGIONS",
+    "Expression",
+    "Region",
+    "Resolved",
+    "compute_regions",
+    "defaults",
+    "pack",
+    "pack_all",
+    "parse",
+    "region",
+    "revisions",
+]

@@ -1,0 +1,137 @@
+"""From expressions and a sample to masks; each underlying region is computed once and shared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from depthgauge._registry import unknown
+from depthgauge.errors import BadScoreId, DuplicateName, Unavailable
+from depthgauge.regions._region import REGIONS
+from depthgauge.regions._sample import RegionsOfSample
+from depthgauge.regions.expressions import Atom, Expression, parse, replace_atoms
+from depthgauge.types import Map, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The masks of a sample, and why there are not more."""
+
+    masks: dict[str, Mask]
+    """By region name, in the order asked for; always within the pixels with truth. Regions that
+    are the same share one array: do not write into it."""
+    unavailable: dict[str, str]
+    """Regions that this sample cannot give, with the reason."""
+
+
+def compute_regions(
+    expressions: Mapping[str, str],
+    truth_map: Map,
+    items: Mapping[str, Any],
+    *,
+    quantity: str,
+    declared: Collection[str] = (),
+) -> Resolved:
+    """The masks of named expressions for one sample.
+
+    A name in an expression is, in this order: a registered region; another named expression; the
+    mask item `<name>_mask`; a value `<name>_<n>` of the label item `<name>_labels`; or the full
+    name of a mask item (`discontinuities_mask`), which reaches a dataset's own mask where a
+    registered region has its name.
+
+    Args:
+        expressions: Region names and their expressions; `{"all": "all"}` asks for a plain region.
+        truth_map: (H, W) or (H, W, C) of the benchmark's quantity, NaN where missing.
+        items: The sample's inputs and truth by name; only what is needed is read.
+        quantity: The benchmark's quantity.
+        declared: Items (`glass_mask`, `material_labels`) that other samples of the dataset have;
+            where this one lacks them, what uses them is unavailable instead of unknown.
+
+    Raises:
+        UnknownName: A name that is none of those; says which is nearest.
+        BadScoreId: A text is no expression, has wrong parameters, or refers to itself.
+        DuplicateName: An expression has the name of a registered region and means another.
+    """
+    named = _parsed(expressions)
+    sample = RegionsOfSample(named, truth_map, items, quantity, frozenset(declared))
+    for expression in named.values():
+        sample.check(expression)
+    masks: dict[str, Mask] = {}
+    unavailable: dict[str, str] = {}
+    for name in named:
+        try:
+            masks[name] = sample.mask(name)
+        except Unavailable as problem:
+            unavailable[name] = str(problem)
+    return Resolved(masks, unavailable)
+
+
+def revisions(expressions: Mapping[str, str]) -> dict[str, int]:
+    """The revision of every registered region used, by its text with all parameters filled in.
+
+    >>> revisions({"flat": "visible & textureless"})
+    {'textureless:3,4': 1, 'visible:1': 1}
+    """
+    used = {
+        str(_filled(atom)): REGIONS[atom.name].revision
+        for expression in _parsed(expressions).values()
+        for atom in expression.atoms()
+        if atom.name in REGIONS
+    }
+    return dict(sorted(used.items()))
+
+
+def defaults(text: str) -> str:
+    """The canonical text of an expression with all parameters filled in.
+
+    >>> defaults("visible&textureless:5")
+    'visible:1 & textureless:5,4'
+    """
+    return str(replace_atoms(parse(text), _filled))
+
+
+def _filled(atom: Atom) -> Atom:
+    if atom.name in REGIONS:
+        return Atom(atom.name, REGIONS[atom.name].fill(atom.params))
+    if atom.params:
+        raise unknown("region with parameters", atom.name, REGIONS)
+    return atom
+
+
+def _parsed(expressions: Mapping[str, str]) -> dict[str, Expression]:
+    """The expressions, free of cycles and of second meanings for a registered name."""
+    named = {name: parse(text) for name, text in expressions.items()}
+    for name, expression in named.items():
+        if name in REGIONS and not _is_plain(expression, name):
+            raise DuplicateName(
+                f"region '{name}' is built in and cannot also mean '{expression}'; rename yours."
+            )
+    finished: set[str] = set()
+    for name in named:
+        _refuse_cycles(name, named, (), finished)
+    return named
+
+
+def _is_plain(expression: Expression, name: str) -> bool:
+    """Whether that is the registered region itself, perhaps with its defaults written out."""
+    if not isinstance(expression, Atom) or expression.name != name:
+        return False
+    given = None in REGIONS[name].params.values()  # it has no plain form
+    return not expression.params or (not given and _filled(expression) == _filled(Atom(name)))
+
+
+def _refuse_cycles(
+    name: str, named: Mapping[str, Expression], trail: tuple[str, ...], finished: set[str]
+) -> None:
+    if name in finished:
+        return
+    if name in trail:
+        circle = " -> ".join([*trail[trail.index(name) :], name])
+        raise BadScoreId(f"region '{name}' is defined by itself: {circle}.")
+    expression = named[name]
+    # `glass = "glass"` is no cycle: it asks for a plain region under its own name.
+    if not isinstance(expression, Atom) or expression.name != name:
+        for used in sorted(expression.names() & named.keys()):
+            _refuse_cycles(used, named, (*trail, name), finished)
+    finished.add(name)

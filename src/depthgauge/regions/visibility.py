@@ -1,0 +1,85 @@
+"""What both views see, and what only the left one does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from depthgauge.errors import Unavailable
+from depthgauge.regions._checks import has_truth, same_size
+from depthgauge.regions._region import region
+from depthgauge.types import Map, Mask
+
+_SOURCES = ("visible_mask", "occluded_mask", "right_disparity")
+
+
+@region("visible", needs=("quantity",), needs_any=_SOURCES, cite="Scharstein & Szeliski 2002")
+def visible(
+    truth: Map,
+    *,
+    quantity: str,
+    visible_mask: Mask | None = None,
+    occluded_mask: Mask | None = None,
+    right_disparity: Map | None = None,
+    threshold_px: float = 1.0,
+) -> Mask:
+    """Pixels that the other view sees too.
+
+    From the truth's `visible_mask` (or `occluded_mask`) where it has one; else by the left-right
+    check: |d_left(x) - d_right(x - d_left(x))| <= threshold_px. A pixel whose match has no right
+    truth is neither visible nor occluded then: nobody knows.
+    """
+    known = has_truth(truth)
+    mask = _from_masks(truth, visible_mask, occluded_mask)
+    if mask is not None:
+        return known & mask
+    right = _checked(truth, right_disparity, quantity)
+    from depthgauge.geometry.warping import left_right_consistent
+
+    return known & left_right_consistent(truth, right, threshold_px)
+
+
+@region("occluded", needs=("quantity",), needs_any=_SOURCES, cite="Scharstein & Szeliski 2002")
+def occluded(
+    truth: Map,
+    *,
+    quantity: str,
+    visible_mask: Mask | None = None,
+    occluded_mask: Mask | None = None,
+    right_disparity: Map | None = None,
+    threshold_px: float = 1.0,
+) -> Mask:
+    """Pixels with truth that the other view does not see; from the same sources as `visible`."""
+    known = has_truth(truth)
+    mask = _from_masks(truth, visible_mask, occluded_mask)
+    if mask is not None:
+        return known & ~mask
+    right = _checked(truth, right_disparity, quantity)
+    from depthgauge.geometry.warping import left_right_consistent, left_right_unknown
+
+    seen = left_right_consistent(truth, right, threshold_px)
+    return known & ~seen & ~left_right_unknown(truth, right)
+
+
+def _from_masks(truth: Map, visible_mask: Mask | None, occluded_mask: Mask | None) -> Mask | None:
+    """Where the sample's own masks say that a pixel is visible; None without such masks."""
+    if visible_mask is not None:
+        same_size("visible_mask", visible_mask, truth)
+        return np.not_equal(visible_mask, 0)
+    if occluded_mask is not None:
+        same_size("occluded_mask", occluded_mask, truth)
+        return np.equal(occluded_mask, 0)
+    return None
+
+
+def _checked(truth: Map, right_disparity: Map | None, quantity: str) -> Map:
+    if right_disparity is None:
+        raise Unavailable(
+            "visibility needs a visible_mask or a right_disparity; this sample has neither."
+        )
+    if quantity != "disparity":
+        raise Unavailable(
+            f"visibility of a {quantity} truth needs a visible_mask: the left-right check compares "
+            "disparities."
+        )
+    same_size("right_disparity", right_disparity, truth)
+    return right_disparity

@@ -1,0 +1,1 @@
+"""Tables and pictures: the only room that rounds, formats or draws."""

@@ -1,0 +1,74 @@
+"""Scores as rows of text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from depthgauge.engine.pool import Summary
+from depthgauge.engine.result import Result
+from depthgauge.types import Score
+
+Columns = list[tuple[str, str]]
+Rows = list[list[str]]
+
+SCORE_COLUMNS: Columns = [
+    ("score", "left"),
+    ("value", "right"),
+    ("unit", "left"),
+    ("pixels", "right"),
+    ("missing", "right"),
+    ("density", "right"),
+]
+SUMMARY_COLUMNS: Columns = [
+    ("score", "left"),
+    ("value", "right"),
+    ("unit", "left"),
+    ("samples", "right"),
+]
+
+
+def show_number(value: float, digits: int = 4) -> str:
+    """A number for a table: significant digits, no exponent for usual sizes.
+
+    >>> show_number(3.14159265), show_number(0.000123), show_number(12345.678)
+    ('3.142', '0.0001230', '12346')
+    """
+    if not math.isfinite(value):
+        return "-" if math.isnan(value) else str(value)
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{decimals}f}" if decimals <= 9 else f"{value:.{digits - 1}e}"
+
+
+def score_rows(scores: Mapping[str, Score]) -> Rows:
+    """One row a score, with what it was made from."""
+    return [
+        [
+            name,
+            show_number(score.value) if score.why is None else str(score.why),
+            score.unit,
+            f"{score.count:,}",
+            f"{score.missing:,}",
+            f"{100 * score.density:.1f} %" if score.count + score.missing else "-",
+        ]
+        for name, score in scores.items()
+    ]
+
+
+def summary_rows(result: Result) -> Rows:
+    """One row a score: the pooled value, and how many samples went into it."""
+    return [
+        [name, show_summary(found), found.unit, f"{found.used}/{found.all}"]
+        for name, found in result.summary.items()
+    ]
+
+
+def show_summary(found: Summary) -> str:
+    """The pooled value, or why there is none."""
+    if math.isnan(found.value):
+        if found.used == found.all or found.all == 0:
+            return "none"
+        return f"incomplete {found.used}/{found.all}"
+    return show_number(found.value)
