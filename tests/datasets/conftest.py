@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
-
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-
-
-@pytest.fixture(scope="session")
-def shared():
-    """A path below the shared folder; a test that needs it is skipped where it is not."""
-
-    def find(relative: str) -> Path:
-        path = SHARED / relative
-        if not path.exists():
-            pytest.skip(f"{path} is not on this machine")
-        return path
-
-    return find
 
 
 def camera(focal_px: float = 20.0) -> Camera:

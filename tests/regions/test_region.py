@@ -62,7 +62,7 @@ def test_wrong_params_are_refused(name, words, message):
 
 
 def test_a_second_region_of_a_name_is_refused():
-    with pytest.raises(DuplicateName, match="depthgauge.regions.everything"):
+    with pytest.raises(DuplicateName, match=r"depthgauge\.regions\.everything"):
         region("all")(lambda truth: np.isfinite(truth))
 
 

@@ -34,7 +34,9 @@ def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: st
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    if title:
+        click.echo(title)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, justify in columns:
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]  # left or right
     for row in rows:

@@ -52,7 +52,7 @@ def _plain(thing: object) -> Any:
 def canonical(array: NDArray[Any]) -> NDArray[Any]:
     """The same values, little-endian, contiguous, with one bit pattern for every NaN and zero."""
     kind = array.dtype.newbyteorder("<")
-    array = np.ascontiguousarray(array, dtype=kind)
+    array = np.asarray(array, dtype=kind, order="C")
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.asarray(np.nan, kind), array + np.asarray(0, kind))
     return array

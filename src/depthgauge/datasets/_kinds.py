@@ -58,7 +58,7 @@ def _is_labels(name: str, thing: Any) -> bool:
 
 def _is_map(name: str, thing: Any) -> bool:
     # A float image stays as it is: a map may lose what is not finite, an image may not.
-    real = isinstance(thing, np.ndarray) and thing.dtype.kind == "f"
+    real = isinstance(thing, np.ndarray) and thing.dtype.kind == "f" and thing.size > 0
     flat = real and (thing.ndim == 2 or (thing.ndim == 3 and thing.shape[2] > 1))
     return flat and not name.endswith("image")
 
@@ -72,7 +72,7 @@ def _write_array(path: Path, array: NDArray[Any]) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with aside.open("wb") as f:
-            np.save(f, np.ascontiguousarray(array), allow_pickle=False)
+            np.save(f, np.asarray(array, order="C"), allow_pickle=False)
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)

@@ -35,7 +35,7 @@ SPEC = DatasetSpec(
         "{sample}/disp0{name}.pfm",
         *(f"{split}/{{sample}}/disp0{{name}}.pfm" for split in SIZED_SPLITS),
     ),
-    not_estimates=("disp0GT.pfm",),
+    not_estimates=("disp0GT.pfm", "disp0.pfm"),
 )
 
 _TRUTHS = ("disp0GT.pfm", "disp0.pfm")
@@ -61,15 +61,15 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
     """The scenes of a split.
 
     A folder of scenes is the split that is asked for, unless its name says otherwise; below a
-    MiddEval3 folder, `training` and `test` are the largest size that is there. In a training
-    split every scene must have its truth; elsewhere a scene without it has `truth = None`.
+    MiddEval3 folder, `training` and `test` are the largest size that is there. A scene whose
+    truth is not in the data has `truth = None`.
     """
     scenes: list[_Scene] = []
     faults: dict[str, list[str]] = {}
-    for folder, needs_truth in _parts(root, split):
+    for folder in _parts(root, split):
         for place in scene_folders(folder, _SIGNS):
             name = str(place.relative_to(root))
-            scene, faults[name] = _find(place, needs_truth)
+            scene, faults[name] = _find(place)
             if any(place.name == other.folder.name for other in scenes):
                 faults[name].append("is in training and in test")
             scenes.append(scene)
@@ -78,19 +78,19 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
         yield _sample(scene)
 
 
-def _parts(root: Path, split: str) -> list[tuple[Path, bool]]:
-    """The folders of scenes that make up a split, and whether their truth must be there."""
+def _parts(root: Path, split: str) -> list[Path]:
+    """The folders of scenes that make up a split."""
     if split in SIZED_SPLITS:
         folder = root if root.resolve().name == split else root / split
-        return [(folder, split.startswith("training"))] if folder.is_dir() else []
+        return [folder] if folder.is_dir() else []
     names = ("training", "test") if split == "all" else (split,)
-    parts = [(found, name == "training") for name in names if (found := _largest(root, name))]
+    parts = [found for name in names if (found := _largest(root, name))]
     if parts:
         return parts
     of_root = _split_of(root)
     if any(_split_of(p) for p in root.iterdir()) or of_root not in ("", *names):
         return []
-    return [(root, "training" in (split, of_root))]
+    return [root]
 
 
 def _largest(root: Path, name: str) -> Path | None:
@@ -102,7 +102,7 @@ def _split_of(folder: Path) -> str:
     return name[:-1] if name in SIZED_SPLITS else ""
 
 
-def _find(folder: Path, needs_truth: bool) -> tuple[_Scene, list[str]]:
+def _find(folder: Path) -> tuple[_Scene, list[str]]:
     faults: list[str] = []
 
     def get(*names: str) -> Path | None:
@@ -118,11 +118,6 @@ def _find(folder: Path, needs_truth: bool) -> tuple[_Scene, list[str]]:
         mask=get("mask0nocc.png"),
     )
     together(scene.left, scene.right, ("im0.png", "im1.png"), faults)
-    truth_names = " or ".join(_TRUTHS)
-    if scene.truth is None and (needs_truth or scene.mask or scene.right_truth):
-        faults.append(f"lacks {truth_names}")
-    elif scene.truth is None and scene.left is None:
-        faults.append(f"lacks im0.png and im1.png, or {truth_names}")
     return scene, faults
 
 

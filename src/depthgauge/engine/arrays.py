@@ -14,7 +14,7 @@ from depthgauge.benchmarks.protocol import Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import parse_metric
 from depthgauge.engine.measure import measure
 from depthgauge.engine.prepare import prepare
-from depthgauge.errors import BadScoreId, WrongShape
+from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import read_map
 from depthgauge.types import Map, Mask, Score
 
@@ -89,22 +89,14 @@ def score(
     estimate_map = _as_map(estimate, quantity)
     given, named = _split_regions(regions or {}, truth_map)
     ids = [metrics] if isinstance(metrics, str) else list(metrics)
-    protocol = make_protocol(
-        {
-            "id": "two-maps",
-            "version": 1,
-            "dataset": "none",
-            "quantity": quantity,
-            "pool": "image",
-            "missing": missing,
-            "estimate_resize": estimate_resize,
-            "align": {"kind": align} if isinstance(align, str) else dict(align),
-            "estimate": {"range": "none"},
-            "regions": named,
-            "given_regions": sorted(given),
-            "scores": list(_blocks(ids or default_metrics(quantity), [*given, *named])),
-        },
-        "score",
+    protocol = _make_protocol(
+        quantity=quantity,
+        missing=missing,
+        estimate_resize=estimate_resize,
+        align={"kind": align} if isinstance(align, str) else dict(align),
+        regions=named,
+        given_regions=sorted(given),
+        scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
     )
     prepared, unavailable = prepare(protocol, estimate_map, truth_map, {}, given)
     for name, why in unavailable.items():
@@ -112,6 +104,22 @@ def score(
     return Scores(
         protocol, measure(prepared, protocol.specs, quantity, protocol.missing, protocol.pool)
     )
+
+
+def _make_protocol(**fields: Any) -> Protocol:
+    body = {
+        "id": "two-maps",
+        "version": 1,
+        "dataset": "none",
+        "pool": "image",
+        "estimate": {"range": "none"},
+        **fields,
+    }
+    try:
+        return make_protocol(body, "score")
+    except BadProtocol as error:
+        # Nobody wrote a protocol here: what is wrong is the call.
+        raise BadScoreId("; ".join(problem.what for problem in error.problems)) from None
 
 
 def default_metrics(quantity: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.evaluate import locate
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.io import read_map
+from depthgauge.io import read_image, read_map
 from depthgauge.types import Inputs, Map, Sample
 
 # Factors by which people store disparity and depth: KITTI's PNG, OpenCV's fixed point, half and
@@ -129,10 +129,8 @@ def _check_type(sample: str, path: Path) -> Iterator[Finding]:
                 serious=False,
             )
     elif path.suffix == ".png":
-        from depthgauge.io import read_labels
-
-        codes = read_labels(path)
-        if codes.dtype == np.uint8:
+        # Read as an image, 8 bits stay bytes and 16 bits become fractions.
+        if read_image(path).dtype == np.uint8:
             yield Finding(
                 sample,
                 f"{path.name} is an 8-bit PNG: whole values up to 255 only.",

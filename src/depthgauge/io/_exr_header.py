@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 
 from depthgauge.errors import BadFile
-from depthgauge.io._files import AnyPath
+from depthgauge.io._files import AnyPath, check_size
 
 MAGIC = b"\x76\x2f\x31\x01"
 HEADER_BYTES = 2**16
@@ -24,7 +24,7 @@ class Header:
     channels: tuple[str, ...]
 
 
-def parse(path: AnyPath, head: bytes, length: int) -> Header:
+def parse(path: AnyPath, head: bytes, length: int, limit: int) -> Header:
     """Checks a single-part flat image; `head` is the file's beginning, `length` the whole's."""
     if head[:4] != MAGIC or len(head) < 8:
         raise BadFile(f"{path}: an EXR file starts with {MAGIC!r}, this one with {head[:4]!r}")
@@ -36,8 +36,10 @@ def parse(path: AnyPath, head: bytes, length: int) -> Header:
         )
     attributes, end = _attributes(path, head)
     height, width = _window(path, attributes)
+    channels = _channels(path, attributes.get(b"channels", b""))
+    check_size(path, (height, width, len(channels)), limit)
     _check_offsets(path, attributes, height, length - end, tiled=bool(version & _TILED))
-    return Header(height, width, _channels(path, attributes.get(b"channels", b"")))
+    return Header(height, width, channels)
 
 
 def _attributes(path: AnyPath, head: bytes) -> tuple[dict[bytes, bytes], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from depthgauge.types import Map
 
 CHANNELS = {"disparity": 1, "depth": 1, "flow": 2, "normals": 3}
 """How many channels a map of these quantities has; of other quantities any number."""
+
+_BLOCK = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class Request:
 
 
 def check_scale(scale: float | None) -> None:
-    """A scale divides, so it must be a positive number."""
-    if scale is not None and not (math.isfinite(scale) and scale > 0):
+    """A scale divides, so it must be a positive number that float32 has room for."""
+    if scale is not None and not 1e-30 <= scale <= 1e30:
         raise Misuse(f"scale is {scale}; it must be a positive number (stored = value * scale)")
 
 
@@ -73,7 +75,7 @@ def as_map(path: AnyPath, values: NDArray[Any], request: Request) -> Map:
     check_channels(path, values.shape, request.quantity)
     result = to_float32(path, values)
     if request.scale is not None and request.scale != 1:
-        result = multiplied(path, result, 1 / request.scale)
+        result = scaled(path, result, np.divide, request.scale)
     return result if request.raw else without_infinities(result)
 
 
@@ -92,36 +94,43 @@ def to_float32(path: AnyPath, values: NDArray[Any]) -> Map:
     return result
 
 
-def multiplied(path: AnyPath, values: Map, factor: float) -> Map:
-    """In place; a finite value that overflows is a `BadFile`."""
+def scaled(path: AnyPath, values: Map, operation: np.ufunc, factor: float) -> Map:
+    """Values multiplied or divided, in place; a finite one that overflows is a `BadFile`."""
     if not values.flags.writeable:
         values = values.copy()
-    before = np.count_nonzero(np.isinf(values)) if factor > 1 else 0
+    before = np.count_nonzero(np.isinf(values))
     with np.errstate(all="ignore"):
-        values *= np.float32(factor)
-    if factor > 1 and np.count_nonzero(np.isinf(values)) != before:
-        raise BadFile(f"{path}: values times its scale {factor:.3g} are beyond float32 (3.4e38)")
+        operation(values, np.float32(factor), out=values)
+    if np.count_nonzero(np.isinf(values)) != before:
+        raise BadFile(f"{path}: with scale {factor:.3g} its values are beyond float32 (3.4e38)")
     return values
 
 
 def without_infinities(values: Map) -> Map:
     """Infinities become NaN, in place where possible; nothing is copied if there are none."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        if not values.flags.writeable:
-            values = values.copy()
-        values[infinite] = np.nan
+    for rows in _row_blocks(values):
+        infinite = np.isinf(values[rows])
+        if infinite.any():
+            if not values.flags.writeable:
+                values = values.copy()
+            np.copyto(values[rows], np.float32(np.nan), where=infinite)
     return values
 
 
 def from_codes(codes: NDArray[Any], scale: float, raw: bool) -> Map:
     """Integer codes as values, code / scale; code 0 is missing unless `raw`."""
-    values = codes.astype(np.float32)
-    if scale != 1:
-        values /= np.float32(scale)
-    if not raw:
-        np.copyto(values, np.float32(np.nan), where=codes == 0)
+    values = np.zeros(codes.shape, dtype=np.float32)
+    for rows in _row_blocks(codes):
+        np.divide(codes[rows], np.float32(scale), out=values[rows], dtype=np.float32)
+        if not raw:
+            np.copyto(values[rows], np.float32(np.nan), where=codes[rows] == 0)
     return values
+
+
+def _row_blocks(array: NDArray[Any]) -> Iterator[slice]:
+    """Slices of rows that stay in the processor's cache while they are worked on."""
+    step = max(1, _BLOCK * len(array) // max(array.size, 1))
+    return (slice(start, start + step) for start in range(0, len(array), step))
 
 
 def to_codes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stdout
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DepthgaugeError, DoesNotFit
 from depthgauge.io import _exr_header as exr_header
-from depthgauge.io._files import AnyPath, check_size, decoded, opened, replacing, size_of
+from depthgauge.io._files import AnyPath, decoded, opened, replacing, size_of
 from depthgauge.io._values import Request, as_map, to_float32
 from depthgauge.types import Map
 
@@ -71,9 +73,7 @@ def write(path: AnyPath, values: Map, quantity: str) -> None:
 
 def _header(path: AnyPath, limit: int) -> exr_header.Header:
     with opened(path) as file:
-        header = exr_header.parse(path, file.read(exr_header.HEADER_BYTES), size_of(file))
-    check_size(path, (header.height, header.width, len(header.channels)), limit)
-    return header
+        return exr_header.parse(path, file.read(exr_header.HEADER_BYTES), size_of(file), limit)
 
 
 def _choose(path: AnyPath, channels: tuple[str, ...], quantity: str | None) -> tuple[str, ...]:
@@ -111,7 +111,11 @@ def _planes(path: AnyPath, header: exr_header.Header) -> dict[str, NDArray[Any]]
     import OpenEXR
 
     def decode() -> dict[str, NDArray[Any]]:
-        with OpenEXR.File(str(path), separate_channels=True) as file:
+        # OpenEXR prints what is wrong with the pixels, to standard output, and carries on.
+        said = io.StringIO()
+        with redirect_stdout(said), OpenEXR.File(str(path), separate_channels=True) as file:
+            if said.getvalue() or not file.parts:
+                raise ValueError(said.getvalue().rpartition(" - ")[2] or "it has no pixels")
             return {name: channel.pixels for name, channel in file.channels().items()}
 
     planes = cast(dict[str, NDArray[Any]], decoded(path, "EXR file", decode))

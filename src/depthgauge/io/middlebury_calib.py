@@ -15,7 +15,8 @@ from depthgauge.types import Camera, Rig
 _MOST_BYTES = 2**20
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _IS_NUMBER = re.compile(_NUMBER)
-_IS_MATRIX = re.compile(rf"\[(?:\s*{_NUMBER}){{3}}\s*(?:;(?:\s*{_NUMBER}){{3}}\s*){{2}};?\s*\]")
+_ROW = rf"\s*{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*"
+_IS_MATRIX = re.compile(rf"\[{_ROW};{_ROW};{_ROW};?\s*\]")
 _REQUIRED = ("cam0", "cam1", "baseline", "width", "height", "ndisp")
 _NUMBERS = (
     "doffs",

@@ -25,7 +25,7 @@ from depthgauge.io._files import (
     size_of,
     write_parts,
 )
-from depthgauge.io._values import Request, as_map, multiplied
+from depthgauge.io._values import Request, as_map, scaled
 from depthgauge.types import Map
 
 _HEADER_BYTES = 4096
@@ -61,7 +61,7 @@ def read(path: AnyPath, request: Request) -> Map:
     if header.little_endian != (sys.byteorder == "little"):
         values.byteswap(inplace=True)
     if header.factor != 1 and request.scale is None:
-        values = multiplied(path, values, header.factor)
+        values = scaled(path, values, np.multiply, header.factor)
     if request.quantity == "flow" and header.shape[2] == 3:
         values = np.ascontiguousarray(values[..., :2])
     return as_map(path, values, request)

@@ -76,7 +76,7 @@ def write(path: AnyPath, values: Map, quantity: str, scale: float | None) -> Non
 
 def one_channel_if_equal(codes: NDArray[Any]) -> NDArray[Any]:
     """(H, W) for a grey picture that is stored as RGB, else what it was."""
-    if codes.ndim == 3 and (codes == codes[..., :1]).all():
+    if codes.ndim == 3 and codes.shape[2] == 3 and (codes == codes[..., :1]).all():
         return np.ascontiguousarray(codes[..., 0])
     return codes
 

@@ -53,7 +53,8 @@ def write(path: AnyPath, values: Map) -> None:
     from tifffile import imwrite
 
     with replacing(path) as beside:
-        imwrite(beside, values, photometric="minisblack", planarconfig=None, metadata=None)
+        layout = "contig" if values.ndim == 3 else None
+        imwrite(beside, values, photometric="minisblack", planarconfig=layout, metadata=None)
 
 
 @contextmanager

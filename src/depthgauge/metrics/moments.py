@@ -6,6 +6,7 @@ atoms. A single metric on a single region goes through the same kernel.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,11 +32,10 @@ class Moments:
     def state(self, region: str, terms: tuple[Term, ...]) -> State:
         """What some of the terms sum up to in one region."""
         inside = self.plane.members(region)
-        columns = [self.terms.index(term) for term in terms]
+        # fsum is exact, so the order of atoms, which follows that of the regions, does not matter.
+        sums = [math.fsum(self.sums[inside, self.terms.index(term)]) for term in terms]
         return State(
-            int(self.counts[inside].sum()),
-            int(self.missing[inside].sum()),
-            self.sums[inside][:, columns].sum(axis=0),
+            int(self.counts[inside].sum()), int(self.missing[inside].sum()), np.array(sums)
         )
 
 

@@ -10,7 +10,7 @@ from depthgauge.errors import BadFile
 from depthgauge.types import Map, Mask
 
 # Chosen to be told apart from every colour of the maps, and by people who cannot see red or green.
-MISSING_COLOUR = "#e4007c"
+MISSING_COLOUR = "#2fbf71"
 NO_TRUTH_COLOUR = "#d9d9d9"
 
 

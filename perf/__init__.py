@@ -1,0 +1,1 @@
+"""Our times beside what people use today, all in one run: `python -m perf`."""

@@ -1,0 +1,50 @@
+"""The lock: a benchmark that changes must get a new version, so that old numbers keep their meaning.
+
+`python -m depthgauge.benchmarks.lock` writes the hashes of new versions into LOCK and refuses to
+change the hash of a version that is already there.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from depthgauge.benchmarks import BENCHMARKS
+from depthgauge.errors import BadProtocol, Problem
+
+PATH = Path(__file__).parent / "LOCK"
+
+
+def read_lock(path: Path = PATH) -> dict[str, dict[str, str]]:
+    """Benchmark id -> version -> protocol hash."""
+    found: dict[str, dict[str, str]] = json.loads(path.read_text()) if path.exists() else {}
+    return found
+
+
+def compare(locked: dict[str, dict[str, str]]) -> list[Problem]:
+    """What differs between the lock and the benchmarks as they are."""
+    problems = []
+    for name, protocol in BENCHMARKS.items():
+        known = locked.get(name, {}).get(str(protocol.version))
+        if known is None:
+            hint = "run: python -m depthgauge.benchmarks.lock"
+            problems.append(Problem(name, f"version {protocol.version} is not locked", hint))
+        elif known != protocol.hash:
+            hint = "raise its version and say in the CHANGELOG's Scores what moves"
+            problems.append(Problem(name, f"changed within version {protocol.version}", hint))
+    return problems
+
+
+def update(path: Path = PATH) -> None:
+    """Locks versions that are new; a version that has changed is an error."""
+    locked = read_lock(path)
+    changed = [p for p in compare(locked) if p.what.startswith("changed")]
+    if changed:
+        raise BadProtocol(str(path), changed)
+    for name, protocol in BENCHMARKS.items():
+        locked.setdefault(name, {})[str(protocol.version)] = protocol.hash
+    path.write_text(json.dumps(locked, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    update()

@@ -1,0 +1,49 @@
+"""Every code block of the README and of the documentation does what the page says."""
+
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ELSEWHERE = "adding.md"  # it registers things: test_adding.py runs it in a process of its own
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_examples_of_the_page_work(page, run_page):
+    if page.name == ELSEWHERE:
+        pytest.skip("test_adding.py runs it")
+    run_page(page)
+
+
+def test_blocks_are_found_and_run(run_page, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\na = 1\n```\n\n```python\n>>> a + 1\n2\n```\n\n"
+        "<!-- run -->\n\n```bash\necho three\n```\n\n<!-- output -->\n\n```text\nth...\n```\n"
+        "<!-- not run -->\n```python\n1 / 0\n```\n\n```bash\nfalse\n```\n"
+    )
+    assert run_page(page) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\n1 / 0\n```\n",
+        "```python\n>>> 1 + 1\n3\n```\n",
+        "<!-- run -->\n```bash\nfalse\n```\n",
+        "<!-- run -->\n```bash\necho a\n```\n<!-- output -->\n```text\nb\n```\n",
+    ],
+)
+def test_a_block_that_does_not_do_what_it_says_is_an_error(text, run_page, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        run_page(page)
+
+
+def test_pages_name_nothing_internal():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for word in ("../shared", "/work/", "groundtruth", "ground truth"):
+            assert word not in text, f"{page.name} says {word}"

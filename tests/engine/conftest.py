@@ -1,0 +1,71 @@
+"""A small dataset on disk, and protocols for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.benchmarks import make_protocol
+from depthgauge.io import write_image
+
+
+def protocol(**changes):
+    body = {
+        "id": "trial",
+        "version": 1,
+        "dataset": "folder",
+        "quantity": "disparity",
+        "pool": "image",
+        "scores": [
+            {"metric": "badpix", "threshold": [1, 3]},
+            {"metric": "mae"},
+            {"metric": "rms"},
+            {"metric": "quantile", "percent": 90},
+            {"metric": "density"},
+        ],
+    }
+    return make_protocol({**body, **changes}, "trial")
+
+
+@pytest.fixture
+def trial():
+    return protocol
+
+
+class Folders:
+    """Truth and estimates of some samples, of different sizes."""
+
+    def __init__(self, root):
+        self.data, self.estimates = root / "data", root / "estimates"
+        rng = np.random.default_rng(5)
+        self.truth, self.estimate = {}, {}
+        for name, size in {"a": (20, 30), "b": (12, 18), "c": (40, 24)}.items():
+            truth = rng.uniform(2, 40, size).astype(np.float32)
+            estimate = truth + rng.normal(0, 1.5, size).astype(np.float32)
+            truth[rng.random(size) < 0.1] = np.nan
+            estimate[rng.random(size) < 0.1] = np.nan
+            self.truth[name], self.estimate[name] = truth, estimate
+            self.write_truth(name, truth)
+            self.write(name, estimate)
+
+    def write_truth(self, name, truth):
+        (self.data / "truth").mkdir(parents=True, exist_ok=True)
+        dg.write_map(self.data / "truth" / f"{name}.pfm", truth)
+
+    def write_mask(self, kind, name, mask):
+        folder = self.data / "masks" / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        write_image(folder / f"{name}.png", np.where(mask, 255, 0).astype(np.uint8))
+
+    def write(self, name, estimate):
+        self.estimates.mkdir(parents=True, exist_ok=True)
+        dg.write_map(self.estimates / f"{name}.pfm", estimate)
+
+    def evaluate(self, made, **options):
+        return dg.evaluate(made, self.data, self.estimates, **options)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return Folders(tmp_path)

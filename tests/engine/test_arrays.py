@@ -1,0 +1,104 @@
+"""`dg.score` on arrays and files."""
+
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.errors import BadScoreId, DepthgaugeError, UnknownName, WrongShape
+
+ESTIMATE = np.array([[1.0, 2.0, 5.5, np.nan], [3.0, 3.0, 3.0, 3.0]])
+TRUTH = np.array([[1.0, 2.0, 3.0, 4.0], [3.0, 4.5, np.nan, np.inf]])
+
+
+def test_every_metric_on_every_region():
+    glass = np.array([[0, 0, 1, 1], [0, 1, 0, 0]], bool)
+    scores = dg.score(ESTIMATE, TRUTH, ["badpix:1", "mae"], regions={"glass": glass})
+    assert list(scores) == ["badpix:1@all", "badpix:1@glass", "mae@all", "mae@glass"]
+    assert scores["badpix:1@all"].value == 50
+    assert scores["badpix:1@glass"].value == 100
+    assert scores["mae@glass"].value == pytest.approx(2.0)
+    assert scores["mae@glass"].unit == "px"
+    assert (scores["mae@glass"].count, scores["mae@glass"].missing) == (2, 1)
+
+
+def test_a_metric_for_one_region_only():
+    scores = dg.score(ESTIMATE, TRUTH, ["mae@front", "rms"], regions={"front": "near:2.5"})
+    assert list(scores) == ["mae@front", "rms@all", "rms@front"]
+
+
+def test_the_usual_metrics_of_each_quantity():
+    assert "badpix:2@all" in dg.score(ESTIMATE, TRUTH)
+    assert "absrel@all" in dg.score(ESTIMATE, TRUTH, quantity="depth")
+    flow = np.zeros((2, 3, 2))
+    assert "epe@all" in dg.score(flow, flow)
+
+
+def test_files_are_read(tmp_path):
+    dg.write_map(tmp_path / "a.pfm", ESTIMATE)
+    dg.write_map(tmp_path / "b.npy", TRUTH)
+    from_files = dg.score(tmp_path / "a.pfm", str(tmp_path / "b.npy"), "mae")
+    assert from_files["mae@all"] == dg.score(ESTIMATE, TRUTH, "mae")["mae@all"]
+
+
+def test_scores_carry_their_protocol():
+    one, two = dg.score(ESTIMATE, TRUTH, "mae"), dg.score(ESTIMATE, TRUTH, "mae", missing="skip")
+    assert len(one.protocol_hash) == 64
+    assert one.protocol_hash == dg.score(TRUTH, TRUTH, "mae").protocol_hash
+    assert one.protocol_hash != two.protocol_hash
+
+
+def test_a_truth_of_depth_must_be_positive():
+    scores = dg.score([[1.0, 1.0, -1.0]], [[1.0, 0.0, 2.0]], ["mae", "density"], quantity="depth")
+    assert (scores["mae@all"].count, scores["mae@all"].missing) == (1, 1)
+    assert scores["density@all"].value == 50
+
+
+def test_alignment_and_resizing():
+    truth = np.arange(1.0, 17.0).reshape(4, 4)
+    scaled = dg.score(truth / 3, truth, "absrel", quantity="depth", align="median")
+    assert scaled["absrel@all"].value == pytest.approx(0, abs=1e-6)
+    assert scaled["absrel@all"].alignment["scale"] == pytest.approx(3)
+    blocks = dg.score(truth[::2, ::2] / 2, truth, "mae", estimate_resize="block")
+    assert blocks["mae@all"].count == 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([[1.0]], [[1.0, 2.0]]), {}, WrongShape, "1x1"),
+        (([1.0], [1.0]), {}, WrongShape, "a map is"),
+        (([[1.0]], [[1.0]], "badpx"), {}, UnknownName, "Did you mean 'badpix'"),
+        (([[1.0]], [[1.0]], "epe"), {}, BadScoreId, "epe scores flow, not disparity"),
+        (([[1.0]], [[1.0]], "mae@glas"), {}, UnknownName, "no region 'glas'"),
+        (([[1.0]], [[1.0]], "mae@visible"), {}, BadScoreId, "not to be had from two maps"),
+        (([[1.0]], [[1.0]], "mae"), {"missing": "free"}, BadScoreId, "should be 'bad', 'skip'"),
+        (([[1.0]], [[1.0]], "mae"), {"missing": "good"}, BadScoreId, "for twins only"),
+        (([[1.0]], [[1.0]], "mae"), {"regions": {"a b": [[True]]}}, BadScoreId, "letters, digits"),
+        (([[1.0]], [[1.0]], "mae"), {"regions": {"g": [[1, 1]]}}, WrongShape, "region 'g'"),
+        (([[1.0]], [[1.0]], "mae"), {"quantity": "sound"}, BadScoreId, "no quantity 'sound'"),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments, options, error, message):
+    with pytest.raises(error, match=message) as caught:
+        dg.score(*arguments, **options)
+    assert isinstance(caught.value, DepthgaugeError)
+
+
+def test_a_score_that_is_not_there_lists_those_that_are():
+    with pytest.raises(KeyError, match="only mae@all"):
+        dg.score([[1.0]], [[1.0]], "mae")["rms@all"]
+
+
+def test_more_than_64_regions():
+    truth = np.arange(1.0, 101.0).reshape(10, 10)
+    masks = {f"r{i}": truth <= i + 1 for i in range(80)}
+    scores = dg.score(truth + 1, truth, "mae", regions=masks)
+    assert [scores[f"mae@r{i}"].count for i in range(80)] == list(range(1, 81))
+
+
+def test_nothing_is_written_into_the_arrays():
+    estimate, truth = ESTIMATE.astype(np.float32), TRUTH.astype(np.float32)
+    before = estimate.copy(), truth.copy()
+    dg.score(estimate, truth, ["mae", "quantile:50"], quantity="depth", align="scale")
+    assert np.array_equal(estimate, before[0], equal_nan=True)
+    assert np.array_equal(truth, before[1], equal_nan=True)

@@ -1,0 +1,91 @@
+"""The check: every problem of a folder of estimates, and what to do about it."""
+
+import numpy as np
+import pytest
+
+from depthgauge.engine.check import check_estimates
+from depthgauge.errors import BadData
+from depthgauge.io import write_image
+
+
+@pytest.fixture
+def findings(folders, trial):
+    def find(data=True, **changes):
+        found = check_estimates(trial(**changes), folders.data if data else None, folders.estimates)
+        return {name: [f for f in found if f.sample == name] for name in {f.sample for f in found}}
+
+    return find
+
+
+def test_good_estimates_have_no_findings(findings):
+    assert findings() == {}
+
+
+def test_all_problems_are_found_at_once(folders, findings):
+    (folders.estimates / "a.pfm").unlink()
+    folders.write("b", np.full(folders.truth["b"].shape, np.nan))
+    folders.write("c", np.ones((10, 10)))
+    found = findings()
+    assert "no estimate for 'a'" in found["a"][0].problem
+    assert "no finite value" in found["b"][0].problem
+    assert "is 10x10 but 24x40 is expected" in found["c"][0].problem
+    assert "between 0 and 1" in found["c"][1].problem
+    assert all(f.serious and f.advice for listed in found.values() for f in listed)
+
+
+def test_a_truncated_file(folders, findings):
+    path = folders.estimates / "a.pfm"
+    path.write_bytes(path.read_bytes()[:-10])
+    assert str(path) in findings()["a"][0].problem
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda e: -e, "negative"),
+        (lambda e: e * 256, "256 times"),
+        (lambda e: e * 16, "16 times"),
+        (lambda e: e / 2, "0.5 times"),
+        (lambda e: e / 4, "0.25 times"),
+        (lambda e: e / 640, "between 0 and 1"),
+    ],
+)
+def test_wrong_sign_or_scale_is_suspected(folders, findings, change, words):
+    for name in "abc":
+        folders.write(name, change(np.abs(folders.estimate[name])))
+    assert all(words in listed[0].problem for listed in findings().values())
+    assert set(findings()) == set("abc")
+
+
+def test_scale_is_not_judged_where_the_protocol_aligns(folders, findings):
+    folders.write("a", folders.estimate["a"] / 256)
+    assert findings(align={"kind": "median"}) == {}
+
+
+def test_wrong_types(folders, findings):
+    (folders.estimates / "a.pfm").unlink()
+    np.save(folders.estimates / "a.npy", np.nan_to_num(folders.estimate["a"]).astype(np.int32))
+    (folders.estimates / "b.pfm").unlink()
+    write_image(folders.estimates / "b.png", np.full(folders.truth["b"].shape, 20, np.uint8))
+    found = findings()
+    assert "int32" in found["a"][0].problem
+    assert "8-bit PNG" in found["b"][0].problem
+
+
+def test_a_sparse_map_is_a_note(folders, findings):
+    sparse = np.full(folders.truth["a"].shape, np.nan, np.float32)
+    sparse[::3] = folders.truth["a"][::3]
+    folders.write("a", sparse)
+    assert not findings()["a"][0].serious
+
+
+def test_without_the_data_each_map_is_looked_at_by_itself(folders, findings):
+    folders.write("b", -np.abs(folders.estimate["b"]))
+    assert set(findings(data=False)) == {"b.pfm"}
+
+
+def test_an_empty_folder_is_an_error(trial, tmp_path):
+    with pytest.raises(BadData, match="no map in it"):
+        check_estimates(trial(), None, tmp_path)
+    with pytest.raises(BadData, match="no such folder"):
+        check_estimates(trial(), None, tmp_path / "none")

@@ -1,0 +1,121 @@
+"""The rules of the house: floors, public names, light imports, the vocabulary."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import depthgauge
+
+SOURCE = Path(depthgauge.__file__).parent
+FLOORS = [
+    ["errors"],
+    ["units"],
+    ["_registry"],
+    ["types"],
+    ["io", "geometry"],
+    ["metrics", "regions", "datasets", "methods"],
+    ["benchmarks", "synth", "capture"],
+    ["annotate"],
+    ["engine"],
+    ["analysis"],
+    ["report"],
+    ["serve"],
+    ["cli"],
+]
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+HEAVY = "numba scipy skimage cv2 pyarrow pyamg matplotlib torch mitsuba fastapi OpenEXR tifffile"
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports(path: Path):
+    """Every depthgauge module that a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def files():
+    return sorted(p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem in FLOOR_OF)
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_a_room_imports_only_from_floors_below(path):
+    here = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for module in imports(path):
+        room = room_of(module) if module.startswith("depthgauge.") else ""
+        if room and room in FLOOR_OF and room != here:
+            assert FLOOR_OF[room] < FLOOR_OF[here], f"{path.name} on {here} imports {module}"
+
+
+def test_every_room_has_a_floor():
+    rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert rooms <= set(FLOOR_OF)
+
+
+def test_no_public_name_was_lost():
+    recorded = json.loads((Path(__file__).parent / "api_surface.json").read_text())
+    assert sorted(depthgauge.__all__) == recorded, "deprecate first, then change api_surface.json"
+    for name in recorded:
+        getattr(depthgauge, name)
+
+
+def loaded_after(code: str) -> set[str]:
+    listing = f"{code}; import sys; print(*{{m.partition('.')[0] for m in sys.modules}})"
+    run = subprocess.run(
+        [sys.executable, "-c", listing], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_help_and_import_are_light():
+    light = loaded_after("import depthgauge, depthgauge.cli")
+    assert not light & {*HEAVY.split(), "numpy", "pydantic", "rich"}
+
+
+def test_listing_loads_nothing_heavy():
+    code = (
+        "from depthgauge.metrics import METRICS; from depthgauge.regions import REGIONS; "
+        "from depthgauge.datasets import DATASETS; from depthgauge.benchmarks import BENCHMARKS; "
+        "[list(r.values()) for r in (METRICS, REGIONS, DATASETS, BENCHMARKS)]"
+    )
+    assert not loaded_after(code) & set(HEAVY.split())
+
+
+def test_the_registry_loads_only_the_errors():
+    code = "import depthgauge._registry, sys; print(*[m for m in sys.modules if 'gauge' in m])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    allowed = {"depthgauge", "depthgauge._version", "depthgauge._registry", "depthgauge.errors"}
+    assert set(run.stdout.split()) <= allowed
+
+
+def test_the_engine_and_the_metrics_print_nothing_and_round_nothing():
+    for room in ("engine", "metrics", "regions", "geometry"):
+        for path in (SOURCE / room).rglob("*.py"):
+            code = re.sub(r'(?s)""".*?"""', "", path.read_text())
+            assert not re.search(r"\bprint\(", code), path
+            if room == "metrics":
+                assert not re.search(r"\bround\(|:\.\d[fg]", code), path
+
+
+def test_metric_names_carry_no_region():
+    from depthgauge.metrics import METRICS
+
+    assert not [name for name in METRICS if re.search(r"_(occ|noc|all|disc)$", name)]
+
+
+def test_the_vocabulary_is_kept():
+    wrong = re.compile(r"\b(gt(?!=)|preds?|groundtruth|ground_truth|predictions?)\b")
+    for path in SOURCE.rglob("*.py"):
+        assert not wrong.search(path.read_text()), path
