@@ -9,12 +9,20 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 from depthgauge.errors import DuplicateName, UnknownName
 
 T = TypeVar("T")
+
+
+@cache
+def _plug_ins() -> Any:
+    """What other distributions bring; looking through all of them takes a while, so once."""
+    from importlib.metadata import entry_points
+
+    return entry_points()
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -74,7 +82,7 @@ class Registry(Mapping[str, T], Generic[T]):
             for found in pkgutil.iter_modules(package.__path__)
             if not found.name.startswith("_")
         ]
-        names += [point.value for point in entry_points(group=self._package)]
+        names += [point.value for point in _plug_ins().select(group=self._package)]
         for name in sorted(names):
             module = importlib.import_module(name)
             if self._collect is not None:

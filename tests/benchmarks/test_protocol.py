@@ -69,6 +69,7 @@ def test_mistakes_that_a_schema_cannot_see_are_reported_at_once():
         missing="good",
         truth_scale=0.3,
         interpolate="scanline",
+        dataset="foldr",
         scores=[
             {"metric": "badpx"},
             {"metric": "badpix", "treshold": 2},
@@ -82,6 +83,7 @@ def test_mistakes_that_a_schema_cannot_see_are_reported_at_once():
         "missing",
         "truth_scale",
         "interpolate",
+        "dataset",
         "scores[0].metric",
         "scores[1].treshold",
         "scores[2]",
@@ -102,6 +104,11 @@ def test_a_metric_of_another_quantity_is_refused():
         "epe scores flow, not disparity"
         in problems(scores=[{"metric": "epe"}])["scores[0].metric"].what
     )
+
+
+def test_a_split_that_the_dataset_lacks():
+    found = problems(dataset="middlebury-2014", split="trainning")
+    assert found["split"].hint == "Did you mean 'training'?"
 
 
 def test_no_scores_is_a_mistake():
@@ -149,7 +156,7 @@ def test_prose_spelled_out_defaults_and_number_types_do_not_change_the_hash():
         {"estimate": {"range": "none"}},
         {"estimate": {"clip": [0, 10]}},
         {"truth": {"max_depth_m": 80}},
-        {"split": "test"},
+        {"dataset": "middlebury-2014"},
         {"regions": {"visible_part": "visible & all"}},
         {"scores": [{"metric": "badpix", "threshold": [1, 3], "region": ["all", "visible"]}]},
     ],

@@ -1,6 +1,7 @@
 """The command line: data on stdout, one sentence on stderr, exit codes 0, 1 and 2."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -33,8 +34,7 @@ def two(maps):
 def test_two_maps_give_a_table(run, maps):
     ran = run(*two(maps), "--metric", "badpix:2", "--metric", "mae")
     assert ran.code == 0
-    assert "badpix:2@all   10.42   %" in ran.out
-    assert "47" in ran.out
+    assert re.search(r"badpix:2@all +10\.42 +% +47 +1 +97\.9 %", ran.out)
     assert "missing estimates: bad; protocol" in ran.out
 
 

@@ -11,7 +11,7 @@ import pytest
 import depthgauge as dg
 from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.engine.pool import rank_key
-from depthgauge.errors import BadData, NothingScored
+from depthgauge.errors import BadData, NothingScored, UnknownName
 
 NAN = np.nan
 
@@ -135,6 +135,15 @@ def test_a_region_that_a_sample_cannot_give_is_left_out_and_named(folders, trial
     assert result.left_out == ("c@visible",)
     assert "mae@visible" not in result.samples["c"]
     assert result.summary["mae@visible"].all == 2
+
+
+def test_a_mask_that_only_some_samples_have_is_left_out_of_the_others(folders, trial):
+    folders.write_mask("glass", "a", np.ones(folders.truth["a"].shape, bool))
+    result = folders.evaluate(trial(scores=[{"metric": "mae", "region": ["all", "glass"]}]))
+    assert result.left_out == ("b@glass", "c@glass")
+    assert result.summary["mae@glass"].all == 1
+    with pytest.raises(UnknownName, match=r"no region 'glas'\. Did you mean 'glass'"):
+        folders.evaluate(trial(scores=[{"metric": "mae", "region": "glas"}]))
 
 
 def test_an_empty_region_is_left_out_of_pooling(folders, trial):

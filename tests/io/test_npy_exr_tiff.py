@@ -193,26 +193,35 @@ def test_tiff_kinds(tmp_path: Path) -> None:
         read_map(path)
 
 
+def patch_tag(data: bytes, tag: int, value: int) -> bytes:
+    """The file with another value in a tag of its first directory (little endian, one value)."""
+    at = int.from_bytes(data[4:8], "little") + 2
+    while int.from_bytes(data[at : at + 2], "little") != tag:
+        at += 12
+    return data[:at] + struct.pack("<HHII", tag, 4, 1, value) + data[at + 12 :]
+
+
 def test_tiff_that_lies(tmp_path: Path) -> None:
     path = tmp_path / "m.tiff"
     stream = io.BytesIO()
-    tifffile.imwrite(stream, np.ones((4, 4), np.float32), metadata=None, software=False)
+    tifffile.imwrite(stream, np.ones((4, 4), np.float32), metadata=None)
     good = stream.getvalue()
-    width = struct.pack("<HHI", 256, 3, 1)
-    wide = struct.pack("<HHI", 256, 4, 1)
-    tag = width if width in good else wide
-    at = good.index(tag)
-    huge = struct.pack("<HHII", 256, 4, 1, 2**30)
-    path.write_bytes(good[:at] + huge + good[at + 12 :])
+    path.write_bytes(patch_tag(good, 256, 2**30))
     with pytest.raises(TooLarge):
         read_map(path)
     path.write_bytes(good[:-8])
     with pytest.raises(BadFile):
         read_map(path)
-    tifffile.imwrite(path, np.zeros((64, 64), np.float32), compression="zlib")
-    bomb = bytearray(path.read_bytes())
-    path.write_bytes(bomb)
-    assert read_map(path).shape == (64, 64)
+
+
+def test_a_tiff_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "m.tiff"
+    large = np.zeros((2048, 2048), np.float32)
+    tifffile.imwrite(path, large, compression="zlib", rowsperstrip=2048, metadata=None)
+    assert path.stat().st_size < 2**17
+    path.write_bytes(patch_tag(patch_tag(path.read_bytes(), 256, 4), 257, 4))
+    with pytest.raises(BadFile, match="unpacks to another size than announced"):
+        read_map(path)
 
 
 def test_netpbm(tmp_path: Path) -> None:

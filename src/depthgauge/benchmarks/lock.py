@@ -1,4 +1,4 @@
-"""The lock: a benchmark that changes must get a new version, so that old numbers keep their meaning.
+"""The lock: a benchmark that changes gets a new version, so that old numbers keep their meaning.
 
 `python -m depthgauge.benchmarks.lock` writes the hashes of new versions into LOCK and refuses to
 change the hash of a version that is already there.

@@ -16,12 +16,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from depthgauge._registry import nearest
 from depthgauge.benchmarks.score_ids import ScoreSpec, file_name, make_spec
 from depthgauge.errors import BadFile, BadProtocol, DepthgaugeError, Problem
-from depthgauge.geometry import alignment, filling
+from depthgauge.geometry import alignment, filling, resizing
 from depthgauge.metrics import METRICS
 from depthgauge.regions import expressions, resolve
 from depthgauge.units import QUANTITY_UNITS
 
 Number = float | int
+
+
+NO_DATASET = "none"
+"""The dataset of a protocol that came with two maps."""
 
 
 class _Strict(BaseModel):
@@ -121,6 +125,7 @@ class Protocol(_Strict):
     def resolved(self) -> dict[str, Any]:
         """The canonical form that is hashed: defaults filled in, revisions added, no prose."""
         body = self.model_dump(mode="json", exclude={"title", "about", "scores", "options"})
+        body["dataset_revision"] = _dataset_revision(self.dataset)
         if self.twin is not None:
             from depthgauge.benchmarks.twins import TWINS
 
@@ -142,6 +147,8 @@ class Protocol(_Strict):
         body["region_revisions"] = resolve.revisions(named)
         if self.align.kind != "none":
             body["align"]["revision"] = alignment.REVISION
+        if self.estimate_resize != "none" or self.truth_scale != 1:
+            body["resize_revision"] = resizing.REVISION
         if self.missing == "interpolate":
             body["interpolate_revision"] = filling.REVISION
         return body
@@ -150,6 +157,12 @@ class Protocol(_Strict):
     def hash(self) -> str:
         """SHA-256 of the canonical form: two numbers compare only when it agrees."""
         return hash_json(self.resolved())
+
+
+def _dataset_revision(name: str) -> int:
+    from depthgauge.datasets import DATASETS
+
+    return DATASETS[name].revision if name != NO_DATASET else 0
 
 
 def hash_json(value: Any) -> str:
@@ -225,12 +238,26 @@ def _check_words(protocol: Protocol) -> Iterator[Problem]:
             f"there is no quantity '{protocol.quantity}'",
             nearest(protocol.quantity, QUANTITY_UNITS) or f"known: {', '.join(QUANTITY_UNITS)}",
         )
+    yield from _check_dataset(protocol)
     if protocol.truth_scale not in (1, 0.5, 0.25):
         yield Problem("truth_scale", f"is {protocol.truth_scale:g}", "use 1, 0.5 or 0.25")
     if (protocol.missing == "interpolate") != (protocol.interpolate is not None):
         yield Problem("interpolate", 'goes with missing = "interpolate", which must say how')
     if (protocol.interpolate == "constant") != (protocol.interpolate_constant is not None):
         yield Problem("interpolate_constant", 'goes with interpolate = "constant"')
+
+
+def _check_dataset(protocol: Protocol) -> Iterator[Problem]:
+    from depthgauge.datasets import DATASETS
+
+    name, split = protocol.dataset, protocol.split
+    if name == NO_DATASET:
+        return
+    if name not in DATASETS:
+        yield Problem("dataset", f"there is no dataset '{name}'", nearest(name, DATASETS))
+    elif (splits := DATASETS[name].spec.splits) and split not in splits:
+        hint = nearest(split, splits) or f"it has {', '.join(splits)}"
+        yield Problem("split", f"{name} has no split '{split}'", hint)
 
 
 def _check_twin(protocol: Protocol) -> Iterator[Problem]:

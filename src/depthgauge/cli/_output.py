@@ -52,6 +52,18 @@ def warn(text: str) -> None:
 
 
 @contextmanager
+def working(text: str) -> Iterator[None]:
+    """A spinner on stderr, only on a terminal, for work whose length nobody knows."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+@contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on stderr, only on a terminal; yields `step(what, done, all)`."""
     if not sys.stderr.isatty():

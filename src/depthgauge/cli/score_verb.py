@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._output import print_table, progress_bar, warn, write_json
+from depthgauge.cli._output import print_table, progress_bar, warn, working, write_json
 from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
@@ -95,13 +95,15 @@ def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
 
     quantity = options["quantity"] or _guess_quantity(truth)
     maps = read_map(estimate, quantity=quantity), read_map(truth, quantity=quantity)
-    scores = score(
-        *maps,
-        options["metrics"],
-        quantity=quantity,
-        missing=options["missing"],
-        regions=_read_regions(options["regions"]),
-    )
+    regions = _read_regions(options["regions"])
+    with working("scoring (the first time, the kernels are compiled) ..."):
+        scores = score(
+            *maps,
+            options["metrics"],
+            quantity=quantity,
+            missing=options["missing"],
+            regions=regions,
+        )
     if options["map_to"] is not None:
         _write_maps(options["map_to"], scores.protocol, *maps)
     if options["json_to"]:

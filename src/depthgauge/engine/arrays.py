@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from depthgauge.benchmarks.protocol import Protocol, make_protocol
+from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import parse_metric
 from depthgauge.engine.measure import measure
 from depthgauge.engine.prepare import prepare
@@ -110,7 +110,7 @@ def _make_protocol(**fields: Any) -> Protocol:
     body = {
         "id": "two-maps",
         "version": 1,
-        "dataset": "none",
+        "dataset": NO_DATASET,
         "pool": "image",
         "estimate": {"range": "none"},
         **fields,
@@ -136,8 +136,8 @@ def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
             f"a map is (height, width), or (height, width, 2) for flow; this one has shape "
             f"{array.shape}."
         )
-    if not np.isfinite(array).all():
-        array = np.where(np.isfinite(array), array, np.float32(np.nan))
+    if np.isinf(array).any():
+        array = np.where(np.isinf(array), np.float32(np.nan), array)
     return array
 
 

@@ -128,14 +128,13 @@ def _check_type(sample: str, path: Path) -> Iterator[Finding]:
                 "Write float32.",
                 serious=False,
             )
-    elif path.suffix == ".png":
-        # Read as an image, 8 bits stay bytes and 16 bits become fractions.
-        if read_image(path).dtype == np.uint8:
-            yield Finding(
-                sample,
-                f"{path.name} is an 8-bit PNG: whole values up to 255 only.",
-                "Write a 16-bit PNG (value * 256) or PFM.",
-            )
+    # Read as an image, 8 bits stay bytes and 16 bits become fractions.
+    elif path.suffix == ".png" and read_image(path).dtype == np.uint8:
+        yield Finding(
+            sample,
+            f"{path.name} is an 8-bit PNG: whole values up to 255 only.",
+            "Write a 16-bit PNG (value * 256) or PFM.",
+        )
 
 
 def _check_size(protocol: Protocol, sample: Sample, estimate: Map, path: Path) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from depthgauge._version import __version__
 
-CORE = ("numpy", "scipy", "scikit-image", "numba", "opencv-python-headless", "OpenEXR", "tifffile")
+CORE = ("numpy", "scipy", "numba", "opencv-python-headless", "OpenEXR", "tifffile")
 _LIBRARY_FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/homebrew/opt/llvm/lib")
 # Found by trying: Dr.Jit refuses 14, and 15 and 16 end the whole process.
 _UNUSABLE_LLVM = {14: "refused by Dr.Jit", 15: "ends the process", 16: "ends the process"}

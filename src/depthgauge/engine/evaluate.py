@@ -27,6 +27,8 @@ Progress = Callable[[str, int, int], None]
 class _Tally:
     """What is known so far."""
 
+    declared: frozenset[str] = frozenset()
+    """Masks and labels that some of the samples have."""
     samples: dict[str, dict[str, Score]] = field(default_factory=dict)
     scenes: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -65,7 +67,7 @@ def evaluate(
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
     chosen = _choose(list(dataset.samples(Path(data), protocol.split)), list(only))
-    tally = _Tally()
+    tally = _Tally(declared=_declared(chosen))
     for done, sample in enumerate(chosen, start=1):
         _evaluate_sample(protocol, dataset, sample, root, name, tally)
         if progress is not None:
@@ -90,13 +92,15 @@ def prepared_samples(
 ) -> Iterator[tuple[str, Prepared]]:
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
-    for sample in _choose(list(dataset.samples(Path(data), protocol.split)), list(only)):
+    chosen = _choose(list(dataset.samples(Path(data), protocol.split)), list(only))
+    declared = _declared(chosen)
+    for sample in chosen:
         path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)
         if path is None or sample.truth is None:
             continue
         try:
             estimate = read_map(path, quantity=protocol.quantity)
-            yield sample.id, _prepare_sample(protocol, sample, estimate)[0]
+            yield sample.id, _prepare_sample(protocol, sample, estimate, declared)[0]
         except DepthgaugeError:
             continue  # `evaluate` has said so
 
@@ -107,6 +111,11 @@ def _choose(samples: list[Sample], only: list[str]) -> list[Sample]:
         if wanted not in known:
             raise BadData(f"there is no sample '{wanted}' in the data; it has {sorted(known)}.")
     return [sample for sample in samples if not only or sample.id in only]
+
+
+def _declared(samples: list[Sample]) -> frozenset[str]:
+    names = {name for sample in samples for name in sample.truth or ()}
+    return frozenset(name for name in names if name.endswith(("_mask", "_labels")))
 
 
 def _evaluate_sample(
@@ -151,7 +160,7 @@ def _score_twin(protocol: Protocol, sample: Sample, path: Path, tally: _Tally) -
 
 
 def _score_sample(protocol: Protocol, sample: Sample, estimate: Map | None, tally: _Tally) -> None:
-    prepared, unavailable = _prepare_sample(protocol, sample, estimate)
+    prepared, unavailable = _prepare_sample(protocol, sample, estimate, tally.declared)
     tally.samples[sample.id] = measure(
         prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool
     )
@@ -159,12 +168,12 @@ def _score_sample(protocol: Protocol, sample: Sample, estimate: Map | None, tall
 
 
 def _prepare_sample(
-    protocol: Protocol, sample: Sample, estimate: Map | None
+    protocol: Protocol, sample: Sample, estimate: Map | None, declared: frozenset[str]
 ) -> tuple[Prepared, dict[str, str]]:
     if sample.truth is None:
         raise Unavailable(f"{sample.id}: has no truth.")
     items: Mapping[str, Any] = ChainMap(sample.truth, sample.inputs)  # type: ignore[arg-type]  # only read
-    return prepare(protocol, estimate, sample.truth[protocol.quantity], items)
+    return prepare(protocol, estimate, sample.truth[protocol.quantity], items, declared=declared)
 
 
 def _summarise(protocol: Protocol, tally: _Tally) -> Iterator[tuple[str, Summary]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ def prepare(
     truth: Map,
     items: Mapping[str, Any],
     given: Mapping[str, Mask] | None = None,
+    declared: Collection[str] = (),
 ) -> tuple[Prepared, dict[str, str]]:
     """Everything that the metrics need, and why some regions are not to be had here.
 
@@ -35,6 +36,7 @@ def prepare(
         truth: As read, full size.
         items: What else the sample has (images, masks, labels, rig), by name.
         given: Masks that came with the call instead of the dataset.
+        declared: Masks and labels that other samples have; a region of them is left out here.
 
     Returns:
         The prepared maps, and region -> reason for those that this sample cannot give.
@@ -47,6 +49,7 @@ def prepare(
         truth,
         ChainMap({f"{name}_mask": mask for name, mask in given.items()}, items),  # type: ignore[arg-type]  # only read
         quantity=protocol.quantity,
+        declared=declared,
     )
     wanted = set(protocol.region_texts)
     masks = {n: m for n, m in {**given, **resolved.masks}.items() if n in wanted}

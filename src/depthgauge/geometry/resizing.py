@@ -13,6 +13,9 @@ from depthgauge.geometry._maps import as_map, need_positive, size_of
 from depthgauge.types import Map
 
 Resizing = Literal["none", "nearest", "block", "bilinear", "zoom"]
+REVISION = 1
+"""Raised whenever a resized value may change; part of the protocol's hash."""
+
 RESIZINGS = ("none", "nearest", "block", "bilinear", "zoom")
 
 Array = TypeVar("Array", bound=NDArray[Any])

@@ -40,7 +40,8 @@ def _xml(path: AnyPath, name: str, value: Any) -> Iterator[str]:
         yield f'<{name} type_id="opencv-matrix">'
         yield f"  <rows>{rows}</rows>"
         yield f"  <cols>{cols}</cols>"
-        yield f"  <dt>{kind}</dt>"
+        # Unquoted, OpenCV would take the 2 of 2f for a number.
+        yield f'  <dt>"{kind}"</dt>'
         yield from _wrapped("  <data>", numbers, " ")
         yield f"  </data></{name}>"
     elif isinstance(value, dict):

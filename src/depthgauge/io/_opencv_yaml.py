@@ -175,10 +175,11 @@ def _flow(path: AnyPath, line: _Line, text: str) -> Any:
 
 
 class _Flow:
-    """Reads bracketed values from their tokens; depth is bounded by the lines' own check."""
+    """Reads bracketed values from their tokens."""
 
     def __init__(self, path: AnyPath, line: _Line, tokens: list[tuple[str, str, str, str]]) -> None:
-        self.path, self.line, self.tokens, self.at = path, line, tokens, 0
+        self.path, self.line, self.tokens = path, line, tokens
+        self.at, self.depth = 0, 0
 
     def error(self) -> BadFile:
         return BadFile(
@@ -194,8 +195,8 @@ class _Flow:
 
     def value(self) -> Any:
         quoted, bracket, tag, bare = self._next()
-        if tag:
-            return self.value()
+        while tag:
+            quoted, bracket, tag, bare = self._next()
         if bracket == "[":
             return self._items("]", self.value)
         if bracket == "{":
@@ -206,9 +207,15 @@ class _Flow:
 
     def _items(self, end: str, item: Any) -> list[Any]:
         items: list[Any] = []
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            raise BadFile(
+                f"{self.path}: line {self.line.number}: nested deeper than {MOST_DEPTH} levels"
+            )
         while self.at < len(self.tokens):
             if self.tokens[self.at][1] == end:
                 self.at += 1
+                self.depth -= 1
                 return items
             if items:
                 if self._next()[1] != ",":

@@ -3,8 +3,8 @@
 The image is cut into tiles of fixed size; each tile adds its own float64 sums, and tiles are added
 in their order, so the number of threads never changes a bit. Inside a tile the pixels are taken in
 blocks that stay in the first-level cache, and a block is summed run by run, a run being pixels of
-one atom; a block of many short runs is sorted by atom first. Sums go into a fixed number of lanes,
-so that wider vector units do not change them either.
+one atom; a block of many short runs is sorted by atom first. A run is summed by halves, so that
+wider vector units do not change a bit either.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numba import njit, prange
 
 TILE = 1 << 16
 BLOCK = 1 << 10
-LANES = 16
-MAX_RUNS = 64  # a block with more changes than this is sorted by atom first
+PIECE = 64  # pixels that are looked through at once for a change of atom
+MAX_RUNS = 64  # a block with more runs than this is sorted by atom first
 
 # Kinds of terms; `terms.py` gives them names.
 ABS, SQUARE, SIGNED, OVER, OVER_BOTH = 0, 1, 2, 3, 4
@@ -52,55 +52,71 @@ def _term(kind, first, second, error, estimate, truth):
 
 
 @njit(cache=True)
-def _sum_term(kind, first, second, error, estimate, truth, lanes):
-    """Sum of one term over buffers of one atom's pixels."""
-    # Buffers are slices that begin at 0: only then does the compiler know that no index is
-    # negative, and vectorises.
-    n = error.size
-    rows = n // LANES
-    lanes[:] = 0.0
-    # The frequent cases are written out: each is a loop that the compiler turns into vectors.
-    if kind == ABS:
-        for row in range(rows):
-            e = error[row * LANES : (row + 1) * LANES]
-            for lane in range(LANES):
-                lanes[lane] += np.float64(abs(e[lane]))
-    elif kind == SQUARE:
-        for row in range(rows):
-            e = error[row * LANES : (row + 1) * LANES]
-            for lane in range(LANES):
-                lanes[lane] += np.float64(e[lane]) * np.float64(e[lane])
-    elif kind == OVER:
-        limit = np.float32(first)
-        over = np.int32(0)
-        for i in range(rows * LANES):
-            over += np.int32(not (abs(error[i]) <= limit))
-        lanes[0] = over
-    else:
-        for i in range(rows * LANES):
-            lanes[i % LANES] += _term(kind, first, second, error[i], estimate[i], truth[i])
+def _total(values):
+    """The sum, by adding the upper half to the lower until little is left; spoils `values`.
+
+    Each step is a loop without a carried sum, which the compiler turns into vectors, and the order
+    of the additions is the same for vectors of any width.
+    """
+    n = values.size
+    while n > 16:
+        half = (n + 1) // 2
+        low, high = values[: n - half], values[half:n]
+        for i in range(low.size):
+            low[i] += high[i]
+        n = half
     total = 0.0
-    for lane in range(LANES):
-        total += lanes[lane]
-    for i in range(rows * LANES, n):
-        total += _term(kind, first, second, error[i], estimate[i], truth[i])
+    for i in range(n):
+        total += values[i]
     return total
 
 
 @njit(cache=True)
-def _add_terms(kinds, params, error, estimate, truth, lanes, sums):
-    for k in range(kinds.size):
-        sums[k] += _sum_term(kinds[k], params[k, 0], params[k, 1], error, estimate, truth, lanes)
+def _count_over(error, limit):
+    # Numba adds 32-bit numbers as 64-bit ones; cutting each sum back keeps the vectors narrow.
+    n = np.int32(0)
+    for i in range(error.size):
+        n = np.int32(n + np.int32(not (abs(error[i]) <= limit)))
+    return n
 
 
 @njit(cache=True)
-def _count_changes(codes):
-    """How often the code changes from one pixel of the block to the next."""
-    changes = np.int32(0)
+def _sum_term(kind, first, second, error, estimate, truth, values):
+    """Sum of one term over buffers of one atom's pixels; `values` is room for one each."""
+    if kind == OVER:
+        return np.float64(_count_over(error, np.float32(first)))
+    # Slices begin at 0: only then does the compiler know that no index is negative.
+    values = values[: error.size]
+    # The frequent cases are written out: each is a loop that the compiler turns into vectors.
+    if kind == ABS:
+        for i in range(values.size):
+            values[i] = abs(error[i])
+    elif kind == SQUARE:
+        for i in range(values.size):
+            values[i] = np.float64(error[i]) * np.float64(error[i])
+    elif kind == RELATIVE:
+        for i in range(values.size):
+            values[i] = np.float64(abs(error[i])) / np.float64(truth[i])
+    else:
+        for i in range(values.size):
+            values[i] = _term(kind, first, second, error[i], estimate[i], truth[i])
+    return _total(values)
+
+
+@njit(cache=True)
+def _add_terms(kinds, params, error, estimate, truth, values, sums):
+    for k in range(kinds.size):
+        sums[k] += _sum_term(kinds[k], params[k, 0], params[k, 1], error, estimate, truth, values)
+
+
+@njit(cache=True)
+def _changes(codes):
+    """Whether the code changes from one pixel to the next anywhere."""
+    n = np.int32(0)
     before, after = codes[:-1], codes[1:]
     for i in range(before.size):
-        changes += np.int32(before[i] != after[i])
-    return changes
+        n = np.int32(n + np.int32(before[i] != after[i]))
+    return n > 0
 
 
 @njit(cache=True)
@@ -112,9 +128,9 @@ def _fill_scalar(estimate, truth, low, high, ratios, error, other, present):
     """
     for i in range(error.size):
         x = estimate[i]
-        error[i] = x - truth[i] if (x >= low) & (x <= high) else np.float32(0.0)
-    for i in range(error.size):
-        present[i] = (estimate[i] >= low) & (estimate[i] <= high)
+        ok = (x >= low) & (x <= high)
+        present[i] = ok
+        error[i] = x - truth[i] if ok else np.float32(0.0)
     if ratios:
         for i in range(error.size):
             x = estimate[i]
@@ -135,13 +151,22 @@ def _fill_flow(estimate, truth, low, high, error, other, present):
 
 @njit(cache=True)
 def _find_runs(codes, lookup, atoms, ends):
-    """Stretches of the block that lie in one atom: their atoms and ends; how many there are."""
+    """Stretches of the block that lie in one atom: their atoms and ends.
+
+    Returns how many there are, 0 where they are more than MAX_RUNS.
+    """
     runs = 0
-    for i in range(1, codes.size):
-        if codes[i] != codes[i - 1]:
-            atoms[runs] = lookup[codes[i - 1]]
-            ends[runs] = i
-            runs += 1
+    for start in range(0, codes.size, PIECE):
+        piece = codes[start : start + PIECE + 1]  # with the first pixel of the next
+        if not _changes(piece):
+            continue
+        for i in range(1, piece.size):
+            if piece[i] != piece[i - 1]:
+                if runs == MAX_RUNS - 1:
+                    return 0
+                atoms[runs] = lookup[piece[i - 1]]
+                ends[runs] = start + i
+                runs += 1
     atoms[runs] = lookup[codes[-1]]
     ends[runs] = codes.size
     return runs + 1
@@ -175,7 +200,7 @@ def _permute(values, places, out):
 def _count_true(flags):
     n = np.int32(0)
     for i in range(flags.size):
-        n += np.int32(flags[i])
+        n = np.int32(n + np.int32(flags[i]))
     return n
 
 
@@ -216,13 +241,13 @@ def moments(
         segments = max(MAX_RUNS, n_atoms)
         atoms = np.zeros(segments, np.int32)
         ends = np.zeros(segments, np.int32)
-        lanes = np.zeros(LANES, np.float64)
+        values = np.zeros(BLOCK, np.float64)
         for start in range(t * TILE, min((t + 1) * TILE, n), BLOCK):
             stop = min(start + BLOCK, n)
             size = stop - start
             block = codes[start:stop]
-            changes = _count_changes(block)
-            if changes == 0 and lookup[block[0]] == empty_atom:
+            n_segments = _find_runs(block, lookup, atoms, ends)
+            if n_segments == 1 and atoms[0] == empty_atom:
                 continue
             block_estimate = estimate[start * channels : stop * channels]
             block_truth = truth[start * channels : stop * channels]
@@ -232,9 +257,7 @@ def moments(
             else:
                 _fill_flow(block_estimate, block_truth, low, high, error, other, present)
                 block_truth = other
-            if changes < MAX_RUNS:
-                n_segments = _find_runs(block, lookup, atoms, ends)
-            else:
+            if n_segments == 0:
                 n_segments = _sort_by_atom(block, lookup, atoms[:n_atoms], ends, places)
                 _permute(error, places, buffers[2])
                 _permute(other, places, buffers[3])
@@ -255,7 +278,7 @@ def moments(
                         error[begin:end],
                         other[begin:end],
                         block_truth[begin:end],
-                        lanes,
+                        values,
                         sums[t, a],
                     )
                 begin = end

@@ -129,9 +129,8 @@ def map_recipe(recipe: Recipe | Order, estimate: Map, truth: Map) -> Map:
 
 def _presence(estimate: Map, truth: Map) -> Map:
     """100 where there is an estimate, 0 where there is none, NaN where there is no truth."""
-    here, known = np.isfinite(estimate), np.isfinite(truth)
-    if truth.ndim == 3:
-        here, known = here.all(axis=-1), known.all(axis=-1)
+    size = (*truth.shape[:2], -1)
+    here, known = (np.isfinite(m).reshape(size).all(axis=-1) for m in (estimate, truth))
     return np.where(known, np.float32(100) * here, np.float32(np.nan)).astype(np.float32)
 
 

@@ -1,0 +1,189 @@
+"""Floor 0: errors, units, registries, samples, scores."""
+
+import importlib
+import math
+import pickle
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+from depthgauge._registry import Registry, nearest
+from depthgauge.errors import (
+    BadProtocol,
+    DepthgaugeError,
+    DuplicateName,
+    Misuse,
+    Problem,
+    UnknownName,
+)
+from depthgauge.types import Camera, Inputs, Sample, Score, State, Truth
+from depthgauge.units import Unit
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+def test_every_error_is_in_the_tree_and_drawn():
+    from depthgauge import errors
+
+    found = [e for e in vars(errors).values() if isinstance(e, type) and issubclass(e, Exception)]
+    for error in found:
+        assert issubclass(error, DepthgaugeError)
+        assert error.__name__ in errors.__doc__
+
+
+def test_misuse_exits_with_2_and_the_rest_with_1():
+    assert (Misuse.exit_code, DepthgaugeError.exit_code, BadProtocol.exit_code) == (2, 1, 1)
+
+
+def test_a_bad_protocol_lists_every_problem():
+    error = BadProtocol("x.toml", [Problem("a", "is wrong", "write b"), Problem("c", "is not")])
+    assert str(error) == "x.toml: 2 mistake(s): a: is wrong (write b); c: is not"
+
+
+def test_an_unknown_name_reads_as_a_sentence():
+    assert str(UnknownName("no metric 'x'.")) == "no metric 'x'."
+
+
+# --- registries ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plug_ins(tmp_path, monkeypatch):
+    """A package of its own whose modules join a registry."""
+    package = tmp_path / "plugs"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "one.py").write_text("NAMES = {'sgm': 1, 'raft-stereo': 2}")
+    (package / "_hidden.py").write_text("raise RuntimeError('walked into')")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield package
+    for name in [name for name in sys.modules if name.startswith("plugs")]:
+        del sys.modules[name]
+
+
+def registry():
+    return Registry("method", "plugs", lambda module: getattr(module, "NAMES", {}).items())
+
+
+def test_a_registry_walks_its_folder_when_it_is_used(plug_ins):
+    found = registry()
+    assert "plugs.one" not in sys.modules
+    assert dict(found) == {"raft-stereo": 2, "sgm": 1}
+    assert "sgm" in found
+    assert len(found) == 2
+
+
+def test_a_failed_look_up_names_the_nearest_and_lists_the_rest(plug_ins):
+    with pytest.raises(UnknownName) as caught:
+        registry()["raft-stero"]
+    expected = "no method 'raft-stero'. Did you mean 'raft-stereo'? Known: raft-stereo, sgm."
+    assert str(caught.value) == expected
+    assert nearest("zzz", ["sgm"]) == ""
+
+
+def test_two_modules_cannot_claim_one_name(plug_ins):
+    (plug_ins / "two.py").write_text("NAMES = {'sgm': 3}")
+    importlib.invalidate_caches()
+    with pytest.raises(DuplicateName, match=r"'sgm' is defined in plugs.one and in plugs.two"):
+        list(registry())
+
+
+def test_other_distributions_join_through_entry_points(plug_ins, monkeypatch):
+    from importlib.metadata import EntryPoint, EntryPoints
+
+    (plug_ins.parent / "theirs.py").write_text("NAMES = {'theirs': 9}")
+    point = EntryPoint("theirs", "theirs", "plugs")
+    monkeypatch.setattr("depthgauge._registry._plug_ins", lambda: EntryPoints([point]))
+    assert registry()["theirs"] == 9
+
+
+# --- units --------------------------------------------------------------------------------------
+
+
+def test_units_follow_the_quantity():
+    assert Unit.QUANTITY.of("disparity") == "px"
+    assert Unit.QUANTITY.of("depth") == "m"
+    assert Unit.QUANTITY_SQUARED.of("flow") == "px²"
+    assert Unit.PERCENT.of("depth") == "%"
+    assert Unit.QUANTITY.of("boundaries") == ""
+
+
+# --- samples ------------------------------------------------------------------------------------
+
+
+class Counter:
+    def __init__(self):
+        self.reads = 0
+
+    def __call__(self):
+        self.reads += 1
+        return np.ones((2, 3), np.float32)
+
+
+def test_items_are_read_once_and_only_when_asked_for():
+    loader = Counter()
+    truth = Truth({"disparity": loader, "scale": 4})
+    assert list(truth) == ["disparity", "scale"]
+    assert "disparity" in truth
+    assert loader.reads == 0
+    assert truth.disparity is truth["disparity"]
+    assert loader.reads == 1
+    assert truth.scale == 4
+    assert repr(truth) == "Truth(disparity, scale)"
+
+
+def test_an_item_that_is_not_there_says_what_is():
+    with pytest.raises(AttributeError, match="no 'depth' here, only disparity"):
+        _ = Truth({"disparity": 1}).depth
+    with pytest.raises(KeyError):
+        Truth({})["disparity"]
+
+
+def test_a_sample_travels_to_another_process_without_its_maps():
+    inputs = Inputs({"left_image": partial(np.zeros, 50_000), "range": (0, 64)})
+    sample = Sample("a", inputs, None)
+    assert sample.inputs.left_image.size == 50_000
+    packed = pickle.dumps(sample)
+    assert len(packed) < 2_000
+    again = pickle.loads(packed)
+    assert again.inputs.left_image.size == 50_000
+    assert again.inputs.range == (0, 64)
+    assert again.truth is None
+
+
+def test_a_camera_has_a_matrix():
+    camera = Camera((500.0, 510.0), (320.0, 240.0), (640, 480))
+    assert camera.matrix().tolist() == [[500, 0, 320], [0, 510, 240], [0, 0, 1]]
+
+
+# --- states and scores --------------------------------------------------------------------------
+
+
+def test_states_add():
+    a = State(3, 1, np.array([1.0, 2.0]), np.array([1.0, 4.0], np.float32))
+    b = State(2, 0, np.array([0.5, 0.5]), np.array([2.0], np.float32))
+    both = a + b
+    assert (both.count, both.missing, both.sums.tolist()) == (5, 1, [1.5, 2.5])
+    assert both.values.tolist() == [1, 2, 4]
+    assert both == b + a
+    assert both != a
+    assert a != "a state"
+
+
+@pytest.mark.parametrize(
+    ("value", "count", "missing", "why"),
+    [
+        (1.0, 3, 0, None),
+        (math.nan, 0, 0, "empty"),
+        (math.nan, 0, 5, "missing"),
+        (math.inf, 3, 0, "infinite"),
+    ],
+)
+def test_a_score_says_why_it_has_no_value(value, count, missing, why):
+    score = Score(value, count, missing)
+    assert score.why == why
+    assert score.density == (
+        count / (count + missing) if count + missing else pytest.approx(math.nan, nan_ok=True)
+    )
