@@ -52,7 +52,7 @@ class RegionsOfSample:
             if atom.name in REGIONS:
                 REGIONS[atom.name].bind(atom.params)
             elif self._definition(atom.name) is None and self._source(atom.name) is None:
-                raise unknown("region", atom.name, self._all_names())
+                raise unknown("region", atom.name, set(self._all_names()) - {atom.name})
             elif atom.params:
                 raise BadScoreId(f"region '{atom.name}' takes no parameters, but got '{atom}'.")
 

@@ -31,6 +31,7 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "round": ("isint", "never", "always"),
     "resize": ("block",),
     "accumulate": ("float64",),
+    "pfm_scale": ("ignored",),
 }
 
 
@@ -52,8 +53,8 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
     """The five columns for every threshold, on the mask's pixels and on all."""
     if sample.truth is None:
         raise BadData(f"{sample.id}: has no truth.")
-    truth = read_map(sample.truth["disparity_path"], quantity="disparity", raw=True)
-    estimate = read_map(estimate_path, quantity="disparity", raw=True)
+    truth = _read(sample.truth["disparity_path"])
+    estimate = _read(estimate_path)
     factor = _factor(estimate, truth, estimate_path)
     limits = _limits(sample, estimate_path, factor)
     seen = _as_seen(estimate, truth, factor, limits, options)
@@ -75,6 +76,11 @@ class _Limits:
     ndisp: float
     """At the estimate's resolution."""
     whole: bool
+
+
+def _read(path: Path) -> Map:
+    # The program takes from a PFM's scale only the byte order.
+    return read_map(path, quantity="disparity", raw=True, scale=1)
 
 
 def _factor(estimate: Map, truth: Map, path: Path) -> int:
