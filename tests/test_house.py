@@ -13,7 +13,7 @@ import depthgauge
 
 SOURCE = Path(depthgauge.__file__).parent
 FLOORS = [
-    ["errors"],
+    ["errors", "_parallel"],
     ["units"],
     ["_registry"],
     ["types"],

@@ -123,13 +123,7 @@ def test_two_ids_must_not_share_a_file_name():
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))
 def test_no_two_scores_of_a_benchmark_collide(name):
-    from depthgauge.benchmarks.twins import TWINS
-
-    protocol = BENCHMARKS[name]
-    if protocol.twin:
-        ids = TWINS[protocol.twin].score_ids(TWINS[protocol.twin].options(protocol.options))
-    else:
-        ids = [spec.id for spec in protocol.specs]
+    ids = BENCHMARKS[name].score_ids
     assert len({file_name(i) for i in ids}) == len(ids) > 0
 
 

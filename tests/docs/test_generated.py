@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import depthgauge
 from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.cli import VERBS
 from depthgauge.datasets import DATASETS
@@ -82,6 +83,12 @@ def anchors(page: Path) -> set[str]:
     """The names that GitHub gives to a page's headings."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_citation_and_changes_name_the_version():
+    version = depthgauge.__version__
+    assert f"\nversion: {version}\n" in (REPOSITORY / "CITATION.cff").read_text()
+    assert f"\n## {version}" in (REPOSITORY / "CHANGELOG.md").read_text()
 
 
 @pytest.fixture

@@ -114,6 +114,15 @@ class Protocol(_Strict):
         """Every number of this benchmark, in the file's order."""
         return tuple(spec for block in self.scores for spec in block.specs())
 
+    @property
+    def score_ids(self) -> tuple[str, ...]:
+        """The ids of all its numbers, the twin's own where it is one."""
+        if self.twin is None:
+            return tuple(spec.id for spec in self.specs)
+        from depthgauge.benchmarks.twins import TWINS
+
+        return TWINS[self.twin].score_ids(TWINS[self.twin].options(self.options))
+
     @cached_property
     def region_texts(self) -> dict[str, str]:
         """What has to be computed for a sample: region names with their expressions."""

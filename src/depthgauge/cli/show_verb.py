@@ -114,7 +114,7 @@ def _benchmark(protocol: Protocol) -> Facts:
         ("pool", protocol.pool),
         ("alignment", protocol.align.kind),
         ("resize", protocol.estimate_resize),
-        ("scores", ", ".join(spec.id for spec in protocol.specs)),
+        ("scores", ", ".join(protocol.score_ids)),
         ("twin of", protocol.twin),
         ("options", dict(protocol.options)),
     ]

@@ -68,6 +68,7 @@ def _extras() -> dict[str, str]:
         if found and found[1] != "depthgauge":
             wanted.setdefault(found[2], []).append(found[1])
     state = {}
+    wanted.pop("all", None)  # the sum of the others
     for extra, names in sorted(wanted.items()):
         lacking = [name for name in names if _version(name) is None]
         todo = f"lacks {', '.join(lacking)}: pip install 'depthgauge[{extra}]'"
@@ -82,11 +83,17 @@ def _llvm() -> dict[str, str]:
         return {
             chosen: "set by DRJIT_LIBLLVM_PATH" + ("" if Path(chosen).exists() else ", missing")
         }
+    paths = {
+        path.resolve()
+        for folder in _LIBRARY_FOLDERS
+        for path in Path(folder).glob("**/libLLVM*.so*")
+    }
     found = {}
-    for folder in _LIBRARY_FOLDERS:
-        for path in sorted(Path(folder).glob("**/libLLVM*.so*")):
-            number = re.search(r"libLLVM(?:-|\.so\.)(\d+)", path.name)
-            if number:
-                major = int(number[1])
-                found[str(path)] = f"LLVM {major}: {_UNUSABLE_LLVM.get(major, 'usable')}"
-    return found or {"none": "the renderer will use scalar code; install libllvm19 to speed it up"}
+    for path in sorted(paths):
+        number = re.search(r"libLLVM(?:-|\.so\.)(\d+)", path.name)
+        if number:
+            major = int(number[1])
+            found[str(path)] = f"LLVM {major}: {_UNUSABLE_LLVM.get(major, 'usable')}"
+    if not any(text.endswith("usable") for text in found.values()):
+        found["none usable"] = "the renderer uses slower scalar code; install libllvm19"
+    return found

@@ -178,8 +178,7 @@ def _prepare_sample(
 
 def _summarise(protocol: Protocol, tally: _Tally) -> Iterator[tuple[str, Summary]]:
     if protocol.twin is not None:
-        twin = TWINS[protocol.twin]
-        for score_id in twin.score_ids(twin.options(protocol.options)):
+        for score_id in protocol.score_ids:
             scores = {n: s[score_id] for n, s in tally.samples.items() if score_id in s}
             if scores:
                 yield score_id, pool_plain(scores, len(tally.failed))

@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from depthgauge._parallel import one_at_a_time
+
 TILE = 1 << 16
 BLOCK = 1 << 10
 PIECE = 64  # pixels that are looked through at once for a change of atom
@@ -204,6 +206,7 @@ def _count_true(flags):
     return n
 
 
+@one_at_a_time
 @njit(cache=True, parallel=True)
 def moments(
     estimate, truth, codes, lookup, n_atoms, empty_atom, kinds, params, low, high, channels
@@ -285,6 +288,7 @@ def moments(
     return counts.sum(axis=0), missing.sum(axis=0), sums.sum(axis=0)
 
 
+@one_at_a_time
 @njit(cache=True, parallel=True)
 def term_map(estimate, truth, kind, first, second, low, channels):
     """One term's value at every pixel, NaN where estimate or truth is missing."""

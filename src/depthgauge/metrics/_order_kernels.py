@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from depthgauge._parallel import one_at_a_time
+
 SHIFT = 16
 BINS = 1 << (31 - SHIFT)  # the sign bit of an absolute error is 0
 
@@ -22,6 +24,7 @@ def _error(estimate, truth, i, low, high, channels):
     return np.sqrt(du * du + dv * dv)
 
 
+@one_at_a_time
 @njit(cache=True, parallel=True)
 def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, channels):
     """Errors by upper bits, (chunks, atoms, bins), and missing estimates, (atoms,)."""
@@ -43,6 +46,7 @@ def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, chann
     return histograms, missing.sum(axis=0)
 
 
+@one_at_a_time
 @njit(cache=True, parallel=True)
 def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, channels):
     """Copies the errors of the wanted bins into `out`; `begins` (bins, atoms, chunks) moves on."""

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from depthgauge._parallel import one_at_a_time
 from depthgauge.types import Map, Mask
 
 PER_PASS = 16
@@ -18,6 +19,7 @@ _BLOCK = 2048  # pixels whose codes and masks stay in the first-level cache
 _EXPONENT = np.uint32(0x7F800000)  # all ones: an infinity or NaN
 
 
+@one_at_a_time
 @njit(parallel=True, cache=True)
 def pack_bits(
     codes: NDArray[Any],

@@ -11,7 +11,7 @@ from depthgauge.types import Map, Mask
 
 # Chosen to be told apart from every colour of the maps, and by people who cannot see red or green.
 MISSING_COLOUR = "#2fbf71"
-NO_TRUTH_COLOUR = "#d9d9d9"
+NO_TRUTH_COLOUR = "#a6a6a6"
 
 
 def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: str) -> None:

@@ -1,0 +1,33 @@
+"""Scoring from several threads, whatever thread pool numba has."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import threading
+import numpy as np
+import depthgauge as dg
+
+truth = np.arange(1.0, 30001.0, dtype=np.float32).reshape(150, 200)
+found = []
+
+def work():
+    for _ in range(5):
+        scores = dg.score(truth + 1, truth, ["mae", "quantile:50"], regions={"half": truth > 9000})
+        found.append((scores["mae@all"].value, scores["quantile:50@half"].value))
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert found == [(1.0, 1.0)] * 20, found
+"""
+
+
+@pytest.mark.parametrize("layer", ["default", "workqueue"])
+def test_several_threads_can_score_at_once(layer):
+    environment = {**os.environ, "NUMBA_THREADING_LAYER": layer}
+    ran = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True)
+    assert ran.returncode == 0, ran.stderr.decode()
