@@ -90,6 +90,15 @@ def test_two_modules_cannot_claim_one_name(plug_ins):
         list(registry())
 
 
+def test_a_module_that_breaks_is_named_every_time(plug_ins):
+    (plug_ins / "two.py").write_text("import nowhere_to_be_found")
+    importlib.invalidate_caches()
+    found = registry()
+    for _ in range(2):
+        with pytest.raises(ModuleNotFoundError, match="nowhere_to_be_found"):
+            found["sgm"]
+
+
 def test_other_distributions_join_through_entry_points(plug_ins, monkeypatch):
     from importlib.metadata import EntryPoint, EntryPoints
 

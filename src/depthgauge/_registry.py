@@ -62,6 +62,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._collect = collect
         self._things: dict[str, T] = {}
         self._homes: dict[str, str] = {}
+        self._joined: set[str] = set()
         self._walked = False
 
     def add(self, name: str, thing: T, home: str) -> None:
@@ -84,10 +85,13 @@ class Registry(Mapping[str, T], Generic[T]):
         ]
         names += [point.value for point in _plug_ins().select(group=self._package)]
         for name in sorted(names):
+            if name in self._joined:
+                continue  # the walk before this one broke off at a module that cannot be imported
             module = importlib.import_module(name)
             if self._collect is not None:
                 for key, thing in self._collect(module):
                     self.add(key, thing, name)
+            self._joined.add(name)
         self._walked = True
 
     def __getitem__(self, name: str) -> T:

@@ -119,6 +119,7 @@ def test_two_ids_must_not_share_a_file_name():
     block = {"metric": "badpix", "threshold": 2, "name": "a_b"}
     other = {"metric": "badpix", "threshold": 3, "name": "a,b"}
     assert "would share one file name" in problems(scores=[block, other])["scores"].what
+    assert "'a_b@all' is there twice" in problems(scores=[block, block])["scores"].what
 
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))

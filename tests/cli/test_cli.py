@@ -57,6 +57,8 @@ def test_a_mask_is_a_region(run, maps):
     assert ran.json()["scores"]["badpix:2@top"]["value"] == 100
     ran = run(*two(maps), "--metric", "mae", "--region", "low=near:40", "--json", "-")
     assert ran.json()["scores"]["mae@low"]["count"] == 7
+    ran = run(*two(maps), "--metric", "mae", "--region", "low=near:40.5", "--json", "-")
+    assert ran.json()["scores"]["mae@low"]["count"] == 7
     assert run(*two(maps), "--region", "top").code == 2
 
 

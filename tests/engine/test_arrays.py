@@ -5,6 +5,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.errors import BadScoreId, DepthgaugeError, UnknownName, WrongShape
+from depthgauge.io import write_image
 
 ESTIMATE = np.array([[1.0, 2.0, 5.5, np.nan], [3.0, 3.0, 3.0, 3.0]])
 TRUTH = np.array([[1.0, 2.0, 3.0, 4.0], [3.0, 4.5, np.nan, np.inf]])
@@ -38,6 +39,27 @@ def test_files_are_read(tmp_path):
     dg.write_map(tmp_path / "b.npy", TRUTH)
     from_files = dg.score(tmp_path / "a.pfm", str(tmp_path / "b.npy"), "mae")
     assert from_files["mae@all"] == dg.score(ESTIMATE, TRUTH, "mae")["mae@all"]
+
+
+def test_flow_files_are_recognised(tmp_path):
+    flow = np.ones((4, 5, 2), np.float32)
+    for name in ("a.flo", "a.png", "a.pfm", "a.npy"):
+        dg.write_map(tmp_path / name, flow, quantity="flow")
+        assert dg.score(tmp_path / name, tmp_path / name, "epe")["epe@all"].value == 0
+    grey = np.full((4, 5, 3), 7, np.uint8)
+    write_image(tmp_path / "grey.png", grey)
+    assert dg.score(tmp_path / "grey.png", tmp_path / "grey.png", "mae")["mae@all"].count == 20
+
+
+def test_a_metric_asked_for_twice_is_there_once():
+    assert list(dg.score(ESTIMATE, TRUTH, ["mae", "mae"])) == ["mae@all"]
+
+
+def test_a_truth_of_zero_is_an_infinite_relative_error():
+    scores = dg.score([[1.0, 2.0]], [[0.0, 2.0]], "absrel")
+    assert scores["absrel@all"].why == "infinite"
+    assert dg.score([[0.0, 2.0]], [[0.0, 2.0]], "absrel")["absrel@all"].value == 0
+    assert dg.score([[-1.0]], [[-2.0]], "absrel")["absrel@all"].value == 0.5
 
 
 def test_scores_carry_their_protocol():
@@ -75,6 +97,8 @@ def test_alignment_and_resizing():
         (([[1.0]], [[1.0]], "mae"), {"missing": "good"}, BadScoreId, "for twins only"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"a b": [[True]]}}, BadScoreId, "letters, digits"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"g": [[1, 1]]}}, WrongShape, "region 'g'"),
+        (([[1.0]], [[1.0]], "quantile:101"), {}, BadScoreId, "must be from 0 to 100"),
+        (([[1.0]], [[1.0]], "delta:1"), {"quantity": "depth"}, BadScoreId, "must be above 1"),
         (([[1.0]], [[1.0]], "mae"), {"quantity": "sound"}, BadScoreId, "no quantity 'sound'"),
     ],
 )

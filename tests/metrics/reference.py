@@ -73,7 +73,7 @@ def density(x, g, e, m):
 
 
 def absrel(x, g, e, m):
-    return mean(np.abs(e).astype(np.float64) / g)
+    return mean(np.abs(e).astype(np.float64) / np.abs(g))
 
 
 def sqrel(x, g, e, m):

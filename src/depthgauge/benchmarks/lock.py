@@ -11,6 +11,7 @@ from pathlib import Path
 
 from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.errors import BadProtocol, Problem
+from depthgauge.io import write_text
 
 PATH = Path(__file__).parent / "LOCK"
 
@@ -43,7 +44,7 @@ def update(path: Path = PATH) -> None:
         raise BadProtocol(str(path), changed)
     for name, protocol in BENCHMARKS.items():
         locked.setdefault(name, {})[str(protocol.version)] = protocol.hash
-    path.write_text(json.dumps(locked, indent=1, sort_keys=True) + "\n")
+    write_text(path, json.dumps(locked, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -305,7 +305,9 @@ def _check_ids(protocol: Protocol) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for spec in protocol.specs:
         key = file_name(spec.id)
-        if key in seen:
+        if seen.get(key) == spec.id:
+            yield Problem("scores", f"'{spec.id}' is there twice")
+        elif key in seen:
             yield Problem("scores", f"'{spec.id}' and '{seen[key]}' would share one file name")
         seen[key] = spec.id
 

@@ -60,4 +60,4 @@ def file_name(score_id: str) -> str:
     >>> file_name("d1:3,0.05@all")
     'd1_3_0.05_all'
     """
-    return re.sub(r"[^A-Za-z0-9.\\-]", "_", score_id)
+    return re.sub(r"[^A-Za-z0-9.-]", "_", score_id)

@@ -6,12 +6,9 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
-
-from depthgauge.errors import BadFile
 
 
 def write_json(target: str, body: Any) -> None:
@@ -20,11 +17,9 @@ def write_json(target: str, body: Any) -> None:
     if target == "-":
         click.echo(text)
         return
-    path = Path(target)
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be written ({error.strerror}).") from error
+    from depthgauge.io import write_text
+
+    write_text(target, text + "\n")
 
 
 def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: str = "") -> None:

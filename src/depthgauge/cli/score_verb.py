@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from depthgauge.types import Map
 
 
+_MASK_ENDINGS = (".png", ".npy", ".pgm")
+
+
 @click.command("score")
 @click.argument("benchmark", required=False)
 @click.option("--estimate", type=click.Path(path_type=Path), help="A map: PFM, PNG, NPY, FLO ...")
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     "--region",
     "regions",
     multiple=True,
-    metavar="NAME=MASK.png",
-    help="Also score a mask's pixels.",
+    metavar="NAME=MASK",
+    help="Also score these pixels: front=mask.png, or an expression such as front=near:30.",
 )
 @click.option("--quantity", help="disparity, depth or flow; by default as the files suggest.")
 @click.option(
@@ -90,10 +93,10 @@ def command(
 def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
     from depthgauge.engine.arrays import score
     from depthgauge.engine.result import score_json
-    from depthgauge.io import read_map
+    from depthgauge.io import guess_quantity, read_map
     from depthgauge.report.tables import SCORE_COLUMNS, score_rows
 
-    quantity = options["quantity"] or _guess_quantity(truth)
+    quantity = options["quantity"] or guess_quantity(truth)
     maps = read_map(estimate, quantity=quantity), read_map(truth, quantity=quantity)
     regions = _read_regions(options["regions"])
     with working("scoring (the first time, the kernels are compiled) ..."):
@@ -121,12 +124,6 @@ def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
         click.echo(f"missing estimates: {options['missing']}; protocol {scores.protocol_hash[:12]}")
 
 
-def _guess_quantity(path: Path) -> str:
-    from depthgauge.io import map_size
-
-    return "flow" if path.suffix == ".flo" or map_size(path)[2] in (2, 3) else "disparity"
-
-
 def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
     from depthgauge.io import read_mask
 
@@ -134,8 +131,9 @@ def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise Misuse(f"--region {text}: write NAME=MASK.png, or NAME='expression'.")
-        regions[name] = read_mask(Path(value)) if Path(value).suffix else value
+            raise Misuse(f"--region {text}: write NAME=MASK.png, or NAME=EXPRESSION.")
+        is_file = Path(value).suffix.lower() in _MASK_ENDINGS or Path(value).is_file()
+        regions[name] = read_mask(Path(value)) if is_file else value
     return regions
 
 

@@ -86,6 +86,7 @@ def _region(region: Region) -> Facts:
     return [
         ("parameters", dict(region.params)),
         ("needs", ", ".join(region.needs)),
+        ("needs one of", ", ".join(region.needs_any)),
         ("revision", region.revision),
         ("cite", region.cite),
     ]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from depthgauge.datasets._dataset import DATASETS, Dataset, DatasetSpec
+from depthgauge.datasets._dataset import DATASETS, Dataset, DatasetSpec, reader
 from depthgauge.datasets._hashing import truth_hash
 from depthgauge.datasets.estimates import estimate_candidates, find_estimate
 
@@ -16,5 +16,6 @@ __all__ = [
     "DatasetSpec",
     "estimate_candidates",
     "find_estimate",
+    "reader",
     "truth_hash",
 ]

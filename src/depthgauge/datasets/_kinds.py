@@ -59,7 +59,8 @@ def _is_labels(name: str, thing: Any) -> bool:
 def _is_map(name: str, thing: Any) -> bool:
     # A float image stays as it is: a map may lose what is not finite, an image may not.
     real = isinstance(thing, np.ndarray) and thing.dtype.kind == "f" and thing.size > 0
-    flat = real and (thing.ndim == 2 or (thing.ndim == 3 and thing.shape[2] > 1))
+    # With a first axis of length 1 a reader could take it for a batch of one.
+    flat = real and (thing.ndim == 2 or (thing.ndim == 3 and 1 not in thing.shape[::2]))
     return flat and not name.endswith("image")
 
 

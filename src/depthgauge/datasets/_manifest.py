@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +22,7 @@ from depthgauge._registry import unknown
 from depthgauge.datasets._kinds import FILE_KINDS, INLINE_KINDS
 from depthgauge.datasets._paths import unsafe
 from depthgauge.errors import BadData, Problem
+from depthgauge.io import write_text
 
 FILE_NAME = "dataset.json"
 SCHEMA = 1
@@ -158,15 +158,7 @@ def write(root: Path, manifest: Manifest) -> None:
             for name, item in items.items():
                 items[name] = _without_blanks(item)
     text = json.dumps(content, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
-    aside = root / f".{FILE_NAME}.{os.getpid()}"
-    try:
-        with aside.open("w", encoding="utf-8") as f:
-            f.write(text + "\n")
-            f.flush()
-            os.fsync(f.fileno())
-        aside.replace(root / FILE_NAME)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_text(root / FILE_NAME, text + "\n")
 
 
 def manifest_hash(root: Path) -> str:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import parse_metric
-from depthgauge.engine.measure import measure
+from depthgauge.engine.measure import lacking, measure
 from depthgauge.engine.prepare import prepare
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
-from depthgauge.io import read_map
+from depthgauge.io import guess_quantity, read_map
 from depthgauge.types import Map, Mask, Score
 
 DEFAULT_METRICS = {
@@ -83,6 +83,8 @@ def score(
     >>> s["badpix:2@all"].value, s["badpix:2@all"].count, s["badpix:2@all"].missing
     (50.0, 3, 1)
     """
+    if quantity is None and isinstance(truth, (str, Path)):
+        quantity = guess_quantity(truth)
     truth_map = _as_map(truth, quantity)
     if quantity is None:
         quantity = "flow" if truth_map.ndim == 3 else "disparity"
@@ -101,6 +103,10 @@ def score(
     prepared, unavailable = prepare(protocol, estimate_map, truth_map, {}, given)
     for name, why in unavailable.items():
         raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
+    for spec in protocol.specs:
+        if lacks := lacking(prepared, spec):
+            needs = ", ".join(lacks)
+            raise BadScoreId(f"{spec.metric.name} needs {needs}, which two maps do not have.")
     return Scores(
         protocol, measure(prepared, protocol.specs, quantity, protocol.missing, protocol.pool)
     )
@@ -162,7 +168,7 @@ def _split_regions(
 
 
 def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:
-    for text in ids:
+    for text in dict.fromkeys(ids):
         metric, at, region = text.partition("@")
         name, params = parse_metric(metric)
         yield {"metric": name, **params, "region": [region] if at else ["all", *regions]}

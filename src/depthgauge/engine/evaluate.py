@@ -11,7 +11,7 @@ from typing import Any
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, estimate_candidates, find_estimate
-from depthgauge.engine.measure import Prepared, measure
+from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.pool import Summary, pool_plain, pool_spec
 from depthgauge.engine.prepare import prepare
 from depthgauge.engine.result import Result
@@ -165,6 +165,9 @@ def _score_sample(protocol: Protocol, sample: Sample, estimate: Map | None, tall
         prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool
     )
     tally.left_out += [f"{sample.id}@{region}" for region in unavailable]
+    tally.left_out += [
+        f"{sample.id}: {spec.id}" for spec in protocol.specs if lacking(prepared, spec)
+    ]
 
 
 def _prepare_sample(

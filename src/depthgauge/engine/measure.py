@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
@@ -31,18 +34,37 @@ class Prepared:
     items: Mapping[str, Any] = field(default_factory=dict)
     """What metrics may need besides: cameras, images, maps of regions."""
 
+    @cached_property
+    def allowed(self) -> Map:
+        """The estimate with what lies outside the range taken out; the fused pass needs no copy."""
+        if self.low == -LARGEST and self.high == LARGEST:
+            return self.estimate
+        inside = (self.estimate >= np.float32(self.low)) & (self.estimate <= np.float32(self.high))
+        return np.where(inside, self.estimate, np.float32(np.nan))
+
+    @cached_property
+    def known(self) -> Mask:
+        """Where there is truth."""
+        finite = np.isfinite(self.truth).reshape(*self.truth.shape[:2], -1)
+        return np.asarray(finite.all(axis=-1))
+
 
 def measure(
     prepared: Prepared, specs: Sequence[ScoreSpec], quantity: str, missing: Missing, pool: str
 ) -> dict[str, Score]:
-    """All scores, in the order of the specs; those of regions that are not there are left out."""
-    here = [spec for spec in specs if spec.region in prepared.masks]
+    """All scores, in the order of the specs; those that lack their region or needs are left out."""
+    here = [spec for spec in specs if spec.region in prepared.masks and not lacking(prepared, spec)]
     scores: dict[str, Score] = {}
     for plane in pack_all({s.region: prepared.masks[s.region] for s in here}, prepared.truth):
         inside = [spec for spec in here if spec.region in plane.names]
         for spec, state, value in _measure_plane(prepared, plane, inside, pool):
             scores[spec.id] = _score(prepared, spec, state, value, quantity, missing)
     return {spec.id: scores[spec.id] for spec in here}
+
+
+def lacking(prepared: Prepared, spec: ScoreSpec) -> list[str]:
+    """What a metric needs and this sample does not have."""
+    return [name for name in spec.metric.needs if name not in prepared.items]
 
 
 def _measure_plane(
@@ -70,9 +92,9 @@ def _measure_plane(
     for spec in specs:
         if recipes[spec.id] is None:
             needed = {name: prepared.items[name] for name in spec.metric.needs}
-            mask = prepared.masks[spec.region]
+            mask = prepared.masks[spec.region] & prepared.known
             state = spec.metric.measure(
-                prepared.estimate, prepared.truth, mask, **needed, **spec.params
+                prepared.allowed, prepared.truth, mask, **needed, **spec.params
             )
             yield spec, state, None
 

@@ -103,13 +103,14 @@ def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float,
 def limit_truth(protocol: Protocol, truth: Map, items: Mapping[str, Any]) -> Map:
     """The truth without the values and the border that the protocol leaves out."""
     limits = protocol.truth
-    if protocol.crop or limits.min_depth_m or limits.max_depth_m or protocol.quantity == "depth":
+    limited = limits.min_depth_m is not None or limits.max_depth_m is not None
+    if protocol.crop or limited or protocol.quantity == "depth":
         truth = np.array(truth, np.float32)
     if protocol.quantity == "depth":
         low = max(limits.min_depth_m or 0.0, SMALLEST)
         high = LARGEST if limits.max_depth_m is None else limits.max_depth_m
         truth[~((truth >= np.float32(low)) & (truth <= np.float32(high)))] = np.nan
-    elif limits.min_depth_m is not None or limits.max_depth_m is not None:
+    elif limited:
         truth[~_depth_between(truth, limits.min_depth_m, limits.max_depth_m, items)] = np.nan
     if n := protocol.crop:
         truth[:n] = truth[-n:] = np.nan

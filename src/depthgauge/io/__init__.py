@@ -10,11 +10,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.io._files import MAX_PIXELS
+from depthgauge.io._files import MAX_PIXELS, write_text
 
 if TYPE_CHECKING:
     from depthgauge.io.image import read_image, read_labels, read_mask, write_image
-    from depthgauge.io.maps import map_size, read_map, write_map
+    from depthgauge.io.maps import guess_quantity, map_size, read_map, write_map
     from depthgauge.io.middlebury_calib import (
         MiddleburyCalib,
         read_middlebury_calib,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "MiddleburyCalib": "middlebury_calib",
     "PointCloud": "ply",
+    "guess_quantity": "maps",
     "map_size": "maps",
     "read_image": "image",
     "read_labels": "image",
@@ -46,6 +47,7 @@ __all__ = [
     "MAX_PIXELS",
     "MiddleburyCalib",
     "PointCloud",
+    "guess_quantity",
     "map_size",
     "read_image",
     "read_labels",
@@ -59,6 +61,7 @@ __all__ = [
     "write_middlebury_calib",
     "write_opencv_calibration",
     "write_ply",
+    "write_text",
 ]
 
 

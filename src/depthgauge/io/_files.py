@@ -141,6 +141,14 @@ def write_parts(path: AnyPath, *parts: bytes | memoryview | NDArray[Any]) -> Non
             file.write(part)  # type: ignore[arg-type]  # C-contiguous arrays are buffers
 
 
+def write_text(path: AnyPath, text: str) -> None:
+    """Writes a text file, UTF-8, atomically and synced: after a power cut it is old or new."""
+    with replacing(path) as beside, open(beside, "x", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def decoded(path: AnyPath, what: str, decode: Callable[[], Any]) -> Any:
     """Runs a library's decoder; whatever it raises becomes one `BadFile`.
 

@@ -83,6 +83,15 @@ def map_size(
     return _SIZES[_kind(path)](path, Request(quantity, limit=limit))
 
 
+def guess_quantity(path: AnyPath) -> str:
+    """`flow` where the file looks like it (two channels, or as KITTI's PNG), else `disparity`."""
+    kind = _kind(path)
+    if kind == "png":
+        return "flow" if png.looks_like_flow(path) else "disparity"
+    channels = map_size(path)[2]
+    return "flow" if channels == 2 or (kind == "pfm" and channels == 3) else "disparity"
+
+
 def write_map(
     path: AnyPath, map: ArrayLike, quantity: str = "disparity", scale: float | None = None
 ) -> None:

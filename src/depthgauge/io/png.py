@@ -51,6 +51,13 @@ def read(path: AnyPath, request: Request) -> Map:
     return from_codes(codes, scale, request.raw)
 
 
+def looks_like_flow(path: AnyPath) -> bool:
+    """Whether it has three channels of 16 bits, as KITTI's flow."""
+    with opened(path) as file:
+        header = chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
+    return header.depth == 16 and header.colour == chunks.RGB
+
+
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width and channels from the header; as stored, but two for flow."""
     with opened(path) as file:

@@ -25,7 +25,7 @@ RELATIVE, RELATIVE_SQUARE, LOG_SQUARE, LOG, LOG10, BEYOND = 5, 6, 7, 8, 9, 10
 FIRST_RATIO = RELATIVE  # from here on a term needs the estimate itself, not only the error
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _term(kind, first, second, error, estimate, truth):
     """One pixel's value of a term."""
     if kind == ABS:
@@ -39,10 +39,10 @@ def _term(kind, first, second, error, estimate, truth):
     if kind == OVER_BOTH:
         size = np.float64(abs(error))
         return np.float64(size > first and size > second * abs(np.float64(truth)))
-    if kind == RELATIVE:
-        return np.float64(abs(error)) / np.float64(truth)
-    if kind == RELATIVE_SQUARE:
-        return np.float64(error) * np.float64(error) / np.float64(truth)
+    if kind in (RELATIVE, RELATIVE_SQUARE):
+        # No error is no relative error, also where the truth is 0.
+        size = np.float64(abs(error)) if kind == RELATIVE else np.float64(error) * error
+        return size / abs(np.float64(truth)) if error != 0 else 0.0
     ratio = np.float64(estimate) / np.float64(truth)
     if kind == LOG_SQUARE:
         return np.log(ratio) * np.log(ratio)
@@ -53,7 +53,7 @@ def _term(kind, first, second, error, estimate, truth):
     return np.float64(not (max(ratio, 1.0 / ratio) < first))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _total(values):
     """The sum, by adding the upper half to the lower until little is left; spoils `values`.
 
@@ -73,7 +73,7 @@ def _total(values):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _count_over(error, limit):
     # Numba adds 32-bit numbers as 64-bit ones; cutting each sum back keeps the vectors narrow.
     n = np.int32(0)
@@ -82,7 +82,7 @@ def _count_over(error, limit):
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _sum_term(kind, first, second, error, estimate, truth, values):
     """Sum of one term over buffers of one atom's pixels; `values` is room for one each."""
     if kind == OVER:
@@ -96,22 +96,19 @@ def _sum_term(kind, first, second, error, estimate, truth, values):
     elif kind == SQUARE:
         for i in range(values.size):
             values[i] = np.float64(error[i]) * np.float64(error[i])
-    elif kind == RELATIVE:
-        for i in range(values.size):
-            values[i] = np.float64(abs(error[i])) / np.float64(truth[i])
     else:
         for i in range(values.size):
             values[i] = _term(kind, first, second, error[i], estimate[i], truth[i])
     return _total(values)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _add_terms(kinds, params, error, estimate, truth, values, sums):
     for k in range(kinds.size):
         sums[k] += _sum_term(kinds[k], params[k, 0], params[k, 1], error, estimate, truth, values)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _changes(codes):
     """Whether the code changes from one pixel to the next anywhere."""
     n = np.int32(0)
@@ -121,7 +118,7 @@ def _changes(codes):
     return n > 0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _fill_scalar(estimate, truth, low, high, ratios, error, other, present):
     """Fills one block's buffers: the error, the estimate, and whether there is one.
 
@@ -139,7 +136,7 @@ def _fill_scalar(estimate, truth, low, high, ratios, error, other, present):
             other[i] = x if (x >= low) & (x <= high) else truth[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _fill_flow(estimate, truth, low, high, error, other, present):
     """The same for vectors: the error is the end-point error, `other` the truth's length."""
     for i in range(error.size):
@@ -151,7 +148,7 @@ def _fill_flow(estimate, truth, low, high, error, other, present):
         present[i] = ok
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _find_runs(codes, lookup, atoms, ends):
     """Stretches of the block that lie in one atom: their atoms and ends.
 
@@ -174,7 +171,7 @@ def _find_runs(codes, lookup, atoms, ends):
     return runs + 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _sort_by_atom(codes, lookup, atoms, ends, places):
     """The same for the block sorted by atom, and the place of each pixel in it."""
     n_atoms = atoms.size
@@ -192,13 +189,13 @@ def _sort_by_atom(codes, lookup, atoms, ends, places):
     return n_atoms
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _permute(values, places, out):
     for i in range(values.size):
         out[places[i]] = values[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _count_true(flags):
     n = np.int32(0)
     for i in range(flags.size):
@@ -207,7 +204,7 @@ def _count_true(flags):
 
 
 @one_at_a_time
-@njit(cache=True, parallel=True)
+@njit(cache=True, error_model="numpy", parallel=True)
 def moments(
     estimate, truth, codes, lookup, n_atoms, empty_atom, kinds, params, low, high, channels
 ):
@@ -289,7 +286,7 @@ def moments(
 
 
 @one_at_a_time
-@njit(cache=True, parallel=True)
+@njit(cache=True, error_model="numpy", parallel=True)
 def term_map(estimate, truth, kind, first, second, low, channels):
     """One term's value at every pixel, NaN where estimate or truth is missing."""
     n = truth.size // channels

@@ -64,10 +64,12 @@ class Metric:
             if name not in self.params:
                 known = ", ".join(self.params) or "none"
                 raise BadScoreId(f"{self.name} has no parameter '{name}'; it has: {known}.")
-        return {
+        bound = {
             name: self._checked(name, params.get(name, default))
             for name, default in self.params.items()
         }
+        self.recipe(**bound)  # refuses what only the metric itself can judge
+        return bound
 
     def _checked(self, name: str, value: Any) -> Any:
         default = self.params[name]
@@ -106,7 +108,7 @@ class Metric:
             return finish_recipe(self.recipe_with(**params), state, missing)
         if self.finish_with is None:
             raise Misuse(f"{self.name} has no value for a single state.")
-        return self.finish_with(state, missing=missing, **params)
+        return float(self.finish_with(state, missing=missing, **params))
 
     def error_map(self, estimate: Map, truth: Map, /, **params: Any) -> Map:
         """One value a pixel to look at, in the metric's unit; NaN where either is missing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from depthgauge.errors import BadScoreId
 from depthgauge.metrics._metric import metric
 from depthgauge.metrics.pixel import INFINITE, NUMBERS
 from depthgauge.metrics.terms import (
@@ -30,11 +31,11 @@ DEPTH = ("depth",)
     bounds=(0, INFINITE),
     of=NUMBERS,
     cite="van der Mark & Gavrila 2006; Eigen et al. 2014",
-    formula="mean |e| / truth",
+    formula="mean |e| / |truth|",
     revision=1,
 )
 def absrel() -> Recipe:
-    """Mean error relative to the truth.
+    """Mean error relative to the truth; infinite where the truth is 0 and the estimate is not.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[1, 3, 4, 2]], [[2, 2, 4, 2]], "absrel", quantity="depth")
@@ -150,4 +151,6 @@ def delta(*, ratio: float = 1.25) -> Recipe:
     >>> s["delta@all"].value
     50.0
     """
+    if ratio <= 1:
+        raise BadScoreId(f"delta: ratio is {ratio:g} but must be above 1.")
     return percent_without(beyond(ratio))

@@ -42,7 +42,7 @@ def epe() -> Recipe:
     revision=1,
 )
 def npx(*, threshold: float = 1.0) -> Recipe:
-    """Percentage of pixels whose end-point error exceeds the threshold, or without estimate.
+    """Percentage of pixels whose end-point error exceeds the threshold, or without an estimate.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[[3, 4], [1, 0]]], [[[0, 0], [0, 0]]], "npx:1", quantity="flow")

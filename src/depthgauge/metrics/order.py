@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.errors import BadScoreId
 from depthgauge.metrics._metric import interpolate, metric
 from depthgauge.metrics.moments import LARGEST, same_size
 from depthgauge.metrics.pixel import INFINITE, NUMBERS
@@ -46,6 +47,8 @@ def quantile(*, percent: float = 50.0, rule: str = "linear") -> Order:
     >>> dg.score([[1, 2, 3, 40]], [[0, 0, 0, 0]], "quantile:50")["quantile:50@all"].value
     2.5
     """
+    if percent > 100:
+        raise BadScoreId(f"quantile: percent is {percent:g} but must be from 0 to 100.")
     return Order(percent, rule)
 
 

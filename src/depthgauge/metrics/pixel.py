@@ -55,8 +55,8 @@ def rms() -> Recipe:
     """Root of the mean squared error; a few large errors dominate it.
 
     >>> import depthgauge as dg
-    >>> dg.score([[0, 1, 3, -2]], [[0, 0, 0, 2]], "rms")["rms@all"].value ** 2
-    6.5
+    >>> dg.score([[1, 7, 5, -5]], [[0, 0, 0, 0]], "rms")["rms@all"].value
+    5.0
     """
     return root_mean(SQUARE, shown=ABS)
 
@@ -134,7 +134,7 @@ def bias_deviation() -> Recipe:
     revision=1,
 )
 def badpix(*, threshold: float = 1.0) -> Recipe:
-    """Percentage of the region's pixels whose error exceeds the threshold, or without estimate.
+    """Percentage of pixels whose error exceeds the threshold, or that have no estimate.
 
     The threshold is in the quantity's unit (px for disparity, m for depth). An error of exactly
     the threshold is not bad; a missing estimate is bad unless the protocol says `skip`.

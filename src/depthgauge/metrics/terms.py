@@ -56,9 +56,9 @@ SQUARE = Term("square")
 SIGNED = Term("signed")
 """e = x - g"""
 RELATIVE = Term("relative")
-"""|e| / g"""
+"""|e| / |g|, 0 where e is 0"""
 RELATIVE_SQUARE = Term("relative_square")
-"""e^2 / g"""
+"""e^2 / |g|, 0 where e is 0"""
 LOG_SQUARE = Term("log_square")
 """(ln x - ln g)^2"""
 LOG = Term("log")

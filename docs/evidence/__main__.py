@@ -1,0 +1,44 @@
+"""`python -m docs.evidence`: records the figures that are not fresh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from docs.evidence import FOLDER, Absent, Figure, all_figures
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--force", is_flag=True, help="Record fresh figures too.")
+@click.option("--out", type=click.Path(path_type=Path), default=FOLDER, help="Where records go.")
+def main(names: tuple[str, ...], force: bool, out: Path) -> None:
+    """Measure the figures NAMES, or all, and write one JSON file each."""
+    figures = all_figures()
+    unknown = [name for name in names if name not in figures]
+    if unknown:
+        raise click.UsageError(f"no figure '{unknown[0]}'; known: {', '.join(figures)}.")
+    missed = [name for name in names or figures if not _bring_up(figures[name], out, force)]
+    if missed:
+        raise click.ClickException(f"budgets are missed in {', '.join(missed)}.")
+
+
+def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
+    if not force and figure.is_fresh(out):
+        click.echo(f"{figure.name}: fresh")
+        return True
+    try:
+        numbers = figure.record(out)
+    except Absent as reason:
+        click.echo(f"{figure.name}: not recorded, {reason}")
+        return True
+    click.echo(f"{figure.name}: recorded")
+    for n in numbers:
+        sign = " " if n.met else "!"
+        click.echo(f" {sign} {n.name}: {n.value:.6g}, expected {n.expected:g} +- {n.budget:g}")
+    return all(n.met for n in numbers)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m docs.evidence")
