@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from depthgauge.types import Plane
+from depthgauge.regions import pack
 from perf import protocol
 from perf.scenes import Scene
 
@@ -23,37 +23,38 @@ _RESET = Path("/proc/self/clear_refs")
 ROWS = 64
 
 
-def extra_memory(scene: Scene, plane: Plane, quantiles: bool) -> float | None:
-    """In float32 copies of the map; None where the system does not tell."""
+def extra_memory(scene: Scene, call: str, quantiles: bool) -> float | None:
+    """Of the call `plane` or `masks`, in float32 copies of the map; None where none can tell."""
     if not _RESET.exists():
         return None
     with tempfile.TemporaryDirectory() as folder:
-        for name, values in (
-            ("estimate", scene.estimate),
-            ("truth", scene.truth),
-            ("codes", plane.codes),
-            ("atoms", plane.atoms),
-            ("lookup", plane.lookup),
-            ("names", np.array(plane.names)),
-        ):
-            np.save(f"{folder}/{name}.npy", values)
-        command = [sys.executable, "-m", "perf.memory", folder, str(int(quantiles))]
+        np.save(f"{folder}/estimate.npy", scene.estimate)
+        np.save(f"{folder}/truth.npy", scene.truth)
+        for name, mask in scene.masks.items():
+            np.save(f"{folder}/mask_{name}.npy", mask)
+        command = [sys.executable, "-m", "perf.memory", folder, call, str(int(quantiles))]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(done.stdout) / scene.truth.nbytes
 
 
-def main(folder: str, quantiles: bool) -> None:
-    def load(name: str) -> np.ndarray:
-        return np.load(f"{folder}/{name}.npy")
-
-    estimate, truth = load("estimate"), load("truth")
-    names = tuple(load("names").tolist())
-    plane = Plane(load("codes"), names, load("atoms"), load("lookup"))
-    few = Plane(plane.codes[:ROWS].copy(), names, plane.atoms, plane.lookup)
-    protocol.ours(estimate[:ROWS].copy(), truth[:ROWS].copy(), few, quantiles)
+def main(folder: str, call: str, quantiles: bool) -> None:
+    paths = sorted(Path(folder).glob("mask_*.npy"))
+    masks = {path.stem.removeprefix("mask_"): np.load(path) for path in paths}
+    scene = Scene(np.load(f"{folder}/estimate.npy"), np.load(f"{folder}/truth.npy"), masks)
+    few = Scene(
+        scene.estimate[:ROWS].copy(),
+        scene.truth[:ROWS].copy(),
+        {name: mask[:ROWS].copy() for name, mask in masks.items()},
+    )
+    plane = pack(masks, scene.truth)
+    protocol.ours(few.estimate, few.truth, pack(few.masks, few.truth), quantiles)
+    protocol.public(few, quantiles)
     before = _resident("VmRSS")
     _RESET.write_text("5")
-    protocol.ours(estimate, truth, plane, quantiles)
+    if call == "plane":
+        protocol.ours(scene.estimate, scene.truth, plane, quantiles)
+    else:
+        protocol.public(scene, quantiles)
     print(_resident("VmHWM") - before)
 
 
@@ -65,4 +66,4 @@ def _resident(key: str) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2] == "1")
+    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1")

@@ -60,7 +60,7 @@ def all_rows(quick: bool) -> Iterator[Row]:
     for megapixels in (0.02, 0.08) if quick else (0.3, 3, 12.4, 48):
         height = round((megapixels * 1e6 * FULL[0] / FULL[1]) ** 0.5)
         yield scaling_row(make_scene((height, round(height * FULL[1] / FULL[0]))))
-    yield from reading_rows(make_scene(shape).truth, size)
+    yield from reading_rows(make_scene(shape).estimate, size)
 
 
 def protocol_rows(scene: Scene, size: str) -> Iterator[Row]:
@@ -89,13 +89,14 @@ def protocol_rows(scene: Scene, size: str) -> Iterator[Row]:
             best(lambda q=quantiles: protocol.ours(scene.estimate, scene.truth, plane, q)),
             peers,
             floor,
-            extra_memory(scene, plane, quantiles),
+            extra_memory(scene, "plane", quantiles),
         )
         yield Row(
             f"{what}: masks given (public call), {size}",
             best(lambda q=quantiles: protocol.public(scene, q)),
             peers,
             floor + masks_floor,
+            extra_memory(scene, "masks", quantiles),
         )
     yield Row(
         f"packing of {len(scene.masks)} masks, {size}",
@@ -129,7 +130,7 @@ def random_row(scene: Scene, size: str) -> Row:
 
 
 def scaling_row(scene: Scene) -> Row:
-    """The same pass at another size."""
+    """The same pass at another size; a small scene has more borders of regions per pixel."""
     plane = pack(scene.masks, scene.truth)
     return Row(
         f"scaling: {scene.truth.size / 1e6:.2g} Mpx",
@@ -139,12 +140,12 @@ def scaling_row(scene: Scene) -> Row:
     )
 
 
-def reading_rows(truth: Map, size: str) -> Iterator[Row]:
+def reading_rows(estimate: Map, size: str) -> Iterator[Row]:
     """Files to float32 maps with NaN where missing; the limit is reading the bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        pfm, png = Path(folder, "truth.pfm"), Path(folder, "truth.png")
-        write_map(pfm, truth)
-        write_map(png, truth, scale=PNG_SCALE)
+        pfm, png = Path(folder, "estimate.pfm"), Path(folder, "estimate.png")
+        write_map(pfm, estimate)
+        write_map(png, np.maximum(estimate, 1), scale=PNG_SCALE)
         readers: dict[Path, dict[str, Callable[[], Map]]] = {
             pfm: {"OpenCV": lambda: _floats(_opencv(pfm))},
             png: {

@@ -34,7 +34,8 @@ def test_every_error_is_in_the_tree_and_drawn():
 
 
 def test_misuse_exits_with_2_and_the_rest_with_1():
-    assert (Misuse.exit_code, DepthgaugeError.exit_code, BadProtocol.exit_code) == (2, 1, 1)
+    assert (Misuse.exit_code, UnknownName.exit_code) == (2, 2)
+    assert (DepthgaugeError.exit_code, BadProtocol.exit_code) == (1, 1)
 
 
 def test_a_bad_protocol_lists_every_problem():

@@ -1,7 +1,7 @@
 """The one exception tree. Everything that depthgauge raises on purpose is in it.
 
 DepthgaugeError             caught by the command line: one sentence, exit 1
-├── UnknownName             no metric, region, dataset ... of that name; says which is nearest
+├── UnknownName             no metric, region, dataset ... of that name; says the nearest; exit 2
 ├── DuplicateName           two things claim one name
 ├── BadFile                 a file is truncated, lies about its size, or is of another kind
 │   └── TooLarge            its header claims more than the limit; nothing was allocated
@@ -30,6 +30,8 @@ class DepthgaugeError(Exception):
 
 class UnknownName(DepthgaugeError, KeyError):
     """No thing of that kind has this name."""
+
+    exit_code = 2
 
     def __str__(self) -> str:
         # KeyError would show the repr of its argument.

@@ -41,8 +41,10 @@ def test_two_maps_give_a_table(run, maps):
 def test_two_maps_give_json(run, maps):
     ran = run(*two(maps), "--metric", "badpix:2", "--json", "-")
     body = ran.json()
-    assert body["scores"]["badpix:2@all"]["value"] == pytest.approx(100 * 5 / 48)
-    assert body["scores"]["badpix:2@all"]["missing"] == 1
+    assert body["summary"]["badpix:2@all"] == pytest.approx(100 * 5 / 48)
+    assert body["summary_counts"]["badpix:2@all"] == [1, 1]
+    assert body["samples"]["truth"]["badpix:2@all"]["missing"] == 1
+    assert body["benchmark"] == "two-maps"
     assert len(body["protocol_hash"]) == 64
     ran = run(*two(maps), "--json", maps / "out.json")
     assert (maps / "out.json").read_text().startswith("{")
@@ -54,11 +56,11 @@ def test_a_mask_is_a_region(run, maps):
     mask[0, :4] = 255
     write_image(maps / "mask.png", mask)
     ran = run(*two(maps), "--metric", "badpix:2", "--region", f"top={maps}/mask.png", "--json", "-")
-    assert ran.json()["scores"]["badpix:2@top"]["value"] == 100
+    assert ran.json()["summary"]["badpix:2@top"] == 100
     ran = run(*two(maps), "--metric", "mae", "--region", "low=near:40", "--json", "-")
-    assert ran.json()["scores"]["mae@low"]["count"] == 7
+    assert ran.json()["samples"]["truth"]["mae@low"]["count"] == 7
     ran = run(*two(maps), "--metric", "mae", "--region", "low=near:40.5", "--json", "-")
-    assert ran.json()["scores"]["mae@low"]["count"] == 7
+    assert ran.json()["samples"]["truth"]["mae@low"]["count"] == 7
     assert run(*two(maps), "--region", "top").code == 2
 
 
@@ -77,7 +79,7 @@ def test_flow_is_recognised(run, tmp_path):
     dg.write_map(tmp_path / "b.flo", flow, quantity="flow")
     arguments = ("--estimate", tmp_path / "a.flo", "--truth", tmp_path / "b.flo", "--json", "-")
     body = run("score", *arguments).json()
-    assert body["scores"]["epe@all"]["value"] == pytest.approx(18**0.5)
+    assert body["summary"]["epe@all"] == pytest.approx(18**0.5)
 
 
 # --- score, benchmarks --------------------------------------------------------------------------
@@ -136,13 +138,13 @@ def test_maps_of_a_benchmark(run, golden_middlebury, tmp_path):
         (["score", "middlebury"], 2, "needs --data DIR and --estimates DIR"),
         (["score", "--estimate", "x.pfm"], 2, "give two maps"),
         (["score", "--estimate", "x.pfm", "--truth", "y.pfm"], 1, "y.pfm"),
-        (["score", "midlebury", "--data", ".", "--estimates", "."], 1, "Did you mean 'middlebury'"),
+        (["score", "midlebury", "--data", ".", "--estimates", "."], 2, "Did you mean 'middlebury'"),
         (
             ["score", "middlebury", "--data", ".", "--estimates", ".", "--metric", "mae"],
             2,
             "itself",
         ),
-        (["show", "badpx"], 1, "Did you mean 'badpix'?"),
+        (["show", "badpx"], 2, "Did you mean 'badpix'?"),
         (["dataset", "verify", "nowhere"], 1, "nowhere"),
     ],
 )

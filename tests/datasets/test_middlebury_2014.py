@@ -126,15 +126,22 @@ def test_a_root_that_is_a_scene(tmp_path):
         samples(scene(tmp_path / "Piano"), "training")
 
 
-def test_all_incomplete_scenes_are_named(tmp_path):
-    (scene(tmp_path / "Piano") / "im1.png").unlink()
+def test_scenes_with_two_truths_are_named(tmp_path):
+    scene(tmp_path / "Piano")
     (scene(tmp_path / "Shelves") / "disp0GT.pfm").rename(tmp_path / "Shelves/disp0.pfm")
     shutil.copy(tmp_path / "Shelves/disp0.pfm", tmp_path / "Shelves/disp0GT.pfm")
     with pytest.raises(BadData) as caught:
         samples(tmp_path, "training")
     text = str(caught.value)
-    assert "Piano: lacks im1.png but has im0.png" in text
+    assert "Piano" not in text.partition("Expected")[0].replace(str(tmp_path), "")
     assert "Shelves: has both disp0GT.pfm and disp0.pfm" in text
+
+
+def test_an_image_that_is_not_there_is_no_input(tmp_path):
+    (scene(tmp_path / "Piano") / "im1.png").unlink()
+    (found,) = samples(tmp_path, "training")
+    assert "left_image" in found.inputs
+    assert "right_image" not in found.inputs
 
 
 def test_a_scene_without_truth_is_a_sample_without_truth(tmp_path):

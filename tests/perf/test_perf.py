@@ -19,6 +19,5 @@ def test_quick_run_agrees_with_its_peers_and_writes_its_results(tmp_path):
         assert {"name", "ours_s", "peers", "limit_s"} <= set(row)
         times = [row["ours_s"], row["limit_s"], *row["peers"].values()]
         assert all(isinstance(t, float) and t > 0 for t in times)
-        assert row["name"] in done.stdout.replace("\n", " ") or row["name"][:12] in done.stdout
     peers = {name for row in rows for name in row["peers"]}
     assert peers == {"plain NumPy", "careful NumPy", "OpenCV", "imageio"}

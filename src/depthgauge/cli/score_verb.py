@@ -92,7 +92,6 @@ def command(
 
 def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
     from depthgauge.engine.arrays import score
-    from depthgauge.engine.result import score_json
     from depthgauge.io import guess_quantity, read_map
     from depthgauge.report.tables import SCORE_COLUMNS, score_rows
 
@@ -110,15 +109,7 @@ def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
     if options["map_to"] is not None:
         _write_maps(options["map_to"], scores.protocol, *maps)
     if options["json_to"]:
-        body = {
-            "schema": 1,
-            "estimate": str(estimate),
-            "truth": str(truth),
-            "protocol_hash": scores.protocol_hash,
-            "protocol": scores.protocol.resolved(),
-            "scores": {name: score_json(found) for name, found in scores.items()},
-        }
-        write_json(options["json_to"], body)
+        write_json(options["json_to"], scores.as_result(truth.stem).to_json())
     if options["json_to"] != "-":
         print_table(SCORE_COLUMNS, score_rows(scores), f"{estimate} against {truth}")
         click.echo(f"missing estimates: {options['missing']}; protocol {scores.protocol_hash[:12]}")

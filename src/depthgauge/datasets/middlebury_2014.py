@@ -12,7 +12,7 @@ import numpy as np
 
 from depthgauge import io
 from depthgauge.datasets._dataset import DatasetSpec, reader
-from depthgauge.datasets._scenes import new_scene, one_of, refuse, scene_folders, together
+from depthgauge.datasets._scenes import new_scene, one_of, refuse, scene_folders
 from depthgauge.errors import Unavailable
 from depthgauge.types import Inputs, Mask, Rig, Sample, Truth
 
@@ -117,14 +117,14 @@ def _find(folder: Path) -> tuple[_Scene, list[str]]:
         right_truth=get(*_RIGHT_TRUTHS),
         mask=get("mask0nocc.png"),
     )
-    together(scene.left, scene.right, ("im0.png", "im1.png"), faults)
     return scene, faults
 
 
 def _sample(scene: _Scene) -> Sample:
     inputs: dict[str, Any] = {}
-    if scene.left and scene.right:
+    if scene.left:
         inputs["left_image"] = partial(io.read_image, scene.left)
+    if scene.right:
         inputs["right_image"] = partial(io.read_image, scene.right)
     if scene.calib:
         inputs["calib"] = partial(io.read_middlebury_calib, scene.calib)

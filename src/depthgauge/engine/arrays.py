@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import parse_metric
 from depthgauge.engine.measure import lacking, measure
+from depthgauge.engine.pool import Summary
 from depthgauge.engine.prepare import prepare
+from depthgauge.engine.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
 from depthgauge.types import Map, Mask, Score
@@ -38,6 +40,14 @@ class Scores(Mapping[str, Score]):
     def protocol_hash(self) -> str:
         """Two scores compare only when this is the same."""
         return self.protocol.hash
+
+    def as_result(self, sample: str) -> Result:
+        """The same as the result of a benchmark with this one sample."""
+        summary = {
+            name: Summary(score.value, int(score.why is None), 1, score.unit)
+            for name, score in self.scores.items()
+        }
+        return Result(self.protocol, {sample: self.scores}, summary)
 
     def __getitem__(self, score_id: str) -> Score:
         if score_id in self.scores:

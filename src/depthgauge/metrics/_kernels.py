@@ -55,57 +55,77 @@ def _term(kind, first, second, error, estimate, truth):
 
 @njit(cache=True, error_model="numpy")
 def _total(values):
-    """The sum, by adding the upper half to the lower until little is left; spoils `values`.
+    """The sum of a multiple of 16 values, by adding the upper half to the lower; spoils them.
 
     Each step is a loop without a carried sum, which the compiler turns into vectors, and the order
     of the additions is the same for vectors of any width.
     """
     n = values.size
     while n > 16:
-        half = (n + 1) // 2
+        half = (n // 2 + 15) // 16 * 16
         low, high = values[: n - half], values[half:n]
         for i in range(low.size):
             low[i] += high[i]
         n = half
-    total = 0.0
-    for i in range(n):
-        total += values[i]
-    return total
+    for i in range(8):
+        values[i] += values[i + 8]
+    for i in range(4):
+        values[i] += values[i + 4]
+    return (values[0] + values[1]) + (values[2] + values[3])
 
 
 @njit(cache=True, error_model="numpy")
-def _count_over(error, limit):
-    # Numba adds 32-bit numbers as 64-bit ones; cutting each sum back keeps the vectors narrow.
-    n = np.int32(0)
-    for i in range(error.size):
-        n = np.int32(n + np.int32(not (abs(error[i]) <= limit)))
-    return n
+def _count_over(sizes, limits, counts):
+    """Adds to `counts` how many sizes exceed each limit; four limits a pass."""
+    for k in range(0, limits.size, 4):
+        a, b, c, d = limits[k], limits[k + 1], limits[k + 2], limits[k + 3]
+        n_a, n_b, n_c, n_d = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        for i in range(sizes.size):
+            # Numba adds 32-bit numbers as 64-bit ones; cutting back keeps the vectors narrow.
+            n_a = np.int32(n_a + np.int32(not (sizes[i] <= a)))
+            n_b = np.int32(n_b + np.int32(not (sizes[i] <= b)))
+            n_c = np.int32(n_c + np.int32(not (sizes[i] <= c)))
+            n_d = np.int32(n_d + np.int32(not (sizes[i] <= d)))
+        counts[k] += n_a
+        counts[k + 1] += n_b
+        counts[k + 2] += n_c
+        counts[k + 3] += n_d
 
 
 @njit(cache=True, error_model="numpy")
-def _sum_term(kind, first, second, error, estimate, truth, values):
-    """Sum of one term over buffers of one atom's pixels; `values` is room for one each."""
-    if kind == OVER:
-        return np.float64(_count_over(error, np.float32(first)))
-    # Slices begin at 0: only then does the compiler know that no index is negative.
-    values = values[: error.size]
+def _sum_term(kind, first, second, error, estimate, truth, sizes, values):
+    """Sum of one term over buffers of one atom's pixels; `values` is room for them."""
     # The frequent cases are written out: each is a loop that the compiler turns into vectors.
     if kind == ABS:
         for i in range(values.size):
-            values[i] = abs(error[i])
+            values[i] = sizes[i]
     elif kind == SQUARE:
         for i in range(values.size):
-            values[i] = np.float64(error[i]) * np.float64(error[i])
+            values[i] = np.float64(sizes[i]) * np.float64(sizes[i])
     else:
-        for i in range(values.size):
+        for i in range(error.size):
             values[i] = _term(kind, first, second, error[i], estimate[i], truth[i])
+        values[error.size :] = 0.0
     return _total(values)
 
 
 @njit(cache=True, error_model="numpy")
-def _add_terms(kinds, params, error, estimate, truth, values, sums):
+def _add_terms(kinds, params, limits, error, estimate, truth, sizes, values, sums, over):
+    """Adds the terms of one atom's pixels to `sums`, how many are over the limits to `over`."""
+    n = error.size
+    # With zeros up to whole vectors no loop has a rest. Slices begin at 0: only then does the
+    # compiler know that no index is negative.
+    padded = (n + 31) // 32 * 32
+    sizes, values = sizes[:padded], values[:padded]
+    for i in range(n):
+        sizes[i] = abs(error[i])
+    sizes[n:] = np.float32(0.0)
+    _count_over(sizes, limits, over)
     for k in range(kinds.size):
-        sums[k] += _sum_term(kinds[k], params[k, 0], params[k, 1], error, estimate, truth, values)
+        if kinds[k] != OVER:
+            sums[k] += _sum_term(
+                kinds[k], params[k, 0], params[k, 1], error, estimate, truth, sizes, values
+            )
 
 
 @njit(cache=True, error_model="numpy")
@@ -231,11 +251,16 @@ def moments(
     counts = np.zeros((tiles, n_atoms), np.int64)
     missing = np.zeros((tiles, n_atoms), np.int64)
     sums = np.zeros((tiles, n_atoms, kinds.size), np.float64)
+    columns = np.flatnonzero(kinds == OVER)
+    limits = np.full((columns.size + 3) // 4 * 4, np.inf, np.float32)
+    for k in range(columns.size):
+        limits[k] = params[columns[k], 0]
+    over = np.zeros((tiles, n_atoms, limits.size), np.int64)
     ratios = False
     for k in range(kinds.size):
         ratios |= kinds[k] >= FIRST_RATIO
     for t in prange(tiles):
-        buffers = np.zeros((5, BLOCK), np.float32)
+        buffers = np.zeros((6, BLOCK), np.float32)
         flags = np.zeros((2, BLOCK), np.bool_)
         places = np.zeros(BLOCK, np.int32)
         segments = max(MAX_RUNS, n_atoms)
@@ -275,14 +300,20 @@ def moments(
                     _add_terms(
                         kinds,
                         params,
+                        limits,
                         error[begin:end],
                         other[begin:end],
                         block_truth[begin:end],
+                        buffers[5],
                         values,
                         sums[t, a],
+                        over[t, a],
                     )
                 begin = end
-    return counts.sum(axis=0), missing.sum(axis=0), sums.sum(axis=0)
+    totals = sums.sum(axis=0)
+    for k in range(columns.size):
+        totals[:, columns[k]] = over[:, :, k].sum(axis=0)
+    return counts.sum(axis=0), missing.sum(axis=0), totals
 
 
 @one_at_a_time

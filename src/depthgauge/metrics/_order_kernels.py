@@ -9,19 +9,25 @@ from depthgauge._parallel import one_at_a_time
 
 SHIFT = 16
 BINS = 1 << (31 - SHIFT)  # the sign bit of an absolute error is 0
+BLOCK = 1 << 10  # pixels whose errors stay in the first-level cache
 
 
-@njit(cache=True, inline="always")
-def _error(estimate, truth, i, low, high, channels):
-    """The absolute error of a pixel, negative where there is no estimate."""
+@njit(cache=True)
+def _fill_errors(errors, estimate, truth, low, high, channels):
+    """The absolute errors of a block, -1 where there is no estimate or no truth."""
+    none = np.float32(-1.0)
     if channels == 1:
-        x = estimate[i]
-        return abs(x - truth[i]) if (x >= low) & (x <= high) else np.float32(-1.0)
-    u, v = estimate[2 * i], estimate[2 * i + 1]
-    if not ((u >= low) & (u <= high) & (v >= low) & (v <= high)):
-        return np.float32(-1.0)
-    du, dv = u - truth[2 * i], v - truth[2 * i + 1]
-    return np.sqrt(du * du + dv * dv)
+        for i in range(errors.size):
+            x = estimate[i]
+            error = abs(x - truth[i])
+            errors[i] = error if (x >= low) & (x <= high) & (error >= 0) else none
+    else:
+        for i in range(errors.size):
+            u, v = estimate[2 * i], estimate[2 * i + 1]
+            du, dv = u - truth[2 * i], v - truth[2 * i + 1]
+            error = np.sqrt(du * du + dv * dv)
+            inside = (u >= low) & (u <= high) & (v >= low) & (v <= high)
+            errors[i] = error if inside & (error >= 0) else none
 
 
 @one_at_a_time
@@ -33,16 +39,27 @@ def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, chann
     missing = np.zeros((chunks, n_atoms), np.int64)
     step = (n + chunks - 1) // chunks
     for c in prange(chunks):
-        cell = np.zeros(1, np.float32)
-        bits = cell.view(np.uint32)
-        for i in range(c * step, min((c + 1) * step, n)):
-            atom = lookup[codes[i]]
-            cell[0] = _error(estimate, truth, i, low, high, channels)
-            if cell[0] >= 0:
-                histograms[c, atom, bits[0] >> SHIFT] += 1
-            else:
-                # Also a pixel without truth, whose error is NaN: it is in no region.
-                missing[c, atom] += 1
+        errors = np.zeros(BLOCK, np.float32)
+        bits = errors.view(np.uint32)
+        end = min((c + 1) * step, n)
+        for start in range(c * step, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            block = codes[start:stop]
+            _fill_errors(
+                errors[: block.size],
+                estimate[start * channels : stop * channels],
+                truth[start * channels : stop * channels],
+                low,
+                high,
+                channels,
+            )
+            for i in range(block.size):
+                atom, bin_ = lookup[block[i]], bits[i] >> SHIFT
+                if bin_ < BINS:
+                    histograms[c, atom, bin_] += 1
+                else:
+                    # Also a pixel without truth: it is in no region.
+                    missing[c, atom] += 1
     return histograms, missing.sum(axis=0)
 
 
@@ -54,13 +71,23 @@ def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, 
     chunks = begins.shape[2]
     step = (n + chunks - 1) // chunks
     for c in prange(chunks):
-        cell = np.zeros(1, np.float32)
-        bits = cell.view(np.uint32)
-        for i in range(c * step, min((c + 1) * step, n)):
-            cell[0] = _error(estimate, truth, i, low, high, channels)
-            if cell[0] >= 0:
-                slot = slots[bits[0] >> SHIFT]
-                if slot >= 0:
-                    atom = lookup[codes[i]]
-                    out[begins[slot, atom, c]] = cell[0]
+        errors = np.zeros(BLOCK, np.float32)
+        bits = errors.view(np.uint32)
+        end = min((c + 1) * step, n)
+        for start in range(c * step, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            block = codes[start:stop]
+            _fill_errors(
+                errors[: block.size],
+                estimate[start * channels : stop * channels],
+                truth[start * channels : stop * channels],
+                low,
+                high,
+                channels,
+            )
+            for i in range(block.size):
+                bin_ = bits[i] >> SHIFT
+                if bin_ < BINS and slots[bin_] >= 0:
+                    slot, atom = slots[bin_], lookup[block[i]]
+                    out[begins[slot, atom, c]] = errors[i]
                     begins[slot, atom, c] += 1

@@ -102,36 +102,38 @@ def select(
     chunks = max(1, min(4, _HISTOGRAM_BYTES // (n_atoms * kernels.BINS * 4)))
     histograms, missing = kernels.count_bins(*pixels, n_atoms, chunks, *limits)
     per_atom = histograms.sum(axis=0, dtype=np.int64)
-    asked = [(region, order, plane.members(region)) for region, order in wanted]
-    ranks: list[tuple[NDArray[np.bool_], int, int]] = []
-    for _, order, inside in asked:
-        ranks += _places(order, inside, per_atom)
-    values = _collect(kernels, pixels, limits, histograms, ranks)
+    occupied = np.flatnonzero(per_atom.any(axis=0))  # a few thousand of the bins
+    wanted = list(wanted)
+    members = {region: plane.members(region) for region, _ in wanted}
+    # How many errors of a region lie in the occupied bins up to each.
+    ends = {
+        region: np.cumsum(per_atom[inside][:, occupied].sum(axis=0))
+        for region, inside in members.items()
+    }
+    counts = {region: int(up_to[-1]) if up_to.size else 0 for region, up_to in ends.items()}
+    ranks = [
+        (members[region], int(occupied[i]), rank)
+        for region, order in wanted
+        if counts[region]
+        for i, rank in _places(order, ends[region])
+    ]
+    values = iter(_collect(kernels, pixels, limits, histograms, ranks))
     out: dict[tuple[str, Order], tuple[float, int, int]] = {}
-    at = 0
-    for region, order, inside in asked:
-        n = int(per_atom[inside].sum())
-        lost = int(missing[inside].sum())
-        if n == 0:
-            out[region, order] = (math.nan, 0, lost)
-            continue
-        _, _, weight = order.indices(n)
-        out[region, order] = (interpolate(values[at], values[at + 1], weight), n, lost)
-        at += 2
+    for region, order in wanted:
+        n, lost = counts[region], int(missing[members[region]].sum())
+        value = math.nan
+        if n:
+            value = interpolate(next(values), next(values), order.indices(n)[2])
+        out[region, order] = (value, n, lost)
     return out
 
 
-def _places(
-    order: Order, inside: NDArray[np.bool_], per_atom: NDArray[np.int64]
-) -> list[tuple[NDArray[np.bool_], int, int]]:
-    """For both places of an order statistic: the region's atoms, the bin, the rank in the bin."""
-    ends = np.cumsum(per_atom[inside].sum(axis=0))
-    if ends[-1] == 0:
-        return []
+def _places(order: Order, ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """For both places of an order statistic: the index of the bin, and the rank in the bin."""
     found = []
     for place in order.indices(int(ends[-1]))[:2]:
-        bin_ = int(np.searchsorted(ends, place, side="right"))
-        found.append((inside, bin_, place - int(ends[bin_ - 1] if bin_ else 0)))
+        i = int(np.searchsorted(ends, place, side="right"))
+        found.append((i, place - int(ends[i - 1] if i else 0)))
     return found
 
 
