@@ -17,7 +17,7 @@ from depthgauge._parallel import one_at_a_time
 TILE = 1 << 16
 BLOCK = 1 << 10
 PIECE = 64  # pixels that are looked through at once for a change of atom
-MAX_RUNS = 64  # a block with more runs than this is sorted by atom first
+MAX_RUNS = 32  # a block with more runs than this is sorted by atom first
 
 # Kinds of terms; `terms.py` gives them names.
 ABS, SQUARE, SIGNED, OVER, OVER_BOTH = 0, 1, 2, 3, 4
