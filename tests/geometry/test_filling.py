@@ -14,7 +14,7 @@ from depthgauge.errors import Misuse, UnknownName
 from depthgauge.geometry.filling import FILLINGS, fill
 
 NAN = np.nan
-GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "golden" / "kitti2015"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "kitti2015"
 
 
 def holes(seed, shape=(9, 12), share=0.5):
@@ -123,8 +123,6 @@ def test_errors():
 
 @pytest.fixture(scope="module")
 def kitti(tmp_path_factory):
-    if not (GOLDEN / "make_inputs.py").exists():
-        pytest.skip(f"no golden inputs of the KITTI devkit at {GOLDEN}")
     out = tmp_path_factory.mktemp("kitti")
     subprocess.run([sys.executable, GOLDEN / "make_inputs.py", out], check=True)
     expected = json.loads((GOLDEN / "expected.json").read_text())
@@ -158,7 +156,7 @@ def outlier_share(pairs):
 
 @pytest.mark.parametrize("region", ["noc", "occ"])
 def test_background_filling_gives_the_devkits_d1(kitti, region):
-    """KITTI 2015 devkit evaluate_scene_flow.cpp (ccj5351/kitti-devkit 78483bc), shared/golden."""
+    """KITTI 2015 devkit evaluate_scene_flow.cpp (ccj5351/kitti-devkit 78483bc), tests/golden."""
     root, expected = kitti
 
     def pairs():

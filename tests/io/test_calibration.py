@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from opencv_agreement import agrees
 
 from depthgauge.errors import BadFile, DoesNotFit
 from depthgauge.io import (
@@ -132,22 +133,6 @@ def test_what_was_written_comes_back(
     write_opencv_calibration(path, stored)
     back = read_opencv_calibration(path)
     assert same(back, stored), (back, stored)
-
-
-def agrees(value: Any, node: Any) -> bool:
-    """Whether our value is the one that OpenCV reads."""
-    if isinstance(value, np.ndarray):
-        other = np.asarray(node.mat())
-        return value.dtype == other.dtype and np.array_equal(value, other)
-    if isinstance(value, dict):
-        return sorted(node.keys()) == sorted(value) and all(
-            agrees(inner, node.getNode(name)) for name, inner in value.items()
-        )
-    if isinstance(value, list):
-        return node.size() == len(value) and all(agrees(v, node.at(i)) for i, v in enumerate(value))
-    if isinstance(value, str):
-        return value == "" or (node.isString() and node.string() == value)
-    return (node.isInt() if isinstance(value, int) else node.isReal()) and node.real() == value
 
 
 @pytest.mark.parametrize("ending", ["xml", "yml"])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
 import pytest
+from opencv_agreement import agrees
 
 from depthgauge.io import read_image, read_map, read_opencv_calibration
 
@@ -20,21 +20,6 @@ STORAGE = sorted(
     for pattern in ("*.yml", "*.xml", "*.dat", "*/*.xml")
     for path in DATA.glob(f"{folder}/{pattern}")
 )
-
-
-def agrees(value: Any, node: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        other = np.asarray(node.mat())
-        return value.dtype == other.dtype and np.array_equal(value, other)
-    if isinstance(value, dict):
-        return sorted(node.keys()) == sorted(value) and all(
-            agrees(inner, node.getNode(name)) for name, inner in value.items()
-        )
-    if isinstance(value, list):
-        return node.size() == len(value) and all(agrees(v, node.at(i)) for i, v in enumerate(value))
-    if isinstance(value, str):
-        return value == "" or (node.isString() and node.string() == value)
-    return (node.isInt() if isinstance(value, int) else node.isReal()) and node.real() == value
 
 
 @pytest.mark.parametrize("name", STORAGE)

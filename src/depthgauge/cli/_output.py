@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +40,11 @@ def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: st
     # Not cut to 80 columns where the output goes to a file or a pipe.
     width = None if sys.stdout.isatty() else 160
     Console(width=width, highlight=False).print(table)
+
+
+def program_name() -> str:
+    """How to call us again: by name where the shell finds it, else as we were called."""
+    return "depthgauge" if shutil.which("depthgauge") else sys.argv[0]
 
 
 def warn(text: str) -> None:

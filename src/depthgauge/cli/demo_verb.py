@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import print_table
+from depthgauge.cli._output import print_table, program_name
 
 
 @click.command("demo")
@@ -47,10 +47,10 @@ def command(out: Path) -> None:
         title="absolute error of the estimate",
         unit="px",
     )
+    name = program_name()
     click.echo(
         f"\nOpen {picture} to see where the estimate is wrong. Then try:\n"
-        f"  depthgauge score --estimate {out}/estimate.pfm --truth {out}/truth.pfm "
-        f"--map {out}/maps\n"
-        "  depthgauge list metrics\n"
-        "  depthgauge show badpix"
+        f"  {name} score --estimate {out}/estimate.pfm --truth {out}/truth.pfm --map {out}/maps\n"
+        f"  {name} list metrics\n"
+        f"  {name} show badpix"
     )

@@ -13,18 +13,21 @@ BLOCK = 1 << 10  # pixels whose errors stay in the first-level cache
 
 
 @njit(cache=True)
-def _fill_errors(errors, estimate, truth, low, high, channels):
-    """The absolute errors of a block, -1 where there is no estimate or no truth."""
+def _fill_errors(errors, estimate, truth, start, stop, low, high, channels):
+    """The absolute errors of the pixels start..stop, -1 where there is no estimate or no truth."""
     none = np.float32(-1.0)
+    # Slices begin at 0: only then does the compiler know that no index is negative.
+    errors = errors[: stop - start]
+    x = estimate[start * channels : stop * channels]
+    g = truth[start * channels : stop * channels]
     if channels == 1:
         for i in range(errors.size):
-            x = estimate[i]
-            error = abs(x - truth[i])
-            errors[i] = error if (x >= low) & (x <= high) & (error >= 0) else none
+            error = abs(x[i] - g[i])
+            errors[i] = error if (x[i] >= low) & (x[i] <= high) & (error >= 0) else none
     else:
         for i in range(errors.size):
-            u, v = estimate[2 * i], estimate[2 * i + 1]
-            du, dv = u - truth[2 * i], v - truth[2 * i + 1]
+            u, v = x[2 * i], x[2 * i + 1]
+            du, dv = u - g[2 * i], v - g[2 * i + 1]
             error = np.sqrt(du * du + dv * dv)
             inside = (u >= low) & (u <= high) & (v >= low) & (v <= high)
             errors[i] = error if inside & (error >= 0) else none
@@ -45,14 +48,7 @@ def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, chann
         for start in range(c * step, end, BLOCK):
             stop = min(start + BLOCK, end)
             block = codes[start:stop]
-            _fill_errors(
-                errors[: block.size],
-                estimate[start * channels : stop * channels],
-                truth[start * channels : stop * channels],
-                low,
-                high,
-                channels,
-            )
+            _fill_errors(errors, estimate, truth, start, stop, low, high, channels)
             for i in range(block.size):
                 atom, bin_ = lookup[block[i]], bits[i] >> SHIFT
                 if bin_ < BINS:
@@ -77,14 +73,7 @@ def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, 
         for start in range(c * step, end, BLOCK):
             stop = min(start + BLOCK, end)
             block = codes[start:stop]
-            _fill_errors(
-                errors[: block.size],
-                estimate[start * channels : stop * channels],
-                truth[start * channels : stop * channels],
-                low,
-                high,
-                channels,
-            )
+            _fill_errors(errors, estimate, truth, start, stop, low, high, channels)
             for i in range(block.size):
                 bin_ = bits[i] >> SHIFT
                 if bin_ < BINS and slots[bin_] >= 0:

@@ -117,7 +117,7 @@ def select(
         if counts[region]
         for i, rank in _places(order, ends[region])
     ]
-    values = iter(_collect(kernels, pixels, limits, histograms, ranks))
+    values = iter(_collect(pixels, limits, histograms, ranks))
     out: dict[tuple[str, Order], tuple[float, int, int]] = {}
     for region, order in wanted:
         n, lost = counts[region], int(missing[members[region]].sum())
@@ -138,13 +138,14 @@ def _places(order: Order, ends: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def _collect(
-    kernels: object,
     pixels: tuple[NDArray[np.generic], ...],
     limits: tuple[object, ...],
     histograms: NDArray[np.uint32],
     ranks: list[tuple[NDArray[np.bool_], int, int]],
 ) -> list[float]:
     """The exact error at each (region, bin, rank)."""
+    from depthgauge.metrics import _order_kernels as kernels
+
     bins = sorted({bin_ for _, bin_, _ in ranks})
     if not bins:
         return []
@@ -155,7 +156,7 @@ def _collect(
     starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
     begins = starts[:-1].reshape(sizes.shape)
     buffer = np.zeros(int(starts[-1]), np.float32)
-    kernels.collect_bins(*pixels, begins.copy(), slots, buffer, *limits)  # type: ignore[attr-defined]  # a module
+    kernels.collect_bins(*pixels, begins.copy(), slots, buffer, *limits)
     ends = starts[1:].reshape(sizes.shape)
     values = []
     for inside, bin_, rank in ranks:
