@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
@@ -63,6 +64,8 @@ def depthgauge() -> None:
 
 def main() -> None:
     """Runs the command line; a known error is one sentence, never a traceback."""
+    # Idle OpenMP threads spin by default; two commands side by side would take turns doing so.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         code = depthgauge.main(standalone_mode=False)
     except DepthgaugeError as error:
