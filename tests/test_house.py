@@ -13,7 +13,7 @@ import depthgauge
 
 SOURCE = Path(depthgauge.__file__).parent
 FLOORS = [
-    ["errors", "_parallel"],
+    ["errors", "_compiled"],
     ["units"],
     ["_registry"],
     ["types"],

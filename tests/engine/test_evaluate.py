@@ -10,6 +10,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.benchmarks import BENCHMARKS
+from depthgauge.benchmarks.protocol import hash_json
 from depthgauge.engine.pool import rank_key
 from depthgauge.errors import BadData, NothingScored, UnknownName
 
@@ -262,4 +263,4 @@ def test_the_json_is_strict_and_has_what_it_promises(folders, trial):
     assert body["samples"]["a"]["rms@all"]["total"] is None
     assert body["summary"]["mae@all"] is None
     assert body["summary_counts"]["mae@all"] == [2, 3]
-    assert len(body["protocol_hash"]) == 64
+    assert hash_json(body["protocol"]) == body["protocol_hash"]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from depthgauge._compiled import compiled
 
 Array = NDArray[Any]
 
 
-@numba.njit(cache=True)
+@compiled()
 def undistort(x: Array, y: Array, k: Array) -> tuple[Array, Array]:
     """Slopes of rays whose distorted slopes are x, y: Newton's method, NaN where it fails."""
     out_x = np.full(x.shape, np.nan)
@@ -44,7 +45,7 @@ def undistort(x: Array, y: Array, k: Array) -> tuple[Array, Array]:
     return out_x, out_y
 
 
-@numba.njit(cache=True)
+@compiled()
 def landing_sources(move: Array, nearness: Array, sign: float) -> Array:
     """Index of the source pixel that wins each target pixel, -1 where none lands."""
     height, width, channels = move.shape
@@ -68,7 +69,7 @@ def landing_sources(move: Array, nearness: Array, sign: float) -> Array:
     return sources
 
 
-@numba.njit(cache=True)
+@compiled()
 def fetch_bilinear(values: Array, move: Array, sign: float) -> Array:
     """Looks up values (H, W, C) at each pixel's displaced position."""
     height, width, channels = values.shape
@@ -88,7 +89,7 @@ def fetch_bilinear(values: Array, move: Array, sign: float) -> Array:
     return out
 
 
-@numba.njit(cache=True)
+@compiled()
 def blend(values: Array, rows: Array, wy: Array, columns: Array, wx: Array) -> Array:
     """Blends values (H, W, C) at the crossings of rows and columns with fractions."""
     channels = values.shape[2]
@@ -102,7 +103,7 @@ def blend(values: Array, rows: Array, wy: Array, columns: Array, wx: Array) -> A
     return out
 
 
-@numba.njit(cache=True)
+@compiled()
 def _mix(values: Array, y: int, x: int, wy: float, wx: float, c: int) -> float:
     """Bilinear value; a neighbour without weight is not looked at, there may be none."""
     total = (1.0 - wy) * (1.0 - wx) * np.float64(values[y, x, c])
@@ -115,7 +116,7 @@ def _mix(values: Array, y: int, x: int, wy: float, wx: float, c: int) -> float:
     return total
 
 
-@numba.njit(cache=True)
+@compiled()
 def left_right_codes(left: Array, right: Array, threshold: float) -> Array:
     """0 not visible, 1 visible, 2 unknown."""
     height, width = left.shape
@@ -135,7 +136,7 @@ def left_right_codes(left: Array, right: Array, threshold: float) -> Array:
     return codes
 
 
-@numba.njit(cache=True)
+@compiled()
 def normals(depth: Array, slope_x: Array, slope_y: Array) -> Array:
     """Unit normals by central differences of the back-projected points."""
     height, width = depth.shape
@@ -162,7 +163,7 @@ def normals(depth: Array, slope_x: Array, slope_y: Array) -> Array:
     return out
 
 
-@numba.njit(cache=True)
+@compiled()
 def second_derivatives(values: Array) -> Array:
     """d2/dx2, d2/dxdy, d2/dy2 by central differences."""
     height, width = values.shape
@@ -182,13 +183,13 @@ def second_derivatives(values: Array) -> Array:
     return out
 
 
-@numba.njit(cache=True)
+@compiled()
 def _value(number: float, inverse: bool) -> float:
     wide = np.float64(number)
     return 1.0 / wide if inverse else wide
 
 
-@numba.njit(cache=True)
+@compiled()
 def raw_sums(values: Array, target: Array, used: Array, inverse: bool) -> tuple[float, float]:
     """Sums of e e and e t."""
     squares = products = 0.0
@@ -201,7 +202,7 @@ def raw_sums(values: Array, target: Array, used: Array, inverse: bool) -> tuple[
     return squares, products
 
 
-@numba.njit(cache=True)
+@compiled()
 def centred_sums(
     values: Array, target: Array, used: Array, inverse: bool
 ) -> tuple[float, float, float, float, bool]:
@@ -229,7 +230,7 @@ def centred_sums(
     return mean, target_mean, squares, products, low < high
 
 
-@numba.njit(cache=True)
+@compiled()
 def scale_and_shift(values: Array, scale: float, shift: float, inverse: bool) -> Array:
     """Aligned values, scale e + shift, in inverses where told; never infinite."""
     out = np.full(values.size, np.nan, np.float32)
@@ -246,7 +247,7 @@ def scale_and_shift(values: Array, scale: float, shift: float, inverse: bool) ->
     return out
 
 
-@numba.njit(cache=True)
+@compiled()
 def fill_background(values: Array, absent: Array) -> None:
     """KITTI's interpolateBackground, in place; `absent` is used up."""
     height, width, channels = values.shape
@@ -273,7 +274,7 @@ def fill_background(values: Array, absent: Array) -> None:
     _extend_rows(values, absent)
 
 
-@numba.njit(cache=True)
+@compiled()
 def _extend_rows(values: Array, absent: Array) -> None:
     """Empty rows above the first and below the last full one become like these."""
     height = values.shape[0]
@@ -289,7 +290,7 @@ def _extend_rows(values: Array, absent: Array) -> None:
         values[y] = values[last]
 
 
-@numba.njit(cache=True)
+@compiled()
 def fill_scanline(values: Array, absent: Array) -> None:
     """Linear in each row, then empty rows from the nearest full one; `absent` is used up."""
     height, width, channels = values.shape
@@ -313,7 +314,7 @@ def fill_scanline(values: Array, absent: Array) -> None:
     _copy_nearest_rows(values, absent[:, 0])
 
 
-@numba.njit(cache=True)
+@compiled()
 def _copy_nearest_rows(values: Array, empty: Array) -> None:
     height = values.shape[0]
     for y in range(height):

@@ -10,9 +10,9 @@ wider vector units do not change a bit either.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from depthgauge._parallel import one_at_a_time
+from depthgauge._compiled import compiled
 
 TILE = 1 << 16
 BLOCK = 1 << 10
@@ -25,7 +25,7 @@ RELATIVE, RELATIVE_SQUARE, LOG_SQUARE, LOG, LOG10, BEYOND = 5, 6, 7, 8, 9, 10
 FIRST_RATIO = RELATIVE  # from here on a term needs the estimate itself, not only the error
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(inline="always")
 def _term(kind, first, second, error, estimate, truth):
     """One pixel's value of a term."""
     if kind == ABS:
@@ -53,7 +53,7 @@ def _term(kind, first, second, error, estimate, truth):
     return np.float64(not (max(ratio, 1.0 / ratio) < first))
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _total(values):
     """The sum of a multiple of 16 values, by adding the upper half to the lower; spoils them.
 
@@ -74,7 +74,7 @@ def _total(values):
     return (values[0] + values[1]) + (values[2] + values[3])
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _count_over(sizes, limits, counts):
     """Adds to `counts` how many sizes exceed each limit; four limits a pass."""
     for k in range(0, limits.size, 4):
@@ -92,7 +92,7 @@ def _count_over(sizes, limits, counts):
         counts[k + 3] += n_d
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _sum_term(kind, first, second, error, estimate, truth, sizes, values):
     """Sum of one term over buffers of one atom's pixels; `values` is room for them."""
     # The frequent cases are written out: each is a loop that the compiler turns into vectors.
@@ -109,7 +109,7 @@ def _sum_term(kind, first, second, error, estimate, truth, sizes, values):
     return _total(values)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _add_terms(kinds, params, limits, error, estimate, truth, sizes, values, sums, over):
     """Adds the terms of one atom's pixels to `sums`, how many are over the limits to `over`."""
     n = error.size
@@ -128,7 +128,7 @@ def _add_terms(kinds, params, limits, error, estimate, truth, sizes, values, sum
             )
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _changes(codes):
     """Whether the code changes from one pixel to the next anywhere."""
     n = np.int32(0)
@@ -138,7 +138,7 @@ def _changes(codes):
     return n > 0
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _fill_scalar(estimate, truth, low, high, ratios, error, other, present):
     """Fills one block's buffers: the error, the estimate, and whether there is one.
 
@@ -156,7 +156,7 @@ def _fill_scalar(estimate, truth, low, high, ratios, error, other, present):
             other[i] = x if (x >= low) & (x <= high) else truth[i]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _fill_flow(estimate, truth, low, high, error, other, present):
     """The same for vectors: the error is the end-point error, `other` the truth's length."""
     for i in range(error.size):
@@ -168,7 +168,7 @@ def _fill_flow(estimate, truth, low, high, error, other, present):
         present[i] = ok
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _find_runs(codes, lookup, atoms, ends):
     """Stretches of the block that lie in one atom: their atoms and ends.
 
@@ -191,7 +191,7 @@ def _find_runs(codes, lookup, atoms, ends):
     return runs + 1
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _sort_by_atom(codes, lookup, atoms, ends, places):
     """The same for the block sorted by atom, and the place of each pixel in it."""
     n_atoms = atoms.size
@@ -209,13 +209,13 @@ def _sort_by_atom(codes, lookup, atoms, ends, places):
     return n_atoms
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _permute(values, places, out):
     for i in range(values.size):
         out[places[i]] = values[i]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def _count_true(flags):
     n = np.int32(0)
     for i in range(flags.size):
@@ -223,8 +223,7 @@ def _count_true(flags):
     return n
 
 
-@one_at_a_time
-@njit(cache=True, error_model="numpy", parallel=True)
+@compiled(parallel=True)
 def moments(
     estimate, truth, codes, lookup, n_atoms, empty_atom, kinds, params, low, high, channels
 ):
@@ -316,8 +315,7 @@ def moments(
     return counts.sum(axis=0), missing.sum(axis=0), totals
 
 
-@one_at_a_time
-@njit(cache=True, error_model="numpy", parallel=True)
+@compiled(parallel=True)
 def term_map(estimate, truth, kind, first, second, low, channels):
     """One term's value at every pixel, NaN where estimate or truth is missing."""
     n = truth.size // channels

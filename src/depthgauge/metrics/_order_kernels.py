@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from depthgauge._parallel import one_at_a_time
+from depthgauge._compiled import compiled
 
 SHIFT = 16
 BINS = 1 << (31 - SHIFT)  # the sign bit of an absolute error is 0
 BLOCK = 1 << 10  # pixels whose errors stay in the first-level cache
 
 
-@njit(cache=True)
+@compiled()
 def _fill_errors(errors, estimate, truth, start, stop, low, high, channels):
     """The absolute errors of the pixels start..stop, -1 where there is no estimate or no truth."""
     none = np.float32(-1.0)
@@ -33,8 +33,7 @@ def _fill_errors(errors, estimate, truth, start, stop, low, high, channels):
             errors[i] = error if inside & (error >= 0) else none
 
 
-@one_at_a_time
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, channels):
     """Errors by upper bits, (chunks, atoms, bins), and missing estimates, (atoms,)."""
     n = codes.size
@@ -59,8 +58,7 @@ def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, chann
     return histograms, missing.sum(axis=0)
 
 
-@one_at_a_time
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, channels):
     """Copies the errors of the wanted bins into `out`; `begins` (bins, atoms, chunks) moves on."""
     n = codes.size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._parallel import one_at_a_time
+from depthgauge._compiled import compiled
 from depthgauge.types import Map, Mask
 
 PER_PASS = 16
@@ -19,8 +19,7 @@ _BLOCK = 2048  # pixels whose codes and masks stay in the first-level cache
 _EXPONENT = np.uint32(0x7F800000)  # all ones: an infinity or NaN
 
 
-@one_at_a_time
-@njit(parallel=True, cache=True)
+@compiled(parallel=True)
 def pack_bits(
     codes: NDArray[Any],
     seen: NDArray[np.uint8],
@@ -72,7 +71,7 @@ def pack_bits(
                     seen[band, block[j]] = 1
 
 
-@njit(cache=True)
+@compiled()
 def _finite(known: NDArray[np.uint8], bits: NDArray[np.uint32], n: int, channels: int) -> None:
     """255 where all channels are finite, else 0."""
     if channels == 1:
@@ -86,7 +85,7 @@ def _finite(known: NDArray[np.uint8], bits: NDArray[np.uint32], n: int, channels
                 known[j] = 0
 
 
-@njit(cache=True)
+@compiled()
 def relabel(codes: NDArray[np.uint64], atoms: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """The index of each code in the ascending atoms, all of which are there."""
     labels = np.zeros(codes.size, np.uint32)
@@ -99,7 +98,7 @@ def relabel(codes: NDArray[np.uint64], atoms: NDArray[np.uint64]) -> NDArray[np.
     return labels
 
 
-@njit(cache=True)
+@compiled()
 def jumps(truth: Map, usable: Mask, jump: float) -> Mask:
     """True on both sides of a jump between usable 4-neighbours; truth is (H, W, C)."""
     height, width, channels = truth.shape
@@ -124,7 +123,7 @@ def jumps(truth: Map, usable: Mask, jump: float) -> Mask:
     return edges
 
 
-@njit(cache=True)
+@compiled()
 def dilate(mask: Mask, radius: int) -> Mask:
     """True where the square of that radius around a pixel holds a True."""
     height, width = mask.shape
@@ -142,7 +141,7 @@ def dilate(mask: Mask, radius: int) -> Mask:
     return out
 
 
-@njit(cache=True)
+@compiled()
 def squared_gradient(image: NDArray[Any], weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """The larger squared difference of the weighted channels to the left and right neighbour."""
     height, width, channels = image.shape
@@ -161,7 +160,7 @@ def squared_gradient(image: NDArray[Any], weights: NDArray[np.float32]) -> NDArr
     return out
 
 
-@njit(cache=True)
+@compiled()
 def window_mean_below(values: NDArray[np.float32], radius: int, threshold: float) -> Mask:
     """True where the mean over the square of that radius, cut at the border, is below."""
     height, width = values.shape

@@ -1,4 +1,4 @@
-"""Scoring from several threads, whatever thread pool numba has."""
+"""Kernels: from several threads, with whatever thread pool, with and without a cache on disk."""
 
 import os
 import subprocess
@@ -31,3 +31,18 @@ def test_several_threads_can_score_at_once(layer):
     environment = {**os.environ, "NUMBA_THREADING_LAYER": layer}
     ran = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True)
     assert ran.returncode == 0, ran.stderr.decode()
+
+
+NO_CACHE = """
+from numba.core import caching
+# Named with an underscore by older versions of numba.
+impl = getattr(caching, "CacheImpl", None) or caching._CacheImpl
+impl._locator_classes = []
+import depthgauge as dg
+assert dg.score([[1.0, 3.0]], [[1.0, 1.0]], ["mae"])["mae@all"].value == 1.0
+"""
+
+
+def test_where_nothing_can_be_kept_on_disk_kernels_are_compiled_each_time():
+    ran = subprocess.run([sys.executable, "-c", NO_CACHE], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
