@@ -95,7 +95,8 @@ def _metric(metric: Metric) -> Iterator[str]:
     if metric.needs:
         yield f"- Needs: {_codes(metric.needs)}"
     yield f"- A missing pixel: {_missing(metric)}"
-    yield f"- Revision {metric.revision}. {metric.cite}.\n"
+    yield f"- Source: {metric.cite}"
+    yield f"- Revision {metric.revision}.\n"
     if example:
         yield f"```python\n>>>{example.rstrip()}\n```\n"
 
@@ -134,7 +135,9 @@ def _region(region: Region) -> Iterator[str]:
         yield f"- Needs: {_codes(needs)}"
     if region.needs_any:
         yield f"- Needs the first of these that the sample has: {_codes(region.needs_any)}"
-    yield f"- Revision {region.revision}. {region.cite}".rstrip(". ") + ".\n"
+    if region.cite:
+        yield f"- Source: {region.cite}"
+    yield f"- Revision {region.revision}.\n"
 
 
 # Datasets.
@@ -184,12 +187,12 @@ def _benchmark_facts(protocol: Protocol) -> Iterator[tuple[str, str]]:
     yield "protocol hash", f"`{protocol.hash}`"
     yield "dataset, split", f"`{protocol.dataset}`, `{protocol.split}`"
     yield "quantity", protocol.quantity
-    yield "scale of the truth", f"{protocol.truth_scale:g}"
-    yield "estimate of another size", f"`{protocol.estimate_resize}`"
-    yield "border left out", f"{protocol.crop} px"
-    yield "alignment", f"`{protocol.align.kind}`"
-    yield "missing estimate", f"`{protocol.missing}`"
-    if protocol.twin is None:
+    if protocol.twin is None:  # which has its own rules, as options
+        yield "scale of the truth", f"{protocol.truth_scale:g}"
+        yield "estimate of another size", f"`{protocol.estimate_resize}`"
+        yield "border left out", f"{protocol.crop} px"
+        yield "alignment", f"`{protocol.align.kind}`"
+        yield "missing estimate", f"`{protocol.missing}`"
         yield "estimates count within", _range(protocol)
     yield "pooling", f"`{protocol.pool}`"
     for name, text in protocol.regions.items():
@@ -306,7 +309,7 @@ def _parameters(params: Any, choices: Any) -> str:
     texts = []
     for name, default in params.items():
         text = f"`{name}`"
-        if default is None:
+        if default is None or default is inspect.Parameter.empty:
             text += " (has to be given)"
         else:
             text += f" = `{default:g}`" if isinstance(default, float) else f" = `{default}`"

@@ -4,6 +4,7 @@ import importlib
 import math
 import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from depthgauge.errors import (
     Misuse,
     Problem,
     UnknownName,
+    WrongShape,
 )
 from depthgauge.types import Camera, Inputs, Sample, Score, State, Truth
 from depthgauge.units import Unit
@@ -41,6 +43,12 @@ def test_misuse_exits_with_2_and_the_rest_with_1():
 def test_a_bad_protocol_lists_every_problem():
     error = BadProtocol("x.toml", [Problem("a", "is wrong", "write b"), Problem("c", "is not")])
     assert str(error) == "x.toml: 2 mistake(s): a: is wrong (write b); c: is not"
+
+
+def test_a_bad_protocol_travels_between_processes():
+    error = BadProtocol("x.toml", [Problem("a", "is wrong")])
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.problems) == (str(error), error.problems)
 
 
 def test_an_unknown_name_reads_as_a_sentence():
@@ -98,6 +106,14 @@ def test_a_module_that_breaks_is_named_every_time(plug_ins):
     for _ in range(2):
         with pytest.raises(ModuleNotFoundError, match="nowhere_to_be_found"):
             found["sgm"]
+
+
+def test_a_registry_can_be_asked_from_many_threads(plug_ins):
+    (plug_ins / "one.py").write_text("import time; time.sleep(0.2); NAMES = {'sgm': 1}")
+    importlib.invalidate_caches()
+    found = registry()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: found["sgm"], range(8))) == [1] * 8
 
 
 def test_other_distributions_join_through_entry_points(plug_ins, monkeypatch):
@@ -163,12 +179,45 @@ def test_a_sample_travels_to_another_process_without_its_maps():
     assert again.truth is None
 
 
+def test_a_fresh_sample_has_read_nothing():
+    loader = Counter()
+    sample = Sample("a", Inputs({"left_image": loader}), Truth({"disparity": loader}), "scene")
+    assert sample.truth.disparity.shape == (2, 3)
+    again = sample.fresh()
+    assert (again.id, again.scene, loader.reads) == ("a", "scene", 1)
+    assert again.truth.disparity.shape == (2, 3)
+    assert loader.reads == 2
+
+
+def test_an_error_of_a_loader_is_not_mistaken_for_a_missing_item():
+    def broken():
+        raise UnknownName("no metric 'x'.")
+
+    with pytest.raises(UnknownName, match="no metric 'x'"):
+        _ = Inputs({"left_image": broken}).left_image
+
+
+def test_cameras_compare():
+    camera = Camera((1.0, 1.0), (0.0, 0.0), (4, 4))
+    assert camera == Camera((1.0, 1.0), (0.0, 0.0), (4, 4))
+    assert camera != Camera((1.0, 1.0), (0.0, 0.0), (4, 4), (), 2 * np.eye(4))
+    assert camera != "a camera"
+    assert len({camera, camera}) == 1
+
+
 def test_a_camera_has_a_matrix():
     camera = Camera((500.0, 510.0), (320.0, 240.0), (640, 480))
     assert camera.matrix().tolist() == [[500, 0, 320], [0, 510, 240], [0, 0, 1]]
 
 
 # --- states and scores --------------------------------------------------------------------------
+
+
+def test_states_of_different_metrics_do_not_add():
+    with pytest.raises(WrongShape, match="different metrics"):
+        State(1, 0) + State(1, 0, np.ones(1))
+    with pytest.raises(WrongShape, match="different metrics"):
+        State(1, 0, values=np.ones(1, np.float32)) + State(1, 0)
 
 
 def test_states_add():

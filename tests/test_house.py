@@ -59,6 +59,29 @@ def test_a_room_imports_only_from_floors_below(path):
             assert FLOOR_OF[room] < FLOOR_OF[here], f"{path.name} on {here} imports {module}"
 
 
+def test_modules_of_a_room_have_no_cycles():
+    graph = {}
+    for path in SOURCE.rglob("*.py"):
+        name = ".".join(["depthgauge", *path.relative_to(SOURCE).with_suffix("").parts])
+        name = name.removesuffix(".__init__")
+        graph[name] = {m for m in imports(path) if m.startswith("depthgauge.")}
+    packages = {n for n in graph if any(m.startswith(n + ".") for m in graph)}
+
+    def walk(name, trail):
+        assert name not in trail, f"a cycle: {' > '.join([*trail[trail.index(name) :], name])}"
+        if name in done:
+            return
+        for module in sorted(graph[name] & set(graph)):
+            # A package's own __init__ names its modules; that is no dependence of theirs.
+            if module != name and module not in packages:
+                walk(module, [*trail, name])
+        done.add(name)
+
+    done: set[str] = set()
+    for name in sorted(set(graph) - packages):
+        walk(name, [])
+
+
 def test_every_room_has_a_floor():
     rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
     assert rooms <= set(FLOOR_OF)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -63,6 +64,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._things: dict[str, T] = {}
         self._homes: dict[str, str] = {}
         self._joined: set[str] = set()
+        self._lock = threading.RLock()
         self._walked = False
 
     def add(self, name: str, thing: T, home: str) -> None:
@@ -75,6 +77,11 @@ class Registry(Mapping[str, T], Generic[T]):
         self._homes[name] = home
 
     def _walk(self) -> None:
+        if not self._walked:
+            with self._lock:
+                self._walk_once()
+
+    def _walk_once(self) -> None:
         if self._walked:
             return
         package = importlib.import_module(self._package)

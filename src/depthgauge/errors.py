@@ -79,9 +79,14 @@ class BadProtocol(DepthgaugeError):
     """A benchmark file has mistakes; `problems` lists all of them."""
 
     def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+        self.source = source
         self.problems = tuple(problems)
         listed = "; ".join(str(p) for p in self.problems)
         super().__init__(f"{source}: {len(self.problems)} mistake(s): {listed}")
+
+    def __reduce__(self) -> tuple[type[BadProtocol], tuple[str, tuple[Problem, ...]]]:
+        # Errors travel between processes; the default would call us with the text alone.
+        return type(self), (self.source, self.problems)
 
 
 class Unavailable(DepthgaugeError):

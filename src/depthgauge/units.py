@@ -17,6 +17,9 @@ QUANTITY_UNITS = {
 }
 """The unit of each quantity inside the package; readers and writers convert at the edge."""
 
+CHANNELS = {"disparity": 1, "depth": 1, "flow": 2, "normals": 3}
+"""How many channels a map of these quantities has; of other quantities any number."""
+
 
 class Unit(Enum):
     """The unit of a score: its symbol, and the power of the quantity's own unit in it.

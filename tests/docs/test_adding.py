@@ -1,5 +1,6 @@
 """docs/adding.md as written: its files make a package with entry points, its examples use it."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -18,13 +19,21 @@ sys.exit(found.failed > 0)
 
 
 @pytest.fixture
-def package(tmp_path, blocks):
-    """The folder of the files that the page shows, as if it were installed."""
+def source(tmp_path, blocks):
+    """The folder of the files that the page shows."""
     for block in blocks(PAGE):
         if block.mark.startswith("file: "):
-            (tmp_path / block.mark.removeprefix("file: ")).write_text(block.text)
-    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
-    info = tmp_path / "office_gauge-0.1.dist-info"
+            path = tmp_path / block.mark.removeprefix("file: ")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block.text)
+    return tmp_path
+
+
+@pytest.fixture
+def package(source):
+    """The same folder as if it were installed."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    info = source / "office_gauge-0.1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
@@ -33,7 +42,7 @@ def package(tmp_path, blocks):
     for group, points in project["entry-points"].items():
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    return tmp_path
+    return source
 
 
 def python(folder, *arguments):
@@ -62,15 +71,48 @@ def test_examples_inside_the_files_work(package):
     assert "2 passed" in run.stdout
 
 
+LIST = "from depthgauge.cli import main; import sys; sys.argv[1:] = ['list']; main()"
+ADDED = ("unevenness", "slope_error:limit", "dark:limit", "left_half", "office", "office-script")
+
+
 def test_what_a_package_adds_is_listed(package):
-    script = "from depthgauge.cli import main; import sys; sys.argv[1:] = ['list']; main()"
-    run = python(package, "-c", script)
+    run = python(package, "-c", LIST)
     assert run.returncode == 0, run.stderr
-    for name in ("unevenness", "slope_error:limit", "dark:limit", "left_half", "office"):
+    for name in ADDED:
         assert f" {name} " in run.stdout, name
+
+
+def test_the_package_can_be_built_and_installed(source, tmp_path_factory):
+    pytest.importorskip("pip", reason="the package is installed by pip")
+    pytest.importorskip("hatchling", reason="the page's package is built by hatchling, offline")
+    place = tmp_path_factory.mktemp("installed")
+    pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    offline = ["--no-build-isolation", "--no-deps", "--target", str(place), str(source)]
+    run = subprocess.run([sys.executable, *pip, *offline], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert not (place / "pyproject.toml").exists()
+    run = python(place, "-c", LIST)
+    assert run.returncode == 0, run.stderr
+    for name in ADDED:
+        assert f" {name} " in run.stdout, name
+
+
+def test_the_terms_that_the_page_lists_are_all_there_are():
+    from depthgauge.metrics import terms
+
+    text = PAGE.read_text()
+    constants = [name for name, thing in vars(terms).items() if isinstance(thing, terms.Term)]
+    assert constants
+    for name in constants:
+        assert f"`{name}`" in text
+    assert len(constants) + sum(f"`{f}(" in text for f in ("over", "over_both", "beyond")) == len(
+        terms.KINDS
+    )
+    for field in dataclasses.fields(terms.Recipe):
+        assert f"| `{field.name}` |" in text
 
 
 def test_the_page_shows_every_entry_point_group():
     text = PAGE.read_text()
-    for group in ("metrics", "regions", "datasets", "benchmarks.twins"):
+    for group in ("metrics", "regions", "datasets", "benchmarks", "benchmarks.twins"):
         assert f'"depthgauge.{group}"' in text

@@ -85,6 +85,18 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def test_every_paper_that_is_cited_is_in_the_references():
+    entries = re.split(r"^- ", (DOCS / "references.md").read_text(encoding="utf-8"), flags=re.M)
+    cites = [thing.cite for registry in (METRICS, REGIONS) for thing in registry.values()]
+    papers = [
+        paper for cite in cites for paper in re.findall(r"(\w+)(?: et al\.| & \w+) (\d{4})", cite)
+    ]
+    assert len(papers) > 20
+    for author, year in papers:
+        found = [e for e in entries if author in e.partition(year)[0] and f" {year}. " in e]
+        assert found, f"{author} {year} is cited but is not in references.md"
+
+
 def test_citation_and_changes_name_the_version():
     version = depthgauge.__version__
     assert f"\nversion: {version}\n" in (REPOSITORY / "CITATION.cff").read_text()

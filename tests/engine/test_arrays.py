@@ -93,10 +93,18 @@ def test_alignment_and_resizing():
         (([[1.0]], [[1.0]], "epe"), {}, BadScoreId, "epe scores flow, not disparity"),
         (([[1.0]], [[1.0]], "mae@glas"), {}, UnknownName, "no region 'glas'"),
         (([[1.0]], [[1.0]], "mae@visible"), {}, BadScoreId, "not to be had from two maps"),
-        (([[1.0]], [[1.0]], "mae"), {"missing": "free"}, BadScoreId, "should be 'bad', 'skip'"),
+        (([[1.0]], [[1.0]], "mae"), {"missing": "free"}, BadScoreId, "must be 'bad', 'skip'"),
         (([[1.0]], [[1.0]], "mae"), {"missing": "good"}, BadScoreId, "for twins only"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"a b": [[True]]}}, BadScoreId, "letters, digits"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"g": [[1, 1]]}}, WrongShape, "region 'g'"),
+        (([["a"]], [[1.0]], "mae"), {}, WrongShape, "array of numbers"),
+        (([[1.0]], [[1.0]], "epe"), {"quantity": "flow"}, WrongShape, "flow has 2 channel"),
+        (
+            ([[1.0]], [[1.0]], "mae"),
+            {"regions": {"visible": [[True]]}},
+            BadScoreId,
+            "'visible' is built in and cannot be given",
+        ),
         (([[1.0]], [[1.0]], "quantile:101"), {}, BadScoreId, "must be from 0 to 100"),
         (([[1.0]], [[1.0]], "delta:1"), {"quantity": "depth"}, BadScoreId, "must be above 1"),
         (([[1.0]], [[1.0]], "mae"), {"quantity": "sound"}, BadScoreId, "no quantity 'sound'"),
@@ -109,7 +117,7 @@ def test_mistakes_are_one_sentence(arguments, options, error, message):
 
 
 def test_a_score_that_is_not_there_lists_those_that_are():
-    with pytest.raises(KeyError, match="only mae@all"):
+    with pytest.raises(UnknownName, match=r"no score 'rms@all'.* Known: mae@all"):
         dg.score([[1.0]], [[1.0]], "mae")["rms@all"]
 
 
@@ -118,6 +126,24 @@ def test_more_than_64_regions():
     masks = {f"r{i}": truth <= i + 1 for i in range(80)}
     scores = dg.score(truth + 1, truth, "mae", regions=masks)
     assert [scores[f"mae@r{i}"].count for i in range(80)] == list(range(1, 81))
+
+
+def test_masked_arrays_lists_and_estimates():
+    masked = np.ma.array([[1.0, 999.0]], mask=[[False, True]])
+    found = dg.score(masked, [[1.0, 1.0]], "mae")["mae@all"]
+    assert (found.value, found.missing) == (0, 1)
+    assert dg.score(np.array([[1e300]]), [[1.0]], "density")["density@all"].value == 0
+    flow = dg.Estimate(np.zeros((2, 2, 2), np.float32), "flow")
+    assert dg.score(flow, np.zeros((2, 2, 2)), "epe")["epe@all"].value == 0
+    deep = np.ones((3, 4, 1))
+    assert dg.score(deep, deep, "mae")["mae@all"].count == 12
+    assert str(dg.score([[1.0]], [[3.0]], "mae")) == "mae@all: 2 px"
+
+
+def test_read_only_arrays_are_scored():
+    truth = np.ones((4, 5), np.float32)
+    truth.flags.writeable = False
+    assert dg.score(truth, truth, ["mae", "quantile:50"])["mae@all"].value == 0
 
 
 def test_nothing_is_written_into_the_arrays():

@@ -28,8 +28,8 @@ def test_all_problems_are_found_at_once(folders, findings):
     found = findings()
     assert "no estimate for 'a'" in found["a"][0].problem
     assert "no finite value" in found["b"][0].problem
-    assert "is 10x10 but 24x40 is expected" in found["c"][0].problem
-    assert "between 0 and 1" in found["c"][1].problem
+    assert "10x10" in found["c"][0].problem
+    assert "24x40" in found["c"][0].problem
     assert all(f.serious and f.advice for listed in found.values() for f in listed)
 
 
@@ -47,19 +47,42 @@ def test_a_truncated_file(folders, findings):
         (lambda e: e * 16, "16 times"),
         (lambda e: e / 2, "0.5 times"),
         (lambda e: e / 4, "0.25 times"),
-        (lambda e: e / 640, "between 0 and 1"),
+        (lambda e: e / 640, "normalised"),
+        (lambda e: e * 0, "all values are 0"),
     ],
 )
 def test_wrong_sign_or_scale_is_suspected(folders, findings, change, words):
     for name in "abc":
         folders.write(name, change(np.abs(folders.estimate[name])))
-    assert all(words in listed[0].problem for listed in findings().values())
+    assert all(words in f"{f.problem} {f.advice}" for (f,) in findings().values())
     assert set(findings()) == set("abc")
 
 
 def test_scale_is_not_judged_where_the_protocol_aligns(folders, findings):
     folders.write("a", folders.estimate["a"] / 256)
     assert findings(align={"kind": "median"}) == {}
+
+
+def test_sizes_are_judged_as_the_evaluation_does(folders, findings):
+    for name in "abc":
+        folders.write(name, folders.estimate[name][::2, ::2] / 2)
+    assert set(findings()) == set("abc")
+    assert findings(estimate_resize="block") == {}
+    assert findings(truth_scale=0.5) == {}
+
+
+def test_values_outside_the_allowed_range_are_found(folders, findings):
+    folders.write("a", folders.estimate["a"] * 16)
+    found = findings(estimate={"range": [0, 64]})["a"][0]
+    assert found.serious
+    assert "outside the allowed 0 to 64 and count as missing" in found.problem
+    assert "fixed point" in found.advice
+
+
+def test_a_file_is_what_it_holds_not_what_it_is_called(folders, findings):
+    (folders.estimates / "a.pfm").rename(folders.estimates / "a.npy")
+    (folders.estimates / "b.pfm").rename(folders.estimates / "b.png")
+    assert findings() == {}
 
 
 def test_wrong_types(folders, findings):
@@ -69,7 +92,7 @@ def test_wrong_types(folders, findings):
     write_image(folders.estimates / "b.png", np.full(folders.truth["b"].shape, 20, np.uint8))
     found = findings()
     assert "int32" in found["a"][0].problem
-    assert "8-bit PNG" in found["b"][0].problem
+    assert "stores bytes" in found["b"][0].problem
 
 
 def test_a_sparse_map_is_a_note(folders, findings):

@@ -12,7 +12,8 @@ import depthgauge as dg
 from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.benchmarks.protocol import hash_json
 from depthgauge.engine.pool import rank_key
-from depthgauge.errors import BadData, NothingScored, UnknownName
+from depthgauge.errors import BadData, NothingScored, UnknownName, WrongShape
+from depthgauge.types import Score, State
 
 NAN = np.nan
 
@@ -154,6 +155,7 @@ def test_an_empty_region_is_left_out_of_pooling(folders, trial):
     result = folders.evaluate(trial(scores=[{"metric": "mae", "region": "glass"}]))
     assert result.samples["b"]["mae@glass"].why == "empty"
     found = result.summary["mae@glass"]
+    assert not found.incomplete
     values = [result.samples[n]["mae@glass"].value for n in "ac"]
     assert (found.used, found.all, found.value) == (2, 3, pytest.approx(np.mean(values)))
 
@@ -165,6 +167,65 @@ def test_missing_estimates_can_be_filled_first(folders, trial):
     e = np.abs(filled - folders.truth["a"])
     assert sample.missing == 0
     assert sample.value == pytest.approx(e[np.isfinite(e)].mean(dtype=np.float64))
+
+
+def test_what_could_not_be_filled_is_still_missing_and_bad(folders, trial):
+    made = trial(missing="interpolate", interpolate="background")
+    (folders.estimates / "b.pfm").unlink()
+    sample = folders.evaluate(made).samples["b"]
+    assert sample["badpix:1@all"].value == 100
+    assert sample["mae@all"].why == "missing"
+
+
+def test_a_constant_outside_the_range_is_filled_in_all_the_same(folders, trial):
+    made = trial(
+        missing="interpolate",
+        interpolate="constant",
+        interpolate_constant=-1.0,
+        estimate={"range": [0, 100]},
+    )
+    sample = folders.evaluate(made).samples["a"]
+    assert sample["mae@all"].missing == 0
+
+
+def test_samples_of_a_scene_are_merged_before_the_mean(trial):
+    from depthgauge.engine.pool import pool_spec
+
+    spec = next(s for s in trial().specs if s.id == "mae@all")
+    scores = {
+        name: Score(total / count, count, 0, total, "px", State(count, 0, np.array([total])))
+        for name, (total, count) in {"a/1": (10.0, 1), "a/2": (0.0, 9), "b": (3.0, 1)}.items()
+    }
+    scenes = {"a/1": "a", "a/2": "a", "b": ""}
+    assert pool_spec(spec, scores, scenes, "scene", "bad").value == (1.0 + 3.0) / 2
+    # A sample that is called like another's scene is a scene of its own.
+    scenes = {"a/1": "b", "a/2": "b", "b": ""}
+    assert pool_spec(spec, scores, scenes, "scene", "bad").value == (1.0 + 3.0) / 2
+    assert pool_spec(spec, scores, scenes, "image", "bad").value == (10 + 0 + 3) / 3
+    assert pool_spec(spec, scores, scenes, "pixel", "bad").value == 13 / 11
+
+
+def test_maps_do_not_pile_up(folders, trial, monkeypatch):
+    module = importlib.import_module("depthgauge.engine.evaluate")
+    kept = []
+    choose = module._choose
+    monkeypatch.setattr(
+        module, "_choose", lambda found, only: kept.extend(found) or choose(found, only)
+    )
+    folders.evaluate(trial())
+    assert len(kept) == 3
+    assert not any("disparity" in sample.truth._values for sample in kept)
+
+
+def test_a_crop_that_leaves_nothing_is_an_error(folders, trial):
+    with pytest.raises(WrongShape, match="crop = 6 leaves nothing of a truth of 18x12"):
+        folders.evaluate(trial(crop=6))
+
+
+def test_a_mask_is_known_whichever_samples_are_chosen(folders, trial):
+    folders.write_mask("glass", "a", np.ones(folders.truth["a"].shape, bool))
+    made = trial(scores=[{"metric": "mae", "region": ["all", "glass"]}])
+    assert folders.evaluate(made, only=["b"]).left_out == ("b@glass",)
 
 
 def test_skip_counts_only_what_is_estimated(folders, trial):

@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import OpenEXR
 import pytest
+import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from depthgauge import io as dio
 from depthgauge.errors import BadFile, DepthgaugeError, DoesNotFit, Misuse, TooLarge, WrongShape
-from depthgauge.io import map_size, read_map, write_map
+from depthgauge.io import map_size, read_map, stored_dtype, write_image, write_map
 
 FLOAT_FORMATS = ["pfm", "npy", "npz", "exr", "tiff"]
 FLOW_FORMATS = ["pfm", "npy", "npz", "exr", "tiff", "flo"]
@@ -82,6 +84,75 @@ def test_content_goes_before_the_name(tmp_path: Path) -> None:
     write_map(tmp_path / "m.pfm", [[1.0, 2.0]])
     (tmp_path / "m.pfm").rename(tmp_path / "m.png")
     np.testing.assert_array_equal(read_map(tmp_path / "m.png"), [[1, 2]])
+
+
+@pytest.mark.parametrize("ending", FLOW_FORMATS)
+def test_stored_dtype_of_what_is_written(tmp_path: Path, ending: str) -> None:
+    write_map(tmp_path / f"m.{ending}", np.ones((2, 3, 2)), "flow")
+    assert stored_dtype(tmp_path / f"m.{ending}") == np.float32
+    # Told by the content: here by a name that says something else.
+    (tmp_path / f"m.{ending}").rename(tmp_path / "m.pgm")
+    assert stored_dtype(tmp_path / "m.pgm") == np.float32
+
+
+def test_stored_dtype_goes_by_content_not_by_name(tmp_path: Path) -> None:
+    write_map(tmp_path / "m.pfm", [[1.0]])
+    (tmp_path / "m.pfm").rename(tmp_path / "m.npy")
+    assert stored_dtype(tmp_path / "m.npy") == np.float32
+    np.save(tmp_path / "n.npy", np.ones((2, 3), np.int8))
+    (tmp_path / "n.npy").rename(tmp_path / "n.pfm")
+    assert stored_dtype(tmp_path / "n.pfm") == np.int8
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "<i4", ">f2", "<f4", ">f4", "<f8"])
+def test_stored_dtype_of_arrays(tmp_path: Path, dtype: str) -> None:
+    array = np.ones((2, 3), dtype)
+    np.save(tmp_path / "m.npy", array)
+    np.savez(tmp_path / "m.npz", map=array, other=np.ones(3, np.complex64))
+    for name in ("m.npy", "m.npz"):
+        found = stored_dtype(tmp_path / name)
+        assert found == np.dtype(dtype).newbyteorder("=")
+        assert found.isnative
+
+
+def test_stored_dtype_of_pictures(tmp_path: Path) -> None:
+    for dtype in (np.uint8, np.uint16):
+        write_image(tmp_path / "m.png", np.ones((2, 3), dtype))
+        assert stored_dtype(tmp_path / "m.png") == dtype
+        most, size = np.iinfo(dtype).max, np.dtype(dtype).itemsize
+        (tmp_path / "m.pgm").write_bytes(b"P5 2 1 %d\n" % most + bytes(2 * size))
+        assert stored_dtype(tmp_path / "m.pgm") == dtype
+    for dtype in (np.uint8, np.uint16, np.float16, np.float32, np.float64):
+        for order in "<>":
+            tifffile.imwrite(tmp_path / "m.tiff", np.ones((2, 3), dtype), byteorder=order)
+            assert stored_dtype(tmp_path / "m.tiff") == dtype
+
+
+def test_stored_dtype_of_exr_is_that_of_the_channels_read(tmp_path: Path) -> None:
+    half, full = np.ones((2, 3), np.float16), np.ones((2, 3), np.float32)
+    for planes, dtype in (
+        ({"Z": half}, np.float16),
+        ({"Z": half, "A": full}, np.float16),
+        ({"Z": full, "A": half}, np.float32),
+        ({"u": half, "v": full}, np.float32),
+        ({"Z": np.ones((2, 3), np.uint32)}, np.uint32),
+    ):
+        OpenEXR.File({"type": OpenEXR.scanlineimage}, planes).write(str(tmp_path / "m.exr"))
+        assert stored_dtype(tmp_path / "m.exr") == dtype
+
+
+def test_stored_dtype_reads_the_header_alone_and_checks_it(tmp_path: Path) -> None:
+    path = tmp_path / "m.png"
+    write_map(path, [[1.0]])
+    path.write_bytes(path.read_bytes()[:33])
+    assert stored_dtype(path) == np.uint16
+    huge = b"{'descr': '<f2', 'fortran_order': False, 'shape': (1000000, 1000000), }\n"
+    path.write_bytes(b"\x93NUMPY\1\0" + bytes([len(huge), 0]) + huge)
+    assert stored_dtype(path) == np.float16
+    for bad in (b"Pf\nx", b"PIEH", b"\x93NUMPY", b"PK\3\4", b"\x76\x2f\x31\x01", b"II*\0", b"P5"):
+        path.write_bytes(bad)
+        with pytest.raises(BadFile):
+            stored_dtype(path)
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
@@ -163,7 +234,7 @@ def test_what_float32_cannot_hold_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DoesNotFit, match="a map holds numbers"):
         write_map(tmp_path / "m.npy", [["a"]])
     with pytest.raises(WrongShape, match=r"disparity is a map \(H, W\)"):
-        write_map(tmp_path / "m.npy", np.ones((2, 2, 2)))
+        write_map(tmp_path / "m.npy", np.ones((2, 2, 2)), "disparity")
     with pytest.raises(WrongShape, match="flow is a map"):
         write_map(tmp_path / "m.pfm", np.ones((2, 2)), "flow")
     assert os.listdir(tmp_path) == []
@@ -233,3 +304,10 @@ def test_every_public_name_is_there() -> None:
     assert set(dir(dio)) == set(dio.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         dio.nothing  # noqa: B018
+
+
+def test_two_channels_are_flow_where_it_is_not_said(tmp_path):
+    flow = np.ones((3, 4, 2), np.float32)
+    for name in ("a.flo", "a.png", "a.npy"):
+        write_map(tmp_path / name, flow)
+        assert np.array_equal(read_map(tmp_path / name, quantity="flow"), flow)

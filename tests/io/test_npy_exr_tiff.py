@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import logging
 import struct
+import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -222,6 +225,35 @@ def test_a_tiff_bomb_is_not_unpacked(tmp_path: Path) -> None:
     path.write_bytes(patch_tag(patch_tag(path.read_bytes(), 256, 4), 257, 4))
     with pytest.raises(BadFile, match="unpacks to another size than announced"):
         read_map(path)
+
+
+def test_threads_leave_stdout_and_logs_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    values = np.arange(960, dtype=np.float32).reshape(40, 24) + 1
+    for ending in ("exr", "tiff"):
+        write_map(tmp_path / f"m.{ending}", values)
+    good = (tmp_path / "m.exr").read_bytes()
+    (tmp_path / "bad.exr").write_bytes(good[:-60] + b"\xa5" * 40 + good[-20:])
+    before, logger = sys.stdout, logging.getLogger("tifffile")
+
+    def work(thread: int) -> None:
+        for _ in range(50):
+            for ending in ("exr", "tiff"):
+                np.testing.assert_array_equal(read_map(tmp_path / f"m.{ending}"), values)
+            with pytest.raises(BadFile, match="Unable to run decoder"):
+                read_map(tmp_path / "bad.exr")
+            print(f"thread {thread}")  # noqa: T201
+            logger.warning("mine")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert sys.stdout is before
+    # What others print meanwhile is neither lost nor taken for OpenEXR's complaint.
+    printed = "".join(capsys.readouterr().out.split("\n"))
+    assert [printed.count(f"thread {i}") for i in range(4)] == [50] * 4
+    assert "Warning" not in printed
+    assert [record.getMessage() for record in caplog.records] == ["mine"] * 200
 
 
 def test_netpbm(tmp_path: Path) -> None:

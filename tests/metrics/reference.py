@@ -62,7 +62,7 @@ epe = mae
 
 def d1(x, g, e, m, threshold=3.0, share=0.05):
     size = np.abs(e).astype(np.float64)
-    return bad_share((size > threshold) & (size > share * np.abs(g)), m)
+    return bad_share((np.abs(e) > np.float32(threshold)) & (size > share * np.abs(g)), m)
 
 
 fl = d1

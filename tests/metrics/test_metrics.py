@@ -74,6 +74,8 @@ def test_hand_number(name, params, estimate, truth, expected):
 
 def test_every_metric_has_a_reference_and_a_hand_number():
     assert all(hasattr(reference, name) for name in NAMES)
+    by_hand = {name for name, *_ in test_hand_number.pytestmark[0].args[1]}
+    assert by_hand == set(NAMES)
 
 
 def test_an_error_of_exactly_the_threshold_is_not_bad():
@@ -110,6 +112,20 @@ def test_log_metrics_take_what_is_not_positive_as_missing(seed):
     for name in ("rmse_log", "silog", "log10", "delta"):
         expected = getattr(reference, name)(*reference.errors(estimate, truth, region))
         assert value(name, estimate, truth) == pytest.approx(expected, rel=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize("missing", ["bad", "skip", "interpolate"])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_missing_pixel_costs(name, missing):
+    m = METRICS[name]
+    _, truth = make_pair(0, quantity=m.of[-1])
+    found = value(name, np.full_like(truth, NAN), truth, missing=missing)
+    if name == "density":
+        assert found == 0
+    elif missing == "skip" or math.isinf(m.worst):
+        assert math.isnan(found)
+    else:
+        assert found == m.worst
 
 
 # --- properties ---------------------------------------------------------------------------------
@@ -194,7 +210,7 @@ def test_an_error_map_has_the_maps_size_and_the_score_as_its_mean(name):
     assert shown.shape == truth.shape[:2]
     assert shown.dtype == np.float32
     recipe = m.recipe(**params)
-    if isinstance(recipe, Recipe) and recipe.factor is not None and not recipe.flipped:
+    if isinstance(recipe, Recipe) and recipe.factor is not None:
         skip = "bad" if recipe.from_counts else "skip"
         mean = np.mean(shown[np.isfinite(shown)], dtype=np.float64)
         assert mean == pytest.approx(value(name, estimate, truth, missing=skip), rel=1e-5)
@@ -240,6 +256,7 @@ def test_an_unknown_metric_names_the_nearest():
         ({"threshold": "x"}, "threshold is 'x' but must be a number"),
         ({"threshold": -1}, "must be finite and not negative"),
         ({"threshold": NAN}, "must be finite and not negative"),
+        ({"threshold": True}, "must be finite and not negative"),
     ],
 )
 def test_wrong_parameters_are_refused(params, message):

@@ -112,6 +112,31 @@ def test_selected_quantiles_equal_sorted_ones(seed, percent, rule, flow):
         assert value == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
+def test_quantiles_of_many_atoms_need_no_histograms():
+    estimate, truth = make_pair(4, (60, 80))
+    masks = {f"r{i}": np.random.default_rng(i).random((60, 80)) < 0.5 for i in range(10)}
+    plane = pack(masks, truth)
+    assert plane.atoms.size > 500
+    order = Order(90.0)
+    found = select(estimate, truth, plane, [(name, order) for name in masks])
+    for name in masks:
+        state = sorted_errors(estimate, truth, plane, name)
+        assert found[name, order] == (
+            METRICS["quantile"].finish(state, percent=90.0, rule="linear"),
+            state.count,
+            state.missing,
+        )
+
+
+def test_infinite_sums_of_both_signs_are_no_crash():
+    truth = np.array([[1.0, 1.0]], np.float32)
+    huge = np.array([[3e38, -3e38]], np.float32)
+    masks = {"a": np.array([[True, False]]), "b": np.array([[False, True]]), "c": truth > 0}
+    moments = measure_moments(huge, truth, pack(masks, truth), (SIGNED,))
+    moments.sums[:] = np.where(moments.sums > 0, np.inf, -np.inf)
+    assert np.isnan(moments.state("c", (SIGNED,)).sums[0])
+
+
 @pytest.mark.parametrize("constant", [0.0, 1.0, 1e30])
 def test_quantiles_of_equal_errors(constant):
     truth = np.zeros((40, 50), np.float32)

@@ -8,7 +8,7 @@ import pytest
 from depthgauge.engine.pool import Summary
 from depthgauge.errors import BadFile
 from depthgauge.io import read_image
-from depthgauge.report.pictures import MISSING_COLOUR, NO_TRUTH_COLOUR, write_error_map
+from depthgauge.report.pictures import MISSING_COLOURS, NO_TRUTH_COLOUR, write_error_map
 from depthgauge.report.tables import score_rows, show_number, show_summary
 from depthgauge.types import Score
 
@@ -16,17 +16,17 @@ from depthgauge.types import Score
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0.0, "0"),
-        (100.0, "100.0"),
+        (0.0, "0.000"),
+        (100.0, "100.000"),
         (3.14159, "3.142"),
         (-0.05, "-0.05000"),
-        (123456.7, "123457"),
+        (123456.7, "123456.700"),
         (1.5e-12, "1.500e-12"),
         (math.nan, "-"),
         (math.inf, "inf"),
     ],
 )
-def test_numbers_have_four_digits(value, shown):
+def test_numbers_line_up(value, shown):
     assert show_number(value) == shown
 
 
@@ -39,7 +39,8 @@ def test_a_row_says_what_the_number_was_made_from():
 def test_a_summary_says_when_it_is_incomplete():
     assert show_summary(Summary(2.0, 3, 3)) == "2.000"
     assert show_summary(Summary(math.nan, 11, 12)) == "incomplete 11/12"
-    assert show_summary(Summary(math.nan, 0, 0)) == "none"
+    assert show_summary(Summary(math.nan, 0, 3, empty=3)) == "empty"
+    assert show_summary(Summary(math.nan, 1, 3, empty=1)) == "incomplete 1/3"
 
 
 def colours(path):
@@ -58,8 +59,20 @@ def test_missing_estimates_and_missing_truth_have_colours_of_their_own(tmp_path)
     known[10:, 20:] = False
     write_error_map(tmp_path / "new" / "a.png", values, known, title="mae", unit="px")
     found = colours(tmp_path / "new" / "a.png")
-    assert {rgb(MISSING_COLOUR), rgb(NO_TRUTH_COLOUR)} <= found
+    assert {rgb(MISSING_COLOURS["magma"]), rgb(NO_TRUTH_COLOUR)} <= found
     assert len(found) > 100
+
+
+def test_thin_errors_of_large_maps_are_not_lost(tmp_path):
+    values = np.zeros((400, 4000), np.float32)
+    values[:, ::100] = 5
+    known = np.ones(values.shape, bool)
+    write_error_map(tmp_path / "a.png", values, known, title="", unit="px")
+    picture = read_image(tmp_path / "a.png").astype(int)
+    row = picture[picture.shape[0] // 2]
+    bright = (row.sum(axis=-1) > 600) & (np.arange(len(row)) < 0.85 * len(row))
+    starts = np.flatnonzero(np.diff(bright.astype(int)) == 1)
+    assert len(starts) >= 38
 
 
 @pytest.mark.parametrize("values", [np.full((4, 6), np.nan), np.zeros((4, 6)), -np.ones((4, 6))])

@@ -7,9 +7,10 @@ change the hash of a version that is already there.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from depthgauge.benchmarks import BENCHMARKS
+from depthgauge.benchmarks import BENCHMARKS, Protocol
 from depthgauge.errors import BadProtocol, Problem
 from depthgauge.io import write_text
 
@@ -25,7 +26,7 @@ def read_lock(path: Path = PATH) -> dict[str, dict[str, str]]:
 def compare(locked: dict[str, dict[str, str]]) -> list[Problem]:
     """What differs between the lock and the benchmarks as they are."""
     problems = []
-    for name, protocol in BENCHMARKS.items():
+    for name, protocol in _own():
         known = locked.get(name, {}).get(str(protocol.version))
         if known is None:
             hint = "run: python -m depthgauge.benchmarks.lock"
@@ -36,13 +37,20 @@ def compare(locked: dict[str, dict[str, str]]) -> list[Problem]:
     return problems
 
 
+def _own() -> Iterator[tuple[str, Protocol]]:
+    """The benchmarks of this package; those of others are theirs to lock."""
+    for name in BENCHMARKS:
+        if BENCHMARKS.path(name).parent == PATH.parent.resolve():
+            yield name, BENCHMARKS[name]
+
+
 def update(path: Path = PATH) -> None:
     """Locks versions that are new; a version that has changed is an error."""
     locked = read_lock(path)
     changed = [p for p in compare(locked) if p.what.startswith("changed")]
     if changed:
         raise BadProtocol(str(path), changed)
-    for name, protocol in BENCHMARKS.items():
+    for name, protocol in _own():
         locked.setdefault(name, {})[str(protocol.version)] = protocol.hash
     write_text(path, json.dumps(locked, indent=1, sort_keys=True) + "\n")
 

@@ -38,7 +38,7 @@ def command(out: Path) -> None:
     metrics = ["badpix:1", "badpix:2", "mae", "rms", "quantile:90", "density"]
     scores = score(estimate, truth, metrics, regions=regions)
     print_table(SCORE_COLUMNS, score_rows(scores), f"{out}/estimate.pfm against {out}/truth.pfm")
-    click.echo(f"missing estimates count as bad; protocol {scores.protocol_hash[:12]}")
+    click.echo(f"missing estimates: bad, protocol {scores.protocol_hash[:12]}")
     picture = out / "error.png"
     write_error_map(
         picture,

@@ -12,7 +12,7 @@ from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
-    from depthgauge.types import Map
+    from depthgauge.engine.measure import Prepared
 
 
 _MASK_ENDINGS = (".png", ".npy", ".pgm")
@@ -28,15 +28,14 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
     "regions",
     multiple=True,
     metavar="NAME=MASK",
-    help="Also score these pixels: front=mask.png, or an expression such as front=near:30.",
+    help="Also score these pixels: front=mask.png, or an expression such as front=near:30; "
+    "may be repeated.",
 )
 @click.option("--quantity", help="disparity, depth or flow; by default as the files suggest.")
 @click.option(
     "--missing",
     type=click.Choice(["bad", "skip"]),
-    default="bad",
-    show_default=True,
-    help="What a pixel without estimate costs (two maps; a benchmark says it itself).",
+    help="What a pixel without estimate costs; bad unless said. A benchmark says it itself.",
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
 @click.option("--estimates", type=click.Path(path_type=Path), help="The folder of estimates.")
@@ -82,37 +81,52 @@ def command(
         raise click.UsageError("--estimate and --truth go without a benchmark.")
     if data is None or estimates is None:
         raise click.UsageError(f"benchmark '{benchmark}' needs --data DIR and --estimates DIR.")
-    if options["metrics"] or options["regions"] or options["quantity"]:
-        raise click.UsageError(
-            "a benchmark says itself which metrics and regions it has; leave out --metric, "
-            "--region and --quantity."
-        )
+    for name in ("metrics", "regions", "quantity", "missing"):
+        if options[name]:
+            raise click.UsageError(
+                f"a benchmark says its {name} itself; write another benchmark file to change them."
+            )
     _score_benchmark(benchmark, data, estimates, options)
 
 
 def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
-    from depthgauge.engine.arrays import score
-    from depthgauge.io import guess_quantity, read_map
+    from depthgauge.engine.arrays import prepare_maps, score_prepared
     from depthgauge.report.tables import SCORE_COLUMNS, score_rows
 
-    quantity = options["quantity"] or guess_quantity(truth)
-    maps = read_map(estimate, quantity=quantity), read_map(truth, quantity=quantity)
-    regions = _read_regions(options["regions"])
+    if options["name"] is not None or options["only"]:
+        raise click.UsageError("--name and --sample go with a benchmark.")
     with working("scoring (the first time, the kernels are compiled) ..."):
-        scores = score(
-            *maps,
+        protocol, prepared = prepare_maps(
+            estimate,
+            truth,
             options["metrics"],
-            quantity=quantity,
-            missing=options["missing"],
-            regions=regions,
+            quantity=options["quantity"],
+            missing=options["missing"] or "bad",
+            regions=_read_regions(options["regions"]),
         )
-    if options["map_to"] is not None:
-        _write_maps(options["map_to"], scores.protocol, *maps)
+        scores = score_prepared(protocol, prepared)
     if options["json_to"]:
         write_json(options["json_to"], scores.as_result(truth.stem).to_json())
     if options["json_to"] != "-":
         print_table(SCORE_COLUMNS, score_rows(scores), f"{estimate} against {truth}")
-        click.echo(f"missing estimates: {options['missing']}; protocol {scores.protocol_hash[:12]}")
+        click.echo(_footer(protocol))
+    if options["map_to"] is not None:
+        _draw(options["map_to"], protocol, prepared, estimate.stem)
+
+
+def _footer(protocol: Protocol) -> str:
+    return (
+        f"{protocol.quantity}, missing estimates: {protocol.missing}, pooled by {protocol.pool}, "
+        f"protocol {protocol.hash[:12]}"
+    )
+
+
+def _draw(folder: Path, protocol: Protocol, prepared: Prepared, sample: str) -> None:
+    from depthgauge.report.error_maps import write_error_maps
+
+    without = write_error_maps(folder, protocol, prepared, sample)
+    if without:
+        warn(f"{sample}: no error map of {', '.join(without)}.")
 
 
 def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
@@ -140,18 +154,16 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
         warn(f"{sample}: {why}")
     if result.left_out:
         warn(f"left out, their truth or mask is not in the data: {', '.join(result.left_out)}")
-    if options["map_to"] is not None:
-        _write_benchmark_maps(result, data, estimates, options)
     if options["json_to"]:
         write_json(options["json_to"], result.to_json())
     if options["json_to"] != "-":
-        protocol = result.protocol
-        title = f"{protocol.id} v{protocol.version}, {len(result.samples)} samples: {estimates}"
+        protocol, n = result.protocol, len(result.samples)
+        count = f"{n} sample" + "s" * (n != 1)
+        title = f"{protocol.id} v{protocol.version}, {count}: {estimates}"
         print_table(SUMMARY_COLUMNS, summary_rows(result), title)
-        click.echo(
-            f"pooled by {protocol.pool}, missing estimates: {protocol.missing}, "
-            f"protocol {protocol.hash[:12]}"
-        )
+        click.echo(_footer(protocol))
+    if options["map_to"] is not None:
+        _write_benchmark_maps(result, data, estimates, options)
 
 
 def _write_benchmark_maps(
@@ -166,24 +178,5 @@ def _write_benchmark_maps(
         found = list(result.samples)
         pairs = prepared_samples(result.protocol, data, estimates, name=options["name"], only=found)
         for done, (sample, prepared) in enumerate(pairs, start=1):
-            folder = options["map_to"] / sample
-            _write_maps(folder, result.protocol, prepared.estimate, prepared.truth)
+            _draw(options["map_to"] / sample, result.protocol, prepared, sample)
             step(sample, done, len(found))
-
-
-def _write_maps(folder: Path, protocol: Protocol, estimate: Map, truth: Map) -> None:
-    import numpy as np
-
-    from depthgauge.benchmarks.score_ids import file_name
-    from depthgauge.report.pictures import write_error_map
-
-    known = np.asarray(np.isfinite(truth).reshape(*truth.shape[:2], -1).all(axis=-1))
-    for metric_id, spec in {s.id.partition("@")[0]: s for s in protocol.specs}.items():
-        metric = spec.metric
-        write_error_map(
-            folder / f"{file_name(metric_id)}.png",
-            metric.error_map(estimate, truth, **spec.params),
-            known,
-            title=metric_id,
-            unit=metric.unit.of(protocol.quantity),
-        )

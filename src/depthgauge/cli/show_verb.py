@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,15 +39,21 @@ def command(name: str, as_json: bool) -> None:
         click.echo(f"{text}\n")
     for key, value in facts:
         if value not in ("", None, [], {}):
-            click.echo(f"{key + ':':<14}{_plain(value)}")
+            first = f"{key + ':':<14}"
+            click.echo(
+                textwrap.fill(_plain(value), 100, initial_indent=first, subsequent_indent=" " * 14)
+            )
 
 
 def _find(name: str) -> tuple[str, Facts, str]:
-    from depthgauge.benchmarks import BENCHMARKS
+    from depthgauge.benchmarks import BENCHMARKS, find_benchmark
     from depthgauge.datasets import DATASETS
     from depthgauge.metrics import METRICS
     from depthgauge.regions import REGIONS
 
+    if name.endswith(".toml"):
+        protocol = find_benchmark(name)
+        return "benchmark", _benchmark(protocol), protocol.about.strip()
     bare = name.partition(":")[0]
     if bare in METRICS:
         return "metric", _metric(METRICS[bare]), METRICS[bare].doc
@@ -66,14 +74,21 @@ def _metric(metric: Metric) -> Facts:
         ("unit", metric.unit.of("") or _unit_words(metric)),
         ("better", metric.better),
         ("bounds", f"{low:g} to {high:g}"),
-        ("parameters", {k: v for k, v in metric.params.items()}),
-        ("choices", {k: list(v) for k, v in metric.choices.items()}),
+        ("missing pixel", _missing(metric)),
+        ("parameters", dict(metric.params)),
+        ("choices", {k: " or ".join(v) for k, v in metric.choices.items()}),
         ("scores", ", ".join(metric.of)),
         ("pools", ", ".join(metric.pools)),
         ("needs", ", ".join(metric.needs)),
         ("revision", metric.revision),
         ("cite", metric.cite),
     ]
+
+
+def _missing(metric: Metric) -> str:
+    if math.isinf(metric.worst):
+        return "is left out; look at the density beside it"
+    return f"costs the worst value, {metric.worst:g}, unless the protocol says skip"
 
 
 def _unit_words(metric: Metric) -> str:
@@ -85,7 +100,7 @@ def _unit_words(metric: Metric) -> str:
 def _region(region: Region) -> Facts:
     return [
         ("parameters", dict(region.params)),
-        ("needs", ", ".join(region.needs)),
+        ("needs", ", ".join(name for name in region.needs if name != "quantity")),
         ("needs one of", ", ".join(region.needs_any)),
         ("revision", region.revision),
         ("cite", region.cite),

@@ -128,7 +128,6 @@ def _sample(scene: _Scene) -> Sample:
         inputs["right_image"] = partial(io.read_image, scene.right)
     if scene.calib:
         inputs["calib"] = partial(io.read_middlebury_calib, scene.calib)
-        inputs["calib_path"] = scene.calib
         inputs["rig"] = partial(_read_rig, scene.calib)
         inputs["disparity_range"] = partial(_read_range, scene.calib)
     return Sample(scene.folder.name, Inputs(inputs), _truth(scene))

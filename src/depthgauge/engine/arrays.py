@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from depthgauge._registry import unknown
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import parse_metric
-from depthgauge.engine.measure import lacking, measure
-from depthgauge.engine.pool import Summary
+from depthgauge.engine.measure import Prepared, lacking, measure
+from depthgauge.engine.pool import summarise
 from depthgauge.engine.prepare import prepare
 from depthgauge.engine.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
-from depthgauge.types import Map, Mask, Score
+from depthgauge.regions import REGIONS
+from depthgauge.types import Estimate, Map, Mask, Score
 
 DEFAULT_METRICS = {
     "disparity": ("badpix:0.5", "badpix:1", "badpix:2", "badpix:4", "mae", "rms", "bias"),
@@ -43,16 +45,18 @@ class Scores(Mapping[str, Score]):
 
     def as_result(self, sample: str) -> Result:
         """The same as the result of a benchmark with this one sample."""
-        summary = {
-            name: Summary(score.value, int(score.why is None), 1, score.unit)
-            for name, score in self.scores.items()
-        }
+        summary = {name: summarise(s.value, [s], 1) for name, s in self.scores.items()}
         return Result(self.protocol, {sample: self.scores}, summary)
 
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{name}: {score.value:g} {score.unit}".rstrip() for name, score in self.items()
+        )
+
     def __getitem__(self, score_id: str) -> Score:
-        if score_id in self.scores:
-            return self.scores[score_id]
-        raise KeyError(f"there is no score '{score_id}' here, only {', '.join(self.scores)}")
+        if score_id not in self.scores:
+            raise unknown("score", score_id, self.scores)
+        return self.scores[score_id]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.scores)
@@ -62,7 +66,7 @@ class Scores(Mapping[str, Score]):
 
 
 def score(
-    estimate: ArrayLike | str | Path,
+    estimate: ArrayLike | Estimate | str | Path,
     truth: ArrayLike | str | Path,
     metrics: str | Iterable[str] = (),
     *,
@@ -75,7 +79,7 @@ def score(
     """Scores an estimate against a truth: arrays, or files that `read_map` reads.
 
     Args:
-        estimate: (H, W), or (H, W, 2) for flow; NaN or infinite where there is none.
+        estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none.
         truth: The same size; NaN or infinite where it is not known.
         metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only. A
             usual set for the quantity where none is given.
@@ -93,6 +97,34 @@ def score(
     >>> s["badpix:2@all"].value, s["badpix:2@all"].count, s["badpix:2@all"].missing
     (50.0, 3, 1)
     """
+    protocol, prepared = prepare_maps(
+        estimate,
+        truth,
+        metrics,
+        regions=regions,
+        quantity=quantity,
+        missing=missing,
+        align=align,
+        estimate_resize=estimate_resize,
+    )
+    return score_prepared(protocol, prepared)
+
+
+def prepare_maps(
+    estimate: ArrayLike | Estimate | str | Path,
+    truth: ArrayLike | str | Path,
+    metrics: str | Iterable[str] = (),
+    *,
+    regions: Mapping[str, ArrayLike | str] | None = None,
+    quantity: str | None = None,
+    missing: str = "bad",
+    align: str | Mapping[str, Any] = "none",
+    estimate_resize: str = "none",
+) -> tuple[Protocol, Prepared]:
+    """The protocol that the arguments of `score` make, and the maps as it compares them."""
+    if isinstance(estimate, Estimate):
+        quantity = quantity or estimate.quantity
+        estimate = estimate.values
     if quantity is None and isinstance(truth, (str, Path)):
         quantity = guess_quantity(truth)
     truth_map = _as_map(truth, quantity)
@@ -117,9 +149,13 @@ def score(
         if lacks := lacking(prepared, spec):
             needs = ", ".join(lacks)
             raise BadScoreId(f"{spec.metric.name} needs {needs}, which two maps do not have.")
-    return Scores(
-        protocol, measure(prepared, protocol.specs, quantity, protocol.missing, protocol.pool)
-    )
+    return protocol, prepared
+
+
+def score_prepared(protocol: Protocol, prepared: Prepared) -> Scores:
+    """All scores of a protocol on prepared maps."""
+    found = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
+    return Scores(protocol, found)
 
 
 def _make_protocol(**fields: Any) -> Protocol:
@@ -135,7 +171,7 @@ def _make_protocol(**fields: Any) -> Protocol:
         return make_protocol(body, "score")
     except BadProtocol as error:
         # Nobody wrote a protocol here: what is wrong is the call.
-        raise BadScoreId("; ".join(problem.what for problem in error.problems)) from None
+        raise BadScoreId("; ".join(str(problem) for problem in error.problems)) from None
 
 
 def default_metrics(quantity: str) -> tuple[str, ...]:
@@ -146,7 +182,9 @@ def default_metrics(quantity: str) -> tuple[str, ...]:
 def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
     if isinstance(values, (str, Path)):
         return read_map(Path(values), quantity=quantity)
-    array = np.asarray(values, np.float32)
+    array = _as_float32(values)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[..., 0]
     if array.ndim not in (2, 3) or not array.size:
         raise WrongShape(
             f"a map is (height, width), or (height, width, 2) for flow; this one has shape "
@@ -157,6 +195,17 @@ def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
     return array
 
 
+def _as_float32(values: ArrayLike) -> Map:
+    try:
+        array = np.ma.asanyarray(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+        # Values beyond float32 become infinite, and so missing.
+        with np.errstate(over="ignore", invalid="ignore"):
+            array = array.astype(np.float32, copy=False)
+    except (TypeError, ValueError) as error:
+        raise WrongShape(f"a map is an array of numbers; this one is none ({error}).") from None
+    return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
+
+
 def _split_regions(
     regions: Mapping[str, ArrayLike | str], truth: Map
 ) -> tuple[dict[str, Mask], dict[str, str]]:
@@ -165,6 +214,8 @@ def _split_regions(
     for name, region in regions.items():
         if not name.isidentifier():
             raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
+        if name in REGIONS:
+            raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
         if isinstance(region, str):
             named[name] = region
             continue

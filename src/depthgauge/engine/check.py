@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +15,11 @@ from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.evaluate import locate
+from depthgauge.engine.prepare import estimate_range, fit_size, scale_truth
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.io import read_image, read_map
-from depthgauge.types import Inputs, Map, Sample
+from depthgauge.io import read_map, stored_dtype
+from depthgauge.metrics.moments import LARGEST
+from depthgauge.types import Inputs, Map, Sample, is_known
 
 # Factors by which people store disparity and depth: KITTI's PNG, OpenCV's fixed point, half and
 # quarter size, Booster's PNG, millimetres.
@@ -31,6 +36,7 @@ _FACTORS = {
     1 / 256: "a value that was divided by 256 twice?",
 }
 _LOW_DENSITY = 0.5
+_MANY_OUTSIDE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ def check_estimates(
     samples = _samples(protocol, dataset, data, root)
     findings: list[Finding] = []
     for done, (sample, path) in enumerate(samples, start=1):
-        findings += _check_sample(protocol, dataset, sample, root, name, path)
+        findings += _check_sample(protocol, dataset, sample.fresh(), root, name, path)
         if progress is not None:
             progress(sample.id, done, len(samples))
     return findings
@@ -93,12 +99,16 @@ def _check_sample(
 ) -> Iterator[Finding]:
     try:
         path = path or locate(dataset, root, sample.id, protocol.quantity, name)
+    except DepthgaugeError as error:
+        yield Finding(sample.id, str(error), "Put exactly one estimate there.")
+        return
+    try:
         estimate = read_map(path, quantity=protocol.quantity)
     except DepthgaugeError as error:
         yield Finding(sample.id, str(error), "Write the estimate again.")
         return
     yield from _check_type(sample.id, path)
-    present = np.isfinite(estimate)
+    present = is_known(estimate)
     if not present.any():
         yield Finding(
             sample.id,
@@ -114,95 +124,94 @@ def _check_sample(
             f"Missing pixels cost '{protocol.missing}'; fill them if your method can.",
             serious=False,
         )
-    yield from _check_size(protocol, sample, estimate, path)
-    yield from _check_values(protocol, sample, estimate)
+    truth = _truth(protocol, sample)
+    try:
+        estimate = estimate if truth is None else fit_size(protocol, estimate, truth)
+    except DepthgaugeError as error:
+        yield Finding(sample.id, f"{path.name}: {error}", "Write the map at the truth's size.")
+        return
+    if protocol.quantity in ("disparity", "depth") and protocol.align.kind == "none":
+        yield from _check_values(protocol, sample, estimate, truth)
 
 
 def _check_type(sample: str, path: Path) -> Iterator[Finding]:
-    if path.suffix == ".npy":
-        dtype = np.load(path, mmap_mode="r").dtype
-        if dtype.kind != "f":
-            yield Finding(
-                sample,
-                f"{path.name} holds {dtype}, which has no NaN for missing and no fractions.",
-                "Write float32.",
-                serious=False,
-            )
-    # Read as an image, 8 bits stay bytes and 16 bits become fractions.
-    elif path.suffix == ".png" and read_image(path).dtype == np.uint8:
+    """Types that cannot hold fractions or have no sign for missing."""
+    dtype = stored_dtype(path)
+    if dtype == np.uint8:
         yield Finding(
             sample,
-            f"{path.name} is an 8-bit PNG: whole values up to 255 only.",
-            "Write a 16-bit PNG (value * 256) or PFM.",
+            f"{path.name} stores bytes: whole values up to 255 only.",
+            "Write a 16-bit PNG (value * 256), PFM or float32 NPY.",
+        )
+    elif dtype.kind in "iub" and path.suffix.lower() != ".png":
+        yield Finding(
+            sample,
+            f"{path.name} holds {dtype}, which has no NaN for missing and no fractions.",
+            "Write float32.",
+            serious=False,
         )
 
 
-def _check_size(protocol: Protocol, sample: Sample, estimate: Map, path: Path) -> Iterator[Finding]:
-    expected = _expected_size(protocol, sample)
-    if expected is None:
-        return
-    height, width = expected
-    size = estimate.shape[:2]
-    inner = (height - 2 * protocol.crop, width - 2 * protocol.crop)
-    if size in ((height, width), inner):
-        return
-    factor = height / size[0]
-    allowed = {"none": (), "block": (2.0, 4.0)}.get(protocol.estimate_resize)
-    if allowed is None or (factor in allowed and width == factor * size[1]):
-        return
-    yield Finding(
-        sample.id,
-        f"{path.name} is {size[1]}x{size[0]} but {width}x{height} is expected.",
-        "Write the map at that size"
-        + (", or at exactly 1/2 or 1/4 of it." if allowed else ", values scaled accordingly."),
-    )
+def _truth(protocol: Protocol, sample: Sample) -> Map | None:
+    """The truth at the size that is compared, where it is in the data."""
+    if sample.truth is None or protocol.quantity not in sample.truth:
+        return None
+    return scale_truth(protocol, sample.truth[protocol.quantity])
 
 
-def _expected_size(protocol: Protocol, sample: Sample) -> tuple[int, int] | None:
-    if sample.truth is not None and protocol.quantity in sample.truth:
-        height, width = sample.truth[protocol.quantity].shape[:2]
-        return height, width
-    if "left_image" in sample.inputs:
-        height, width = sample.inputs["left_image"].shape[:2]
-        return height, width
-    return None
-
-
-def _check_values(protocol: Protocol, sample: Sample, estimate: Map) -> Iterator[Finding]:
-    """Sign and scale, judged by the truth where it is there, else by the range of the inputs."""
-    if protocol.quantity not in ("disparity", "depth") or protocol.align.kind != "none":
-        return
-    middle = float(np.nanmedian(estimate))
-    if middle < 0 and protocol.quantity in ("disparity", "depth"):
+def _check_values(
+    protocol: Protocol, sample: Sample, estimate: Map, truth: Map | None
+) -> Iterator[Finding]:
+    """Sign, range and scale: against the truth where it is there, else the range of the inputs."""
+    middle = float(np.median(estimate[np.isfinite(estimate)]))
+    if middle < 0:
+        rule = "d = x_left - x_right" if protocol.quantity == "disparity" else "along the axis"
         yield Finding(
             sample.id,
             f"more than half of the values are negative (median {middle:.3g}).",
-            "Disparity is positive here, d = x_left - x_right; was the sign turned?",
+            f"The {protocol.quantity} is positive here, {rule}; was the sign turned?",
         )
         return
-    typical = _typical(protocol, sample)
-    if typical is None or middle == 0:
+    if not estimate[np.isfinite(estimate)].any():
+        yield Finding(sample.id, "all values are 0.", "Write NaN where there is no estimate.")
         return
-    if 0 < middle <= 1 < typical / 8 and float(np.nanmax(estimate)) <= 1:
+    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
+    low, high = estimate_range(protocol, items)
+    outside = float(np.mean((estimate < low) | (estimate > high)))
+    if outside > _MANY_OUTSIDE:
         yield Finding(
             sample.id,
-            f"all values are between 0 and 1 while about {typical:.3g} is usual here.",
+            f"{100 * outside:.1f} % of the values are outside the allowed {low:g} to {high:g} and "
+            "count as missing.",
+            _suspect(middle, _typical(truth)) or "Is the scale right?",
+        )
+    elif question := _suspect(middle, _typical(truth)):
+        yield Finding(
+            sample.id,
+            f"the median is {middle:.3g}, the truth's is {_typical(truth):.3g}.",
+            question,
+            serious=False,
+        )
+    elif truth is None and high < LARGEST and high > 8 and float(np.nanmax(estimate)) <= 1:
+        yield Finding(
+            sample.id,
+            f"all values are between 0 and 1 while up to {high:g} is allowed.",
             "Values are expected in px or m, not normalised.",
         )
-        return
+
+
+def _typical(truth: Map | None) -> float:
+    known = np.zeros(0) if truth is None else truth[np.isfinite(truth)]
+    return float(np.median(known)) if known.size else math.nan
+
+
+def _suspect(middle: float, typical: float) -> str:
+    """What the ratio of the medians looks like; empty where nothing is odd."""
+    if math.isnan(typical) or typical <= 0 or middle == 0 or 0.67 < middle / typical < 1.5:
+        return ""
     for factor, question in _FACTORS.items():
-        if 0.8 < middle / (typical * factor) < 1.25 and not 0.67 < middle / typical < 1.5:
-            yield Finding(
-                sample.id,
-                f"values are about {factor:g} times what is usual (median {middle:.3g}).",
-                f"Is this {question}",
-                serious=False,
-            )
-            return
-
-
-def _typical(protocol: Protocol, sample: Sample) -> float | None:
-    if sample.truth is None or protocol.quantity not in sample.truth:
-        return None
-    truth = sample.truth[protocol.quantity]
-    return float(np.nanmedian(truth)) if np.isfinite(truth).any() else None
+        if 0.8 < middle / (typical * factor) < 1.25:
+            return f"About {factor:g} times too large: {question}"
+    if middle < 1 < typical / 8:
+        return "Are the values normalised to 0..1 instead of px or m?"
+    return ""

@@ -66,10 +66,12 @@ def evaluate(
     root = Path(estimates)
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
-    chosen = _choose(list(dataset.samples(Path(data), protocol.split)), list(only))
-    tally = _Tally(declared=_declared(chosen))
+    samples = list(dataset.samples(Path(data), protocol.split))
+    chosen = _choose(samples, list(only))
+    tally = _Tally(declared=_declared(samples))
     for done, sample in enumerate(chosen, start=1):
-        _evaluate_sample(protocol, dataset, sample, root, name, tally)
+        # What is read of a sample goes with it, or all maps of the dataset would pile up.
+        _evaluate_sample(protocol, dataset, sample.fresh(), root, name, tally)
         if progress is not None:
             progress(sample.id, done, len(chosen))
     _require_scores(tally, protocol, root)
@@ -92,15 +94,15 @@ def prepared_samples(
 ) -> Iterator[tuple[str, Prepared]]:
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
-    chosen = _choose(list(dataset.samples(Path(data), protocol.split)), list(only))
-    declared = _declared(chosen)
-    for sample in chosen:
+    samples = list(dataset.samples(Path(data), protocol.split))
+    declared = _declared(samples)
+    for sample in _choose(samples, list(only)):
         path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)
         if path is None or sample.truth is None:
             continue
         try:
             estimate = read_map(path, quantity=protocol.quantity)
-            yield sample.id, _prepare_sample(protocol, sample, estimate, declared)[0]
+            yield sample.id, _prepare_sample(protocol, sample.fresh(), estimate, declared)[0]
         except DepthgaugeError:
             continue  # `evaluate` has said so
 

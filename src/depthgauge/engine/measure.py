@@ -11,12 +11,11 @@ import numpy as np
 
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
-from depthgauge.metrics import Order, Recipe
-from depthgauge.metrics._metric import Missing, total_of
+from depthgauge.metrics import Missing, Order, Recipe, total_of
 from depthgauge.metrics.moments import LARGEST, measure_moments
 from depthgauge.metrics.order import select, sorted_errors
 from depthgauge.regions import pack_all
-from depthgauge.types import Map, Mask, Plane, Score, State
+from depthgauge.types import Map, Mask, Plane, Score, State, is_known
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ class Prepared:
     @cached_property
     def known(self) -> Mask:
         """Where there is truth."""
-        finite = np.isfinite(self.truth).reshape(*self.truth.shape[:2], -1)
-        return np.asarray(finite.all(axis=-1))
+        return is_known(self.truth)
 
 
 def measure(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.metrics._metric import Missing
+from depthgauge.metrics import Missing
 from depthgauge.types import Score
 
 
@@ -22,13 +22,17 @@ class Summary:
     used: int
     """Samples that went into it."""
     all: int
-    """Samples that have this score at all; those with an empty region are not used."""
+    """Samples that have this score at all."""
     unit: str = ""
+    empty: int = 0
+    """Samples whose region is empty; they say nothing and are not used."""
+    density: float = math.nan
+    """Share of all truth pixels of the region that have an estimate."""
 
     @property
     def incomplete(self) -> bool:
         """Whether estimates lack for which no number could be put."""
-        return math.isnan(self.value) and self.all > 0
+        return math.isnan(self.value) and self.used + self.empty < self.all
 
 
 def pool_spec(
@@ -49,27 +53,38 @@ def pool_spec(
         missing: What a missing pixel costs.
     """
     filled = {name: score for name, score in scores.items() if score.why != "empty"}
-    unit = next((score.unit for score in scores.values()), "")
-    used = sum(1 for score in filled.values() if score.why is None)
     if pool == "image":
         value = plain_mean(score.value for score in filled.values())
     elif pool == "pixel":
         value = _merged(spec, filled.values(), missing)
     else:
-        groups: dict[str, list[Score]] = {}
+        groups: dict[tuple[str, str], list[Score]] = {}
         for name in sorted(filled):
-            groups.setdefault(scenes.get(name) or name, []).append(filled[name])
+            scene = scenes.get(name, "")
+            groups.setdefault((scene, "" if scene else name), []).append(filled[name])
         value = plain_mean(_merged(spec, group, missing) for group in groups.values())
-    return Summary(value, used, len(scores), unit)
+    return summarise(value, scores.values(), len(scores))
 
 
 def pool_plain(scores: Mapping[str, Score], failed: int) -> Summary:
     """The plain mean over samples, as twins have it; a failed sample leaves none."""
-    unit = next((score.unit for score in scores.values()), "")
     filled = [score for score in scores.values() if score.why != "empty"]
-    used = sum(1 for score in filled if score.why is None)
     value = math.nan if failed else plain_mean(score.value for score in filled)
-    return Summary(value, used, len(scores) + failed, unit)
+    return summarise(value, scores.values(), len(scores) + failed)
+
+
+def summarise(value: float, scores: Collection[Score], samples: int) -> Summary:
+    """A pooled value with what it was made from."""
+    count = sum(score.count for score in scores)
+    pixels = count + sum(score.missing for score in scores)
+    return Summary(
+        value,
+        used=sum(1 for score in scores if score.why is None),
+        all=samples,
+        unit=next((score.unit for score in scores), ""),
+        empty=sum(1 for score in scores if score.why == "empty"),
+        density=count / pixels if pixels else math.nan,
+    )
 
 
 def plain_mean(values: Iterable[float]) -> float:

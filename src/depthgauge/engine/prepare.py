@@ -11,13 +11,14 @@ import numpy as np
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.measure import Prepared
 from depthgauge.errors import Unavailable, WrongShape
-from depthgauge.geometry.alignment import apply_alignment, fit_alignment
+from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.filling import fill
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
-from depthgauge.regions import compute_regions
+from depthgauge.regions import Resolved, compute_regions
 from depthgauge.types import Map, Mask
+from depthgauge.units import CHANNELS
 
 
 def prepare(
@@ -41,50 +42,82 @@ def prepare(
     Returns:
         The prepared maps, and region -> reason for those that this sample cannot give.
     """
-    given = given or {}
-    truth = limit_truth(protocol, truth, items)
-    texts = {n: t for n, t in protocol.region_texts.items() if n not in given}
-    resolved = compute_regions(
+    _check_channels(protocol.quantity, truth)
+    full = limit_truth(protocol, truth, items)
+    masks, unavailable = _regions(protocol, full, items, given or {}, declared)
+    truth = scale_truth(protocol, full)
+    if protocol.truth_scale != 1:
+        masks = {
+            name: subsample_truth(mask, protocol.truth_scale, protocol.quantity)
+            for name, mask in masks.items()
+        }
+    estimate = fit_size(protocol, estimate, truth)
+    alignment = _fit(protocol, estimate, truth, masks, unavailable)
+    if alignment is not None:
+        estimate = apply_alignment(estimate, alignment, protocol.quantity)
+    if protocol.estimate.clip is not None:
+        least, most = (np.float32(value) for value in protocol.estimate.clip)
+        estimate = np.clip(estimate, least, most)
+    prepared = Prepared(estimate, truth, masks, *estimate_range(protocol, items), alignment, items)
+    if protocol.interpolate is not None:
+        # What is filled in is taken as it is: the allowed range is one for methods.
+        filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
+        prepared = Prepared(filled, truth, masks, alignment=alignment, items=items)
+    return prepared, unavailable
+
+
+def _check_channels(quantity: str, values: Map) -> None:
+    channels = CHANNELS.get(quantity)
+    found = values.shape[2] if values.ndim == 3 else 1
+    if channels is not None and found != channels:
+        raise WrongShape(
+            f"{quantity} has {channels} channel(s) but this map has {found}; "
+            "is it a map of another quantity?"
+        )
+
+
+def _regions(
+    protocol: Protocol,
+    truth: Map,
+    items: Mapping[str, Any],
+    given: Mapping[str, Mask],
+    declared: Collection[str],
+) -> tuple[dict[str, Mask], dict[str, str]]:
+    """The masks of all regions that the protocol uses, at the truth's full size."""
+    texts = {name: text for name, text in protocol.region_texts.items() if name not in given}
+    found: Resolved = compute_regions(
         {**protocol.regions, **texts},
         truth,
         ChainMap({f"{name}_mask": mask for name, mask in given.items()}, items),  # type: ignore[arg-type]  # only read
         quantity=protocol.quantity,
         declared=declared,
     )
-    wanted = set(protocol.region_texts)
-    masks = {n: m for n, m in {**given, **resolved.masks}.items() if n in wanted}
-    factor = protocol.truth_scale
-    if factor != 1:
-        truth = subsample_truth(truth, factor, protocol.quantity)
-        masks = {n: subsample_truth(m, factor, protocol.quantity) for n, m in masks.items()}
-    estimate = _sized(protocol, estimate, truth)
-    alignment = None
-    if protocol.align.kind != "none":
-        if protocol.align.fit_on not in masks:
-            raise Unavailable(
-                f"the alignment is fitted on '{protocol.align.fit_on}', which is not to be had: "
-                f"{resolved.unavailable.get(protocol.align.fit_on, 'no such region')}"
-            )
-        alignment = fit_alignment(
-            estimate,
-            truth,
-            masks[protocol.align.fit_on],
-            kind=protocol.align.kind,
-            space=protocol.align.space or _own_space(protocol.quantity),
-            quantity=protocol.quantity,
-        )
-        estimate = apply_alignment(estimate, alignment, protocol.quantity)
-    if protocol.estimate.clip is not None:
-        least, most = (np.float32(value) for value in protocol.estimate.clip)
-        estimate = np.clip(estimate, least, most)
-    low, high = estimate_range(protocol, items)
-    if protocol.missing == "interpolate" and protocol.interpolate is not None:
-        inside = (estimate >= np.float32(low)) & (estimate <= np.float32(high))
-        estimate = np.where(inside, estimate, np.float32(np.nan))
-        estimate = fill(estimate, protocol.interpolate, constant=protocol.interpolate_constant)
-    prepared = Prepared(estimate, truth, masks, low, high, alignment, items)
-    missing_here = {n: why for n, why in resolved.unavailable.items() if n in wanted}
-    return prepared, missing_here
+    wanted = protocol.region_texts
+    masks = {name: mask for name, mask in {**given, **found.masks}.items() if name in wanted}
+    return masks, {name: why for name, why in found.unavailable.items() if name in wanted}
+
+
+def _fit(
+    protocol: Protocol,
+    estimate: Map,
+    truth: Map,
+    masks: Mapping[str, Mask],
+    unavailable: Mapping[str, str],
+) -> Alignment | None:
+    align = protocol.align
+    if align.kind == "none":
+        return None
+    if align.fit_on not in masks:
+        why = unavailable.get(align.fit_on, "there is no such region")
+        raise Unavailable(f"the alignment is fitted on '{align.fit_on}', not to be had here: {why}")
+    return fit_alignment(
+        estimate,
+        truth,
+        masks[align.fit_on],
+        kind=align.kind,
+        space=align.space or _own_space(protocol.quantity),
+        quantity=protocol.quantity,
+    )
 
 
 def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float, float]:
@@ -105,7 +138,7 @@ def limit_truth(protocol: Protocol, truth: Map, items: Mapping[str, Any]) -> Map
     limits = protocol.truth
     limited = limits.min_depth_m is not None or limits.max_depth_m is not None
     if protocol.crop or limited or protocol.quantity == "depth":
-        truth = np.array(truth, np.float32)
+        truth = np.array(truth, np.float32)  # a copy: the sample's own map stays as it is
     if protocol.quantity == "depth":
         low = max(limits.min_depth_m or 0.0, SMALLEST)
         high = LARGEST if limits.max_depth_m is None else limits.max_depth_m
@@ -113,6 +146,9 @@ def limit_truth(protocol: Protocol, truth: Map, items: Mapping[str, Any]) -> Map
     elif limited:
         truth[~_depth_between(truth, limits.min_depth_m, limits.max_depth_m, items)] = np.nan
     if n := protocol.crop:
+        if 2 * n >= min(truth.shape[:2]):
+            size = f"{truth.shape[1]}x{truth.shape[0]}"
+            raise WrongShape(f"crop = {n} leaves nothing of a truth of {size}; crop less.")
         truth[:n] = truth[-n:] = np.nan
         truth[:, :n] = truth[:, -n:] = np.nan
     return truth
@@ -123,23 +159,24 @@ def _depth_between(
 ) -> Mask:
     from depthgauge.geometry.disparity import depth_from_disparity
 
-    if "rig" not in items:
-        raise Unavailable("a depth range on disparity needs the rig, which this sample lacks.")
+    if "rig" not in items or "left" not in items["rig"].cameras:
+        raise Unavailable("a depth range on disparity needs a rig with a left camera; none here.")
     rig = items["rig"]
     focal = rig.cameras["left"].focal_px[0]
     depth = depth_from_disparity(disparity, focal, rig.baseline_m, rig.principal_offset_px)
-    return np.asarray((depth >= (low or 0.0)) & (depth <= (high or np.inf)))
+    return np.asarray((depth >= (low or 0.0)) & (depth <= (np.inf if high is None else high)))
 
 
-def _sized(protocol: Protocol, estimate: Map | None, truth: Map) -> Map:
+def scale_truth(protocol: Protocol, truth: Map) -> Map:
+    """The truth at the size that is compared."""
+    return subsample_truth(truth, protocol.truth_scale, protocol.quantity)
+
+
+def fit_size(protocol: Protocol, estimate: Map | None, truth: Map) -> Map:
     """The estimate at the truth's size; a cropped one gets its border back, as missing."""
     if estimate is None:
         return np.full(truth.shape, np.nan, np.float32)
-    if estimate.ndim != truth.ndim or estimate.shape[2:] != truth.shape[2:]:
-        raise WrongShape(
-            f"the estimate is {'x'.join(map(str, estimate.shape))} but the truth is "
-            f"{'x'.join(map(str, truth.shape))}; is it a map of {protocol.quantity}?"
-        )
+    _check_channels(protocol.quantity, estimate)
     n = protocol.crop
     inner = tuple(size - 2 * n for size in truth.shape[:2])
     if n and estimate.shape[:2] == inner:

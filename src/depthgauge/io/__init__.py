@@ -14,7 +14,7 @@ from depthgauge.io._files import MAX_PIXELS, write_text
 
 if TYPE_CHECKING:
     from depthgauge.io.image import read_image, read_labels, read_mask, write_image
-    from depthgauge.io.maps import guess_quantity, map_size, read_map, write_map
+    from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
     from depthgauge.io.middlebury_calib import (
         MiddleburyCalib,
         read_middlebury_calib,
@@ -36,6 +36,7 @@ _HOMES = {
     "read_middlebury_calib": "middlebury_calib",
     "read_opencv_calibration": "opencv_storage",
     "read_ply": "ply",
+    "stored_dtype": "maps",
     "write_image": "image",
     "write_map": "maps",
     "write_middlebury_calib": "middlebury_calib",
@@ -56,6 +57,7 @@ __all__ = [
     "read_middlebury_calib",
     "read_opencv_calibration",
     "read_ply",
+    "stored_dtype",
     "write_image",
     "write_map",
     "write_middlebury_calib",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath, check_size
@@ -11,7 +14,7 @@ from depthgauge.io._files import AnyPath, check_size
 MAGIC = b"\x76\x2f\x31\x01"
 HEADER_BYTES = 2**16
 _TILED, _LONG_NAMES, _DEEP, _MULTI_PART = 0x200, 0x400, 0x800, 0x1000
-_PIXEL_TYPES = 3
+_PIXEL_TYPES = {0: np.uint32, 1: np.float16, 2: np.float32}
 _LINES_A_BLOCK = {0: 1, 1: 1, 2: 1, 3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256}
 
 
@@ -21,7 +24,13 @@ class Header:
 
     height: int
     width: int
-    channels: tuple[str, ...]
+    dtypes: dict[str, np.dtype[Any]]
+    """Of each channel."""
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.dtypes)
 
 
 def parse(path: AnyPath, head: bytes, length: int, limit: int) -> Header:
@@ -36,10 +45,10 @@ def parse(path: AnyPath, head: bytes, length: int, limit: int) -> Header:
         )
     attributes, end = _attributes(path, head)
     height, width = _window(path, attributes)
-    channels = _channels(path, attributes.get(b"channels", b""))
-    check_size(path, (height, width, len(channels)), limit)
+    dtypes = _channels(path, attributes.get(b"channels", b""))
+    check_size(path, (height, width, len(dtypes)), limit)
     _check_offsets(path, attributes, height, length - end, tiled=bool(version & _TILED))
-    return Header(height, width, channels)
+    return Header(height, width, dtypes)
 
 
 def _attributes(path: AnyPath, head: bytes) -> tuple[dict[bytes, bytes], int]:
@@ -83,18 +92,18 @@ def _check_offsets(
         raise BadFile(f"{path}: the EXR is truncated: {left} bytes follow its header")
 
 
-def _channels(path: AnyPath, body: bytes) -> tuple[str, ...]:
-    names: list[str] = []
+def _channels(path: AnyPath, body: bytes) -> dict[str, np.dtype[Any]]:
+    found: dict[str, np.dtype[Any]] = {}
     at = 0
     while at < len(body) and body[at] != 0:
         end = body.find(b"\0", at)
         if end < 0 or end + 17 > len(body):
             raise BadFile(f"{path}: its EXR list of channels is damaged")
         kind, _, x_step, y_step = struct.unpack("<iiii", body[end + 1 : end + 17])
-        if not 0 <= kind < _PIXEL_TYPES or (x_step, y_step) != (1, 1):
+        if kind not in _PIXEL_TYPES or (x_step, y_step) != (1, 1):
             raise BadFile(f"{path}: EXR channel {body[at:end]!r} is subsampled or of unknown type")
-        names.append(body[at:end].decode("latin-1"))
+        found[body[at:end].decode("latin-1")] = np.dtype(_PIXEL_TYPES[kind])
         at = end + 17
-    if not names:
+    if not found:
         raise BadFile(f"{path}: the EXR has no channels")
-    return tuple(names)
+    return found

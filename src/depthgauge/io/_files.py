@@ -88,6 +88,15 @@ def expect_rest(path: AnyPath, file: BinaryIO, start: int, need: int) -> None:
         )
 
 
+def in_words(shape: tuple[int, ...]) -> str:
+    """A shape (H, W) or (H, W, C) as messages give it: the width first.
+
+    >>> in_words((4, 5, 3))
+    '5 x 4 pixels and 3 channels'
+    """
+    return f"{shape[1]} x {shape[0]} pixels and {shape[2] if len(shape) > 2 else 1} channels"
+
+
 def check_size(path: AnyPath, shape: tuple[int, int, int], limit: int) -> None:
     """Refuses what a header claims before anything of that size is allocated.
 
@@ -98,14 +107,11 @@ def check_size(path: AnyPath, shape: tuple[int, int, int], limit: int) -> None:
     """
     height, width, channels = shape
     if min(shape) < 1:
-        raise BadFile(
-            f"{path}: the header says {width} x {height} pixels and {channels} channels; "
-            "all of them must be at least 1"
-        )
+        raise BadFile(f"{path}: the header says {in_words(shape)}; all of them must be at least 1")
     if height * width > limit or height * width * channels > 4 * limit:
         raise TooLarge(
-            f"{path}: the header says {width} x {height} pixels and {channels} channels, the limit "
-            f"is {limit} pixels; pass a larger limit if that is right"
+            f"{path}: the header says {in_words(shape)}, the limit is {limit} pixels; "
+            "pass a larger limit if that is right"
         )
 
 

@@ -99,8 +99,8 @@ def _matrix(path: AnyPath, name: str, value: NDArray[Any]) -> tuple[int, int, st
     kind = _KINDS.get(value.dtype.str[1:])
     if kind is None or value.ndim > 3 or 0 in value.shape:
         raise DoesNotFit(
-            f"{path}: '{name}' is {value.dtype} {value.shape}; OpenCV keeps numbers in arrays of "
-            "one to three axes"
+            f"{path}: '{name}' is {value.dtype} of shape {value.shape}; OpenCV keeps numbers in "
+            "arrays of one to three axes"
         )
     rows, cols = value.shape[0], value.shape[1] if value.ndim > 1 else 1
     channels = value.shape[2] if value.ndim == 3 else 1

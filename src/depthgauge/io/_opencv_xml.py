@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath
-from depthgauge.io.opencv_storage import MOST_DEPTH, Value, matrix, scalar
+from depthgauge.io._opencv_values import MOST_DEPTH, Value, matrix, scalar
 
 # A quoted string ends at its quote, which `&quot;` must not be taken for: it travels as this.
 _QUOTE = "\ue000"

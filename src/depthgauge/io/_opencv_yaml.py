@@ -8,7 +8,7 @@ from typing import Any
 
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath
-from depthgauge.io.opencv_storage import MOST_DEPTH, Value, matrix, scalar
+from depthgauge.io._opencv_values import MOST_DEPTH, Value, matrix, scalar
 
 _TOKEN = re.compile(
     r"""\s*(?:("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|([\[\]{},])|(!![\w-]+)|([^\s\[\]{},"'][^\[\]{},]*))"""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DepthgaugeError
-from depthgauge.io._files import AnyPath, check_size, most_bytes, opened, read_whole
+from depthgauge.io._files import AnyPath, check_size, in_words, most_bytes, opened, read_whole
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HEADER_BYTES = 33
@@ -168,7 +168,10 @@ def codes(path: AnyPath, png: Png) -> NDArray[Any]:
 
 def _checked(path: AnyPath, pixels: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if pixels.shape != shape:
-        raise BadFile(f"{path}: the PNG decodes to {pixels.shape}, its header says {shape}")
+        raise BadFile(
+            f"{path}: the PNG decodes to {in_words(pixels.shape)}, its header says "
+            f"{in_words(shape)}"
+        )
     return pixels
 
 
@@ -176,7 +179,10 @@ def _without_alpha(path: AnyPath, pixels: NDArray[Any], header: Header) -> NDArr
     import cv2
 
     if pixels.ndim != 3 or pixels.shape[:2] != (header.height, header.width):
-        raise BadFile(f"{path}: the PNG decodes to {pixels.shape}, its header says {header.shape}")
+        raise BadFile(
+            f"{path}: the PNG decodes to {in_words(pixels.shape)}, its header says "
+            f"{in_words(header.shape)}"
+        )
     if header.colour == GREY_ALPHA:
         return np.ascontiguousarray(pixels[..., 0])
     conversion = cv2.COLOR_BGRA2RGB if pixels.shape[2] == 4 else cv2.COLOR_BGR2RGB

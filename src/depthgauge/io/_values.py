@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile, DoesNotFit, Misuse, WrongShape
 from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.types import Map
-
-CHANNELS = {"disparity": 1, "depth": 1, "flow": 2, "normals": 3}
-"""How many channels a map of these quantities has; of other quantities any number."""
+from depthgauge.units import CHANNELS
 
 _BLOCK = 2**16
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +20,7 @@ from depthgauge.types import Map
 _FLOW = ("u", "v")
 _NORMALS = ("X", "Y", "Z")
 _ONE = ("Z", "Y", "R")
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def read(path: AnyPath, request: Request) -> Map:
@@ -36,6 +39,13 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width and channels that `read_map` would give, from the header."""
     header = _header(path, request.limit)
     return header.height, header.width, len(_choose(path, header.channels, request.quantity))
+
+
+def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
+    """Of the channels that `read` takes, from the header."""
+    header = _header(path, request.limit)
+    names = _choose(path, header.channels, request.quantity)
+    return np.result_type(*(header.dtypes[name] for name in names))
 
 
 def read_picture(path: AnyPath, limit: int) -> NDArray[np.float32]:
@@ -107,15 +117,45 @@ def _listed(header: exr_header.Header) -> str:
     return ", ".join(header.channels[:10])
 
 
+class _Said:
+    """Standard output that keeps what one thread writes and passes on what others do."""
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+        self.thread: int | None = threading.get_ident()
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        if threading.get_ident() != self.thread:
+            return self.real.write(text) if self.real else 0
+        self.text += text
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+@contextmanager
+def _listening() -> Iterator[_Said]:
+    """OpenEXR prints what is wrong with the pixels, to standard output, and carries on."""
+    # Standard output belongs to the process: two threads would restore each other's. Decoding one
+    # file at a time costs nothing, four threads on their own were not faster (OpenEXR 3.5).
+    with _ONE_AT_A_TIME:
+        said = _Said(sys.stdout)
+        try:
+            with redirect_stdout(said):
+                yield said
+        finally:
+            said.thread = None
+
+
 def _planes(path: AnyPath, header: exr_header.Header) -> dict[str, NDArray[Any]]:
     import OpenEXR
 
     def decode() -> dict[str, NDArray[Any]]:
-        # OpenEXR prints what is wrong with the pixels, to standard output, and carries on.
-        said = io.StringIO()
-        with redirect_stdout(said), OpenEXR.File(str(path), separate_channels=True) as file:
-            if said.getvalue() or not file.parts:
-                raise ValueError(said.getvalue().rpartition(" - ")[2] or "it has no pixels")
+        with _listening() as said, OpenEXR.File(str(path), separate_channels=True) as file:
+            if said.text or not file.parts:
+                raise ValueError(said.text.rpartition(" - ")[2] or "it has no pixels")
             return {name: channel.pixels for name, channel in file.channels().items()}
 
     planes = cast(dict[str, NDArray[Any]], decoded(path, "EXR file", decode))

@@ -39,6 +39,12 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
         return _read_header(path, file, request.limit)
 
 
+def dtype(path: AnyPath, request: Request) -> np.dtype[np.float32]:
+    """float32, if the header is right."""
+    size(path, request)
+    return np.dtype(np.float32)
+
+
 def write(path: AnyPath, values: Map) -> None:
     """Missing becomes 1e10 in both components."""
     if values.ndim != 3 or values.shape[2] != 2:

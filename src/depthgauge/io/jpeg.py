@@ -39,14 +39,6 @@ def read_codes(path: AnyPath, limit: int) -> NDArray[np.uint8]:
     return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB) if pixels.ndim == 3 else pixels
 
 
-def size(path: AnyPath, limit: int) -> tuple[int, int, int]:
-    """Height, width, channels from the frame header."""
-    with opened(path) as file:
-        shape = parse(path, read_whole(path, file, most_bytes(limit)))
-    check_size(path, shape, limit)
-    return shape
-
-
 def parse(path: AnyPath, data: bytes) -> tuple[int, int, int]:
     """Walks the segments to the end marker; gives height, width and channels."""
     if data[:3] != b"\xff\xd8\xff":

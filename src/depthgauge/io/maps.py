@@ -1,8 +1,10 @@
-"""`read_map`, `write_map`, `map_size`: one door to all map formats."""
+"""`read_map`, `write_map`, `map_size`, `stored_dtype`: one door to all map formats."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +35,16 @@ _SIZES: dict[str, Callable[[AnyPath, Request], tuple[int, int, int]]] = {
     "exr": exr.size,
     "tiff": tiff.size,
     "netpbm": netpbm.size,
+}
+_DTYPES: dict[str, Callable[[AnyPath, Request], np.dtype[Any]]] = {
+    "pfm": pfm.dtype,
+    "png": png.dtype,
+    "flo": flo.dtype,
+    "npy": npy.dtype,
+    "npz": npz.dtype,
+    "exr": exr.dtype,
+    "tiff": tiff.dtype,
+    "netpbm": netpbm.dtype,
 }
 _KINDS = "PFM, PNG, .flo, .npy, .npz, EXR, TIFF or PGM"
 
@@ -83,6 +95,15 @@ def map_size(
     return _SIZES[_kind(path)](path, Request(quantity, limit=limit))
 
 
+def stored_dtype(path: AnyPath) -> np.dtype[Any]:
+    """The type in which the file stores its values, from the header alone, in native byte order.
+
+    Of an EXR: of the channels that `read_map` takes without a quantity.
+    """
+    # Nothing of the map's size is allocated, so it may have any.
+    return _DTYPES[_kind(path)](path, Request(limit=sys.maxsize)).newbyteorder("=")
+
+
 def guess_quantity(path: AnyPath) -> str:
     """`flow` where the file looks like it (two channels, or as KITTI's PNG), else `disparity`."""
     kind = _kind(path)
@@ -93,7 +114,7 @@ def guess_quantity(path: AnyPath) -> str:
 
 
 def write_map(
-    path: AnyPath, map: ArrayLike, quantity: str = "disparity", scale: float | None = None
+    path: AnyPath, map: ArrayLike, quantity: str | None = None, scale: float | None = None
 ) -> None:
     """Writes a map in the format of the file's ending, atomically.
 
@@ -103,7 +124,8 @@ def write_map(
     Args:
         path: Ends in .pfm, .png, .flo, .npy, .npz, .exr, .tif or .tiff.
         map: (H, W) or (H, W, C); values that float32 cannot hold are refused.
-        quantity: What it is; flow has two channels and its own PNG coding.
+        quantity: What it is; flow has its own PNG coding. Two channels are flow and anything else
+            is disparity where it is not said.
         scale: PNG only: codes per unit (default 256), kept in the file.
 
     Raises:
@@ -116,7 +138,10 @@ def write_map(
         raise Misuse(f"{path}: maps are written as .pfm .png .flo .npy .npz .exr or .tiff")
     if scale is not None and kind != "png":
         raise Misuse(f"{path}: only PNG keeps a scale; leave it out, {kind} holds floats")
-    values = checked_map(path, np.asarray(map), quantity)
+    array = np.asarray(map)
+    if quantity is None:
+        quantity = "flow" if array.ndim == 3 and array.shape[2] == 2 else "disparity"
+    values = checked_map(path, array, quantity)
     _write(kind, path, values, quantity, scale)
 
 

@@ -38,6 +38,13 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
         return _read_header(path, file, request.limit).shape
 
 
+def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
+    """Of the codes, from the header."""
+    with opened(path) as file:
+        most = _read_header(path, file, request.limit).most
+    return np.dtype(np.uint8 if most < 256 else np.uint16)
+
+
 def read_codes(path: AnyPath, limit: int) -> tuple[NDArray[Any], int]:
     """The stored numbers, (H, W) or RGB (H, W, 3), and the largest that the header allows."""
     with opened(path) as file:

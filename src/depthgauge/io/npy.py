@@ -56,7 +56,7 @@ def read(path: AnyPath, request: Request) -> Map:
     """
     with opened(path) as file:
         header = read_header(path, file)
-        check_shape(path, header.shape, request)
+        map_shape(path, header.shape, request)
         expect_rest(path, file, file.tell(), header.bytes)
         if _can_be_mapped(header):
             start = file.tell()
@@ -74,11 +74,19 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
         return map_shape(path, read_header(path, file).shape, request)
 
 
+def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
+    """Of the array, from its header."""
+    with opened(path) as file:
+        header = read_header(path, file)
+    map_shape(path, header.shape, request)
+    return header.dtype
+
+
 def read_array(path: AnyPath, limit: int = MAX_PIXELS) -> NDArray[Any]:
     """The array as it is stored, for masks and labels."""
     with opened(path) as file:
         header = read_header(path, file)
-        check_shape(path, header.shape, Request(limit=limit))
+        map_shape(path, header.shape, Request(limit=limit))
         expect_rest(path, file, file.tell(), header.bytes)
         return read_values(path, file, header)
 
@@ -119,11 +127,6 @@ def read_header(path: AnyPath, file: BinaryIO) -> Header:
         )
     sizes = tuple(int(n.rstrip("L")) for n in re.findall(r"\d+L?", shape))
     return Header(np.dtype(descr), fortran == "True", sizes)
-
-
-def check_shape(path: AnyPath, shape: tuple[int, ...], request: Request) -> None:
-    """The claimed shape must be a map's and within the limit."""
-    map_shape(path, shape, request)
 
 
 def map_shape(path: AnyPath, shape: tuple[int, ...], request: Request) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath, as_bytes, decoded, opened, replacing
 from depthgauge.io._values import Request, as_map
-from depthgauge.io.npy import encode_header, map_shape, read_header, read_values
+from depthgauge.io.npy import Header, encode_header, map_shape, read_header, read_values
 from depthgauge.types import Map
 
 KEY = "map"
@@ -29,13 +29,14 @@ def read(path: AnyPath, request: Request) -> Map:
 
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width, channels from the array's header."""
+    return map_shape(path, _header(path).shape, request)
 
-    def shape() -> tuple[int, int, int]:
-        with zipfile.ZipFile(file) as archive, _member(path, archive) as (_, stream):
-            return map_shape(path, read_header(path, stream).shape, request)
 
-    with opened(path) as file:
-        return cast(tuple[int, int, int], decoded(path, ".npz file", shape))
+def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
+    """Of the array, from its header."""
+    header = _header(path)
+    map_shape(path, header.shape, request)
+    return header.dtype
 
 
 def write(path: AnyPath, values: Map) -> None:
@@ -52,6 +53,15 @@ def write(path: AnyPath, values: Map) -> None:
     ):
         stream.write(encode_header(stored))
         stream.write(as_bytes(stored))
+
+
+def _header(path: AnyPath) -> Header:
+    def parse() -> Header:
+        with zipfile.ZipFile(file) as archive, _member(path, archive) as (_, stream):
+            return read_header(path, stream)
+
+    with opened(path) as file:
+        return cast(Header, decoded(path, ".npz file", parse))
 
 
 @contextmanager

@@ -74,6 +74,12 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     return height, width, 2 if request.quantity == "flow" and channels == 3 else channels
 
 
+def dtype(path: AnyPath, request: Request) -> np.dtype[np.float32]:
+    """float32, if the header is right."""
+    size(path, request)
+    return np.dtype(np.float32)
+
+
 def write(path: AnyPath, values: Map) -> None:
     """Little endian, scale -1. Missing is written as +inf.
 

@@ -16,14 +16,9 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile, DoesNotFit, Misuse
 from depthgauge.io import _png_chunks as chunks
 from depthgauge.io._files import AnyPath, check_size, opened, write_parts
-from depthgauge.io._values import (
-    CHANNELS,
-    Request,
-    check_channels,
-    from_codes,
-    to_codes,
-)
+from depthgauge.io._values import Request, check_channels, from_codes, to_codes
 from depthgauge.types import Map
+from depthgauge.units import CHANNELS
 
 SCALE_KEY = "depthgauge:scale"
 DEFAULT_SCALE = {8: 1.0, 16: 256.0}
@@ -53,17 +48,19 @@ def read(path: AnyPath, request: Request) -> Map:
 
 def looks_like_flow(path: AnyPath) -> bool:
     """Whether it has three channels of 16 bits, as KITTI's flow."""
-    with opened(path) as file:
-        header = chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
+    header = _header(path)
     return header.depth == 16 and header.colour == chunks.RGB
+
+
+def dtype(path: AnyPath, _: Request) -> np.dtype[Any]:
+    """Of the codes, from the header; fewer bits than 8 are read as bytes."""
+    return np.dtype(np.uint16 if _header(path).depth == 16 else np.uint8)
 
 
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width and channels from the header; as stored, but two for flow."""
-    with opened(path) as file:
-        header = chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
-    check_size(path, header.shape, request.limit)
-    height, width, channels = header.shape
+    height, width, channels = shape = _header(path).shape
+    check_size(path, shape, request.limit)
     return height, width, 2 if request.quantity == "flow" and channels == 3 else channels
 
 
@@ -75,7 +72,7 @@ def write(path: AnyPath, values: Map, quantity: str, scale: float | None) -> Non
         write_parts(path, chunks.encode(_flow_codes(path, values)))
         return
     if values.ndim != 2:
-        raise DoesNotFit(f"{path}: a PNG map holds one channel, the map is {values.shape}")
+        raise DoesNotFit(f"{path}: a PNG map holds one channel, the map has {values.shape[2]}")
     used = DEFAULT_SCALE[16] if scale is None else float(scale)
     codes = to_codes(path, values, used)
     write_parts(path, chunks.encode(codes, {SCALE_KEY: repr(used)}))
@@ -86,6 +83,11 @@ def one_channel_if_equal(codes: NDArray[Any]) -> NDArray[Any]:
     if codes.ndim == 3 and codes.shape[2] == 3 and (codes == codes[..., :1]).all():
         return np.ascontiguousarray(codes[..., 0])
     return codes
+
+
+def _header(path: AnyPath) -> chunks.Header:
+    with opened(path) as file:
+        return chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
 
 
 def _stored_scale(path: AnyPath, png: chunks.Png) -> float:

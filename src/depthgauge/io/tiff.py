@@ -6,13 +6,22 @@ import logging
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
-from depthgauge.io._files import AnyPath, check_size, decoded, opened, replacing, size_of
+from depthgauge.io._files import (
+    AnyPath,
+    check_size,
+    decoded,
+    in_words,
+    opened,
+    replacing,
+    size_of,
+)
 from depthgauge.io._values import Request, as_map, check_channels, drop_single_axes, from_codes
 from depthgauge.types import Map
 
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
 _NONE, _DEFLATE, _OLD_DEFLATE = 1, 8, 32946
 _NO_PREDICTOR, _DIFFERENCES = 1, 2
 _MOST_SEGMENTS = 2**20
+_QUIET = ContextVar("_QUIET", default=False)
 
 
 def read(path: AnyPath, request: Request) -> Map:
@@ -38,14 +48,12 @@ def read(path: AnyPath, request: Request) -> Map:
 
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width, channels of the first page."""
-    from tifffile import TiffFile
+    return _header(path, request.limit)[0]
 
-    def shape() -> tuple[int, int, int]:
-        with TiffFile(file) as tiff:
-            return _checked_shape(path, tiff.pages[0], request.limit)
 
-    with opened(path) as file, _quiet():
-        return cast(tuple[int, int, int], decoded(path, "TIFF", shape))
+def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
+    """Of the first page, from its tags."""
+    return _header(path, request.limit)[1]
 
 
 def write(path: AnyPath, values: Map) -> None:
@@ -59,13 +67,29 @@ def write(path: AnyPath, values: Map) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    # tifffile logs what is odd about a file; what matters we raise.
-    logger = logging.getLogger("tifffile")
-    before, logger.disabled = logger.disabled, True
+    # tifffile logs what is odd about a file; what matters we raise. Other threads keep their logs.
+    logging.getLogger("tifffile").addFilter(_is_loud)
+    token = _QUIET.set(True)
     try:
         yield
     finally:
-        logger.disabled = before
+        _QUIET.reset(token)
+
+
+def _is_loud(_: logging.LogRecord) -> bool:
+    return not _QUIET.get()
+
+
+def _header(path: AnyPath, limit: int) -> tuple[tuple[int, int, int], np.dtype[Any]]:
+    from tifffile import TiffFile
+
+    def parse() -> tuple[tuple[int, int, int], np.dtype[Any]]:
+        with TiffFile(file) as tiff:
+            page = tiff.pages[0]
+            return _checked_shape(path, page, limit), page.dtype
+
+    with opened(path) as file, _quiet():
+        return cast(tuple[tuple[int, int, int], np.dtype[Any]], decoded(path, "TIFF", parse))
 
 
 def _read(path: AnyPath, file: Any, request: Request) -> NDArray[Any]:
@@ -77,7 +101,9 @@ def _read(path: AnyPath, file: Any, request: Request) -> NDArray[Any]:
         _check_segments(path, file, page)
         values = np.asarray(page.asarray(maxworkers=1))
     if values.size != shape[0] * shape[1] * shape[2]:
-        raise BadFile(f"{path}: the TIFF decodes to {values.shape}, its header says {shape}")
+        raise BadFile(
+            f"{path}: the TIFF decodes to {values.size} values, its header says {in_words(shape)}"
+        )
     return values.reshape(shape)
 
 

@@ -13,15 +13,17 @@ import numpy as np
 from numba import prange
 
 from depthgauge._compiled import compiled
+from depthgauge.metrics.terms import KINDS
 
 TILE = 1 << 16
 BLOCK = 1 << 10
 PIECE = 64  # pixels that are looked through at once for a change of atom
 MAX_RUNS = 32  # a block with more runs than this is sorted by atom first
 
-# Kinds of terms; `terms.py` gives them names.
-ABS, SQUARE, SIGNED, OVER, OVER_BOTH = 0, 1, 2, 3, 4
-RELATIVE, RELATIVE_SQUARE, LOG_SQUARE, LOG, LOG10, BEYOND = 5, 6, 7, 8, 9, 10
+ABS, SQUARE, SIGNED = KINDS["abs"], KINDS["square"], KINDS["signed"]
+OVER, OVER_BOTH = KINDS["over"], KINDS["over_both"]
+RELATIVE, RELATIVE_SQUARE = KINDS["relative"], KINDS["relative_square"]
+LOG_SQUARE, LOG, LOG10 = KINDS["log_square"], KINDS["log"], KINDS["log10"]
 FIRST_RATIO = RELATIVE  # from here on a term needs the estimate itself, not only the error
 
 
@@ -38,7 +40,8 @@ def _term(kind, first, second, error, estimate, truth):
         return np.float64(not (abs(error) <= np.float32(first)))
     if kind == OVER_BOTH:
         size = np.float64(abs(error))
-        return np.float64(size > first and size > second * abs(np.float64(truth)))
+        above = not (abs(error) <= np.float32(first))
+        return np.float64(above and size > second * abs(np.float64(truth)))
     if kind in (RELATIVE, RELATIVE_SQUARE):
         # No error is no relative error, also where the truth is 0.
         size = np.float64(abs(error)) if kind == RELATIVE else np.float64(error) * error

@@ -39,7 +39,6 @@ class Metric:
     pools: tuple[Pool, ...]
     needs: tuple[str, ...]
     """What else it takes, by keyword: items of the sample, or maps that regions make."""
-    level: Literal["sample", "dataset"]
     params: Mapping[str, Any]
     """Parameters in declared order with their defaults."""
     doc: str
@@ -73,18 +72,24 @@ class Metric:
 
     def _checked(self, name: str, value: Any) -> Any:
         default = self.params[name]
+        if value is inspect.Parameter.empty:
+            raise BadScoreId(f"{self.name} needs its {name}: {self.name}:<{name}>.")
         if isinstance(default, str):
             if value not in self.choices.get(name, (value,)):
                 allowed = ", ".join(self.choices[name])
                 raise BadScoreId(f"{self.name}: {name} is '{value}' but must be one of {allowed}.")
             return value
         try:
-            number = float(value)
+            number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError):
             raise BadScoreId(f"{self.name}: {name} is '{value}' but must be a number.") from None
         if not math.isfinite(number) or number < 0:
             raise BadScoreId(f"{self.name}: {name} is {value} but must be finite and not negative.")
-        return number
+        if not isinstance(default, int):
+            return number
+        if not number.is_integer():
+            raise BadScoreId(f"{self.name}: {name} is {value} but must be a whole number.")
+        return int(number)
 
     def recipe(self, **params: Any) -> Recipe | Order | None:
         """The sums or order statistic that it is made of; None where it measures by itself."""
@@ -94,10 +99,17 @@ class Metric:
         self, estimate: Map, truth: Map, region: Mask | None = None, /, **params: Any
     ) -> State:
         """The state of one region; the whole map where no region is given."""
-        if self.recipe_with is not None:
+        recipe = self.recipe(**params)
+        if isinstance(recipe, Order):
+            from depthgauge.metrics.moments import same_size, single_region
+            from depthgauge.metrics.order import sorted_errors
+
+            estimate, truth = same_size(estimate, truth)
+            return sorted_errors(estimate, truth, single_region(region, truth), "region")
+        if recipe is not None:
             from depthgauge.metrics.moments import measure_recipe
 
-            return measure_recipe(self.recipe_with(**params), estimate, truth, region)
+            return measure_recipe(recipe, estimate, truth, region)
         if self.measure_with is None:
             raise Misuse(f"{self.name} cannot be measured by itself.")
         return self.measure_with(estimate, truth, region, **params)
@@ -133,7 +145,9 @@ def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> flo
 
 def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[int, Any]:
     """Number of pixels that count, and the sums, with what missing pixels add to them."""
-    if missing == "bad" and all(term.worst is not None for term in recipe.terms):
+    # What could not be filled in is as missing as it was.
+    costs = missing in ("bad", "interpolate")
+    if costs and all(term.worst is not None for term in recipe.terms):
         worst = np.array([term.worst for term in recipe.terms], np.float64)
         return state.count + state.missing, state.sums + worst * state.missing
     if missing == "good":
@@ -146,13 +160,9 @@ def _finish_order(order: Order, state: State) -> float:
         raise Misuse("an order statistic needs the sorted errors of its region.")
     if not state.values.size:
         return math.nan
-    low, high, weight = order.indices(state.values.size)
-    return interpolate(float(state.values[low]), float(state.values[high]), weight)
-
-
-def interpolate(low: float, high: float, weight: float) -> float:
-    """Between two neighbouring errors of the sorted list."""
-    return low + (high - low) * weight
+    n = state.values.size
+    low, high, _ = order.indices(n)
+    return order.between(float(state.values[low]), float(state.values[high]), n)
 
 
 def total_of(metric: Metric, state: State, missing: Missing, **params: Any) -> float | None:
@@ -181,7 +191,6 @@ def metric(
     revision: int,
     pools: tuple[Pool, ...] = ALL_POOLS,
     needs: tuple[str, ...] = (),
-    level: Literal["sample", "dataset"] = "sample",
     choices: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
@@ -220,7 +229,6 @@ def metric(
             revision=revision,
             pools=pools,
             needs=needs,
-            level=level,
             params=params,
             doc=inspect.getdoc(thing) or "",
             choices=choices or {},

@@ -6,7 +6,7 @@ import math
 
 from depthgauge.errors import BadScoreId
 from depthgauge.metrics._metric import metric
-from depthgauge.metrics.pixel import INFINITE, NUMBERS
+from depthgauge.metrics.pixel import NUMBERS
 from depthgauge.metrics.terms import (
     LOG,
     LOG10,
@@ -28,14 +28,16 @@ DEPTH = ("depth",)
     "absrel",
     unit=Unit.RATIO,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=NUMBERS,
-    cite="van der Mark & Gavrila 2006; Eigen et al. 2014",
+    cite="for depth: Saxena et al. 2009; for disparity: van der Mark & Gavrila 2006",
     formula="mean |e| / |truth|",
     revision=1,
 )
 def absrel() -> Recipe:
-    """Mean error relative to the truth; infinite where the truth is 0 and the estimate is not.
+    """Mean error relative to the truth.
+
+    Infinite where a true disparity is 0 and its estimate is not. A depth of 0 is no truth.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[1, 3, 4, 2]], [[2, 2, 4, 2]], "absrel", quantity="depth")
@@ -49,14 +51,16 @@ def absrel() -> Recipe:
     "sqrel",
     unit=Unit.QUANTITY,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=DEPTH,
     cite="Eigen et al. 2014",
     formula="mean e^2 / truth",
     revision=1,
 )
 def sqrel() -> Recipe:
-    """Mean squared error relative to the truth (divided by the truth once, not twice).
+    """Mean squared error relative to the truth, divided by the truth once.
+
+    Not the number of the KITTI depth benchmark, which divides by the squared truth.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[1, 3, 4, 2]], [[2, 2, 4, 2]], "sqrel", quantity="depth")
@@ -70,7 +74,7 @@ def sqrel() -> Recipe:
     "rmse_log",
     unit=Unit.RATIO,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=DEPTH,
     cite="Eigen et al. 2014",
     formula="sqrt(mean (ln estimate - ln truth)^2)",
@@ -91,14 +95,16 @@ def rmse_log() -> Recipe:
     "silog",
     unit=Unit.PERCENT,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=DEPTH,
-    cite="Eigen et al. 2014; KITTI depth benchmark",
+    cite="the idea: Eigen et al. 2014; this form: KITTI depth benchmark, Uhrig et al. 2017",
     formula="100 * sqrt(mean l^2 - (mean l)^2), l = ln estimate - ln truth",
     revision=1,
 )
 def silog() -> Recipe:
     """Scale-invariant logarithmic error, times 100: blind to one global factor.
+
+    The unit % is 100 times the natural logarithm, so 1 % is about 1 % of the depth.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[2, 4, 8, 6]], [[1, 2, 4, 3]], "silog", quantity="depth")
@@ -114,9 +120,9 @@ def silog() -> Recipe:
     "log10",
     unit=Unit.RATIO,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=DEPTH,
-    cite="Saxena et al. 2009",
+    cite="Saxena et al. 2005",
     formula="mean |log10 estimate - log10 truth|",
     revision=1,
 )
@@ -137,7 +143,7 @@ def log10() -> Recipe:
     better="higher",
     bounds=(0, 100),
     of=DEPTH,
-    cite="Ladicky et al. 2014; Eigen et al. 2014",
+    cite="Ladický et al. 2014; Eigen et al. 2014",
     formula="100 * mean [max(estimate / truth, truth / estimate) < ratio]",
     revision=1,
 )

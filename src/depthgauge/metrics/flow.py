@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
 from depthgauge.metrics._metric import metric
-from depthgauge.metrics.pixel import INFINITE
 from depthgauge.metrics.terms import ABS, Recipe, mean, over, over_both
 from depthgauge.units import Unit
 
@@ -14,7 +15,7 @@ FLOW = ("flow",)
     "epe",
     unit=Unit.QUANTITY,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=FLOW,
     cite="Otte & Nagel 1994; Baker et al. 2011",
     formula="mean |estimate - truth|",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import WrongShape
 from depthgauge.metrics.terms import ABS, SMALLEST, Order, Recipe, Term
-from depthgauge.types import Map, Mask, Plane, State
+from depthgauge.types import Map, Mask, Plane, State, is_known
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -33,10 +33,18 @@ class Moments:
         """What some of the terms sum up to in one region."""
         inside = self.plane.members(region)
         # fsum is exact, so the order of atoms, which follows that of the regions, does not matter.
-        sums = [math.fsum(self.sums[inside, self.terms.index(term)]) for term in terms]
+        sums = [_exact_sum(self.sums[inside, self.terms.index(term)]) for term in terms]
         return State(
             int(self.counts[inside].sum()), int(self.missing[inside].sum()), np.array(sums)
         )
+
+
+def _exact_sum(values: NDArray[np.float64]) -> float:
+    """The exact sum; infinite or NaN where a value is, which fsum may refuse."""
+    if np.isfinite(values).all():
+        return math.fsum(values)
+    with np.errstate(invalid="ignore"):
+        return float(values.sum())
 
 
 def measure_moments(
@@ -74,13 +82,9 @@ def measure_moments(
     return Moments(plane, terms, counts, missing, sums)
 
 
-def measure_recipe(recipe: Recipe | Order, estimate: Map, truth: Map, region: Mask | None) -> State:
+def measure_recipe(recipe: Recipe, estimate: Map, truth: Map, region: Mask | None) -> State:
     """The state of one recipe on one region (the whole map where none is given)."""
     estimate, truth = same_size(estimate, truth)
-    if isinstance(recipe, Order):
-        from depthgauge.metrics.order import sorted_errors
-
-        return sorted_errors(estimate, truth, single_region(region, truth), "region")
     low = SMALLEST if any(term.positive for term in recipe.terms) else -LARGEST
     plane = single_region(region, truth)
     moments = measure_moments(estimate, truth, plane, recipe.terms, low=low)
@@ -89,7 +93,7 @@ def measure_recipe(recipe: Recipe | Order, estimate: Map, truth: Map, region: Ma
 
 def single_region(region: Mask | None, truth: Map) -> Plane:
     """The plane of one region; pixels without truth are not in it."""
-    inside = np.isfinite(truth) if truth.ndim == 2 else np.isfinite(truth).all(axis=-1)
+    inside = is_known(truth)
     if region is not None:
         if region.shape != inside.shape:
             raise WrongShape(
@@ -122,16 +126,17 @@ def map_recipe(recipe: Recipe | Order, estimate: Map, truth: Map) -> Map:
         np.float32(SMALLEST if term.positive else -LARGEST),
         1 if truth.ndim == 2 else 2,
     ).reshape(truth.shape[:2])
-    if isinstance(recipe, Recipe) and recipe.factor is not None and recipe.factor != 1.0:
+    if isinstance(recipe, Recipe) and recipe.flipped:
+        values = np.float32(1) - values
+    if isinstance(recipe, Recipe) and recipe.factor is not None:
         values *= np.float32(recipe.factor)
     return np.asarray(values, np.float32)
 
 
 def _presence(estimate: Map, truth: Map) -> Map:
     """100 where there is an estimate, 0 where there is none, NaN where there is no truth."""
-    size = (*truth.shape[:2], -1)
-    here, known = (np.isfinite(m).reshape(size).all(axis=-1) for m in (estimate, truth))
-    return np.where(known, np.float32(100) * here, np.float32(np.nan)).astype(np.float32)
+    here = np.float32(100) * is_known(estimate)
+    return np.where(is_known(truth), here, np.float32(np.nan)).astype(np.float32)
 
 
 def _shown(recipe: Recipe | Order) -> Term:
@@ -142,8 +147,7 @@ def _shown(recipe: Recipe | Order) -> Term:
 
 def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
     """Both as contiguous float32 of one shape, or an error that says what to do."""
-    estimate = np.ascontiguousarray(estimate, np.float32)
-    truth = np.ascontiguousarray(truth, np.float32)
+    estimate, truth = _plain(estimate), _plain(truth)
     if estimate.shape != truth.shape or truth.ndim not in (2, 3):
         raise WrongShape(
             f"the estimate is {_size(estimate)} but the truth is {_size(truth)}; "
@@ -152,6 +156,12 @@ def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
     if truth.ndim == 3 and truth.shape[2] != 2:
         raise WrongShape(f"the maps have {truth.shape[2]} channels; flow has 2, other maps have 1.")
     return estimate, truth
+
+
+def _plain(values: Map) -> Map:
+    values = np.ascontiguousarray(values, np.float32)
+    # For an array that cannot be written, numba would compile every kernel a second time.
+    return values if values.flags.writeable else values.copy()
 
 
 def _size(values: np.ndarray) -> str:

@@ -13,43 +13,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import BadScoreId
-from depthgauge.metrics._metric import interpolate, metric
 from depthgauge.metrics.moments import LARGEST, same_size
-from depthgauge.metrics.pixel import INFINITE, NUMBERS
 from depthgauge.metrics.terms import Order
 from depthgauge.types import Map, Plane, State
-from depthgauge.units import Unit
 
-RULES = ("linear", "floor", "floor_float32")
 _HISTOGRAM_BYTES = 1 << 24
-
-
-@metric(
-    "quantile",
-    unit=Unit.QUANTITY,
-    better="lower",
-    bounds=(0, INFINITE),
-    of=(*NUMBERS, "flow"),
-    cite="Scharstein et al. 2014 (Middlebury A50 ... A99)",
-    formula="the percent-th percentile of |e|",
-    revision=1,
-    choices={"rule": RULES},
-)
-def quantile(*, percent: float = 50.0, rule: str = "linear") -> Order:
-    """Error that `percent` of the estimated pixels stay below: A50 is `quantile:50`.
-
-    `rule` says which element of the n sorted errors is meant: `linear` interpolates at
-    (n - 1) * percent / 100 as NumPy does; `floor` takes index floor(n * percent / 100) as the 4D
-    light field toolkit does; `floor_float32` computes that product in float32 as ETH3D does.
-
-    >>> import depthgauge as dg
-    >>> dg.score([[1, 2, 3, 40]], [[0, 0, 0, 0]], "quantile:50")["quantile:50@all"].value
-    2.5
-    """
-    if percent > 100:
-        raise BadScoreId(f"quantile: percent is {percent:g} but must be from 0 to 100.")
-    return Order(percent, rule)
+_MOST_ATOMS = 128  # each has a histogram of 128 KiB
 
 
 def sorted_errors(
@@ -89,6 +58,9 @@ def select(
     from depthgauge.metrics import _order_kernels as kernels
 
     estimate, truth = same_size(estimate, truth)
+    wanted = list(wanted)
+    if plane.atoms.size > _MOST_ATOMS:
+        return _select_by_sorting(estimate, truth, plane, wanted, low, high)
     pixels = (
         estimate.ravel(),
         truth.ravel(),
@@ -101,13 +73,12 @@ def select(
     # that depends on the threads.
     chunks = max(1, min(4, _HISTOGRAM_BYTES // (n_atoms * kernels.BINS * 4)))
     histograms, missing = kernels.count_bins(*pixels, n_atoms, chunks, *limits)
-    per_atom = histograms.sum(axis=0, dtype=np.int64)
+    per_atom = histograms.sum(axis=0, dtype=np.uint32)
     occupied = np.flatnonzero(per_atom.any(axis=0))  # a few thousand of the bins
-    wanted = list(wanted)
     members = {region: plane.members(region) for region, _ in wanted}
     # How many errors of a region lie in the occupied bins up to each.
     ends = {
-        region: np.cumsum(per_atom[inside][:, occupied].sum(axis=0))
+        region: np.cumsum(per_atom[inside][:, occupied].sum(axis=0, dtype=np.int64))
         for region, inside in members.items()
     }
     counts = {region: int(up_to[-1]) if up_to.size else 0 for region, up_to in ends.items()}
@@ -123,8 +94,30 @@ def select(
         n, lost = counts[region], int(missing[members[region]].sum())
         value = math.nan
         if n:
-            value = interpolate(next(values), next(values), order.indices(n)[2])
+            value = order.between(next(values), next(values), n)
         out[region, order] = (value, n, lost)
+    return out
+
+
+def _select_by_sorting(
+    estimate: Map,
+    truth: Map,
+    plane: Plane,
+    wanted: list[tuple[str, Order]],
+    low: float,
+    high: float,
+) -> dict[tuple[str, Order], tuple[float, int, int]]:
+    """The same, region by region: histograms of so many atoms would not fit."""
+    out: dict[tuple[str, Order], tuple[float, int, int]] = {}
+    for region in dict.fromkeys(region for region, _ in wanted):
+        state = sorted_errors(estimate, truth, plane, region, low=low, high=high)
+        errors, n = state.values, state.count
+        for order in (order for name, order in wanted if name == region):
+            value = math.nan
+            if errors is not None and n:
+                first, second, _ = order.indices(n)
+                value = order.between(float(errors[first]), float(errors[second]), n)
+            out[region, order] = (value, n, state.missing)
     return out
 
 

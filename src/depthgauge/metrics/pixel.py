@@ -17,7 +17,6 @@ from depthgauge.metrics.terms import (
 )
 from depthgauge.units import Unit
 
-INFINITE = math.inf
 NUMBERS = ("disparity", "depth")
 
 
@@ -25,9 +24,9 @@ NUMBERS = ("disparity", "depth")
     "mae",
     unit=Unit.QUANTITY,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=NUMBERS,
-    cite="Cabezas et al. 2012",
+    cite="common",
     formula="mean |e|",
     revision=1,
 )
@@ -45,7 +44,7 @@ def mae() -> Recipe:
     "rms",
     unit=Unit.QUANTITY,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=NUMBERS,
     cite="Scharstein & Szeliski 2002",
     formula="sqrt(mean e^2)",
@@ -65,7 +64,7 @@ def rms() -> Recipe:
     "mse",
     unit=Unit.QUANTITY_SQUARED,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=NUMBERS,
     cite="Honauer et al. 2016",
     formula="factor * mean e^2",
@@ -85,7 +84,7 @@ def mse(*, factor: float = 1.0) -> Recipe:
     "bias",
     unit=Unit.QUANTITY,
     better="zero",
-    bounds=(-INFINITE, INFINITE),
+    bounds=(-math.inf, math.inf),
     of=NUMBERS,
     cite="Leclercq & Morris 2003",
     formula="mean e, e = estimate - truth",
@@ -105,7 +104,7 @@ def bias() -> Recipe:
     "bias_deviation",
     unit=Unit.QUANTITY,
     better="lower",
-    bounds=(0, INFINITE),
+    bounds=(0, math.inf),
     of=NUMBERS,
     cite="Leclercq & Morris 2003",
     formula="sqrt(mean e^2 - (mean e)^2)",
@@ -137,7 +136,8 @@ def badpix(*, threshold: float = 1.0) -> Recipe:
     """Percentage of pixels whose error exceeds the threshold, or that have no estimate.
 
     The threshold is in the quantity's unit (px for disparity, m for depth). An error of exactly
-    the threshold is not bad; a missing estimate is bad unless the protocol says `skip`.
+    the threshold is not bad; a missing estimate is bad unless the protocol says `skip`. The error
+    is the float32 difference of the maps, and the threshold is rounded to float32.
 
     >>> import depthgauge as dg
     >>> dg.score([[0, 2, 3.5, float("nan")]], [[0, 0, 0, 0]], "badpix:2")["badpix:2@all"].value
@@ -175,7 +175,7 @@ def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
     better="higher",
     bounds=(0, 100),
     of=(*NUMBERS, "flow"),
-    cite="Kostliva et al. 2007",
+    cite="after Kostlivá et al. 2007 (sparsity rate)",
     formula="100 * estimated / (estimated + missing)",
     revision=1,
 )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# The numbers are the kernel's; `_kernels.py` is imported only when pixels are summed.
-_KINDS = {
+KINDS = {
     "abs": 0,
     "square": 1,
     "signed": 2,
@@ -22,6 +21,7 @@ _KINDS = {
     "log10": 9,
     "beyond": 10,
 }
+"""The kernel's number of each term; from `relative` on, a term needs the estimate itself."""
 
 
 SMALLEST = float(np.finfo(np.float32).tiny)
@@ -41,7 +41,7 @@ class Term:
     @property
     def kind(self) -> int:
         """The kernel's number of this term."""
-        return _KINDS[self.name]
+        return KINDS[self.name]
 
     @property
     def positive(self) -> bool:
@@ -99,6 +99,10 @@ class Recipe:
     """The term counts failures and the score counts successes."""
 
 
+RULES = ("linear", "floor", "floor_float32")
+"""How the place of a quantile among n sorted errors is found."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """How an order statistic is made: which quantile of |e|, and by which index rule."""
@@ -118,6 +122,10 @@ class Order:
             low = int(np.float32(n) * np.float32(self.percent / 100.0))
         low = min(low, n - 1)
         return low, low, 0.0
+
+    def between(self, low: float, high: float, n: int) -> float:
+        """The value from the errors at both places."""
+        return low + (high - low) * self.indices(n)[2]
 
 
 def mean(term: Term, factor: float = 1.0) -> Recipe:

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse, WrongShape
-from depthgauge.types import Map, Mask
+from depthgauge.types import Map, Mask, is_known
 
 
 def has_truth(truth: Map) -> Mask:
     """True where every channel of the truth is finite.
 
+    >>> import numpy as np
     >>> has_truth(np.array([[1.0, np.nan, np.inf]], np.float32))
     array([[ True, False, False]])
     """
-    if truth.ndim == 2:
-        return np.isfinite(truth)
-    if truth.ndim != 3 or truth.shape[2] == 0:
+    if truth.ndim not in (2, 3) or truth.shape[2:] == (0,):
         raise WrongShape(f"the truth has shape {truth.shape}; expected (H, W) or (H, W, C).")
-    # Channel by channel: a reduction over a last axis of two is ten times slower.
-    known = np.isfinite(truth[..., 0])
-    for channel in range(1, truth.shape[2]):
-        known &= np.isfinite(truth[..., channel])
-    return known
+    return is_known(truth)
 
 
 def same_size(name: str, array: NDArray[Any], truth: NDArray[Any]) -> None:

@@ -12,7 +12,7 @@ from depthgauge.types import Map, Mask
 _SOURCES = ("visible_mask", "occluded_mask", "right_disparity")
 
 
-@region("visible", needs=("quantity",), needs_any=_SOURCES, cite="Scharstein & Szeliski 2002")
+@region("visible", needs=("quantity",), needs_any=_SOURCES, cite="after Scharstein & Szeliski 2002")
 def visible(
     truth: Map,
     *,
@@ -27,6 +27,9 @@ def visible(
     From the truth's `visible_mask` (or `occluded_mask`) where it has one; else by the left-right
     check: |d_left(x) - d_right(x - d_left(x))| <= threshold_px. A pixel whose match has no right
     truth is neither visible nor occluded then: nobody knows.
+
+    Which of the two it is is decided for each sample, so one dataset may mix them. A mask that the
+    dataset's authors made and a left-right check do not mark exactly the same pixels.
     """
     known = has_truth(truth)
     mask = _from_masks(truth, visible_mask, occluded_mask)
@@ -38,7 +41,9 @@ def visible(
     return known & left_right_consistent(truth, right, threshold_px)
 
 
-@region("occluded", needs=("quantity",), needs_any=_SOURCES, cite="Scharstein & Szeliski 2002")
+@region(
+    "occluded", needs=("quantity",), needs_any=_SOURCES, cite="after Scharstein & Szeliski 2002"
+)
 def occluded(
     truth: Map,
     *,

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
 from depthgauge.types import Map, Mask
 
-# Chosen to be told apart from every colour of the maps, and by people who cannot see red or green.
-MISSING_COLOUR = "#2fbf71"
+# For each colour map one that does not occur in it, also for people who cannot see red or green.
+MISSING_COLOURS = {"magma": "#00b7eb", "RdBu_r": "#2fbf71"}
 NO_TRUTH_COLOUR = "#a6a6a6"
+_WIDTH_IN, _DPI = 7.0, 130
 
 
 def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: str) -> None:
     """Draws one value a pixel; where values have a sign, the colours diverge from zero.
+
+    Colours go up to the 99th percentile, so that one outlier does not hide the rest; the colour bar
+    shows by an arrow that there is more. A map that is larger than the picture is shrunk by the
+    largest error of each block, so that thin errors do not vanish.
 
     Args:
         path: The PNG to write; its folder is made.
@@ -26,43 +33,33 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
+    from mpl_toolkits.axes_grid1 import make_axes_locatable
 
     here = values[known & np.isfinite(values)]
-    signed = bool((here < 0).any())
-    low, high = _limits(here, signed)
-    height, width = values.shape
-    shown_width = 7.0
-    figure = Figure(
-        figsize=(shown_width + 1.6, max(2.2, shown_width * height / width) + 1.0), dpi=130
-    )
+    colours = "RdBu_r" if (here < 0).any() else "magma"
+    low, high = _limits(here)
+    small, small_known = _shrink(np.where(known, values, np.nan), known)
+    height, width = small.shape
+    figure = Figure(figsize=(_WIDTH_IN + 1.6, _WIDTH_IN * height / width + 1.0), dpi=_DPI)
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    colours = mpl.colormaps["RdBu_r" if signed else "magma"]
     shown = axes.imshow(
-        np.where(known, values, np.nan), cmap=colours, vmin=low, vmax=high, interpolation="nearest"
+        small, cmap=mpl.colormaps[colours], vmin=low, vmax=high, interpolation="nearest"
     )
-    for mask, colour in ((~known, NO_TRUTH_COLOUR), (known & np.isnan(values), MISSING_COLOUR)):
-        layer = np.ma.masked_where(~mask, np.ones(mask.shape))
-        axes.imshow(layer, cmap=ListedColormap([colour]), interpolation="nearest")
+    _paint(
+        axes,
+        {
+            "no truth": (~small_known, NO_TRUTH_COLOUR),
+            "no estimate": (small_known & np.isnan(small), MISSING_COLOURS[colours]),
+        },
+    )
     axes.set_xticks([])
     axes.set_yticks([])
     axes.set_title(title, fontsize=11, loc="left")
-    bar = figure.colorbar(shown, ax=axes, fraction=0.046, pad=0.02, extend=_extend(here, low, high))
+    beside = make_axes_locatable(axes).append_axes("right", size="4%", pad=0.1)
+    bar = figure.colorbar(shown, cax=beside, extend=_extend(here, low, high))
     bar.set_label(unit or "ratio")
-    axes.legend(
-        handles=[
-            Patch(color=MISSING_COLOUR, label="no estimate"),
-            Patch(color=NO_TRUTH_COLOUR, label="no truth"),
-        ],
-        loc="upper left",
-        bbox_to_anchor=(0, -0.01),
-        ncols=2,
-        frameon=False,
-        fontsize=9,
-    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, bbox_inches="tight")
@@ -70,14 +67,54 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
         raise BadFile(f"{path}: cannot be written ({error.strerror}).") from error
 
 
-def _limits(values: np.ndarray, signed: bool) -> tuple[float, float]:
-    """The colour range: up to the 99th percentile, so that one outlier does not hide the rest."""
+def _paint(axes: Any, layers: dict[str, tuple[Mask, str]]) -> None:
+    """Paints masks in plain colours, with a legend of those that occur."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    handles = []
+    for label, (mask, colour) in layers.items():
+        if mask.any():
+            layer = np.ma.masked_where(~mask, np.ones(mask.shape))
+            axes.imshow(layer, cmap=ListedColormap([colour]), interpolation="nearest")
+            handles.append(Patch(color=colour, label=label))
+    if handles:
+        axes.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(0, -0.01),
+            ncols=2,
+            frameon=False,
+            fontsize=9,
+        )
+
+
+def _shrink(values: Map, known: Mask) -> tuple[NDArray[np.float32], Mask]:
+    """At most as many pixels as the picture has: of each block the error of largest size."""
+    k = -(-values.shape[1] // int(_WIDTH_IN * _DPI))
+    if k <= 1:
+        return values, known
+    height, width = (-(-n // k) for n in values.shape)
+    padding = [(0, height * k - values.shape[0]), (0, width * k - values.shape[1])]
+
+    def blocks(array: NDArray[Any], fill: Any) -> NDArray[Any]:
+        padded = np.pad(array, padding, constant_values=fill)
+        return padded.reshape(height, k, width, k).swapaxes(1, 2).reshape(height, width, k * k)
+
+    each = blocks(values, np.nan)
+    sizes = np.where(np.isfinite(each), np.abs(each), -1.0)
+    largest = np.take_along_axis(each, sizes.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+    # A block without a single estimate is missing; one with some shows their error.
+    return largest, np.asarray(blocks(known, False).any(axis=-1))
+
+
+def _limits(values: NDArray[np.float32]) -> tuple[float, float]:
     if not values.size:
-        return (-1.0, 1.0) if signed else (0.0, 1.0)
+        return 0.0, 1.0
     largest = float(np.percentile(np.abs(values), 99)) or float(np.abs(values).max()) or 1.0
-    return (-largest if signed else 0.0, largest)
+    return (-largest if (values < 0).any() else 0.0), largest
 
 
-def _extend(values: np.ndarray, low: float, high: float) -> str:
+def _extend(values: NDArray[np.float32], low: float, high: float) -> str:
     below, above = bool((values < low).any()), bool((values > high).any())
     return {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]

@@ -25,21 +25,22 @@ SUMMARY_COLUMNS: Columns = [
     ("value", "right"),
     ("unit", "left"),
     ("samples", "right"),
+    ("density", "right"),
 ]
 
 
-def show_number(value: float, digits: int = 4) -> str:
-    """A number for a table: significant digits, no exponent for usual sizes.
+def show_number(value: float) -> str:
+    """A number for a table: fixed decimals, so that columns line up; more for small ones.
 
     >>> show_number(3.14159265), show_number(0.000123), show_number(12345.678)
-    ('3.142', '0.0001230', '12346')
+    ('3.142', '0.0001230', '12345.678')
     """
     if not math.isfinite(value):
         return "-" if math.isnan(value) else str(value)
-    if value == 0:
-        return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:.{decimals}f}" if decimals <= 9 else f"{value:.{digits - 1}e}"
+    if value == 0 or abs(value) >= 0.1:
+        return f"{value:.3f}"
+    decimals = 3 - math.floor(math.log10(abs(value)))
+    return f"{value:.{decimals}f}" if decimals <= 9 else f"{value:.3e}"
 
 
 def score_rows(scores: Mapping[str, Score]) -> Rows:
@@ -51,7 +52,7 @@ def score_rows(scores: Mapping[str, Score]) -> Rows:
             score.unit,
             f"{score.count:,}",
             f"{score.missing:,}",
-            f"{100 * score.density:.1f} %" if score.count + score.missing else "-",
+            show_share(score.density),
         ]
         for name, score in scores.items()
     ]
@@ -60,15 +61,24 @@ def score_rows(scores: Mapping[str, Score]) -> Rows:
 def summary_rows(result: Result) -> Rows:
     """One row a score: the pooled value, and how many samples went into it."""
     return [
-        [name, show_summary(found), found.unit, f"{found.used}/{found.all}"]
+        [
+            name,
+            show_summary(found),
+            found.unit,
+            f"{found.used}/{found.all}",
+            show_share(found.density),
+        ]
         for name, found in result.summary.items()
     ]
 
 
 def show_summary(found: Summary) -> str:
     """The pooled value, or why there is none."""
-    if math.isnan(found.value):
-        if found.used == found.all or found.all == 0:
-            return "none"
+    if found.incomplete:
         return f"incomplete {found.used}/{found.all}"
-    return show_number(found.value)
+    return "empty" if math.isnan(found.value) else show_number(found.value)
+
+
+def show_share(share: float) -> str:
+    """A share of pixels in percent."""
+    return "-" if math.isnan(share) else f"{100 * share:.1f} %"

@@ -1,0 +1,270 @@
+"""What the schema alone cannot see: names, regions, limits, and keys that do not go together.
+
+Each check says which keys it reads, so that a file with a mistake in one key is still checked for
+all mistakes in the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from depthgauge._registry import nearest
+from depthgauge.benchmarks._messages import shown
+from depthgauge.benchmarks._named_regions import names_used
+from depthgauge.benchmarks.schema import NO_DATASET, NOT_OF_TWINS, BenchmarkFile, ScoreBlock
+from depthgauge.benchmarks.score_ids import file_name
+from depthgauge.errors import DepthgaugeError, Problem
+from depthgauge.metrics import METRICS
+from depthgauge.regions import resolve
+from depthgauge.units import QUANTITY_UNITS
+
+_SCALES = (1, 0.5, 0.25)
+_WITH_DEPTH = ("depth", "disparity")
+"""Quantities that have a depth, and a scale that an alignment can find."""
+
+
+def check(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Problem]:
+    """Every mistake; checks of keys that are broken already are left out."""
+    own = _OF_ALL + (_OF_SCORES if benchmark.twin is None else _OF_TWINS)
+    found = [
+        problem
+        for function, keys in own
+        if not set(keys) & set(broken)
+        for problem in function(benchmark)
+    ]
+    if benchmark.twin is None and not found and not broken:
+        found += _check_ids(benchmark)
+    return list(dict.fromkeys(found))
+
+
+def check_file(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Problem]:
+    """What a protocol may say that came with two maps, but a file may not."""
+    found = []
+    if benchmark.dataset == NO_DATASET and "dataset" not in broken:
+        found.append(Problem("dataset", "is 'none', which is for two maps", "name a dataset"))
+    if "given_regions" in benchmark.model_fields_set:
+        hint = "use [regions], or the dataset's masks by their names"
+        found.append(Problem("given_regions", "is for masks that come with a call", hint))
+    return found
+
+
+def _check_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    quantity = benchmark.quantity
+    if quantity not in QUANTITY_UNITS:
+        hint = nearest(quantity, QUANTITY_UNITS) or f"known: {', '.join(QUANTITY_UNITS)}"
+        yield Problem("quantity", f"there is no quantity '{quantity}'", hint)
+
+
+def _check_dataset(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    from depthgauge.datasets import DATASETS
+
+    name, split = benchmark.dataset, benchmark.split
+    if name == NO_DATASET:
+        return
+    if name not in DATASETS:
+        yield Problem("dataset", f"there is no dataset '{name}'", nearest(name, DATASETS))
+    elif (splits := DATASETS[name].spec.splits) and split not in splits:
+        hint = nearest(split, splits) or f"it has {', '.join(splits)}"
+        yield Problem("split", f"{name} has no split '{split}'", hint)
+
+
+def _check_twin(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    from depthgauge.benchmarks.twins import TWINS
+
+    try:
+        TWINS[str(benchmark.twin)].options(benchmark.options)
+    except DepthgaugeError as error:
+        yield Problem("twin", str(error))
+
+
+def _check_keys_of_twin(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    hint = "leave it out, or make it one of the twin's [options]"
+    for key in NOT_OF_TWINS:
+        empty = getattr(benchmark, key) in ((), {})
+        if key in benchmark.model_fields_set and not empty:
+            yield Problem(key, "does nothing here: a twin has its own rules", hint)
+    if benchmark.missing == "interpolate":
+        yield Problem("missing", "is 'interpolate' but a twin has its own rules", hint)
+
+
+def _check_options(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if benchmark.options:
+        yield Problem("options", "are for a twin, and there is none", "add twin = ...")
+
+
+def _check_sizes(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    scale = benchmark.truth_scale
+    if scale not in _SCALES:
+        yield Problem("truth_scale", f"is {scale:g}", "use 1, 0.5 or 0.25")
+    elif benchmark.crop and scale != 1:
+        what = f"is {benchmark.crop} with truth_scale = {scale:g}"
+        yield Problem("crop", what, "crop goes only with truth_scale = 1")
+
+
+def _check_missing(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if benchmark.missing == "good":
+        yield Problem("missing", "'good' is for twins only", "use 'bad'")
+    if (benchmark.missing == "interpolate") != (benchmark.interpolate is not None):
+        yield Problem("interpolate", 'goes with missing = "interpolate", which must say how')
+    if (benchmark.interpolate == "constant") != (benchmark.interpolate_constant is not None):
+        yield Problem("interpolate_constant", 'goes with interpolate = "constant"')
+
+
+def _check_truth(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    low, high = benchmark.truth.min_depth_m, benchmark.truth.max_depth_m
+    if low is not None and high is not None and not low < high:
+        what = f"is {low:g} but max_depth_m is {high:g}"
+        yield Problem("truth.min_depth_m", what, "it must be less than max_depth_m")
+
+
+def _check_estimate(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for key, pair in (("clip", benchmark.estimate.clip), ("range", benchmark.estimate.range)):
+        if isinstance(pair, tuple) and not pair[0] < pair[1]:
+            what = f"is [{pair[0]:g}, {pair[1]:g}]"
+            yield Problem(f"estimate.{key}", what, "the first must be less than the second")
+
+
+def _check_depth_only(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    quantity = benchmark.quantity
+    if quantity in _WITH_DEPTH or quantity not in QUANTITY_UNITS:
+        return
+    only = f"is for depth and disparity only, not for {quantity}"
+    if benchmark.align.kind != "none":
+        yield Problem("align.kind", f"is '{benchmark.align.kind}' but {only.removeprefix('is ')}")
+    for key in ("min_depth_m", "max_depth_m"):
+        if getattr(benchmark.truth, key) is not None:
+            yield Problem(f"truth.{key}", only)
+
+
+def _check_blocks(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if not benchmark.scores:
+        yield Problem("scores", "there is none", "add a [[scores]] block")
+    for where, block in _blocks(benchmark):
+        if block.metric not in METRICS:
+            hint = nearest(block.metric, METRICS)
+            yield Problem(f"{where}.metric", f"there is no metric '{block.metric}'", hint)
+            continue
+        wrong = list(_check_params(block, where))
+        yield from wrong
+        if wrong:
+            continue
+        try:
+            list(block.specs())
+        except DepthgaugeError as error:
+            yield Problem(where, str(error))
+
+
+def _check_params(block: ScoreBlock, where: str) -> Iterator[Problem]:
+    metric = METRICS[block.metric]
+    for key, values in block.params.items():
+        if key not in metric.params:
+            known = [*metric.params, "metric", "region", "name"]
+            yield Problem(f"{where}.{key}", f"{metric.name} has no '{key}'", nearest(key, known))
+        elif not values:
+            yield Problem(f"{where}.{key}", "is an empty list, which gives no score")
+        for value in values:
+            if isinstance(value, bool):
+                yield Problem(f"{where}.{key}", f"is {shown(value)} but must be a number or a word")
+    if not block.region and not isinstance(block.region, str):
+        yield Problem(f"{where}.region", "is an empty list, which gives no score")
+
+
+def _check_pools(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for _, block in _blocks(benchmark):
+        if block.metric in METRICS and benchmark.pool not in METRICS[block.metric].pools:
+            hint = f"it can by {', '.join(METRICS[block.metric].pools)}"
+            yield Problem("pool", f"{block.metric} cannot be pooled by '{benchmark.pool}'", hint)
+
+
+def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    quantity = benchmark.quantity
+    for where, block in _blocks(benchmark):
+        if block.metric in METRICS and quantity not in METRICS[block.metric].of:
+            of = ", ".join(METRICS[block.metric].of)
+            yield Problem(f"{where}.metric", f"{block.metric} scores {of}, not {quantity}")
+
+
+def _check_ids(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for spec in benchmark.specs:
+        key = file_name(spec.id)
+        if seen.get(key) == spec.id:
+            yield Problem("scores", f"'{spec.id}' is there twice")
+        elif key in seen:
+            yield Problem("scores", f"'{spec.id}' and '{seen[key]}' would share one file name")
+        seen[key] = spec.id
+
+
+def _check_named_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    fine: dict[str, str] = {}
+    for name, text in benchmark.regions.items():
+        try:
+            resolve.defaults(text)
+            resolve.revisions({name: text})  # refuses second meanings as well
+        except DepthgaugeError as error:
+            yield Problem(f"regions.{name}", str(error))
+            continue
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            yield Problem(f"regions.{name}", "is no name", "use letters, digits and _")
+        elif name in benchmark.given_regions:
+            yield Problem(f"regions.{name}", "comes as a mask with the call as well", "rename one")
+        fine[name] = text
+    for name, text in fine.items():
+        if name in (through := names_used(text, fine)):
+            others = ", ".join(sorted(through - {name}))
+            yield Problem(f"regions.{name}", f"is defined by itself, through {others}")
+
+
+def _check_fit_on(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    yield from _check_region(benchmark, "align.fit_on", benchmark.align.fit_on)
+
+
+def _check_score_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for where, block in _blocks(benchmark):
+        if isinstance(block.region, str):
+            yield from _check_region(benchmark, f"{where}.region", block.region)
+            continue
+        for index, name in enumerate(block.region):
+            yield from _check_region(benchmark, f"{where}.region[{index}]", name)
+
+
+def _check_region(benchmark: BenchmarkFile, where: str, text: str) -> Iterator[Problem]:
+    if text in benchmark.regions or text in benchmark.given_regions:
+        return
+    try:
+        resolve.defaults(text)
+    except DepthgaugeError as error:
+        yield Problem(where, str(error))
+
+
+def _blocks(benchmark: BenchmarkFile) -> Iterator[tuple[str, ScoreBlock]]:
+    for index, block in enumerate(benchmark.scores):
+        yield f"scores[{index}]", block
+
+
+_Check = tuple[Callable[[BenchmarkFile], Iterator[Problem]], tuple[str, ...]]
+"""A check and the keys that it reads."""
+
+_OF_ALL: tuple[_Check, ...] = (
+    (_check_quantity, ("quantity",)),
+    (_check_dataset, ("dataset", "split")),
+)
+_OF_TWINS: tuple[_Check, ...] = (
+    (_check_twin, ("twin", "options")),
+    (_check_keys_of_twin, ()),
+)
+_OF_SCORES: tuple[_Check, ...] = (
+    (_check_options, ("twin",)),
+    (_check_sizes, ("twin", "truth_scale", "crop")),
+    (_check_missing, ("twin", "missing", "interpolate", "interpolate_constant")),
+    (_check_truth, ("truth",)),
+    (_check_estimate, ("estimate",)),
+    (_check_depth_only, ("quantity",)),
+    (_check_blocks, ("twin", "scores")),
+    (_check_pools, ("scores", "pool")),
+    (_check_metrics_quantity, ("scores", "quantity")),
+    (_check_named_regions, ("regions",)),
+    (_check_fit_on, ("regions", "given_regions")),
+    (_check_score_regions, ("scores", "regions", "given_regions")),
+)
