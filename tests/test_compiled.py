@@ -33,6 +33,42 @@ def test_several_threads_can_score_at_once(layer):
     assert ran.returncode == 0, ran.stderr.decode()
 
 
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+import depthgauge as dg
+
+truth = np.random.default_rng(0).random((3000, 3000), dtype=np.float32) + 1
+dg.score(truth[:64].copy(), truth[:64].copy(), ["mae", "quantile:50"])
+stop = threading.Event()
+
+def press():
+    while not stop.is_set():
+        time.sleep(0.013)
+        os.kill(os.getpid(), signal.SIGINT)
+
+caught = 0
+threading.Thread(target=press, daemon=True).start()
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    try:
+        dg.score(truth, truth, ["mae", "quantile:50"])
+    except KeyboardInterrupt:
+        caught += 1
+stop.set()
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+assert caught > 10, caught
+"""
+
+
+def test_ctrl_c_in_a_kernel_is_an_interrupt_and_no_crash():
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode in (0, -2, 130, 1), (ran.returncode, ran.stderr[-500:])
+    assert ran.returncode != 1 or "KeyboardInterrupt" in ran.stderr
+
+
 NO_CACHE = """
 from numba.core import caching
 # Named with an underscore by older versions of numba.

@@ -2,6 +2,9 @@
 
 Where neither OpenMP nor TBB is installed, numba's own thread pool ends the whole process when two
 Python threads start parallel kernels at once. A kernel uses all cores anyway, so they queue.
+
+Parallel kernels return nothing and fill arrays that they are given: numba crashes where Ctrl-C
+arrives while it packs several results into a tuple.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ def compiled(*, parallel: bool = False, **options: Any) -> Callable[[Callable[..
     """Compiles the decorated function with numba when it is first called.
 
     Args:
-        parallel: Runs `prange` loops on all cores; the kernel can be called from any thread.
+        parallel: Runs `prange` loops on all cores; the kernel can be called from any thread and
+            returns nothing.
         options: Further options of `numba.njit`.
     """
     from numba import njit

@@ -79,6 +79,16 @@ def test_without_calib_beside_the_estimate_the_datas_ndisp_is_divided(golden_mid
     assert bare.to_json()["samples"] == beside.to_json()["samples"]
 
 
+def test_the_calib_beside_the_estimate_needs_only_what_is_used(golden_middlebury, tmp_path):
+    (tmp_path / "Edges").mkdir()
+    shutil.copy(golden_middlebury / "trainingF/Edges/disp0EST.pfm", tmp_path / "Edges")
+    (tmp_path / "Edges/calib.txt").write_text("ndisp=48\n")
+    data = golden_middlebury / "trainingF"
+    bare = dg.evaluate("middlebury-toolkit", data, tmp_path, only=["Edges"])
+    whole = dg.evaluate("middlebury-toolkit", data, data, name="EST", only=["Edges"])
+    assert bare.samples["Edges"] == whole.samples["Edges"]
+
+
 def test_without_a_mask_the_nonocc_ids_are_left_out_and_named(golden_middlebury, tmp_path):
     data = tmp_path / "data"
     shutil.copytree(golden_middlebury / "trainingF", data)

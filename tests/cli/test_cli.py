@@ -1,5 +1,6 @@
 """The command line: data on stdout, one sentence on stderr, exit codes 0, 1 and 2."""
 
+import json
 import os
 import re
 import subprocess
@@ -162,6 +163,35 @@ def test_wrong_metric_and_truncated_file(run, maps):
     assert ran.code == 1
     assert ran.err.startswith(f"error: {path}")
     assert ran.err.count("\n") == 1
+
+
+def test_json_goes_through_pipes_and_links(run, maps):
+    os.mkfifo(maps / "pipe")
+    with subprocess.Popen(["cat", maps / "pipe"], stdout=subprocess.PIPE, text=True) as reader:
+        assert run(*two(maps), "--json", maps / "pipe").code == 0
+        assert json.loads(reader.stdout.read())["benchmark"] == "two-maps"
+    (maps / "link.json").symlink_to(maps / "target.json")
+    assert run(*two(maps), "--json", maps / "link.json").code == 0
+    assert (maps / "link.json").is_symlink()
+    assert (maps / "target.json").read_text().startswith("{")
+    ran = run(*two(maps), "--json", maps)
+    assert ran.code == 1
+    assert "it is a folder, device or pipe" in ran.err
+
+
+def test_a_circle_of_links_is_no_data(run, tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    ran = run("score", "middlebury", "--data", tmp_path / "a", "--estimates", tmp_path)
+    assert ran.code == 1
+    assert "there is no such folder" in ran.err
+
+
+def test_python_dash_m():
+    ran = subprocess.run(
+        [sys.executable, "-m", "depthgauge", "--version"], capture_output=True, text=True
+    )
+    assert ran.stdout.startswith("depthgauge, version")
 
 
 def test_an_unwritable_json_is_one_sentence(run, maps):

@@ -97,6 +97,7 @@ def test_alignment_and_resizing():
         (([[1.0]], [[1.0]], "mae"), {"missing": "good"}, BadScoreId, "for twins only"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"a b": [[True]]}}, BadScoreId, "letters, digits"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"g": [[1, 1]]}}, WrongShape, "region 'g'"),
+        (([[1.0]], [[1.0]], "mae"), {"regions": {3: [[True]]}}, BadScoreId, "letters, digits"),
         (([["a"]], [[1.0]], "mae"), {}, WrongShape, "array of numbers"),
         (([[1.0]], [[1.0]], "epe"), {"quantity": "flow"}, WrongShape, "flow has 2 channel"),
         (
@@ -138,6 +139,28 @@ def test_masked_arrays_lists_and_estimates():
     deep = np.ones((3, 4, 1))
     assert dg.score(deep, deep, "mae")["mae@all"].count == 12
     assert str(dg.score([[1.0]], [[3.0]], "mae")) == "mae@all: 2 px"
+
+
+def test_masks_of_any_kind_are_regions():
+    truth = np.ones((1, 4))
+    kinds = {
+        "bytes": np.array([[0, 255, 1, 0]], np.uint8),
+        "floats": np.array([[0.0, 1.0, 1.0, np.nan]]),
+        "masked": np.ma.array([[1, 1, 1, 1]], mask=[[1, 0, 0, 1]]),
+        "lists": [[False, True, True, False]],
+    }
+    scores = dg.score(truth, truth, "mae", regions=kinds)
+    assert [scores[f"mae@{name}"].count for name in kinds] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("align", ["median", "scale"])
+def test_a_depth_of_zero_is_not_aligned(align):
+    truth = np.arange(1.0, 31.0).reshape(5, 6)
+    estimate = truth / 2
+    estimate[::2] = 0
+    found = dg.score(estimate, truth, "absrel", quantity="depth", align=align)["absrel@all"]
+    assert found.alignment["scale"] == pytest.approx(2)
+    assert (found.value, found.count, found.missing) == (pytest.approx(0, abs=1e-6), 12, 18)
 
 
 def test_read_only_arrays_are_scored():

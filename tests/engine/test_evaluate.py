@@ -177,6 +177,32 @@ def test_what_could_not_be_filled_is_still_missing_and_bad(folders, trial):
     assert sample["mae@all"].why == "missing"
 
 
+def test_removing_an_estimate_does_not_help_where_a_constant_is_filled_in(folders, trial):
+    made = trial(missing="interpolate", interpolate="constant", interpolate_constant=5.0)
+    folders.write("b", folders.truth["b"] + 100)
+    before = folders.evaluate(made).summary
+    (folders.estimates / "b.pfm").unlink()
+    after = folders.evaluate(made).summary
+    assert after["badpix:1@all"].value >= before["badpix:1@all"].value
+    assert after["mae@all"].incomplete
+
+
+def test_a_sample_that_cannot_be_aligned_is_left_out_and_named(folders, trial):
+    for name in "ab":
+        folders.write_mask("glass", name, np.ones(folders.truth[name].shape, bool))
+    result = folders.evaluate(trial(align={"kind": "median", "fit_on": "glass"}))
+    assert set(result.samples) == {"a", "b"}
+    assert result.left_out[0].startswith("c: the alignment is fitted on 'glass'")
+
+
+def test_a_sample_without_the_range_that_others_have_is_named(golden_middlebury, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(golden_middlebury / "trainingF", data)
+    (data / "Canal" / "calib.txt").unlink()
+    result = dg.evaluate("middlebury", data, golden_middlebury / "trainingF", name="EST")
+    assert result.left_out == ("Canal: disparity_range",)
+
+
 def test_a_constant_outside_the_range_is_filled_in_all_the_same(folders, trial):
     made = trial(
         missing="interpolate",

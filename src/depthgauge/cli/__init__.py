@@ -79,6 +79,8 @@ def main() -> None:
         # Whoever read our output has gone; Python would complain again on closing stdout.
         sys.stderr.close()
         code = 1
+    except MemoryError:
+        code = _say("there is not enough memory for maps of this size.", 1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = _say(f"{where}{error.strerror or error}.", 1)

@@ -38,7 +38,7 @@ def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: st
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     # Not cut to 80 columns where the output goes to a file or a pipe.
-    width = None if sys.stdout.isatty() else 160
+    width = None if sys.stdout is not None and sys.stdout.isatty() else 160
     Console(width=width, highlight=False).print(table)
 
 
@@ -55,7 +55,7 @@ def warn(text: str) -> None:
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner on stderr, only on a terminal, for work whose length nobody knows."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
@@ -67,7 +67,7 @@ def working(text: str) -> Iterator[None]:
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on stderr, only on a terminal; yields `step(what, done, all)`."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, done, whole: None
         return
     from rich.console import Console

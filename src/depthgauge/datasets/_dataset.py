@@ -90,7 +90,7 @@ def reader(spec: DatasetSpec) -> Callable[[Callable[..., Iterator[Sample]]], Rea
             root = Path(root)
             if spec.splits and split not in spec.splits:
                 raise unknown(f"{spec.id} split", split, spec.splits)
-            if not root.is_dir():
+            if not _is_folder(root):
                 raise BadData(f"{root}: there is no such folder. {expected(spec)}")
             found = read(root, split, **options)
             # The first sample is made at once, so that mistakes show where the call is.
@@ -102,6 +102,13 @@ def reader(spec: DatasetSpec) -> Callable[[Callable[..., Iterator[Sample]]], Rea
         return samples
 
     return wrap
+
+
+def _is_folder(root: Path) -> bool:
+    try:
+        return root.resolve(strict=True).is_dir()
+    except (OSError, RuntimeError):  # nothing there, or links that lead in a circle
+        return False
 
 
 def expected(spec: DatasetSpec) -> str:

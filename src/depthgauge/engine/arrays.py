@@ -132,12 +132,12 @@ def prepare_maps(
         quantity = "flow" if truth_map.ndim == 3 else "disparity"
     estimate_map = _as_map(estimate, quantity)
     given, named = _split_regions(regions or {}, truth_map)
-    ids = [metrics] if isinstance(metrics, str) else list(metrics)
+    ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
     protocol = _make_protocol(
         quantity=quantity,
         missing=missing,
         estimate_resize=estimate_resize,
-        align={"kind": align} if isinstance(align, str) else dict(align),
+        align={"kind": align} if isinstance(align, str) else dict(align or {}),
         regions=named,
         given_regions=sorted(given),
         scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
@@ -212,20 +212,26 @@ def _split_regions(
     given: dict[str, Mask] = {}
     named: dict[str, str] = {}
     for name, region in regions.items():
-        if not name.isidentifier():
+        if not (isinstance(name, str) and name.isidentifier()):
             raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
         if name in REGIONS:
             raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
         if isinstance(region, str):
             named[name] = region
             continue
-        mask = np.asarray(region, bool)
+        mask = _as_mask(region)
         if mask.shape != truth.shape[:2]:
             raise WrongShape(
                 f"region '{name}' is {mask.shape} but the maps are {truth.shape[:2]}; make it so."
             )
         given[name] = mask
     return given, named
+
+
+def _as_mask(region: ArrayLike) -> Mask:
+    """True where it is neither 0 nor NaN nor masked."""
+    values = np.ma.filled(region, 0) if np.ma.isMaskedArray(region) else np.asarray(region)
+    return np.asarray((values == values) & (values != 0))
 
 
 def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:

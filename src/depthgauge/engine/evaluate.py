@@ -29,6 +29,8 @@ class _Tally:
 
     declared: frozenset[str] = frozenset()
     """Masks and labels that some of the samples have."""
+    ranged: bool = False
+    """Whether estimates outside the samples' disparity range are missing."""
     samples: dict[str, dict[str, Score]] = field(default_factory=dict)
     scenes: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -68,7 +70,7 @@ def evaluate(
         raise BadData(f"{root}: there is no such folder of estimates.")
     samples = list(dataset.samples(Path(data), protocol.split))
     chosen = _choose(samples, list(only))
-    tally = _Tally(declared=_declared(samples))
+    tally = _Tally(declared=_declared(samples), ranged=_uses_range(protocol, samples))
     for done, sample in enumerate(chosen, start=1):
         # What is read of a sample goes with it, or all maps of the dataset would pile up.
         _evaluate_sample(protocol, dataset, sample.fresh(), root, name, tally)
@@ -120,6 +122,12 @@ def _declared(samples: list[Sample]) -> frozenset[str]:
     return frozenset(name for name in names if name.endswith(("_mask", "_labels")))
 
 
+def _uses_range(protocol: Protocol, samples: list[Sample]) -> bool:
+    asked = protocol.quantity == "disparity" and protocol.estimate.range == "inputs"
+    given = any("disparity_range" in sample.inputs for sample in samples)
+    return asked and given and protocol.twin is None
+
+
 def _evaluate_sample(
     protocol: Protocol,
     dataset: Dataset,
@@ -132,6 +140,9 @@ def _evaluate_sample(
         tally.left_out.append(sample.id)
         return
     tally.scenes[sample.id] = sample.scene
+    if tally.ranged and "disparity_range" not in sample.inputs:
+        # Other samples have one, so this one is scored by a milder rule; that must be seen.
+        tally.left_out.append(f"{sample.id}: disparity_range")
     try:
         path = locate(dataset, root, sample.id, protocol.quantity, name)
         if protocol.twin is not None:
@@ -139,6 +150,9 @@ def _evaluate_sample(
         else:
             estimate = read_map(path, quantity=protocol.quantity)
             _score_sample(protocol, sample, estimate, tally)
+    except Unavailable as error:
+        tally.left_out.append(f"{sample.id}: {error}")
+        del tally.scenes[sample.id]
     except DepthgaugeError as error:
         tally.failed[sample.id] = str(error)
         if protocol.twin is None:

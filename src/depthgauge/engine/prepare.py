@@ -17,7 +17,7 @@ from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
 from depthgauge.regions import Resolved, compute_regions
-from depthgauge.types import Map, Mask
+from depthgauge.types import Map, Mask, is_known
 from depthgauge.units import CHANNELS
 
 
@@ -52,6 +52,9 @@ def prepare(
             for name, mask in masks.items()
         }
     estimate = fit_size(protocol, estimate, truth)
+    if protocol.quantity == "depth" and protocol.align.kind in ("median", "scale"):
+        # A depth that is not positive is none; only a shift can make one of it.
+        estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
     alignment = _fit(protocol, estimate, truth, masks, unavailable)
     if alignment is not None:
         estimate = apply_alignment(estimate, alignment, protocol.quantity)
@@ -59,8 +62,9 @@ def prepare(
         least, most = (np.float32(value) for value in protocol.estimate.clip)
         estimate = np.clip(estimate, least, most)
     prepared = Prepared(estimate, truth, masks, *estimate_range(protocol, items), alignment, items)
-    if protocol.interpolate is not None:
-        # What is filled in is taken as it is: the allowed range is one for methods.
+    if protocol.interpolate is not None and is_known(prepared.allowed).any():
+        # An estimate that is not there at all stays so, or leaving one out could help. What is
+        # filled in is taken as it is: the allowed range is one for methods.
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
         prepared = Prepared(filled, truth, masks, alignment=alignment, items=items)
     return prepared, unavailable

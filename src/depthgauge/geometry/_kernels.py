@@ -16,10 +16,8 @@ Array = NDArray[Any]
 
 
 @compiled()
-def undistort(x: Array, y: Array, k: Array) -> tuple[Array, Array]:
-    """Slopes of rays whose distorted slopes are x, y: Newton's method, NaN where it fails."""
-    out_x = np.full(x.shape, np.nan)
-    out_y = np.full(x.shape, np.nan)
+def undistort(x: Array, y: Array, k: Array, out_x: Array, out_y: Array) -> None:
+    """Slopes of rays whose distorted slopes are x, y; nothing is written where there is none."""
     k1, k2, p1, p2, k3 = k[0], k[1], k[2], k[3], k[4]
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
@@ -42,7 +40,6 @@ def undistort(x: Array, y: Array, k: Array) -> tuple[Array, Array]:
                     break
                 a -= (yy * ex - xy * ey) / determinant
                 b -= (xx * ey - xy * ex) / determinant
-    return out_x, out_y
 
 
 @compiled()

@@ -38,7 +38,8 @@ def ray_slopes(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64]
         return x, y
     from depthgauge.geometry._kernels import undistort
 
-    straight: tuple[NDArray[np.float64], NDArray[np.float64]] = undistort(x, y, coefficients)
+    straight = np.full(x.shape, np.nan), np.full(x.shape, np.nan)
+    undistort(x, y, coefficients, *straight)
     return straight
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from depthgauge.io.middlebury_calib import (
         MiddleburyCalib,
         read_middlebury_calib,
+        read_middlebury_limits,
         write_middlebury_calib,
     )
     from depthgauge.io.opencv_storage import read_opencv_calibration, write_opencv_calibration
@@ -34,6 +35,7 @@ _HOMES = {
     "read_map": "maps",
     "read_mask": "image",
     "read_middlebury_calib": "middlebury_calib",
+    "read_middlebury_limits": "middlebury_calib",
     "read_opencv_calibration": "opencv_storage",
     "read_ply": "ply",
     "stored_dtype": "maps",
@@ -55,6 +57,7 @@ __all__ = [
     "read_map",
     "read_mask",
     "read_middlebury_calib",
+    "read_middlebury_limits",
     "read_opencv_calibration",
     "read_ply",
     "stored_dtype",

@@ -119,9 +119,12 @@ def check_size(path: AnyPath, shape: tuple[int, int, int], limit: int) -> None:
 def replacing(path: AnyPath) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to it when the block ends well, else removed.
 
-    So a full disk or a killed process never leaves half a file under the real name.
+    So a full disk or a killed process never leaves half a file under the real name. A link stays
+    a link: what it leads to is replaced.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise DepthgaugeError(f"{path}: cannot be written: it is a folder, device or pipe")
     beside = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         yield beside
@@ -148,7 +151,16 @@ def write_parts(path: AnyPath, *parts: bytes | memoryview | NDArray[Any]) -> Non
 
 
 def write_text(path: AnyPath, text: str) -> None:
-    """Writes a text file, UTF-8, atomically and synced: after a power cut it is old or new."""
+    """Writes a text file, UTF-8, atomically and synced: after a power cut it is old or new.
+
+    A device or pipe is written to as it is.
+    """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise DepthgaugeError(f"{path}: cannot be written: {error.strerror}") from None
+        return
     with replacing(path) as beside, open(beside, "x", encoding="utf-8") as file:
         file.write(text)
         file.flush()

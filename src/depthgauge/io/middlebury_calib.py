@@ -52,6 +52,17 @@ class MiddleburyCalib:
     """Greatest vertical disparity that rectification left, px."""
 
 
+def read_middlebury_limits(path: AnyPath) -> tuple[int, bool]:
+    """`ndisp` and `isint` of a calib.txt, which may hold nothing else."""
+    with opened(path) as file:
+        fields = _fields(path, read_whole(path, file, _MOST_BYTES).decode("latin-1"))
+    if "ndisp" not in fields:
+        raise BadFile(f"{path}: expected a Middlebury calib.txt, ndisp not in it")
+    ndisp = _whole(path, "ndisp", _number(path, "ndisp", *fields["ndisp"]))
+    isint = _number(path, "isint", *fields["isint"]) if "isint" in fields else 0
+    return ndisp, bool(isint)
+
+
 def read_middlebury_calib(path: AnyPath) -> MiddleburyCalib:
     """Reads calib.txt; without `doffs` it is the difference of the principal points.
 

@@ -228,7 +228,19 @@ def _count_true(flags):
 
 @compiled(parallel=True)
 def moments(
-    estimate, truth, codes, lookup, n_atoms, empty_atom, kinds, params, low, high, channels
+    estimate,
+    truth,
+    codes,
+    lookup,
+    empty_atom,
+    kinds,
+    params,
+    low,
+    high,
+    channels,
+    all_counts,
+    all_missing,
+    all_sums,
 ):
     """Counts, missing and sums of every term for every atom.
 
@@ -237,17 +249,17 @@ def moments(
         truth: the same; finite wherever a pixel is in a region.
         codes: flat plane of the regions; `lookup[code]` is the atom.
         lookup: from code to atom.
-        n_atoms: number of atoms.
         empty_atom: the atom of the pixels that are in no region, or -1; they are not summed.
         kinds: kind of each term.
         params: its two parameters.
         low: estimates below it are missing.
         high: and those above it.
         channels: 1 for maps of numbers, 2 for flow.
-
-    Returns:
-        counts (atoms,), missing (atoms,), sums (atoms, terms).
+        all_counts: (atoms,), is filled.
+        all_missing: (atoms,), is filled.
+        all_sums: (atoms, terms), is filled.
     """
+    n_atoms = all_counts.size
     n = codes.size
     tiles = (n + TILE - 1) // TILE
     counts = np.zeros((tiles, n_atoms), np.int64)
@@ -312,18 +324,17 @@ def moments(
                         over[t, a],
                     )
                 begin = end
-    totals = sums.sum(axis=0)
+    all_counts[:] = counts.sum(axis=0)
+    all_missing[:] = missing.sum(axis=0)
+    all_sums[:] = sums.sum(axis=0)
     for k in range(columns.size):
-        totals[:, columns[k]] = over[:, :, k].sum(axis=0)
-    return counts.sum(axis=0), missing.sum(axis=0), totals
+        all_sums[:, columns[k]] = over[:, :, k].sum(axis=0)
 
 
 @compiled(parallel=True)
-def term_map(estimate, truth, kind, first, second, low, channels):
-    """One term's value at every pixel, NaN where estimate or truth is missing."""
-    n = truth.size // channels
-    out = np.full(n, np.nan, np.float32)
-    for i in prange(n):
+def term_map(estimate, truth, kind, first, second, low, channels, out):
+    """One term's value at every pixel; nothing is written where estimate or truth is missing."""
+    for i in prange(out.size):
         if channels == 1:
             x, g = estimate[i], truth[i]
             error = x - g
@@ -335,4 +346,3 @@ def term_map(estimate, truth, kind, first, second, low, channels):
             g = np.sqrt(truth[2 * i] * truth[2 * i] + truth[2 * i + 1] * truth[2 * i + 1])
         if np.isfinite(error) and x >= low:
             out[i] = _term(kind, first, second, error, x, g)
-    return out

@@ -34,11 +34,10 @@ def _fill_errors(errors, estimate, truth, start, stop, low, high, channels):
 
 
 @compiled(parallel=True)
-def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, channels):
-    """Errors by upper bits, (chunks, atoms, bins), and missing estimates, (atoms,)."""
+def count_bins(estimate, truth, codes, lookup, histograms, missing, low, high, channels):
+    """Counts errors by upper bits, (chunks, atoms, bins), and missing ones, (chunks, atoms)."""
     n = codes.size
-    histograms = np.zeros((chunks, n_atoms, BINS), np.uint32)
-    missing = np.zeros((chunks, n_atoms), np.int64)
+    chunks = histograms.shape[0]
     step = (n + chunks - 1) // chunks
     for c in prange(chunks):
         errors = np.zeros(BLOCK, np.float32)
@@ -55,7 +54,6 @@ def count_bins(estimate, truth, codes, lookup, n_atoms, chunks, low, high, chann
                 else:
                     # Also a pixel without truth: it is in no region.
                     missing[c, atom] += 1
-    return histograms, missing.sum(axis=0)
 
 
 @compiled(parallel=True)

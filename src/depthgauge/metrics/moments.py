@@ -66,18 +66,23 @@ def measure_moments(
             "make the masks at the truth's size."
         )
     terms = tuple(dict.fromkeys(terms))
-    counts, missing, sums = _kernels.moments(
+    counts = np.zeros(plane.atoms.size, np.int64)
+    missing = np.zeros(plane.atoms.size, np.int64)
+    sums = np.zeros((plane.atoms.size, len(terms)))
+    _kernels.moments(
         estimate.ravel(),
         truth.ravel(),
         np.ascontiguousarray(plane.codes).ravel(),
         plane.lookup,
-        plane.atoms.size,
         0 if plane.atoms.size and plane.atoms[0] == 0 else -1,
         np.array([term.kind for term in terms], np.int64),
         np.array([(term.first, term.second) for term in terms], np.float64).reshape(-1, 2),
         np.float32(low),
         np.float32(high),
         1 if truth.ndim == 2 else 2,
+        counts,
+        missing,
+        sums,
     )
     return Moments(plane, terms, counts, missing, sums)
 
@@ -117,7 +122,8 @@ def map_recipe(recipe: Recipe | Order, estimate: Map, truth: Map) -> Map:
     if isinstance(recipe, Recipe) and recipe.from_counts:
         return _presence(estimate, truth)
     term = _shown(recipe)
-    values = _kernels.term_map(
+    values = np.full(truth.shape[:2], np.nan, np.float32)
+    _kernels.term_map(
         estimate.ravel(),
         truth.ravel(),
         term.kind,
@@ -125,7 +131,8 @@ def map_recipe(recipe: Recipe | Order, estimate: Map, truth: Map) -> Map:
         term.second,
         np.float32(SMALLEST if term.positive else -LARGEST),
         1 if truth.ndim == 2 else 2,
-    ).reshape(truth.shape[:2])
+        values.reshape(-1),
+    )
     if isinstance(recipe, Recipe) and recipe.flipped:
         values = np.float32(1) - values
     if isinstance(recipe, Recipe) and recipe.factor is not None:

@@ -72,7 +72,10 @@ def select(
     # Fewer chunks where there are many atoms, so that the histograms stay small; never a number
     # that depends on the threads.
     chunks = max(1, min(4, _HISTOGRAM_BYTES // (n_atoms * kernels.BINS * 4)))
-    histograms, missing = kernels.count_bins(*pixels, n_atoms, chunks, *limits)
+    histograms = np.zeros((chunks, n_atoms, kernels.BINS), np.uint32)
+    lost = np.zeros((chunks, n_atoms), np.int64)
+    kernels.count_bins(*pixels, histograms, lost, *limits)
+    missing = lost.sum(axis=0)
     per_atom = histograms.sum(axis=0, dtype=np.uint32)
     occupied = np.flatnonzero(per_atom.any(axis=0))  # a few thousand of the bins
     members = {region: plane.members(region) for region, _ in wanted}
@@ -91,11 +94,9 @@ def select(
     values = iter(_collect(pixels, limits, histograms, ranks))
     out: dict[tuple[str, Order], tuple[float, int, int]] = {}
     for region, order in wanted:
-        n, lost = counts[region], int(missing[members[region]].sum())
-        value = math.nan
-        if n:
-            value = order.between(next(values), next(values), n)
-        out[region, order] = (value, n, lost)
+        n = counts[region]
+        value = order.between(next(values), next(values), n) if n else math.nan
+        out[region, order] = (value, n, int(missing[members[region]].sum()))
     return out
 
 
@@ -155,6 +156,9 @@ def _collect(
     for inside, bin_, rank in ranks:
         slot = int(slots[bin_])
         parts = [buffer[begins[slot, a, 0] : ends[slot, a, -1]] for a in np.flatnonzero(inside)]
-        pool = np.concatenate(parts)
-        values.append(float(np.partition(pool, rank)[rank]))
+        parts = [part for part in parts if part.size]
+        # In place: the order within a stretch is nobody's business.
+        pool = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        pool.partition(rank)
+        values.append(float(pool[rank]))
     return values

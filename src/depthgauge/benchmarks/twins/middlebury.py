@@ -17,7 +17,7 @@ import numpy as np
 
 from depthgauge.benchmarks.twins import TwinScores, fill_options
 from depthgauge.errors import BadData, WrongShape
-from depthgauge.io import read_labels, read_map, read_middlebury_calib
+from depthgauge.io import read_labels, read_map, read_middlebury_limits
 from depthgauge.types import Map, Mask, Sample, Score
 
 REVISION = 1
@@ -96,8 +96,7 @@ def _factor(estimate: Map, truth: Map, path: Path) -> int:
 def _limits(sample: Sample, estimate_path: Path, factor: int) -> _Limits:
     beside = estimate_path.parent / "calib.txt"
     if beside.is_file():
-        calib = read_middlebury_calib(beside)
-        return _Limits(calib.ndisp, calib.isint)
+        return _Limits(*read_middlebury_limits(beside))
     if "calib" not in sample.inputs:
         raise BadData(f"{sample.id}: needs ndisp from a calib.txt, beside the estimate or truth.")
     calib = sample.inputs["calib"]
