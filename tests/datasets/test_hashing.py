@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from depthgauge.datasets import truth_hash
-from depthgauge.types import Inputs, Sample, Truth
+from depthgauge.errors import Misuse
+from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 
 
 def hashed(**truth) -> str | None:
@@ -74,3 +75,12 @@ def test_no_truth_has_no_hash():
 
 def test_an_empty_array_has_a_hash():
     assert hashed(edges=np.zeros((0, 2), np.float32)) != hashed(edges=np.zeros((0, 3), np.float32))
+
+
+def test_rigs_count_and_what_cannot_be_hashed_is_refused():
+    def rig(focal_px):
+        return Rig({"left": Camera((focal_px, focal_px), (0.0, 0.0), (4, 3))}, 0.1)
+
+    assert hashed(rig=rig(1.0)) == hashed(rig=rig(1.0)) != hashed(rig=rig(2.0))
+    with pytest.raises(Misuse, match="holds a object"):
+        hashed(thing=object())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.errors import Misuse
 from depthgauge.types import Sample
 
 
@@ -37,16 +40,18 @@ def _parts(thing: Any) -> tuple[bytes | memoryview, ...]:
         return f"{array.dtype.str}{array.shape}".encode(), memoryview(values)  # type: ignore[arg-type]  # arrays are buffers
     if isinstance(thing, Path):
         return ()
-    try:
-        return (json.dumps(thing, sort_keys=True, default=_plain).encode(),)
-    except TypeError:
-        return ()
+    return (json.dumps(thing, sort_keys=True, default=_plain).encode(),)
 
 
 def _plain(thing: object) -> Any:
-    if isinstance(thing, np.generic):
-        return thing.item()
-    raise TypeError(type(thing).__name__)
+    if isinstance(thing, (np.generic, np.ndarray)):
+        return thing.tolist()
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        return {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
+    if isinstance(thing, Mapping):
+        return dict(thing)
+    # Left out, two truths that differ would have one hash.
+    raise Misuse(f"a truth cannot be hashed that holds a {type(thing).__name__}.")
 
 
 def canonical(array: NDArray[Any]) -> NDArray[Any]:

@@ -88,5 +88,5 @@ def _fill(layout: str, sample_id: str, quantity: str, name: str) -> str:
 
 def _ambiguous(root: Path, sample_id: str, found: list[Path], named: bool) -> BadData:
     listed = " and ".join(str(path.relative_to(root)) for path in found)
-    todo = "keep one of them" if named else "say which with --name, or keep one of them"
-    return BadData(f"{root}: sample '{sample_id}' has {len(found)} estimates, {listed}; {todo}.")
+    advice = "keep one of them" if named else "say which with --name, or keep one of them"
+    return BadData(f"{root}: sample '{sample_id}' has {len(found)} estimates, {listed}; {advice}.")

@@ -71,8 +71,8 @@ def _extras() -> dict[str, str]:
     wanted.pop("all", None)  # the sum of the others
     for extra, names in sorted(wanted.items()):
         lacking = [name for name in names if _version(name) is None]
-        todo = f"lacks {', '.join(lacking)}: pip install 'depthgauge[{extra}]'"
-        state[extra] = todo if lacking else "ready"
+        advice = f"lacks {', '.join(lacking)}: pip install 'depthgauge[{extra}]'"
+        state[extra] = advice if lacking else "ready"
     return state
 
 
