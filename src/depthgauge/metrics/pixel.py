@@ -159,8 +159,8 @@ def badpix(*, threshold: float = 1.0) -> Recipe:
 def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
     """Percentage of outliers: error above the threshold AND above that share of the truth.
 
-    Both conditions must hold. The share is compared in float64: exactly 5 % is no outlier (KITTI's own
-    program divides in float32, where 4 px of 80 px counts as one).
+    Both conditions must hold. The share is compared in float64, so exactly 5 % is no outlier
+    (KITTI's own program divides in float32, where 4 px of 80 px counts as one).
 
     >>> import depthgauge as dg
     >>> dg.score([[14, 84, 104, 2]], [[10, 80, 98, 1]], "d1")["d1@all"].value
