@@ -101,6 +101,10 @@ class Items(Mapping[str, Any]):
             raise AttributeError(f"there is no '{name}' here, only {', '.join(self)}")
         return self[name]
 
+    def at_hand(self) -> dict[str, Any]:
+        """What was read so far, and what did not have to be read."""
+        return dict(self._values)
+
     def fresh(self) -> Self:
         """The same items with nothing read yet; what was read belongs to the old ones."""
         return type(self)(self.__getstate__())

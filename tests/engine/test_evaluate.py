@@ -234,9 +234,9 @@ def test_samples_of_a_scene_are_merged_before_the_mean(trial):
 def test_maps_do_not_pile_up(folders, trial, monkeypatch):
     module = importlib.import_module("depthgauge.engine.evaluate")
     kept = []
-    choose = module._choose
+    choose = module.choose
     monkeypatch.setattr(
-        module, "_choose", lambda found, only: kept.extend(found) or choose(found, only)
+        module, "choose", lambda found, only: kept.extend(found) or choose(found, only)
     )
     folders.evaluate(trial())
     assert len(kept) == 3
@@ -317,8 +317,8 @@ def test_nothing_to_score_is_an_error(folders, trial, tmp_path):
 def test_the_order_of_samples_does_not_change_a_bit(folders, trial, monkeypatch, pool):
     forth = folders.evaluate(trial(pool=pool)).summary
     module = importlib.import_module("depthgauge.engine.evaluate")
-    choose = module._choose
-    monkeypatch.setattr(module, "_choose", lambda found, only: choose(found, only)[::-1])
+    choose = module.choose
+    monkeypatch.setattr(module, "choose", lambda found, only: choose(found, only)[::-1])
     back = folders.evaluate(trial(pool=pool))
     assert list(back.samples) == ["c", "b", "a"]
     assert back.summary == forth

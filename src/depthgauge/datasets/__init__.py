@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from depthgauge.datasets._dataset import DATASETS, Dataset, DatasetSpec, reader
-from depthgauge.datasets._hashing import truth_hash
+from depthgauge.datasets._hashing import things_hash, truth_hash
 from depthgauge.datasets.estimates import estimate_candidates, find_estimate
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "estimate_candidates",
     "find_estimate",
     "reader",
+    "things_hash",
     "truth_hash",
 ]

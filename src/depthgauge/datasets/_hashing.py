@@ -22,11 +22,14 @@ def truth_hash(sample: Sample) -> str | None:
     How the values were stored does not matter: a PFM and a NumPy file of the same map have the
     same hash. Paths and other things that belong to one machine are left out.
     """
-    if sample.truth is None:
-        return None
+    return None if sample.truth is None else things_hash(sample.truth)
+
+
+def things_hash(things: Mapping[str, Any]) -> str:
+    """SHA-256 over named arrays and plain values, in the order of their names."""
     digest = hashlib.sha256()
-    for name in sample.truth:
-        for part in _parts(sample.truth[name]):
+    for name in sorted(things):
+        for part in _parts(things[name]):
             # Lengths go in too, or two neighbouring parts could trade bytes unnoticed.
             digest.update(f"{name}\0{len(part)}\0".encode())
             digest.update(part)

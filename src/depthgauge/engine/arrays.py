@@ -15,7 +15,7 @@ from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import parse_metric
 from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.pool import summarise
-from depthgauge.engine.prepare import prepare
+from depthgauge.engine.prepare import prepare, prepare_truth
 from depthgauge.engine.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
@@ -142,9 +142,10 @@ def prepare_maps(
         given_regions=sorted(given),
         scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
     )
-    prepared, unavailable = prepare(protocol, estimate_map, truth_map, {}, given)
-    for name, why in unavailable.items():
+    ready = prepare_truth(protocol, truth_map, {}, given)
+    for name, why in ready.unavailable.items():
         raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
+    prepared = prepare(protocol, estimate_map, ready)
     for spec in protocol.specs:
         if lacks := lacking(prepared, spec):
             needs = ", ".join(lacks)

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, estimate_candidates, find_estimate
-from depthgauge.engine.measure import Prepared, lacking, measure
+from depthgauge.engine.judge import Judge, Outcome, Rules
+from depthgauge.engine.measure import Prepared
 from depthgauge.engine.pool import Summary, pool_plain, pool_spec
-from depthgauge.engine.prepare import prepare
 from depthgauge.engine.result import Result
-from depthgauge.errors import BadData, DepthgaugeError, NothingScored, Unavailable
+from depthgauge.errors import BadData, DepthgaugeError, NothingScored
 from depthgauge.io import read_map
-from depthgauge.types import Map, Sample, Score
+from depthgauge.types import Sample, Score
 
 Progress = Callable[[str, int, int], None]
 """Called with the sample's id, how many are done, how many there are."""
-
-
-@dataclass
-class _Tally:
-    """What is known so far."""
-
-    declared: frozenset[str] = frozenset()
-    """Masks and labels that some of the samples have."""
-    ranged: bool = False
-    """Whether estimates outside the samples' disparity range are missing."""
-    samples: dict[str, dict[str, Score]] = field(default_factory=dict)
-    scenes: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
 
 
 def evaluate(
@@ -69,21 +52,29 @@ def evaluate(
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
     samples = list(dataset.samples(Path(data), protocol.split))
-    chosen = _choose(samples, list(only))
-    tally = _Tally(declared=_declared(samples), ranged=_uses_range(protocol, samples))
+    judge = Judge(Rules.of(protocol, samples))
+    outcomes: dict[str, Outcome] = {}
+    chosen = choose(samples, only)
     for done, sample in enumerate(chosen, start=1):
-        # What is read of a sample goes with it, or all maps of the dataset would pile up.
-        _evaluate_sample(protocol, dataset, sample.fresh(), root, name, tally)
+        find = partial(locate, dataset, root, sample.id, protocol.quantity, name)
+        outcomes[sample.id] = judge.score_file(sample, find)
         if progress is not None:
             progress(sample.id, done, len(chosen))
-    _require_scores(tally, protocol, root)
-    return Result(
-        protocol,
-        tally.samples,
-        dict(_summarise(protocol, tally)),
-        tally.failed,
-        tuple(tally.left_out),
-    )
+    result = gather(protocol, outcomes, {sample.id: sample.scene for sample in chosen})
+    _require_scores(result, root)
+    return result
+
+
+def gather(
+    protocol: Protocol, outcomes: Mapping[str, Outcome], scenes: Mapping[str, str]
+) -> Result:
+    """The result of one method from what came of its samples, in their order."""
+    used = {name: outcome for name, outcome in outcomes.items() if not outcome.skipped}
+    failed = {name: outcome.failed for name, outcome in used.items() if outcome.failed}
+    samples = {name: outcome.scores for name, outcome in used.items() if outcome.scores}
+    left_out = [text for outcome in outcomes.values() for text in outcome.left_out]
+    summary = dict(_summarise(protocol, samples, scenes, len(failed)))
+    return Result(protocol, samples, summary, failed, tuple(left_out))
 
 
 def prepared_samples(
@@ -97,66 +88,26 @@ def prepared_samples(
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
     samples = list(dataset.samples(Path(data), protocol.split))
-    declared = _declared(samples)
-    for sample in _choose(samples, list(only)):
+    judge = Judge(Rules.of(protocol, samples))
+    for sample in choose(samples, only):
         path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)
         if path is None or sample.truth is None:
             continue
         try:
             estimate = read_map(path, quantity=protocol.quantity)
-            yield sample.id, _prepare_sample(protocol, sample.fresh(), estimate, declared)[0]
+            yield sample.id, judge.prepared(sample, estimate)
         except DepthgaugeError:
             continue  # `evaluate` has said so
 
 
-def _choose(samples: list[Sample], only: list[str]) -> list[Sample]:
+def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
+    """The samples of those ids; all where none is given."""
+    wanted = list(only)
     known = {sample.id for sample in samples}
-    for wanted in only:
-        if wanted not in known:
-            raise BadData(f"there is no sample '{wanted}' in the data; it has {sorted(known)}.")
-    return [sample for sample in samples if not only or sample.id in only]
-
-
-def _declared(samples: list[Sample]) -> frozenset[str]:
-    names = {name for sample in samples for name in sample.truth or ()}
-    return frozenset(name for name in names if name.endswith(("_mask", "_labels")))
-
-
-def _uses_range(protocol: Protocol, samples: list[Sample]) -> bool:
-    asked = protocol.quantity == "disparity" and protocol.estimate.range == "inputs"
-    given = any("disparity_range" in sample.inputs for sample in samples)
-    return asked and given and protocol.twin is None
-
-
-def _evaluate_sample(
-    protocol: Protocol,
-    dataset: Dataset,
-    sample: Sample,
-    root: Path,
-    name: str | None,
-    tally: _Tally,
-) -> None:
-    if sample.truth is None or protocol.quantity not in sample.truth:
-        tally.left_out.append(sample.id)
-        return
-    tally.scenes[sample.id] = sample.scene
-    if tally.ranged and "disparity_range" not in sample.inputs:
-        # Other samples have one, so this one is scored by a milder rule; that must be seen.
-        tally.left_out.append(f"{sample.id}: disparity_range")
-    try:
-        path = locate(dataset, root, sample.id, protocol.quantity, name)
-        if protocol.twin is not None:
-            _score_twin(protocol, sample, path, tally)
-        else:
-            estimate = read_map(path, quantity=protocol.quantity)
-            _score_sample(protocol, sample, estimate, tally)
-    except Unavailable as error:
-        tally.left_out.append(f"{sample.id}: {error}")
-        del tally.scenes[sample.id]
-    except DepthgaugeError as error:
-        tally.failed[sample.id] = str(error)
-        if protocol.twin is None:
-            _score_sample(protocol, sample, None, tally)
+    for name in wanted:
+        if name not in known:
+            raise BadData(f"there is no sample '{name}' in the data; it has {sorted(known)}.")
+    return [sample for sample in samples if not wanted or sample.id in wanted]
 
 
 def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:
@@ -168,53 +119,32 @@ def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str |
     return path
 
 
-def _score_twin(protocol: Protocol, sample: Sample, path: Path, tally: _Tally) -> None:
-    twin = TWINS[str(protocol.twin)]
-    found = twin.evaluate(sample, path, twin.options(protocol.options))
-    tally.samples[sample.id] = dict(found.scores)
-    tally.left_out += [f"{sample.id}@{region}" for region in found.left_out]
-
-
-def _score_sample(protocol: Protocol, sample: Sample, estimate: Map | None, tally: _Tally) -> None:
-    prepared, unavailable = _prepare_sample(protocol, sample, estimate, tally.declared)
-    tally.samples[sample.id] = measure(
-        prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool
-    )
-    tally.left_out += [f"{sample.id}@{region}" for region in unavailable]
-    tally.left_out += [
-        f"{sample.id}: {spec.id}" for spec in protocol.specs if lacking(prepared, spec)
-    ]
-
-
-def _prepare_sample(
-    protocol: Protocol, sample: Sample, estimate: Map | None, declared: frozenset[str]
-) -> tuple[Prepared, dict[str, str]]:
-    if sample.truth is None:
-        raise Unavailable(f"{sample.id}: has no truth.")
-    items: Mapping[str, Any] = ChainMap(sample.truth, sample.inputs)  # type: ignore[arg-type]  # only read
-    return prepare(protocol, estimate, sample.truth[protocol.quantity], items, declared=declared)
-
-
-def _summarise(protocol: Protocol, tally: _Tally) -> Iterator[tuple[str, Summary]]:
+def _summarise(
+    protocol: Protocol,
+    samples: Mapping[str, Mapping[str, Score]],
+    scenes: Mapping[str, str],
+    failed: int,
+) -> Iterator[tuple[str, Summary]]:
     if protocol.twin is not None:
         for score_id in protocol.score_ids:
-            scores = {n: s[score_id] for n, s in tally.samples.items() if score_id in s}
+            scores = {name: found[score_id] for name, found in samples.items() if score_id in found}
             if scores:
-                yield score_id, pool_plain(scores, len(tally.failed))
+                yield score_id, pool_plain(scores, failed)
         return
     for spec in protocol.specs:
-        scores = {n: s[spec.id] for n, s in tally.samples.items() if spec.id in s}
+        scores = {name: found[spec.id] for name, found in samples.items() if spec.id in found}
         if scores:
-            pooled = pool_spec(spec, scores, tally.scenes, protocol.pool, protocol.missing)
-            yield spec.id, pooled
+            yield spec.id, pool_spec(spec, scores, scenes, protocol.pool, protocol.missing)
 
 
-def _require_scores(tally: _Tally, protocol: Protocol, root: Path) -> None:
-    if len(tally.samples) > 0 and len(tally.failed) < len(tally.scenes):
+def _require_scores(result: Result, root: Path) -> None:
+    n = len(result.samples.keys() | result.failed.keys())
+    if len(result.samples) > 0 and len(result.failed) < n:
         return
-    if tally.failed:
-        first = next(iter(tally.failed.values()))
-        raise NothingScored(f"none of the {len(tally.failed)} samples could be scored: {first}")
+    if result.failed:
+        first = next(iter(result.failed.values()))
+        raise NothingScored(f"none of the {len(result.failed)} samples could be scored: {first}")
+    protocol = result.protocol
     raise NothingScored(
         f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of {protocol.quantity}; "
         f"there is nothing to compare {root} with."

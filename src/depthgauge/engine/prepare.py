@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,53 +22,69 @@ from depthgauge.types import Map, Mask, is_known
 from depthgauge.units import CHANNELS
 
 
-def prepare(
+@dataclass(frozen=True)
+class Ready:
+    """All of a sample that scoring needs and that no estimate changes."""
+
+    truth: Map
+    """At the size that is compared."""
+    masks: Mapping[str, Mask]
+    unavailable: Mapping[str, str]
+    """Region -> reason for those that this sample cannot give."""
+    items: Mapping[str, Any]
+    low: float
+    high: float
+    """Estimates outside low..high are missing."""
+
+
+def prepare_truth(
     protocol: Protocol,
-    estimate: Map | None,
     truth: Map,
     items: Mapping[str, Any],
     given: Mapping[str, Mask] | None = None,
     declared: Collection[str] = (),
-) -> tuple[Prepared, dict[str, str]]:
-    """Everything that the metrics need, and why some regions are not to be had here.
+) -> Ready:
+    """The truth's side of a comparison: made once, used for every estimate of the sample.
 
     Args:
         protocol: Says what is done.
-        estimate: As read; None where there is none, which counts as all missing.
         truth: As read, full size.
         items: What else the sample has (images, masks, labels, rig), by name.
         given: Masks that came with the call instead of the dataset.
         declared: Masks and labels that other samples have; a region of them is left out here.
-
-    Returns:
-        The prepared maps, and region -> reason for those that this sample cannot give.
     """
     _check_channels(protocol.quantity, truth)
     full = limit_truth(protocol, truth, items)
     masks, unavailable = _regions(protocol, full, items, given or {}, declared)
-    truth = scale_truth(protocol, full)
     if protocol.truth_scale != 1:
         masks = {
             name: subsample_truth(mask, protocol.truth_scale, protocol.quantity)
             for name, mask in masks.items()
         }
+    low, high = estimate_range(protocol, items)
+    return Ready(scale_truth(protocol, full), masks, unavailable, items, low, high)
+
+
+def prepare(protocol: Protocol, estimate: Map | None, ready: Ready) -> Prepared:
+    """Estimate and truth as the protocol compares them; no estimate counts as all missing."""
+    truth, masks, items = ready.truth, ready.masks, ready.items
     estimate = fit_size(protocol, estimate, truth)
     if protocol.quantity == "depth" and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is none; only a shift can make one of it.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
-    alignment = _fit(protocol, estimate, truth, masks, unavailable)
+    alignment = _fit(protocol, estimate, truth, masks, ready.unavailable)
     if alignment is not None:
         estimate = apply_alignment(estimate, alignment, protocol.quantity)
     if protocol.estimate.clip is not None:
         least, most = (np.float32(value) for value in protocol.estimate.clip)
         estimate = np.clip(estimate, least, most)
-    prepared = Prepared(estimate, truth, masks, *estimate_range(protocol, items), alignment, items)
+    prepared = Prepared(estimate, truth, masks, ready.low, ready.high, alignment, items)
     if protocol.interpolate is not None and is_known(prepared.allowed).any():
         # An estimate that is not there at all stays so, or leaving one out could help. What is
         # filled in is taken as it is: the allowed range is one for methods.
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
         prepared = Prepared(filled, truth, masks, alignment=alignment, items=items)
-    return prepared, unavailable
+    return prepared
 
 
 def _check_channels(quantity: str, values: Map) -> None:

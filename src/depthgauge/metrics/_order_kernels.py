@@ -83,3 +83,29 @@ def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, 
                 slot, atom = slots[bits[i] >> SHIFT], lookup[block[i]]
                 out[begins[slot, atom, c]] = errors[i]
                 begins[slot, atom, c] += 1
+
+
+@compiled()
+def count_within(estimate, truth, inside, thresholds, counts, low, high, channels):
+    """Counts errors by the first threshold that they do not exceed; the last place is missing.
+
+    `counts` has one place a threshold, one for larger errors and one for missing estimates.
+    """
+    errors = np.zeros(BLOCK, np.float32)
+    for start in range(0, inside.size, BLOCK):
+        stop = min(start + BLOCK, inside.size)
+        _fill_errors(errors, estimate, truth, start, stop, low, high, channels)
+        for i in range(stop - start):
+            if not inside[start + i]:
+                continue
+            if errors[i] < 0:
+                counts[thresholds.size + 1] += 1
+                continue
+            below, above = 0, thresholds.size
+            while below < above:
+                middle = (below + above) >> 1
+                if errors[i] <= thresholds[middle]:
+                    above = middle
+                else:
+                    below = middle + 1
+            counts[below] += 1

@@ -8,14 +8,14 @@ only the errors in those bins, which are then selected exactly. Nothing is sorte
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.metrics.moments import LARGEST, same_size
 from depthgauge.metrics.terms import Order
-from depthgauge.types import Map, Plane, State
+from depthgauge.types import Map, Mask, Plane, State
 
 _HISTOGRAM_BYTES = 1 << 24
 _MOST_ATOMS = 128  # each has a histogram of 128 KiB
@@ -43,6 +43,36 @@ def sorted_errors(
         errors = np.abs(here[present] - there[present])
     errors.sort()
     return State(errors.size, int(present.size - errors.size), values=errors)
+
+
+def count_within(
+    estimate: Map,
+    truth: Map,
+    inside: Mask,
+    thresholds: Sequence[float],
+    *,
+    low: float = -LARGEST,
+    high: float = LARGEST,
+) -> tuple[NDArray[np.int64], int, int]:
+    """How many absolute errors of a region are at most each threshold; count and missing.
+
+    Thresholds ascend and are compared in float32, as `badpix` and `npx` do.
+    """
+    from depthgauge.metrics import _order_kernels as kernels
+
+    estimate, truth = same_size(estimate, truth)
+    counts = np.zeros(len(thresholds) + 2, np.int64)
+    kernels.count_within(
+        estimate.ravel(),
+        truth.ravel(),
+        np.ascontiguousarray(inside).ravel(),
+        np.array(thresholds, np.float32),
+        counts,
+        np.float32(low),
+        np.float32(high),
+        1 if truth.ndim == 2 else 2,
+    )
+    return np.cumsum(counts[:-2]), int(counts[:-1].sum()), int(counts[-1])
 
 
 def select(

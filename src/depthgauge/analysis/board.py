@@ -1,0 +1,87 @@
+"""The leaderboard: every number that a table of methods shows, and what may be said about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One score of the board."""
+
+    id: str
+    """Its score id, e.g. `badpix:2@all`."""
+    metric: str
+    """`badpix:2`"""
+    region: str
+    """`all`; empty where there is none."""
+    unit: str
+    better: str
+    """`lower`, `higher` or `zero`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One method's value of one score."""
+
+    value: float
+    """The mean over seeds where there are several; NaN where it is incomplete."""
+    low: float = math.nan
+    """Interval over samples; NaN where there is none."""
+    high: float = math.nan
+    deviation: float = math.nan
+    """Standard deviation over seeds; NaN where there is one seed."""
+    used: int = 0
+    """Samples that went into it."""
+    all: int = 0
+    density: float = math.nan
+    rank: int | None = None
+    """By value; equal values share the better rank. None for oracles."""
+    group: int | None = None
+    """Tie group: methods of one group cannot be told apart. None where nothing can be said."""
+    why_tied: str = ""
+    """`interval`, `practical` or empty: why it is in the group of the method before it."""
+    mean_rank: float = math.nan
+    """Its rank on each sample, averaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method."""
+
+    label: str
+    cells: Mapping[str, Cell]
+    """By score id."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    oracle: bool = False
+    seeds: int = 1
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Samples without a usable estimate, and why."""
+    time_s: float = math.nan
+    """Median over samples."""
+    peak_memory_mb: float = math.nan
+    """Largest over samples."""
+    dominated_by: tuple[str, ...] = ()
+    """Methods that are at least as good in every score and better in one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All methods and all scores of one benchmark."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    """Best first by the main score; oracles last."""
+    main: str
+    """The id of the score that sorts the rows."""
+    level: float = 0.95
+    """Of the intervals."""
+    notes: tuple[str, ...] = ()
+    """Sentences that a reader of the table has to know: why there are no intervals ..."""
+
+    def column(self, score_id: str) -> Column:
+        """The column of that id."""
+        return next(column for column in self.columns if column.id == score_id)
