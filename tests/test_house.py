@@ -13,7 +13,7 @@ import depthgauge
 
 SOURCE = Path(depthgauge.__file__).parent
 FLOORS = [
-    ["errors", "_compiled"],
+    ["errors", "_compiled", "_canonical"],
     ["units"],
     ["_registry"],
     ["types"],
@@ -111,7 +111,8 @@ def test_listing_loads_nothing_heavy():
     code = (
         "from depthgauge.metrics import METRICS; from depthgauge.regions import REGIONS; "
         "from depthgauge.datasets import DATASETS; from depthgauge.benchmarks import BENCHMARKS; "
-        "[list(r.values()) for r in (METRICS, REGIONS, DATASETS, BENCHMARKS)]"
+        "from depthgauge.methods import METHODS; "
+        "[list(r.values()) for r in (METRICS, REGIONS, DATASETS, BENCHMARKS, METHODS)]"
     )
     assert not loaded_after(code) & set(HEAVY.split())
 

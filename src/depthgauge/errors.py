@@ -10,7 +10,12 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
 ├── Unavailable             this sample cannot give what was asked for (no mask, no right view ...)
+├── BadEstimate             what a method returned cannot be scored
+├── MethodFailed            a method crashed, ran too long or ended with an error
 ├── MissingExtra            an optional dependency is not installed; says what to install
+├── CannotWrite             a file cannot be written: no space, no permission, no such folder
+├── WorkerLost              a worker process cannot be started or kept alive
+├── CannotCompare           two runs are not of the same protocol, truth or samples
 ├── NothingScored           there was not one sample that could be scored
 └── Misuse                  the call itself is wrong; exit 2
     └── BadScoreId          a score id, region expression or option that cannot be parsed
@@ -93,8 +98,32 @@ class Unavailable(DepthgaugeError):
     """This sample cannot give what was asked for."""
 
 
+class BadEstimate(DepthgaugeError):
+    """What a method returned cannot be scored: another kind of thing, shape or quantity."""
+
+
+class MethodFailed(DepthgaugeError):
+    """A method crashed, ran too long or ended with an error; `details` is all that it said."""
+
+    def __init__(self, text: str, details: str = "") -> None:
+        super().__init__(text)
+        self.details = details
+
+
 class MissingExtra(DepthgaugeError, ImportError):
     """An optional dependency is not installed."""
+
+
+class CannotWrite(DepthgaugeError):
+    """A file cannot be written; what was there before is still there."""
+
+
+class WorkerLost(DepthgaugeError):
+    """A worker process cannot be started or kept alive."""
+
+
+class CannotCompare(DepthgaugeError):
+    """Two runs are not of the same protocol, truth or samples."""
 
 
 class NothingScored(DepthgaugeError):

@@ -9,6 +9,7 @@ import pytest
 from depthgauge import io
 from depthgauge.datasets.pairs import samples, write
 from depthgauge.errors import BadData, Unavailable
+from depthgauge.types import Inputs, Sample
 
 MAP = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
 GREY = np.full((3, 4), 9, np.uint8)
@@ -53,6 +54,47 @@ def test_flow_files_hold_flow(tmp_path):
     io.write_map(tmp_path / "truth/a.flo", np.ones((3, 4, 2), np.float32), quantity="flow")
     (sample,) = samples(tmp_path)
     assert sample.truth.flow.shape == (3, 4, 2)
+
+
+def test_flow_has_two_frames(tmp_path):
+    (tmp_path / "truth").mkdir()
+    io.write_map(tmp_path / "truth/a.flo", np.ones((3, 4, 2), np.float32), quantity="flow")
+    put(tmp_path, "first/a.png", "second/a.png", "first/b.png", "second/c.png")
+    first, second = samples(tmp_path)
+    assert set(first.inputs) == {"first_image", "second_image"}
+    assert np.array_equal(first.inputs.second_image, GREY)
+    assert (second.id, set(second.inputs), second.truth) == ("b", {"first_image"}, None)
+
+
+def test_monocular_data_has_one_picture(tmp_path):
+    put(tmp_path, "truth/a.npy", "image/a.png", "image/b.png")
+    first, second = samples(tmp_path, quantity="depth")
+    assert set(first.inputs) == {"image"}
+    assert np.array_equal(first.inputs.image, GREY)
+    assert np.array_equal(first.truth.depth, MAP)
+    assert (second.id, second.truth) == ("b", None)
+
+
+def test_patterns_of_frames_and_pictures(tmp_path):
+    put(tmp_path, "v/0/a.png", "v/1/a.png", "v/0/b.png", "v/1/b.png", "p/a.png")
+    sample, _ = samples(tmp_path, first="v/0/{id}.png", second="v/1/{id}.png")
+    assert set(sample.inputs) == {"first_image", "second_image"}
+    (sample,) = samples(tmp_path, image="p/{id}.png")
+    assert (sample.id, set(sample.inputs)) == ("a", {"image"})
+    with pytest.raises(BadData, match="patterns for second_image only"):
+        samples(tmp_path, second="v/1/{id}.png")
+    with pytest.raises(BadData, match=r"1 of the files .*: p/b\.png"):
+        samples(tmp_path, first="v/0/{id}.png", image="p/{id}.png")
+    with pytest.raises(BadData, match="Did you mean 'second'"):
+        samples(tmp_path, secnd="v/1/{id}.png")
+
+
+def test_frames_and_pictures_are_written_too(tmp_path):
+    pictures = {name: GREY + i for i, name in enumerate(("first_image", "second_image", "image"))}
+    write(tmp_path, [Sample("a/b", Inputs(pictures), None)])
+    (again,) = samples(tmp_path)
+    assert set(again.inputs) == set(pictures)
+    assert all(np.array_equal(again.inputs[name], pictures[name]) for name in pictures)
 
 
 def test_one_name_twice(tmp_path):
@@ -110,7 +152,7 @@ def test_files_that_a_pattern_asks_for_must_be_there(tmp_path):
 
 def test_a_pattern_of_a_mask_alone_is_not_enough(tmp_path):
     put(tmp_path, "truth/a.pfm")
-    with pytest.raises(BadData, match="say 'truth' or 'left' too"):
+    with pytest.raises(BadData, match="say 'truth', 'left', 'first' or 'image' too"):
         samples(tmp_path, visible_mask="m/{id}.png")
 
 

@@ -69,3 +69,46 @@ class Folders:
 @pytest.fixture
 def folders(tmp_path):
     return Folders(tmp_path)
+
+
+class Pairs:
+    """Ten small stereo pairs with known shift, and methods as files."""
+
+    def __init__(self, root):
+        self.root, self.data = root, root / "pairs"
+        rng = np.random.default_rng(11)
+        for n in range(10):
+            wide = rng.integers(0, 255, (24, 48 + n), dtype=np.uint8)
+            for side, image in (
+                ("left", wide[:, 4:44]),
+                ("right", wide[:, 4 + n % 4 : 44 + n % 4]),
+            ):
+                (self.data / side).mkdir(parents=True, exist_ok=True)
+                write_image(self.data / side / f"s{n}.png", np.ascontiguousarray(image))
+            (self.data / "truth").mkdir(exist_ok=True)
+            truth = np.full((24, 40), 3.0 + n, np.float32)
+            truth[rng.random(truth.shape) < 0.1] = np.nan
+            dg.write_map(self.data / "truth" / f"s{n}.pfm", truth)
+
+    def method(self, name, body, head=""):
+        """A method file whose `estimate(inputs)` has that body; h, w and `np` are there."""
+        path = self.root / f"{name}.py"
+        lines = "\n    ".join(body.strip().splitlines())
+        path.write_text(
+            f"import numpy as np\n{head}\n\ndef estimate(inputs):\n"
+            f"    h, w = inputs['left_image'].shape[:2]\n    {lines}\n"
+        )
+        return str(path)
+
+    def noisy(self, name="noisy", scale=1.0):
+        """A method that is wrong in the same way every time."""
+        return self.method(
+            name,
+            "rng = np.random.default_rng(sum(map(ord, inputs['sample'])) + inputs['seed'])\n"
+            f"return 3.0 + int(inputs['sample'][1:]) + {scale} * rng.normal(size=(h, w))",
+        )
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    return Pairs(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Collection, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from depthgauge._canonical import hash_json, to_json
 from depthgauge.benchmarks._checks import check, check_file
 from depthgauge.benchmarks._messages import schema_problems, without_misfits
 from depthgauge.benchmarks._named_regions import names_used
@@ -66,7 +66,7 @@ class Protocol(BenchmarkFile):
     @cached_property
     def _canonical_json(self) -> str:
         # A text, made once: whoever changes `regions` or `options` later does not change it.
-        return _to_json(self._twin_form() if self.twin is not None else self._form())
+        return to_json(self._twin_form() if self.twin is not None else self._form())
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
@@ -143,30 +143,6 @@ def _dataset_revision(name: str) -> int:
     from depthgauge.datasets import DATASETS
 
     return DATASETS[name].revision if name != NO_DATASET else 0
-
-
-def hash_json(value: Any) -> str:
-    """SHA-256 of the canonical JSON of a value.
-
-    >>> hash_json({"b": 1, "a": 2.0}) == hash_json({"a": 2, "b": 1.0})
-    True
-    """
-    return hashlib.sha256(_to_json(value).encode()).hexdigest()
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _canonical(value: Any) -> Any:
-    """2.0 and 2 are one number, a tuple and a list one list."""
-    if isinstance(value, dict):
-        return {str(key): _canonical(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_canonical(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
 
 
 def load_protocol(path: Path) -> Protocol:

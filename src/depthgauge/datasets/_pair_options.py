@@ -13,7 +13,17 @@ from depthgauge.errors import BadData
 from depthgauge.units import QUANTITY_UNITS
 
 FILE_NAME = "depthgauge.toml"
-_PATTERNS = ("truth", "left", "right")
+IMAGES = {
+    "left": "left_image",
+    "right": "right_image",
+    "first": "first_image",
+    "second": "second_image",
+    "image": "image",
+}
+"""Patterns of pictures, which are also the folders where they usually are, and their items."""
+LEADING = ("left_image", "first_image", "image")
+"""Pictures that make a sample even where there is no truth."""
+_PATTERNS = ("truth", *IMAGES)
 _KNOWN = (*_PATTERNS, "quantity", "scale", "disparity_range", "labels")
 
 
@@ -27,6 +37,12 @@ class PairOptions:
     """Left (or only) images."""
     right: str | None = None
     """Right images."""
+    first: str | None = None
+    """First frames, of flow."""
+    second: str | None = None
+    """Second frames, of flow."""
+    image: str | None = None
+    """Single pictures, of monocular depth."""
     quantity: str | None = None
     """What the maps hold; None: disparity, or flow where all of them are .flo."""
     scale: float | None = None
@@ -40,7 +56,8 @@ class PairOptions:
 
     def patterns(self) -> dict[str, str]:
         """Those that are given, by the item's name; the map's is `truth`."""
-        named = {"truth": self.truth, "left_image": self.left, "right_image": self.right}
+        named = {"truth": self.truth}
+        named |= {item: getattr(self, name) for name, item in IMAGES.items()}
         given = {name: pattern for name, pattern in named.items() if pattern is not None}
         return {**given, **self.masks, **self.labels}
 
@@ -68,9 +85,7 @@ def load(root: Path, given: Mapping[str, Any]) -> PairOptions:
 def _options(content: Mapping[str, Any]) -> PairOptions:
     span = content.get("disparity_range")
     return PairOptions(
-        truth=content.get("truth"),
-        left=content.get("left"),
-        right=content.get("right"),
+        **{name: content.get(name) for name in _PATTERNS},
         quantity=content.get("quantity"),
         scale=content.get("scale"),
         disparity_range=None if span is None else (span[0], span[1]),

@@ -28,8 +28,10 @@ SPEC = DatasetSpec(
     cite="",
     homepage="",
     sample_layout="truth/<id>.{pfm,png,npy,...} (or the maps directly in the folder), "
-    "left/<id>.png, right/<id>.png, masks/<name>/<id>.png and labels/<name>/<id>.png where there "
-    "are any; or a depthgauge.toml that says truth = 'path/{id}.pfm', left = ..., right = ...",
+    "left/<id>.png and right/<id>.png (flow: first/ and second/, one picture alone: image/), "
+    "masks/<name>/<id>.png and labels/<name>/<id>.png where there are any; or a depthgauge.toml "
+    "that says truth = 'path/{id}.pfm', left = ..., right = ..., first = ..., second = ..., "
+    "image = ...",
 )
 
 _IMAGE_SUFFIXES = ("png", "jpg", "jpeg", "ppm", "pgm", "exr")
@@ -42,13 +44,16 @@ Files = dict[str, dict[str, Path]]
 
 @reader(SPEC)
 def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
-    """One sample for each map, and one without truth for each left image that has no map.
+    """One sample for each map, and one without truth for each picture that has no map.
+
+    A right or second picture alone makes no sample.
 
     Args:
         root: The folder.
         split: There is only `all`.
-        options: `truth`, `left`, `right`, `<name>_mask`: patterns with `{id}`; `labels`: patterns
-            by name; `quantity`, `scale`, `disparity_range`. They go before `depthgauge.toml`.
+        options: `truth`, `left`, `right`, `first`, `second`, `image`, `<name>_mask`: patterns
+            with `{id}`; `labels`: patterns by name; `quantity`, `scale`, `disparity_range`. They
+            go before `depthgauge.toml`.
     """
     chosen = pair_options.load(root, options)
     files = _by_pattern(root, chosen) if chosen.patterns() else _by_default(root)
@@ -68,7 +73,7 @@ def _sample(
     inputs: dict[str, Any] = {
         name: partial(io.read_image, path)
         for name, path in files.items()
-        if name in ("left_image", "right_image")
+        if name in pair_options.IMAGES.values()
     }
     if chosen.disparity_range is not None:
         inputs["disparity_range"] = chosen.disparity_range
@@ -91,12 +96,14 @@ def _sample(
 
 def _by_pattern(root: Path, chosen: PairOptions) -> Files:
     patterns = chosen.patterns()
-    if not {"truth", "left_image"} & set(patterns):
+    leading = ("truth", *pair_options.LEADING)
+    if not set(leading) & set(patterns):
         raise BadData(
-            f"{root}: patterns for {', '.join(patterns)} only; say 'truth' or 'left' too."
+            f"{root}: patterns for {', '.join(patterns)} only; "
+            "say 'truth', 'left', 'first' or 'image' too."
         )
     found = {name: _matching(root, pattern) for name, pattern in patterns.items()}
-    ids = {*found.get("truth", ()), *found.get("left_image", ())}
+    ids = {sample_id for name in leading for sample_id in found.get(name, ())}
     lacking = [
         patterns[name].replace("{id}", sample_id)
         for name in patterns
@@ -142,13 +149,16 @@ def _by_default(root: Path) -> Files:
     folder = root / "truth"
     paths = folder.rglob("*") if folder.is_dir() else root.iterdir()
     maps = _by_stem(folder if folder.is_dir() else root, paths, SUFFIXES)
+    pictures = {
+        item: _below(root / place, _IMAGE_SUFFIXES) for place, item in pair_options.IMAGES.items()
+    }
     optional = {
-        "left_image": _below(root / "left", _IMAGE_SUFFIXES),
-        "right_image": _below(root / "right", _IMAGE_SUFFIXES),
+        **pictures,
         **_named(root / "masks", "mask"),
         **_named(root / "labels", "labels"),
     }
-    files: Files = {sample_id: {} for sample_id in (*maps, *optional["left_image"])}
+    leading = (sample_id for item in pair_options.LEADING for sample_id in pictures[item])
+    files: Files = {sample_id: {} for sample_id in (*maps, *leading)}
     for name, found in {"truth": maps, **optional}.items():
         for sample_id in files.keys() & found.keys():
             files[sample_id][name] = found[sample_id]
@@ -182,7 +192,8 @@ def _by_stem(folder: Path, paths: Iterable[Path], suffixes: Collection[str]) -> 
 def write(
     root: Path, samples: Iterable[Sample], *, quantity: str = "disparity", suffix: str = "pfm"
 ) -> None:
-    """Writes samples as folders of files: truth/, left/, right/, masks/<name>/, labels/<name>/.
+    """Writes samples as folders of files: truth/, masks/<name>/, labels/<name>/, and left/, right/,
+    first/, second/ and image/ where they have such pictures.
 
     Args:
         root: The folder.
@@ -192,7 +203,7 @@ def write(
     """
     root = Path(root)
     for sample in samples:
-        for name, folder in (("left_image", "left"), ("right_image", "right")):
+        for folder, name in pair_options.IMAGES.items():
             if name in sample.inputs:
                 place = _place(root, f"{folder}/{sample.id}.png")
                 io.write_image(place, sample.inputs[name])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.io._files import MAX_PIXELS, write_text
+from depthgauge.io._files import MAX_PIXELS, write_bytes, write_text
 
 if TYPE_CHECKING:
     from depthgauge.io.image import read_image, read_labels, read_mask, write_image
@@ -61,6 +61,7 @@ __all__ = [
     "read_opencv_calibration",
     "read_ply",
     "stored_dtype",
+    "write_bytes",
     "write_image",
     "write_map",
     "write_middlebury_calib",

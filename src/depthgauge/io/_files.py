@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import BadFile, DepthgaugeError, TooLarge
+from depthgauge.errors import BadFile, CannotWrite, DepthgaugeError, TooLarge
 
 MAX_PIXELS = 2**28
 """The most pixels a map or image may claim, unless the caller says otherwise."""
@@ -124,20 +124,20 @@ def replacing(path: AnyPath) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        raise DepthgaugeError(f"{path}: cannot be written: it is a folder, device or pipe")
+        raise CannotWrite(f"{path}: cannot be written: it is a folder, device or pipe")
     beside = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         yield beside
         os.replace(beside, target)
     except OSError as error:
-        raise DepthgaugeError(
+        raise CannotWrite(
             f"{path}: cannot be written: {error.strerror or error}; "
             "check that the folder exists, is writable and has space"
         ) from None
     except ValueError as error:
         if isinstance(error, DepthgaugeError):
             raise
-        raise DepthgaugeError(f"{path}: cannot be written: {error}") from None
+        raise CannotWrite(f"{path}: cannot be written: {error}") from None
     finally:
         with suppress(OSError, ValueError):
             beside.unlink(missing_ok=True)
@@ -150,6 +150,14 @@ def write_parts(path: AnyPath, *parts: bytes | memoryview | NDArray[Any]) -> Non
             file.write(part)  # type: ignore[arg-type]  # C-contiguous arrays are buffers
 
 
+def write_bytes(path: AnyPath, body: Any) -> None:
+    """Writes a file atomically and synced: after a power cut it is old or new."""
+    with replacing(path) as beside, open(beside, "xb") as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def write_text(path: AnyPath, text: str) -> None:
     """Writes a text file, UTF-8, atomically and synced: after a power cut it is old or new.
 
@@ -159,12 +167,13 @@ def write_text(path: AnyPath, text: str) -> None:
         try:
             Path(path).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise DepthgaugeError(f"{path}: cannot be written: {error.strerror}") from None
+            raise CannotWrite(f"{path}: cannot be written: {error.strerror}") from None
         return
-    with replacing(path) as beside, open(beside, "x", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        body = text.encode()
+    except UnicodeEncodeError as error:
+        raise CannotWrite(f"{path}: cannot be written: {error}") from None
+    write_bytes(path, body)
 
 
 def decoded(path: AnyPath, what: str, decode: Callable[[], Any]) -> Any:

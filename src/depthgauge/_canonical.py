@@ -1,0 +1,36 @@
+"""Canonical JSON and its hash: equal values have equal texts, on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def hash_json(value: Any) -> str:
+    """SHA-256 of the canonical JSON of a value.
+
+    >>> hash_json({"b": 1, "a": 2.0}) == hash_json({"a": 2, "b": 1.0})
+    True
+    """
+    return hashlib.sha256(to_json(value).encode()).hexdigest()
+
+
+def to_json(value: Any) -> str:
+    """The canonical JSON of a value: sorted keys, no spaces, whole numbers without a point.
+
+    >>> to_json({"b": (1, 2.0), "a": 0.5})
+    '{"a":0.5,"b":[1,2]}'
+    """
+    return json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _canonical(value: Any) -> Any:
+    """2.0 and 2 are one number, a tuple and a list one list."""
+    if isinstance(value, dict):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_canonical(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

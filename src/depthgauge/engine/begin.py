@@ -1,0 +1,156 @@
+"""How a run begins: what is planned, and what `run.json` says of it."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from depthgauge import __version__
+from depthgauge.engine.run_folder import KIND, SCHEMA, read_info, write_info
+from depthgauge.engine.task import Context, Task, task_id
+from depthgauge.errors import BadData
+from depthgauge.types import Sample
+
+_PACKAGES = ("numpy", "numba", "scipy", "opencv-python-headless", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is to be done."""
+
+    context: Context
+    samples: tuple[Sample, ...]
+    seeds: int
+    data: Path
+    left_out: tuple[str, ...] = ()
+    """Samples without truth."""
+
+    def tasks(self) -> Iterator[Task]:
+        """Sample after sample, so that a worker reads and prepares each truth once."""
+        protocol_hash = self.context.protocol.hash
+        for sample in self.samples:
+            for n, method in enumerate(self.context.methods):
+                for seed in range(self.seeds):
+                    name = task_id(
+                        protocol_hash, method.label, method.options_hash, seed, sample.id
+                    )
+                    yield Task(name, n, seed, sample)
+
+
+def begin(plan: Plan) -> dict[str, Any]:
+    """Writes `run.json`, or adds to the one that is there."""
+    context, folder = plan.context, plan.context.folder
+    protocol = context.protocol
+    info: dict[str, Any] = {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "benchmark": protocol.id,
+        "version": protocol.version,
+        "protocol_hash": protocol.hash,
+        "definition": protocol.model_dump(mode="json", exclude_unset=True),
+        "protocol": protocol.resolved(),
+        "data": str(plan.data),
+        "samples": [sample.id for sample in plan.samples],
+        "scenes": {sample.id: sample.scene for sample in plan.samples if sample.scene},
+        "left_out": list(plan.left_out),
+        "methods": [],
+        "keep_estimates": context.keep_estimates,
+        "made_by": _versions(),
+        "started": now(),
+        "finished": None,
+        "commands": [],
+    }
+    if (folder / "run.json").is_file():
+        before = read_info(folder)
+        _require_same(before, info, folder)
+        info = {**before, "data": info["data"], "made_by": info["made_by"], "finished": None}
+    info["methods"] = _merge_methods(info["methods"], plan, folder)
+    info["commands"] = list(dict.fromkeys([*info["commands"], _command()]))
+    write_info(folder, info)
+    return info
+
+
+def _require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    if before["protocol_hash"] != now["protocol_hash"]:
+        raise BadData(
+            f"{folder}: holds a run of {before['benchmark']} under protocol "
+            f"{before['protocol_hash'][:12]}, not {now['protocol_hash'][:12]}; choose another "
+            "folder, or use 'rescore'."
+        )
+    if before["samples"] != now["samples"]:
+        raise BadData(
+            f"{folder}: holds a run of {len(before['samples'])} samples, not of these "
+            f"{len(now['samples'])}; choose another folder."
+        )
+
+
+def _merge_methods(before: list[dict[str, Any]], plan: Plan, folder: Path) -> list[dict[str, Any]]:
+    merged = {body["label"]: body for body in before}
+    for method in plan.context.methods:
+        body = {
+            "label": method.label,
+            "method": method.spec.id,
+            "title": method.spec.title,
+            "options": method.described(),
+            "options_hash": method.options_hash,
+            "revision": method.spec.revision,
+            "keeps": method.spec.keeps,
+            "seeds": list(range(plan.seeds)),
+        }
+        there = merged.get(method.label)
+        # The files of a `folder` are not in the hash of its options, so its path speaks for them.
+        same = there is None or (
+            there["options_hash"] == method.options_hash
+            and (method.spec.keeps or there["options"] == body["options"])
+        )
+        if not same:
+            raise BadData(
+                f"{folder}: has a method '{method.label}' with other options; give this one "
+                f"another label: NEW={method.label}."
+            )
+        if there is not None and len(there["seeds"]) > plan.seeds:
+            body["seeds"] = there["seeds"]
+        merged[method.label] = body
+    return list(merged.values())
+
+
+def refuse_strange(folder: Path) -> None:
+    """A folder that holds something else is not ours to fill."""
+    if folder.exists() and not folder.is_dir():
+        raise BadData(f"{folder}: is a file; a run is a folder.")
+    if folder.is_dir() and not (folder / "run.json").is_file():
+        strange = [path.name for path in folder.iterdir() if path.name not in ("items", "run.lock")]
+        if strange:
+            raise BadData(
+                f"{folder}: is not empty and holds no run ({strange[0]}); choose another folder."
+            )
+
+
+def _versions() -> dict[str, str]:
+    found = {"depthgauge": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {**found, "platform": platform.platform(), "host": platform.node()}
+
+
+def _command() -> str:
+    return shlex.join(["depthgauge", *sys.argv[1:]] if _is_cli() else [Path(sys.argv[0]).name])
+
+
+def _is_cli() -> bool:
+    return Path(sys.argv[0]).name in ("depthgauge", "__main__.py")
+
+
+def now() -> str:
+    """The time, to the second, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

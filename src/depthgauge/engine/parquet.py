@@ -1,0 +1,246 @@
+"""The tables of a run: written once, sorted, one row group, the same bytes on every machine.
+
+`scores` has one row a score, `samples` one an item, `curves` one an item; `timings` differs from
+run to run and is kept apart.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.engine.item import Item
+from depthgauge.engine.judge import Outcome
+from depthgauge.engine.record import THRESHOLDS, Curve, Key, Timing
+from depthgauge.errors import BadFile
+from depthgauge.io import write_bytes
+from depthgauge.metrics import Order
+from depthgauge.types import Score, State
+
+_SCHEMAS: dict[str, dict[str, str]] = {
+    "scores": {
+        "benchmark": "string",
+        "method": "string",
+        "options_hash": "string",
+        "seed": "int64",
+        "sample": "string",
+        "score": "string",
+        "region": "string",
+        "metric": "string",
+        "params": "string",
+        "value": "double",
+        "total": "double",
+        "count": "int64",
+        "missing": "int64",
+        "unit": "string",
+        "state": "list",
+    },
+    "samples": {
+        "method": "string",
+        "seed": "int64",
+        "sample": "string",
+        "failed": "string",
+        "skipped": "bool",
+        "left_out": "string",
+        "truth_hash": "string",
+        "estimate_hash": "string",
+        "alignment": "string",
+    },
+    "curves": {
+        "method": "string",
+        "seed": "int64",
+        "sample": "string",
+        "within": "list",
+        "count": "int64",
+        "missing": "int64",
+    },
+    "timings": {
+        "method": "string",
+        "seed": "int64",
+        "sample": "string",
+        "time_s": "double",
+        "cpu_s": "double",
+        "peak_memory_mb": "double",
+        "score_s": "double",
+        "host": "string",
+    },
+}
+
+
+def write_tables(folder: Path, protocol: Protocol, items: Iterable[Item]) -> None:
+    """Writes all tables; `scores` last, because it says that the run is finished."""
+    ordered = sorted(items, key=lambda item: (item.method, item.seed, item.sample))
+    rows: dict[str, Iterator[dict[str, Any]]] = {
+        "timings": (_timing_row(item.timing) for item in ordered),
+        "curves": (row for item in ordered for row in _curve_rows(item)),
+        "samples": (_sample_row(item) for item in ordered),
+        "scores": (row for item in ordered for row in _score_rows(protocol, item)),
+    }
+    for name, found in rows.items():
+        _write(folder / f"{name}.parquet", name, list(found))
+
+
+def read_outcomes(
+    folder: Path, protocol: Protocol
+) -> tuple[dict[Key, dict[str, Outcome]], list[Timing]]:
+    """What came of every item, by method and seed and then by sample; and what it cost."""
+    scores: dict[tuple[str, int, str], dict[str, Score]] = {}
+    # The state of an order statistic is its sorted errors, where pooling needs them.
+    merged = protocol.pool != "image"
+    orders = {spec.id for spec in protocol.specs if merged and _is_order(spec)}
+    alignments: dict[tuple[str, int, str], Any] = {}
+    samples = _read(folder, "samples")
+    for row in samples:
+        alignments[_item_key(row)] = json.loads(row["alignment"]) if row["alignment"] else None
+    for row in _read(folder, "scores"):
+        found = _score(row, orders, alignments.get(_item_key(row)))
+        scores.setdefault(_item_key(row), {})[row["score"]] = found
+    curves = {
+        _item_key(row): Curve(np.array(row["within"], np.int64), row["count"], row["missing"])
+        for row in _read(folder, "curves")
+    }
+    outcomes: dict[Key, dict[str, Outcome]] = {}
+    for row in samples:
+        key = _item_key(row)
+        outcomes.setdefault(key[:2], {})[key[2]] = Outcome(
+            scores=scores.get(key, {}),
+            failed=row["failed"],
+            left_out=tuple(json.loads(row["left_out"])),
+            skipped=row["skipped"],
+            curve=curves.get(key),
+            truth_hash=row["truth_hash"],
+        )
+    return outcomes, [Timing(**row) for row in _read(folder, "timings")]
+
+
+def _is_order(spec: Any) -> bool:
+    return isinstance(spec.metric.recipe(**spec.params), Order)
+
+
+def _item_key(row: Mapping[str, Any]) -> tuple[str, int, str]:
+    return row["method"], row["seed"], row["sample"]
+
+
+def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
+    specs = {spec.id: spec for spec in protocol.specs}
+    for name, score in item.outcome.scores.items():
+        spec = specs.get(name)
+        before, _, region = name.partition("@")
+        metric, _, params = before.partition(":")
+        yield {
+            "benchmark": protocol.id,
+            "method": item.method,
+            "options_hash": item.options_hash,
+            "seed": item.seed,
+            "sample": item.sample,
+            "score": name,
+            "region": region,
+            "metric": metric if spec is None else spec.metric.name,
+            "params": params if spec is None else json.dumps(dict(spec.params), sort_keys=True),
+            "value": None if math.isnan(score.value) else score.value,
+            "total": score.total,
+            "count": score.count,
+            "missing": score.missing,
+            "unit": score.unit,
+            "state": _state_list(score.state),
+        }
+
+
+def _state_list(state: State | None) -> list[float] | None:
+    if state is None:
+        return None
+    held = state.sums if state.values is None else state.values
+    return [float(value) for value in held]
+
+
+def _score(row: Mapping[str, Any], orders: set[str], alignment: Any) -> Score:
+    state = None
+    if (held := row["state"]) is not None:
+        sorted_errors = row["score"] in orders
+        sums = np.zeros(0) if sorted_errors else np.array(held, np.float64)
+        values = np.array(held, np.float32) if sorted_errors else None
+        state = State(row["count"], row["missing"], sums, values)
+    return Score(
+        value=math.nan if row["value"] is None else row["value"],
+        count=row["count"],
+        missing=row["missing"],
+        total=row["total"],
+        unit=row["unit"],
+        state=state,
+        alignment=alignment,
+    )
+
+
+def _sample_row(item: Item) -> dict[str, Any]:
+    outcome = item.outcome
+    found = next((s.alignment for s in outcome.scores.values() if s.alignment is not None), None)
+    return {
+        "method": item.method,
+        "seed": item.seed,
+        "sample": item.sample,
+        "failed": outcome.failed,
+        "skipped": outcome.skipped,
+        "left_out": json.dumps(list(outcome.left_out)),
+        "truth_hash": outcome.truth_hash,
+        "estimate_hash": item.estimate_hash,
+        "alignment": "" if found is None else json.dumps(dict(found), sort_keys=True),
+    }
+
+
+def _curve_rows(item: Item) -> Iterator[dict[str, Any]]:
+    curve = item.outcome.curve
+    if curve is not None:
+        yield {
+            "method": item.method,
+            "seed": item.seed,
+            "sample": item.sample,
+            "within": curve.within.astype(float).tolist(),
+            "count": curve.count,
+            "missing": curve.missing,
+        }
+
+
+def _timing_row(timing: Timing) -> dict[str, Any]:
+    return {name: getattr(timing, name) for name in _SCHEMAS["timings"]}
+
+
+def _write(path: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {
+        "string": pa.string(),
+        "int64": pa.int64(),
+        "double": pa.float64(),
+        "bool": pa.bool_(),
+        "list": pa.list_(pa.float64()),
+    }
+    fields = [(key, kinds[kind]) for key, kind in _SCHEMAS[name].items()]
+    about = {"depthgauge": f"{name} 1"}
+    if name == "curves":
+        about["thresholds"] = json.dumps(THRESHOLDS)
+    schema = pa.schema(fields, metadata=about)
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    buffer = pa.BufferOutputStream()
+    pq.write_table(table, buffer, row_group_size=max(1, len(rows)), compression="zstd")
+    write_bytes(path, buffer.getvalue())
+
+
+def _read(folder: Path, name: str) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"{name}.parquet"
+    try:
+        rows: list[dict[str, Any]] = pq.read_table(path, columns=list(_SCHEMAS[name])).to_pylist()
+    except FileNotFoundError:
+        raise BadFile(f"{path}: is not there; run the command that began it again.") from None
+    except (pa.ArrowException, OSError) as error:
+        raise BadFile(f"{path}: cannot be read ({error}); delete it and run again.") from error
+    return rows

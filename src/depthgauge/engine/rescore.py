@@ -1,0 +1,118 @@
+"""The stored estimates of a run, scored again under another protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.datasets import DATASETS
+from depthgauge.engine.begin import Plan
+from depthgauge.engine.judge import Rules
+from depthgauge.engine.record import Entrant, Run
+from depthgauge.engine.run import Progress, Where, default_workers, execute
+from depthgauge.engine.run_folder import entrants_of, read_info
+from depthgauge.engine.task import Context
+from depthgauge.errors import BadData, MethodFailed
+from depthgauge.methods import Method, MethodKind, MethodOptions, MethodSpec, find_method
+from depthgauge.types import Inputs
+
+
+def rescore(
+    source: str | Path,
+    benchmark: str | Path | Protocol,
+    out: str | Path,
+    *,
+    data: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Scores the estimates that a run kept under another protocol; no method is called.
+
+    Args:
+        source: The run folder.
+        benchmark: The other protocol, of the same quantity.
+        out: The folder of the new run.
+        data: The dataset's folder; by default the one that the run used.
+        workers: Worker processes; by default one for each core. 0: in this process.
+        cluster: The address of a dask scheduler, in place of worker processes.
+        progress: Called after each item.
+    """
+    folder = Path(source).absolute()
+    info = read_info(folder)
+    protocol = find_benchmark(benchmark)
+    _require_same_quantity(info, protocol, folder)
+    root = Path(info["data"] if data is None else data).absolute()
+    samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
+    wanted = set(info["samples"])
+    chosen = tuple(sample for sample in samples if sample.id in wanted)
+    if lacking := sorted(wanted - {sample.id for sample in chosen}):
+        raise BadData(
+            f"{root}: has no sample '{lacking[0]}', of which {folder} has estimates; "
+            "name the folder with --data."
+        )
+    context = Context(
+        folder=Path(out).absolute(),
+        rules=Rules.of(protocol, samples),
+        dataset=protocol.dataset,
+        methods=tuple(recorded(entrant) for entrant in entrants_of(info)),
+        reuse_from=folder / "estimates",
+    )
+    seeds = max(len(entrant.seeds) for entrant in entrants_of(info))
+    where = Where(default_workers() if workers is None else workers, cluster)
+    return execute(Plan(context, chosen, seeds, root), where, progress=progress)
+
+
+def _require_same_quantity(info: Mapping[str, Any], protocol: Protocol, folder: Path) -> None:
+    before = info["definition"]["quantity"]
+    if before != protocol.quantity:
+        raise BadData(
+            f"{folder}: its estimates are of {before}, {protocol.id} scores {protocol.quantity}; "
+            "choose a benchmark of the same quantity."
+        )
+    if not info["keep_estimates"] and info["methods"]:
+        kept = any(not body["keeps"] for body in info["methods"])
+        if not kept:
+            raise BadData(f"{folder}: its estimates were not kept; run the methods again.")
+
+
+def recorded(entrant: Entrant) -> Method:
+    """A method of a run as it was recorded; one that reads files is the real one."""
+    if entrant.method == "folder":
+        method = find_method(f"folder:{entrant.options['path']}", entrant.label)
+        return replace(method, options=method.spec.options.model_validate(dict(entrant.options)))
+    spec = MethodSpec(entrant.method, entrant.title, quantities=(), needs=())
+    kind = MethodKind(spec, _not_again, home="")
+    return Recorded(
+        kind, MethodOptions(), entrant.label, entrant.method, entrant.options, entrant.options_hash
+    )
+
+
+@dataclass(frozen=True)
+class Recorded(Method):
+    """A method that is known from a run folder only: its estimates are there, its code is not."""
+
+    recorded_options: Mapping[str, Any] = field(default_factory=dict)
+    recorded_hash: str = ""
+
+    @property
+    def options_hash(self) -> str:
+        """As it was recorded."""
+        return self.recorded_hash
+
+    def described(self) -> dict[str, Any]:
+        """All options, as they were recorded."""
+        return dict(self.recorded_options)
+
+    def __reduce__(self) -> tuple[Callable[..., Method], tuple[Any, ...]]:
+        spec = self.spec
+        return recorded, (
+            Entrant(self.label, spec.id, spec.title, self.recorded_options, self.recorded_hash),
+        )
+
+
+def _not_again(inputs: Inputs, options: Any) -> NoReturn:
+    raise MethodFailed("this method is only known from a run; it cannot be called.")

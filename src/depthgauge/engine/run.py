@@ -1,0 +1,245 @@
+"""Many methods on many samples: plan, run, score, pool; a run folder that survives everything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.datasets import DATASETS
+from depthgauge.engine.begin import Plan, begin, now, refuse_strange
+from depthgauge.engine.evaluate import choose
+from depthgauge.engine.executors import run_here, run_processes
+from depthgauge.engine.item import Item, read_item
+from depthgauge.engine.judge import Rules
+from depthgauge.engine.load import load_run
+from depthgauge.engine.parquet import write_tables
+from depthgauge.engine.record import Run
+from depthgauge.engine.run_folder import (
+    entrants_of,
+    finished,
+    item_path,
+    open_folder,
+    write_info,
+)
+from depthgauge.engine.task import GIVEN, Context, Task, task_id
+from depthgauge.errors import BadData, Misuse, NothingScored
+from depthgauge.methods import Method, find_methods
+from depthgauge.types import Sample
+
+Progress = Callable[[str, int, int], None]
+"""Called with what was done last, how many items are done, how many there are."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """On what the tasks run."""
+
+    workers: int = 1
+    """Worker processes; 0: in this process."""
+    cluster: str | None = None
+    """The address of a dask scheduler, in place of worker processes."""
+
+
+def run(
+    benchmark: str | Path | Protocol,
+    data: str | Path,
+    methods: Iterable[Any],
+    out: str | Path,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
+    seeds: int = 1,
+    only: Iterable[str] = (),
+    keep_estimates: bool = True,
+    time_limit_s: float = 600.0,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> Run:
+    """Runs methods on a benchmark and scores them; goes on where an earlier call was stopped.
+
+    Args:
+        benchmark: Its id, the path of its TOML file, or the protocol itself.
+        data: The dataset's folder.
+        methods: Names with options (`sgbm:block_size=5`), files (`.toml`, `.py`) or functions.
+        out: The run folder. One that holds a run of the same benchmark and samples is continued:
+            finished items are kept, new methods are added.
+        workers: Worker processes; by default one for each core. 0: in this process.
+        cluster: The address of a dask scheduler (`tcp://...`), in place of worker processes.
+        seeds: How often each method is run on each sample, with seeds 0, 1, ...
+        only: Ids of the samples; all where it is empty.
+        keep_estimates: Whether estimates are stored, so that they can be scored again.
+        time_limit_s: The longest that one estimate may take.
+        retry_failed: Whether items that failed in an earlier call are tried again.
+        progress: Called after each item.
+
+    Returns:
+        The run. Samples on which a method failed are listed in its results, and scored as
+        estimates without a single pixel.
+
+    Raises:
+        DepthgaugeError: The run could not be finished; what is finished is kept.
+    """
+    protocol = find_benchmark(benchmark)
+    found = find_methods(methods)
+    where = Where(default_workers() if workers is None else workers, cluster)
+    _check_call(found, where, seeds, time_limit_s)
+    samples = list(DATASETS[protocol.dataset].samples(Path(data), protocol.split))
+    rules = Rules.of(protocol, samples)
+    chosen = choose(samples, only)
+    known = _with_truth(chosen, protocol)
+    _check_methods(found, protocol, known)
+    folder = Path(out).absolute()
+    context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s)
+    left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
+    planned = Plan(context, tuple(known), seeds, Path(data).absolute(), tuple(left_out))
+    return execute(planned, where, retry_failed=retry_failed, progress=progress)
+
+
+def execute(
+    plan: Plan, where: Where, *, retry_failed: bool = False, progress: Progress | None = None
+) -> Run:
+    """Does what is not done yet, then makes the tables."""
+    context = plan.context
+    refuse_strange(context.folder)
+    with open_folder(context.folder):
+        info = begin(plan)
+        tasks = list(plan.tasks())
+        done = finished(context.folder)
+        if retry_failed:
+            done -= _failed(context.folder, tasks, done)
+        left = [task for task in tasks if task.id not in done]
+        if left:
+            (context.folder / "scores.parquet").unlink(missing_ok=True)
+            broken = _do(context, left, where, len(tasks), progress)
+            _require_whole(broken, len(tasks))
+        if not (context.folder / "scores.parquet").is_file():
+            _finish(context, info)
+    return load_run(context.folder)
+
+
+def _do(
+    context: Context, left: Sequence[Task], where: Where, n: int, progress: Progress | None
+) -> list[str]:
+    """Runs the tasks; returns why some have no item."""
+    names = {task.id: f"{context.methods[task.method].label}: {task.sample.id}" for task in left}
+    broken: list[str] = []
+    done = n - len(left)
+    if progress is not None:
+        progress("starting", done, n)
+    with closing(_events(context, left, where)) as events:
+        for event in events:
+            done += 1
+            if event.broken:
+                broken.append(f"{names[event.task]}: {event.broken}")
+            elif not item_path(context.folder, event.task).is_file():
+                raise BadData(
+                    f"{context.folder}: a worker wrote its items elsewhere; the run folder must "
+                    "be on storage that all machines share, under the same path."
+                )
+            if progress is not None:
+                progress(names[event.task], done, n)
+    return broken
+
+
+def _events(context: Context, tasks: Sequence[Task], where: Where) -> Any:
+    if where.cluster is not None:
+        from depthgauge.engine.cluster import run_cluster
+
+        return run_cluster(context, tasks, where.cluster)
+    if where.workers == 0:
+        return run_here(context, tasks)
+    return run_processes(context, tasks, where.workers)
+
+
+def _require_whole(broken: Sequence[str], n: int) -> None:
+    if broken:
+        more = f" ({len(broken)} of {n} items have no score)" if len(broken) > 1 else ""
+        raise BadData(f"{broken[0]}{more}; what is finished is kept, run the same command again.")
+
+
+def _finish(context: Context, info: dict[str, Any]) -> None:
+    items = [read_item(item_path(context.folder, name)) for name in _wanted(info, context)]
+    _same_truth(items, context.folder)
+    write_tables(context.folder, context.protocol, items)
+    write_info(context.folder, {**info, "finished": now()})
+
+
+def _wanted(info: Mapping[str, Any], context: Context) -> list[str]:
+    """The items of all methods of the folder, also of those that an earlier call added."""
+    wanted = [
+        task_id(info["protocol_hash"], entrant.label, entrant.options_hash, seed, sample)
+        for entrant in entrants_of(info)
+        for seed in entrant.seeds
+        for sample in info["samples"]
+    ]
+    lacking = set(wanted) - finished(context.folder)
+    if lacking:
+        raise BadData(
+            f"{context.folder}: {len(lacking)} of {len(wanted)} items, of methods that an earlier "
+            "command began, are not finished; run that command again."
+        )
+    return wanted
+
+
+def _same_truth(items: Iterable[Item], folder: Path) -> None:
+    """Refuses a run whose data changed between two commands."""
+    hashes: dict[str, str] = {}
+    for item in items:
+        if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:
+            raise BadData(
+                f"{folder}: the truth of sample '{item.sample}' changed while this run was made; "
+                "begin a new run in another folder."
+            )
+
+
+def _failed(folder: Path, tasks: Sequence[Task], done: set[str]) -> set[str]:
+    ids = {task.id for task in tasks} & done
+    return {name for name in ids if read_item(item_path(folder, name)).outcome.failed}
+
+
+def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
+    known = [s for s in samples if s.truth is not None and protocol.quantity in s.truth]
+    if not known:
+        raise NothingScored(
+            f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of "
+            f"{protocol.quantity}; there is nothing to score."
+        )
+    return known
+
+
+def _check_call(methods: Sequence[Method], where: Where, seeds: int, time_limit_s: float) -> None:
+    if not methods:
+        raise Misuse("give at least one method, such as sgbm; 'depthgauge list methods' has all.")
+    if seeds < 1:
+        raise Misuse(f"seeds is {seeds} but must be at least 1.")
+    if where.workers < 0:
+        raise Misuse(f"workers is {where.workers} but must be 0 or more.")
+    if not time_limit_s > 0:
+        raise Misuse(f"the time limit is {time_limit_s:g} s but must be positive.")
+
+
+def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[Sample]) -> None:
+    """Refuses a method that cannot have an estimate of a single sample, before anything is run."""
+    for method in methods:
+        spec = method.spec
+        if spec.quantities and protocol.quantity not in spec.quantities:
+            raise Misuse(
+                f"method '{method.label}' estimates {' and '.join(spec.quantities)}, but "
+                f"{protocol.id} scores {protocol.quantity}; choose another method or benchmark."
+            )
+        needs = [name for name in spec.needs if name not in GIVEN]
+        if not any(all(name in s.inputs for name in needs) for s in samples):
+            raise Misuse(
+                f"method '{method.label}' needs {' and '.join(needs)}; no sample has them, "
+                f"they have {', '.join(samples[0].inputs) or 'no inputs'}."
+            )
+
+
+def default_workers() -> int:
+    """One for each core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

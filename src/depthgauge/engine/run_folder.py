@@ -1,0 +1,118 @@
+"""The run folder: `run.json`, one file a finished item, and the tables made of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.protocol import make_protocol
+from depthgauge.engine.record import Entrant
+from depthgauge.errors import BadData, BadFile, CannotWrite
+from depthgauge.io import write_text
+
+SCHEMA = 1
+KIND = "depthgauge-run"
+
+
+def read_info(folder: Path) -> dict[str, Any]:
+    """What `run.json` says."""
+    path = folder / "run.json"
+    if not path.is_file():
+        raise BadData(f"{folder}: is no run folder, it has no run.json; make one with 'run'.")
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(body, dict) or body.get("kind") != KIND:
+            raise BadData(f"{path}: is not the run.json of a depthgauge run.")
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise BadFile(f"{path}: is damaged ({error}).") from error
+    if body.get("schema") != SCHEMA:
+        raise BadFile(f"{path}: schema {body.get('schema')}, this version reads {SCHEMA}.")
+    return body
+
+
+def write_info(folder: Path, info: Mapping[str, Any]) -> None:
+    """Replaces `run.json`."""
+    write_text(folder / "run.json", json.dumps(info, indent=1, allow_nan=False) + "\n")
+
+
+def protocol_of(info: Mapping[str, Any], where: Path) -> Protocol:
+    """The protocol of a run, as it was; an error where this version would score otherwise."""
+    protocol = make_protocol(info["definition"], str(where / "run.json"))
+    if protocol.hash != info["protocol_hash"]:
+        raise BadData(
+            f"{where}: was made under protocol {info['protocol_hash'][:12]}, which this version of "
+            f"depthgauge computes otherwise ({protocol.hash[:12]}); use 'rescore' to score it anew."
+        )
+    return protocol
+
+
+def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
+    """The methods of a run."""
+    return tuple(
+        Entrant(
+            label=body["label"],
+            method=body["method"],
+            title=body["title"],
+            options=body["options"],
+            options_hash=body["options_hash"],
+            seeds=tuple(body["seeds"]),
+        )
+        for body in info["methods"]
+    )
+
+
+def item_path(folder: Path, task_id: str) -> Path:
+    """Where a finished item lies."""
+    return folder / "items" / f"{task_id}.json"
+
+
+def finished(folder: Path) -> set[str]:
+    """The ids of all finished items."""
+    with suppress(FileNotFoundError), os.scandir(folder / "items") as found:
+        return {entry.name.removesuffix(".json") for entry in found if entry.name.endswith(".json")}
+    return set()
+
+
+@contextmanager
+def open_folder(folder: Path) -> Iterator[None]:
+    """Makes the folder where it is not there, and keeps other processes out of it."""
+    try:
+        (folder / "items").mkdir(parents=True, exist_ok=True)
+        # Opened for appending: whoever comes second must not empty it.
+        lock = open(folder / "run.lock", "a", encoding="utf-8")  # noqa: SIM115  # closed below
+    except OSError as error:
+        raise CannotWrite(
+            f"{folder}: cannot be written ({error.strerror}); choose another folder."
+        ) from error
+    with lock:
+        _lock(lock, folder)
+        yield
+        _remove_parts(folder)
+
+
+def _lock(file: Any, folder: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # no such lock on this system; two runs at once do no harm but extra work
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BadData(f"{folder}: another process is working on this run; wait for it.") from error
+    except OSError:
+        return  # a file system without locks
+
+
+def _remove_parts(folder: Path) -> None:
+    """Half-written files that a killed process left."""
+    for place in (folder, folder / "items"):
+        for path in place.glob(".*.part"):
+            with suppress(OSError):
+                path.unlink()

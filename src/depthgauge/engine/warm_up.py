@@ -1,0 +1,42 @@
+"""Compiles the kernels that a protocol needs, on maps of a few pixels."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.engine.judge import Judge, Rules
+from depthgauge.errors import DepthgaugeError
+from depthgauge.types import Inputs, Sample, Truth
+from depthgauge.units import CHANNELS
+
+_SIZE = (24, 40)
+
+
+def warm_up(rules: Rules) -> None:
+    """Scores a made-up sample once, so that numba's cache is filled before others need it."""
+    if rules.protocol.twin is not None:
+        return
+    sample = _sample(rules)
+    with suppress(DepthgaugeError):  # a region that cannot be had here compiles when it is used
+        Judge(rules).score_map(sample, lambda: _map(rules.protocol, 1))
+
+
+def _map(protocol: Protocol, seed: int) -> np.ndarray:
+    channels = CHANNELS.get(protocol.quantity) or 1
+    shape = _SIZE if channels == 1 else (*_SIZE, channels)
+    return np.random.default_rng(seed).uniform(1.0, 8.0, shape).astype(np.float32)
+
+
+def _sample(rules: Rules) -> Sample:
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 255, (*_SIZE, 3), dtype=np.uint8)
+    truth = {rules.protocol.quantity: _map(rules.protocol, 0)}
+    if rules.protocol.quantity == "disparity":
+        truth["right_disparity"] = truth["disparity"][:, ::-1].copy()
+    for name in rules.declared:
+        values = rng.integers(0, 2, _SIZE, dtype=np.uint8)
+        truth[name] = values.astype(bool) if name.endswith("_mask") else values
+    return Sample("warm-up", Inputs({"left_image": image, "right_image": image}), Truth(truth))

@@ -1,0 +1,24 @@
+"""Methods, one file each: what turns the inputs of a sample into an estimate.
+
+>>> find_method("sgbm:block_size=7").label
+'sgbm:block_size=7'
+"""
+
+from __future__ import annotations
+
+from depthgauge.methods._find import find_method, find_methods
+from depthgauge.methods._meter import Usage, metered
+from depthgauge.methods._method import Method
+from depthgauge.methods._spec import METHODS, MethodKind, MethodOptions, MethodSpec
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "MethodKind",
+    "MethodOptions",
+    "MethodSpec",
+    "Usage",
+    "find_method",
+    "find_methods",
+    "metered",
+]

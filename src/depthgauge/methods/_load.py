@@ -1,0 +1,108 @@
+"""Methods from outside of the package: a Python file, or a function."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from functools import cache, partial, wraps
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from depthgauge.errors import BadFile
+from depthgauge.methods._spec import METHODS, Function, MethodKind, MethodSpec
+from depthgauge.types import Inputs
+
+
+def kind_at(home: str | Callable[..., Any]) -> MethodKind:
+    """The method that lives there: an id, the path of a Python file, or a function itself."""
+    if not isinstance(home, str):
+        return from_function(home)
+    return from_file(Path(home)) if home.endswith(".py") else METHODS[home]
+
+
+def from_function(function: Callable[..., Any]) -> MethodKind:
+    """A function `f(inputs)` or `f(inputs, options)` as a method of its name."""
+    inner = function.func if isinstance(function, partial) else function
+    name = getattr(inner, "__name__", type(inner).__name__)
+    return MethodKind(_plain_spec(name, inner), _of_two(function), home=function)
+
+
+def from_file(path: Path) -> MethodKind:
+    """The method of a file: `SPEC` and `estimate(inputs, options)`, or only the function.
+
+    The file's folder is put at the end of `sys.path`, so that it can import what lies beside it.
+
+    Raises:
+        BadFile: It cannot be read or run, or has no such function.
+    """
+    path = Path(os.path.abspath(path))
+    try:
+        code = path.read_bytes()
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
+    module = _run(path, code)
+    function = getattr(module, "estimate", None)
+    if not callable(function):
+        raise BadFile(
+            f"{path}: has no function 'estimate'; write def estimate(inputs, options) that "
+            "returns an array."
+        )
+    spec = getattr(module, "SPEC", None)
+    if spec is None:
+        spec = _plain_spec(path.stem, module if module.__doc__ else function)
+    if not isinstance(spec, MethodSpec):
+        raise BadFile(f"{path}: its SPEC is a {type(spec).__name__}, expected a MethodSpec.")
+    return MethodKind(spec, _of_two(function), str(path), hashlib.sha256(code).hexdigest())
+
+
+@cache
+def _run(path: Path, code: bytes) -> ModuleType:
+    # Not the import system: it may take stale bytecode, and what runs must be what is hashed.
+    name = f"depthgauge_method_{hashlib.sha256(os.fsencode(path) + code).hexdigest()[:16]}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module  # dataclasses and pickle look there
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        exec(compile(code, path, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise BadFile(f"{path}: this method cannot be loaded ({reason}).") from error
+    return module
+
+
+def _plain_spec(name: str, documented: object) -> MethodSpec:
+    title = (inspect.getdoc(documented) or name).splitlines()[0]
+    return MethodSpec(id=name, title=title, quantities=(), needs=())
+
+
+def _of_two(function: Callable[..., Any]) -> Function:
+    """The function with the two arguments that all methods have."""
+    if _wants_options(function):
+        return function
+
+    @wraps(function)
+    def of_inputs(inputs: Inputs, options: Any) -> Any:
+        return function(inputs)
+
+    return of_inputs
+
+
+def _wants_options(function: Callable[..., Any]) -> bool:
+    try:
+        arguments = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some compiled functions have no signature
+        return False
+    placed = [a for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
+    # A second one with a default is a setting of the function's own, unless it says otherwise.
+    return len(placed) > 1 and (placed[1].default is inspect.Parameter.empty or _named(placed[1]))
+
+
+def _named(argument: inspect.Parameter) -> bool:
+    return argument.name == "options"

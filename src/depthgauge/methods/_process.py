@@ -1,0 +1,141 @@
+"""Runs a program with a time limit and says what it cost; nothing that it started stays behind."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from depthgauge.methods._meter import Usage, status_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended."""
+
+    exit_code: int
+    """Negative: the signal that ended it."""
+    too_long: bool
+    """Whether it was ended because it ran longer than allowed."""
+    usage: Usage
+    """Memory and processor time of the program, and of those that it waited for."""
+
+
+def run(
+    arguments: Sequence[str], folder: Path, limit_s: float, stdout: Path, stderr: Path
+) -> Ended:
+    """Runs a program to its end, or to the limit, with nothing on its standard input.
+
+    Whatever it started in its own process group and left running is ended with it. It writes to
+    files, not to pipes: it can neither block on them, nor can a child that keeps them open keep
+    us waiting.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=folder,
+            start_new_session=True,
+        )
+    # Not on Windows, and on macOS only from Python 3.13.
+    if hasattr(os, "wait4") and hasattr(os, "waitid"):
+        return _wait_and_measure(process, start, limit_s)
+    return _wait(process, start, limit_s)
+
+
+def _wait_and_measure(process: subprocess.Popen[bytes], start: float, limit_s: float) -> Ended:
+    watch = _Watch(process.pid, start + limit_s)
+    watch.start()
+    try:
+        # It ends but is not yet forgotten, so that its number cannot be another's below.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    finally:
+        time_s = time.perf_counter() - start
+        watch.stop()
+        _kill_group(process.pid)
+        _, status, spent = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    usage = Usage(
+        time_s, spent.ru_utime + spent.ru_stime, watch.peak_mb(_in_bytes(spent.ru_maxrss))
+    )
+    killed = watch.killed and process.returncode == -signal.SIGKILL
+    return Ended(process.returncode, killed, usage)
+
+
+def _wait(process: subprocess.Popen[bytes], start: float, limit_s: float) -> Ended:
+    too_long = False
+    try:
+        process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        too_long = True
+    finally:
+        time_s = time.perf_counter() - start
+        _kill_group(process.pid)
+        with suppress(OSError):
+            process.kill()
+        process.wait()
+    return Ended(process.returncode, too_long, Usage(time_s, math.nan, None))
+
+
+def _kill_group(leader: int) -> None:
+    if hasattr(os, "killpg"):
+        with suppress(OSError):  # nobody is left
+            os.killpg(leader, signal.SIGKILL)
+
+
+def _in_bytes(maxrss: int) -> int:
+    return maxrss if sys.platform == "darwin" else maxrss * 1024
+
+
+class _Watch(threading.Thread):
+    """Ends a process group at a deadline; until then looks at its leader's memory."""
+
+    def __init__(self, leader: int, deadline: float) -> None:
+        super().__init__(daemon=True)
+        self.killed = False
+        self._leader = leader
+        self._deadline = deadline
+        self._seen: int | None = None
+        self._ended = threading.Event()
+        self._ours = status_bytes("VmHWM")
+
+    def run(self) -> None:
+        step = 0.005
+        while not self.killed:
+            self._seen = status_bytes("VmHWM", self._leader) or self._seen
+            left = self._deadline - time.perf_counter()
+            if self._ended.wait(max(0.0, min(step, left))):
+                return
+            if left <= 0:
+                self.killed = True
+                _kill_group(self._leader)
+            step = min(step * 1.2, 0.1)
+
+    def stop(self) -> None:
+        """After this nothing is killed any more."""
+        self._ended.set()
+        self.join()
+
+    def peak_mb(self, reported: int) -> float | None:
+        """The most memory that the program had, in 10^6 bytes.
+
+        Linux reports at least what *we* had when we started it. So the report counts where it is
+        more than that; else what was seen does, which misses the last moments at most.
+        """
+        inherited = self._ours is not None and reported <= self._ours
+        peak = self._seen if inherited else reported
+        return None if peak is None else peak / 1e6

@@ -1,0 +1,120 @@
+"""What OpenCV's two stereo matchers share: search range, borders, invalid pixels, filling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field
+
+from depthgauge.errors import Unavailable
+from depthgauge.geometry.filling import fill
+from depthgauge.methods._images import Bytes
+from depthgauge.methods._spec import MethodOptions
+from depthgauge.types import Inputs, Map
+
+STEPS = 16
+"""OpenCV counts disparities in sixteenths of a pixel, and searches a multiple of 16 of them."""
+_FARTHEST = 2**15 // STEPS - 1  # 16-bit numbers
+
+
+def _odd(value: int) -> int:
+    if value % 2 == 0:
+        raise ValueError(f"is {value} but must be odd")
+    return value
+
+
+Odd = Annotated[int, AfterValidator(_odd)]
+
+
+class StereoOptions(MethodOptions):
+    """Options that both matchers have."""
+
+    disparities: int = Field(default=128, ge=1)
+    """How many disparities are searched, from 0, where the sample has no disparity range; the next
+    multiple of 16 is taken."""
+    pad: bool = True
+    """Widen the pictures by their border pixels, so that the whole picture gets estimates; OpenCV
+    alone leaves out the columns from which the largest disparity leads out of the other picture."""
+    fill: Literal["none", "background", "scanline"] = "none"
+    """How pixels without an estimate are filled in: not at all, with the smaller neighbour in the
+    row, or by linear interpolation in the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The disparities that are tried: `lowest`, `lowest + 1` ... `count` of them."""
+
+    lowest: int
+    count: int
+
+    @property
+    def left_px(self) -> int:
+        """How far the largest disparity leads out of the picture at the left border."""
+        return max(self.lowest + self.count, 0)
+
+    @property
+    def right_px(self) -> int:
+        """How far the lowest one, where it is negative, leads out at the right border."""
+        return max(-self.lowest, 0)
+
+
+def search_of(inputs: Inputs, disparities: int) -> Search:
+    """The sample's disparity range, both ends included, else from 0 that many disparities.
+
+    Raises:
+        Unavailable: The range is more than OpenCV can search.
+    """
+    lowest, count = 0, disparities
+    if "disparity_range" in inputs:
+        low, high = inputs["disparity_range"]
+        lowest = math.floor(low)
+        count = math.ceil(high) - lowest + 1
+    count = math.ceil(count / STEPS) * STEPS
+    if lowest < -_FARTHEST or lowest + count > _FARTHEST:
+        raise Unavailable(
+            f"the disparity range {lowest}..{lowest + count} px is beyond the "
+            f"{_FARTHEST} px that OpenCV can express; scale the pictures down."
+        )
+    return Search(lowest, count)
+
+
+Matcher = Callable[[Bytes, Bytes], NDArray[np.int16]]
+
+
+def match(
+    matcher: Matcher, images: tuple[Bytes, Bytes], search: Search, block: int, options: Any
+) -> Map:
+    """Disparities in px with NaN where there is none, of the whole picture where `pad` is on."""
+    left, right = images
+    if options.pad:
+        values = _padded(matcher, left, right, search, block // 2 + 1)
+    elif min(left.shape[0], left.shape[1] - search.left_px - search.right_px) <= block:
+        # OpenCV fails, or leaves chance values, where no pixel can be searched.
+        values = np.full(left.shape[:2], np.nan, dtype=np.float32)
+    else:
+        values = _in_px(matcher(left, right), search)
+        # StereoBM may leave chance values in the first column.
+        values[:, : search.left_px] = np.nan
+    return values if options.fill == "none" else fill(values, options.fill)
+
+
+def _padded(matcher: Matcher, left: Bytes, right: Bytes, search: Search, margin: int) -> Map:
+    import cv2
+
+    # Half a block more on all sides, which StereoBM leaves out too.
+    border = (margin, margin, search.left_px + margin, search.right_px + margin)
+    wide = [cv2.copyMakeBorder(i, *border, cv2.BORDER_REPLICATE) for i in (left, right)]
+    height, width = left.shape[:2]
+    values = _in_px(matcher(wide[0], wide[1]), search)
+    return np.ascontiguousarray(values[margin : margin + height, border[2] : border[2] + width])
+
+
+def _in_px(steps: NDArray[np.int16], search: Search) -> Map:
+    values: Map = steps.astype(np.float32) / np.float32(STEPS)
+    values[steps < search.lowest * STEPS] = np.nan
+    return values

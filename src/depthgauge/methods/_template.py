@@ -1,0 +1,113 @@
+"""The text of a command: its arguments, and the places in them that are filled in."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from string import Formatter
+
+from depthgauge._registry import nearest
+
+PICTURES = {
+    "left": "left_image",
+    "right": "right_image",
+    "first": "first_image",
+    "second": "second_image",
+    "image": "image",
+}
+"""Placeholders that stand for pictures, and the inputs that they are; any other input whose name
+ends in `_image` stands under that whole name."""
+OTHERS = (
+    "out",
+    "out_dir",
+    "sample",
+    "quantity",
+    "seed",
+    "min_disparity",
+    "max_disparity",
+    "rig",
+)
+_INTERPRETER = re.compile(r"(python|pypy|bash|sh|node|perl|ruby|julia|Rscript)[\d.]*")
+
+
+def arguments(template: str) -> list[str]:
+    """The arguments of a command, still with their placeholders.
+
+    >>> arguments("infer.py '{left}' --mode 'very good'")
+    ['infer.py', '{left}', '--mode', 'very good']
+    """
+    return shlex.split(template)
+
+
+def checked(template: str) -> str:
+    """The template itself where it can be used.
+
+    Raises:
+        ValueError: It cannot; says all that is wrong.
+    """
+    try:
+        parts = arguments(template)
+    except ValueError as error:
+        raise ValueError(f"cannot be split into arguments ({str(error).lower()})") from None
+    if not parts:
+        raise ValueError("is empty but must be a program with its arguments")
+    wrong = [mistake for part in parts for mistake in _mistakes(part)]
+    if not wrong and not {"out", "out_dir"} & placeholders(template):
+        wrong = ["has no {out}, so the program cannot know where to write its estimate"]
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return template
+
+
+def placeholders(template: str) -> set[str]:
+    """The names in braces."""
+    parsed = (Formatter().parse(part) for part in arguments(template))
+    return {name for pieces in parsed for _, name, _, _ in pieces if name is not None}
+
+
+def filled(argument: str, values: Mapping[str, str]) -> str:
+    """One argument with its placeholders replaced; `{{` and `}}` are braces."""
+    pieces = Formatter().parse(argument)
+    return "".join(text + ("" if name is None else values[name]) for text, name, _, _ in pieces)
+
+
+def picture(name: str) -> str | None:
+    """The input that a placeholder stands for where it is a picture, else None."""
+    return PICTURES.get(name, name if name.endswith("_image") else None)
+
+
+def program_name(template: str) -> str:
+    """What people call the program: the stem of its file, or of the script that is run.
+
+    >>> program_name("python3 nets/infer.py {left}"), program_name("./elas {left}")
+    ('infer', 'elas')
+    """
+    program, *rest = arguments(template)
+    if _INTERPRETER.fullmatch(PurePath(program).stem):
+        scripts = [part for part in rest if not part.startswith("-") and "{" not in part]
+        program = scripts[0] if scripts else program
+    return PurePath(program).stem
+
+
+def _mistakes(argument: str) -> Iterator[str]:
+    try:
+        pieces = list(Formatter().parse(argument))
+    except ValueError:
+        yield f"has a single brace in {argument!r}; write '{{{{' and '}}}}' for braces"
+        return
+    known = (*PICTURES, *OTHERS)
+    for _, name, form, conversion in pieces:
+        if name is None:
+            continue
+        if form or conversion:
+            yield f"has a format in {argument!r}; write {{{name}}} alone"
+        if name not in known and not name.endswith("_image"):
+            yield f"has an unknown {{{name}}}. {nearest(name, known)} {_KNOWN}".replace("  ", " ")
+
+
+_KNOWN = (
+    f"Known: {', '.join((*PICTURES, *OTHERS))}, and other pictures by the input's name, "
+    "such as {centre_image}"
+)

@@ -1,0 +1,183 @@
+"""Any program with a command line: it is given files and has to write one."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from depthgauge import io
+from depthgauge.errors import BadFile, MethodFailed
+from depthgauge.methods import _template as template_text
+from depthgauge.methods._placeholders import fill_in
+from depthgauge.methods._process import Ended, run
+from depthgauge.methods._spec import MethodOptions, MethodSpec
+from depthgauge.types import Estimate, Inputs, Map
+
+_KEPT_CHARACTERS = 4000
+_LONGEST_LINE = 300
+
+
+class CommandOptions(MethodOptions):
+    """Options of `command`."""
+
+    template: Annotated[str, AfterValidator(template_text.checked)]
+    """The program and its arguments, e.g. `python infer.py {left} {right} {out}`. There is no
+    shell: quotes group words, each placeholder is filled in within its own argument. Pictures:
+    {left} {right} {first} {second} {image}, others by the input's name ({centre_image}), as PNG
+    (8 bits, or 16 where the picture is float). {out}: the file to write; {out_dir}: its folder.
+    {rig}: JSON with cameras and baseline. {sample} {quantity} {seed} {min_disparity}
+    {max_disparity}: values. `{{` and `}}` are braces."""
+    time_limit_s: float = Field(default=600, gt=0)
+    """The program, and all that it started, is ended after this time."""
+    out_suffix: str = Field(default="npy", pattern=r"^(npy|npz|pfm|png|flo|exr|tif|tiff)$")
+    """Ending of {out}: the format in which the program writes."""
+    folder: Path = Path()
+    """Where the program is started: where depthgauge was called, or the folder of the TOML file,
+    so that relative paths in the template are found from there."""
+
+    def short_name(self) -> str:
+        """The program's name, or that of the script that an interpreter runs."""
+        return template_text.program_name(self.template)
+
+
+SPEC = MethodSpec(
+    id="command",
+    title="A program with a command line",
+    quantities=(),
+    needs=("quantity",),
+    options=CommandOptions,
+    text_option="template",
+    local=("time_limit_s", "folder"),
+)
+
+
+def estimate(inputs: Inputs, options: CommandOptions) -> Estimate:
+    """Runs the program on files in a private folder, which is gone afterwards.
+
+    What it printed, its exit code, its cost (`usage`) and the estimate's size are in `extras`.
+
+    Raises:
+        Unavailable: The sample lacks what a placeholder stands for.
+        MethodFailed: The program cannot be started, ended with an error, ran too long, or wrote
+            no file that can be read; `details` holds the end of what it printed.
+    """
+    with tempfile.TemporaryDirectory(prefix="depthgauge-", ignore_cleanup_errors=True) as name:
+        return _Call(inputs, options, Path(name).resolve()).estimate()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One run of the program, in its private folder."""
+
+    inputs: Inputs
+    options: CommandOptions
+    folder: Path
+
+    def estimate(self) -> Estimate:
+        command = self._command()
+        ended = self._run(command)
+        said = {
+            "command": shlex.join(command),
+            "exit_code": ended.exit_code,
+            "stderr": _tail(self.folder / "stderr"),
+            "stdout": _tail(self.folder / "stdout"),
+            "usage": ended.usage,
+        }
+        if why := self._why_failed(ended, said):
+            raise self._failed(why, said)
+        values = self._read(said)
+        height, width = values.shape[:2]
+        return Estimate(
+            values, self.inputs["quantity"], extras={**said, "size_px": [width, height]}
+        )
+
+    def _command(self) -> list[str]:
+        template, given = self.options.template, self.folder / "in"
+        given.mkdir()
+        self._out.parent.mkdir()
+        used = template_text.placeholders(template)
+        places = {"out": str(self._out), "out_dir": str(self._out.parent)}
+        values = {
+            name: places[name] if name in places else fill_in(name, self.inputs, given)
+            for name in sorted(used)
+        }
+        return [template_text.filled(part, values) for part in template_text.arguments(template)]
+
+    @property
+    def _out(self) -> Path:
+        return self.folder / "out" / f"{self.inputs['quantity']}.{self.options.out_suffix}"
+
+    def _run(self, command: list[str]) -> Ended:
+        where, limit_s = self.options.folder, self.options.time_limit_s
+        try:
+            return run(command, where, limit_s, self.folder / "stdout", self.folder / "stderr")
+        except (OSError, ValueError) as error:  # ValueError: a NUL character in an argument
+            raise MethodFailed(
+                f"the program '{command[0]}' cannot be started in {where.absolute()}: "
+                f"{getattr(error, 'strerror', None) or error}"
+            ) from error
+
+    def _why_failed(self, ended: Ended, said: Mapping[str, Any]) -> str:
+        if ended.too_long:
+            limit = f"{self.options.time_limit_s:g} s"
+            return f"ran longer than its time limit of {limit} and was ended; raise time_limit_s"
+        if ended.exit_code == 0:
+            return ""
+        last = _last_line(said["stderr"]) or _last_line(said["stdout"]) or "it said nothing"
+        return f"{_ending(ended.exit_code)}: {last}"
+
+    def _read(self, said: Mapping[str, Any]) -> Map:
+        path = self._written()
+        if path is None:
+            raise self._failed(f"ended well but wrote no {self._out.name} at {{out}}", said)
+        try:
+            return io.read_map(path, quantity=self.inputs["quantity"])
+        except BadFile as error:
+            why = str(error).removeprefix(f"{path}: ")
+            raise self._failed(f"wrote {path.name}, which cannot be used: {why}", said) from error
+
+    def _written(self) -> Path | None:
+        """{out}; for a program that is only told the folder, the one file that it wrote there."""
+        if self._out.exists():
+            return self._out
+        if "out_dir" not in template_text.placeholders(self.options.template):
+            return None
+        found = sorted(path for path in self._out.parent.rglob("*") if path.is_file())
+        return found[0] if len(found) == 1 else None
+
+    def _failed(self, why: str, said: Mapping[str, Any]) -> MethodFailed:
+        details = "\n".join(
+            f"{name}: {said[name]}" for name in ("command", "exit_code", "stderr", "stdout")
+        )
+        return MethodFailed(f"the program '{self.options.short_name()}' {why}", details)
+
+
+def _ending(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"ended with exit code {exit_code}"
+    try:
+        return f"was ended by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"was ended by signal {-exit_code}"
+
+
+def _tail(path: Path) -> str:
+    """The end of what was printed, whatever its bytes are."""
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - 4 * _KEPT_CHARACTERS))
+        return file.read().decode(errors="replace")[-_KEPT_CHARACTERS:]
+
+
+def _last_line(text: str) -> str:
+    """The last line that says anything, fit for a sentence."""
+    lines = ("".join(c if c.isprintable() else " " for c in line) for line in text.splitlines())
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1][-_LONGEST_LINE:] if said else ""

@@ -1,0 +1,48 @@
+"""The same value everywhere: what any method has to beat."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from depthgauge.errors import Misuse
+from depthgauge.methods._images import image_size
+from depthgauge.methods._spec import MethodOptions, MethodSpec
+from depthgauge.types import Inputs, Map
+
+
+class ConstantOptions(MethodOptions):
+    """Options of `constant`."""
+
+    value: float | None = None
+    """The value; of flow its part to the right. None: 0 of flow, of disparity the middle of the
+    sample's range (0 where it has none); depth has to be said."""
+    value_v: float = 0.0
+    """The downward part of flow."""
+
+
+SPEC = MethodSpec(
+    id="constant",
+    title="The same value everywhere",
+    quantities=("disparity", "depth", "flow"),
+    needs=("quantity",),
+    options=ConstantOptions,
+)
+
+
+def estimate(inputs: Inputs, options: ConstantOptions) -> Map:
+    """A map of the wanted quantity, as large as the sample's picture."""
+    height, width = image_size(inputs)
+    value = _default(inputs) if options.value is None else options.value
+    if inputs["quantity"] != "flow":
+        return np.full((height, width), value, dtype=np.float32)
+    pair = np.array([value, options.value_v], dtype=np.float32)
+    return np.tile(pair, (height, width, 1))
+
+
+def _default(inputs: Inputs) -> float:
+    if inputs["quantity"] == "depth":
+        raise Misuse("a constant depth has to be said in metres: constant:value=2.5.")
+    if inputs["quantity"] == "disparity" and "disparity_range" in inputs:
+        low, high = inputs["disparity_range"]
+        return (float(low) + float(high)) / 2
+    return 0.0

@@ -1,0 +1,43 @@
+"""Estimates that exist already: a folder of files, in our own or a dataset's public layout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from depthgauge import io
+from depthgauge.methods._spec import MethodOptions, MethodSpec
+from depthgauge.types import Estimate, Inputs
+
+
+class FolderOptions(MethodOptions):
+    """Options of `folder`."""
+
+    path: Path
+    """The folder of estimates."""
+    name: str | None = None
+    """The method's name where the layout has it in the file names; None takes any, if there is
+    only one."""
+
+    def short_name(self) -> str:
+        """The folder's own name."""
+        return Path(os.path.abspath(self.path)).name
+
+
+SPEC = MethodSpec(
+    id="folder",
+    title="Estimates from a folder of files",
+    quantities=(),
+    needs=("quantity", "finder"),
+    options=FolderOptions,
+    text_option="path",
+    local=("path",),
+    keeps=False,
+)
+
+
+def estimate(inputs: Inputs, options: FolderOptions) -> Estimate:
+    """Reads the sample's file; which one it is knows the `finder` among the inputs."""
+    path = inputs["finder"].find(options.path, options.name)
+    values = io.read_map(path, quantity=inputs["quantity"])
+    return Estimate(values, inputs["quantity"], extras={"path": str(path)})
