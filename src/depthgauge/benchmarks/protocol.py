@@ -46,7 +46,7 @@ RULES_REVISION = 1
 """Raised whenever the engine's own rules (truth limits, ranges, clipping, filling order, pooling)
 may move a number; part of the hash."""
 
-_PROSE = {"title", "about"}
+_PROSE = {"title", "about", "truth_accuracy"}
 _Checker = Callable[[BenchmarkFile, Collection[str]], list[Problem]]
 
 

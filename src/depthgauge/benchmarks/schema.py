@@ -95,6 +95,8 @@ class BenchmarkFile(_Strict):
     pool: Literal["pixel", "image", "scene"]
     align: Align = Align()
     truth: TruthRange = TruthRange()
+    truth_accuracy: Number | None = Field(default=None, gt=0)
+    """How far the truth may be off, in the quantity's unit: smaller differences are ties."""
     estimate: EstimateRange = EstimateRange()
     regions: dict[str, str] = {}
     scores: tuple[ScoreBlock, ...] = ()

@@ -1,0 +1,123 @@
+"""The sentences that a reader of a board has to know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from depthgauge.analysis._sheet import Sheet
+from depthgauge.analysis.board import Row
+from depthgauge.analysis.pooling import INFINITE, MIN_UNITS, NOT_STORED, TOO_FEW
+from depthgauge.analysis.resampling import Draws
+from depthgauge.engine.record import Run
+
+
+def board_notes(
+    run: Run,
+    sheets: Sequence[Sheet],
+    rows: Sequence[Row],
+    draws: Draws,
+    practical: Mapping[str, float],
+    level: float,
+) -> tuple[str, ...]:
+    """What the table cannot show by itself, the most important first."""
+    methods = [row for row in rows if not row.oracle]
+    return tuple(
+        [
+            *_about_methods(sheets, methods, len(run.samples)),
+            *_about_scores(run, sheets),
+            *_about_intervals(sheets, draws, level),
+            *_about_groups(sheets, methods, practical),
+            *_about_seeds(methods),
+            *_about_oracles(rows),
+        ]
+    )
+
+
+def _about_methods(sheets: Sequence[Sheet], rows: Sequence[Row], samples: int) -> Iterator[str]:
+    for row in sorted(rows, key=lambda row: row.label):
+        if row.failed:
+            yield f"{row.label}: {len(row.failed)} of {samples} samples have no usable estimate."
+        lacking = [
+            sheet.column.id
+            for sheet in sheets
+            if sheet.has_values and math.isnan(row.cells[sheet.column.id].value)
+        ]
+        if lacking:
+            yield (
+                f"{row.label}: incomplete in {_listed(lacking)}; no number can be put for the "
+                "estimates that it lacks, so it is ranked last there."
+            )
+
+
+def _about_scores(run: Run, sheets: Sequence[Sheet]) -> Iterator[str]:
+    nowhere = [sheet.column.id for sheet in sheets if not sheet.has_values]
+    if nowhere:
+        yield f"No sample has {_listed(nowhere)}."
+    if run.protocol.twin is not None:
+        yield "A twin's scores do not say which direction is better; lower is taken as better."
+
+
+def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Iterator[str]:
+    n, what = len(draws.units.names), "scenes" if draws.units.scenes else "samples"
+    shown = [sheet for sheet in sheets if sheet.has_values]
+    few = [sheet.column.id for sheet in shown if TOO_FEW in sheet.whys]
+    if n < MIN_UNITS:
+        yield (
+            f"The benchmark has {n} {what}; fewer than {MIN_UNITS} do not show how much scores "
+            "vary, so there are no intervals and no tie groups."
+        )
+    else:
+        yield (
+            f"Intervals ({100 * level:g} %) say how values would vary with other {what}: {n} "
+            f"{what} are drawn with replacement {len(draws.counts)} times, the same for all "
+            "methods and scores."
+        )
+        if few:
+            yield f"Fewer than {MIN_UNITS} {what} have {_listed(few)}; no intervals there."
+    if lost := [sheet.column.id for sheet in shown if NOT_STORED in sheet.whys]:
+        yield f"The run does not hold what intervals of {_listed(lost)} need; there are none."
+    if endless := [sheet.column.id for sheet in shown if INFINITE in sheet.whys]:
+        yield f"Infinite values of {_listed(endless)} have no interval and are in no tie group."
+
+
+def _about_groups(
+    sheets: Sequence[Sheet], rows: Sequence[Row], practical: Mapping[str, float]
+) -> Iterator[str]:
+    if len(rows) < 2:
+        yield "There is one method, so there is nothing to tell apart."
+        return
+    grouped = [sheet for sheet in sheets if any(c.group is not None for c in sheet.cells.values())]
+    if not grouped:
+        return
+    yield (
+        "Methods of one group cannot be told apart from the best of the group: the interval of "
+        "their paired difference contains 0, or the difference is too small to matter."
+    )
+    if limits := [sheet.column.id for sheet in grouped if practical.get(sheet.column.id, 0) > 0]:
+        yield f"Differences that are too small to matter are set for {_listed(limits)}."
+    yield (
+        "Nothing is corrected for multiple comparisons: among many methods and scores, some "
+        "differences pass by chance."
+    )
+
+
+def _about_seeds(rows: Sequence[Row]) -> Iterator[str]:
+    several = [f"{row.label} ({row.seeds})" for row in rows if row.seeds > 1]
+    if several:
+        yield (
+            f"Several seeds: {_listed(sorted(several))}. Values are means over seeds and "
+            "deviations are over seeds; intervals are over samples and do not hold the spread of "
+            "seeds."
+        )
+
+
+def _about_oracles(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.oracle for row in rows):
+        yield "Oracles need the truth or other methods' estimates: they are shown, never ranked."
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    left = len(names) - most
+    listed = ", ".join(names[:most])
+    return f"{listed} and {left} more" if left > 0 else listed

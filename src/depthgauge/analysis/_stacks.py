@@ -1,0 +1,77 @@
+"""Maps of several methods at once, a block of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import Misuse, WrongShape
+from depthgauge.types import Map
+
+Stack = Sequence[Map] | NDArray[np.float32]
+"""The estimates of M methods of one sample: M maps, or one array (M, H, W[, C])."""
+
+_BLOCK_BYTES = 1 << 22
+
+
+def by_blocks(
+    estimates: Stack, truth: Map, shape: tuple[int, ...], work: Callable[[Map, Map], Map]
+) -> Map:
+    """Fills a map of that shape, block by block: 10 methods of 12 Mpx need no second copy.
+
+    Args:
+        estimates: What goes into each block's (M, h, W[, C]) array, missing vectors all NaN.
+        truth: The same size.
+        shape: Of the map that is made.
+        work: From a block's estimates and truth to the block of the map.
+    """
+    _check(estimates, truth)
+    made = np.full(shape, np.nan, np.float32)
+    for rows in _row_blocks(len(estimates), truth):
+        block = np.stack([np.asarray(each[rows], np.float32) for each in estimates])
+        known = np.isfinite(block) if block.ndim == 3 else np.isfinite(block).all(axis=-1)
+        block[~known] = np.nan
+        made[rows] = work(block, truth[rows])
+    return made
+
+
+def _check(estimates: Stack, truth: Map) -> None:
+    if not len(estimates):
+        raise Misuse("there are no estimates to combine; give at least one.")
+    for i, each in enumerate(estimates):
+        if each.shape != truth.shape:
+            raise WrongShape(f"estimate {i} is {each.shape} but the truth is {truth.shape}.")
+
+
+def _row_blocks(methods: int, truth: Map) -> Iterator[slice]:
+    row_bytes = 4 * methods * max(1, truth[:1].size)
+    step = max(1, _BLOCK_BYTES // row_bytes)
+    for start in range(0, truth.shape[0], step):
+        yield slice(start, start + step)
+
+
+def absolute_errors(block: Map, truth: Map) -> Map:
+    """(M, h, W): |estimate - truth|, for vectors its length; NaN where either is missing."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        away = block - truth
+        if truth.ndim == 2:
+            errors = np.abs(away)
+        else:
+            errors = np.sqrt(sum(away[..., c] ** 2 for c in range(truth.shape[2])))
+    errors[~np.isfinite(errors)] = np.nan
+    return np.asarray(errors, np.float32)
+
+
+def known_median(values: Map) -> Map:
+    """Median over the first axis of what is not NaN; of an even number the two middle ones' mean.
+
+    >>> known_median(np.array([[1.0, np.nan], [4.0, np.nan], [np.nan, np.nan]])).tolist()
+    [2.5, nan]
+    """
+    ordered = np.sort(values, axis=0)  # NaN goes to the end
+    n = (~np.isnan(values)).sum(axis=0, keepdims=True)
+    low = np.take_along_axis(ordered, np.maximum(n - 1, 0) // 2, axis=0)[0]
+    high = np.take_along_axis(ordered, np.minimum(n // 2, len(values) - 1), axis=0)[0]
+    return np.asarray(low + (high - low) / 2)

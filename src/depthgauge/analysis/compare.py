@@ -1,0 +1,270 @@
+"""Two runs side by side, where that means something."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from depthgauge.analysis.intervals import LEVEL, Interval, difference, interval, replicate
+from depthgauge.analysis.pooling import TOO_FEW, better_of
+from depthgauge.analysis.protocol_diff import diff_protocols, name_differences
+from depthgauge.analysis.ranks import rank_keys
+from depthgauge.analysis.resampling import RESAMPLES, Draws, draw_units
+from depthgauge.analysis.restrict import restrict
+from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
+from depthgauge.analysis.ties import cannot_tell
+from depthgauge.engine.record import Run
+from depthgauge.errors import DepthgaugeError
+
+Verdict = Literal[
+    "better", "worse", "cannot be told apart", "too few samples", "incomplete", "no interval"
+]
+"""What the new value is against the old one; `no interval`: the run does not hold what is needed
+to draw samples anew."""
+
+_MOST_NAMES = 5
+
+
+class CannotCompare(DepthgaugeError):
+    """Two runs whose numbers do not mean the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One score of two methods, or of one method in two runs."""
+
+    score_id: str
+    old_label: str
+    new_label: str
+    old: float
+    """Pooled over the samples that are compared; NaN where it is incomplete."""
+    new: float
+    difference: float
+    """new - old, in the score's unit."""
+    interval: Interval
+    """Of the paired difference, over samples."""
+    verdict: Verdict
+    samples: int
+    """Samples that both have this score of, empty regions left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two runs of one protocol say against each other."""
+
+    changes: tuple[Change, ...]
+    """In the order of methods, then of the protocol's scores; none where no methods match."""
+    merged: Run
+    """All methods of both runs on the samples that are compared, to make a board of."""
+    samples: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Samples that only one of the runs has."""
+    notes: tuple[str, ...] = ()
+
+
+def compare_runs(
+    a: Run,
+    b: Run,
+    *,
+    common: bool = False,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Comparison:
+    """Compares run `b` (new) with run `a` (old).
+
+    Methods with the same label are compared; where each run has one method, those two.
+
+    Args:
+        a: The old run.
+        b: The new run.
+        common: Whether to compare on the common samples where the lists of samples differ; all
+            summaries are then pooled anew.
+        level: Of the intervals of the paired differences.
+        resamples: How many times samples are drawn.
+        seed: Of the draws.
+
+    Raises:
+        CannotCompare: The protocols differ, a common sample was scored against another truth, or
+            the runs have other samples and `common` is not set. The text names what differs.
+    """
+    _require_one_protocol(a, b)
+    shared = tuple(sorted(set(a.samples) & set(b.samples)))
+    _require_one_truth(a, b, shared)
+    only_one = tuple(sorted(set(a.samples) ^ set(b.samples)))
+    _require_samples(a, b, shared, only_one, common)
+    merged, renamed = _merge(restrict(a, shared), restrict(b, shared))
+    draws = draw_units(merged, resamples=resamples, seed=seed)
+    changes = tuple(
+        _change(merged, score_id, old, new, draws, level)
+        for old, new in _pairs(a, b, renamed)
+        for score_id in merged.protocol.score_ids
+        if _has(merged, old, score_id) or _has(merged, new, score_id)
+    )
+    return Comparison(changes, merged, shared, only_one, _notes(changes, shared, only_one))
+
+
+def _require_one_protocol(a: Run, b: Run) -> None:
+    if a.protocol.hash == b.protocol.hash:
+        return
+    differences = diff_protocols(a.protocol, b.protocol)
+    names = [f"{run.protocol.id} {run.protocol.version}" for run in (a, b)]
+    raise CannotCompare(
+        f"{a.path} and {b.path}: these scores do not mean the same, the protocols "
+        f"({names[0]}, {names[1]}) differ: {name_differences(differences)}."
+    )
+
+
+def _require_one_truth(a: Run, b: Run, shared: Collection[str]) -> None:
+    other = [name for name in shared if a.truth_hashes.get(name) != b.truth_hashes.get(name)]
+    if other:
+        raise CannotCompare(
+            f"{a.path} and {b.path}: {len(other)} of {len(shared)} common samples were scored "
+            f"against another truth: {_names(other)}; score one of the runs again."
+        )
+
+
+def _require_samples(
+    a: Run, b: Run, shared: Collection[str], only_one: Collection[str], common: bool
+) -> None:
+    if not shared:
+        raise CannotCompare(f"{a.path} and {b.path}: have no sample in common.")
+    if only_one and not common:
+        missing = [f"{_names(set(x.samples) - set(y.samples))}" for x, y in ((a, b), (b, a))]
+        parts = [
+            f"only {run.path} has {names}"
+            for run, names in zip((a, b), missing, strict=True)
+            if names
+        ]
+        raise CannotCompare(
+            f"the runs have other samples ({'; '.join(parts)}); compare them on the "
+            f"{len(shared)} common ones only where you say so (common)."
+        )
+
+
+def _names(names: Collection[str]) -> str:
+    ordered = sorted(names)
+    left = len(ordered) - _MOST_NAMES
+    listed = ", ".join(ordered[:_MOST_NAMES])
+    return f"{listed} and {left} more" if left > 0 else listed
+
+
+def _merge(a: Run, b: Run) -> tuple[Run, list[dict[str, str]]]:
+    """All methods of both runs, and what each run's labels have become."""
+    twice = [label for label in labels_of(a) if label in set(labels_of(b))]
+    clashing = [label for label in twice if not _same_method(a, b, label)]
+    names = _run_names(a, b)
+    renamed = [
+        {x: f"{x} ({name})" if x in clashing else x for x in labels_of(run)}
+        for run, name in zip((a, b), names, strict=True)
+    ]
+    first, second = (_relabelled(run, to) for run, to in zip((a, b), renamed, strict=True))
+    known = set(labels_of(first))
+    merged = replace(
+        first,
+        entrants=(*first.entrants, *(e for e in second.entrants if e.label not in known)),
+        results={**second.results, **first.results},
+        curves={**second.curves, **first.curves},
+        timings=(*first.timings, *(t for t in second.timings if t.method not in known)),
+        info={"merged": [str(a.path), str(b.path)]},
+    )
+    return merged, renamed
+
+
+def _same_method(a: Run, b: Run, label: str) -> bool:
+    """Whether both runs hold one and the same thing under a label: options, seeds and values."""
+    options = [
+        [entrant.options_hash for entrant in run.entrants if entrant.label == label]
+        for run in (a, b)
+    ]
+    if options[0] != options[1] or seeds_of(a, label) != seeds_of(b, label):
+        return False
+    return all(
+        a.results[label, seed].to_json() == b.results[label, seed].to_json()
+        for seed in seeds_of(a, label)
+    )
+
+
+def _run_names(a: Run, b: Run) -> tuple[str, str]:
+    if a.path.name != b.path.name:
+        return a.path.name, b.path.name
+    return (str(a.path), str(b.path)) if a.path != b.path else ("first", "second")
+
+
+def _relabelled(run: Run, to: dict[str, str]) -> Run:
+    return replace(
+        run,
+        entrants=tuple(replace(e, label=to[e.label]) for e in run.entrants),
+        results={(to[label], seed): found for (label, seed), found in run.results.items()},
+        curves={
+            (to[label], seed): found for (label, seed), found in run.curves.items() if label in to
+        },
+        timings=tuple(replace(t, method=to.get(t.method, t.method)) for t in run.timings),
+    )
+
+
+def _pairs(a: Run, b: Run, renamed: list[dict[str, str]]) -> list[tuple[str, str]]:
+    """Labels in the merged run, old and new."""
+    old, new = labels_of(a), labels_of(b)
+    if len(old) == len(new) == 1:
+        return [(renamed[0][old[0]], renamed[1][new[0]])]
+    return [(renamed[0][x], renamed[1][x]) for x in old if x in set(new)]
+
+
+def _has(run: Run, label: str, score_id: str) -> bool:
+    return any(score_id in run.results[label, seed].summary for seed in seeds_of(run, label))
+
+
+def _change(run: Run, score_id: str, old: str, new: str, draws: Draws, level: float) -> Change:
+    values = [spread_of(run, label, score_id).mean for label in (old, new)]
+    replicates = [replicate(run, label, score_id, draws) for label in (old, new)]
+    apart = difference(replicates[1], replicates[0])
+    better = better_of(run.protocol, score_id)
+    verdict: Verdict
+    if not all(math.isfinite(value) for value in values):
+        verdict = "incomplete"
+    elif apart.why:
+        verdict = "too few samples" if apart.why == TOO_FEW else "no interval"
+    elif cannot_tell(replicates[0], replicates[1], better, level):
+        verdict = "cannot be told apart"
+    else:
+        keys = rank_keys(values, better)
+        verdict = "better" if keys[1] < keys[0] else "worse"
+    return Change(
+        score_id,
+        old,
+        new,
+        values[0],
+        values[1],
+        values[1] - values[0],
+        interval(apart, level),
+        verdict,
+        _samples_with(run, (old, new), score_id),
+    )
+
+
+def _samples_with(run: Run, labels: tuple[str, str], score_id: str) -> int:
+    each = [
+        {n for n, score in scores_of(run, (label, seed), score_id).items() if score.why != "empty"}
+        for label in labels
+        for seed in seeds_of(run, label)
+    ]
+    return len(set.intersection(*each)) if each else 0
+
+
+def _notes(
+    changes: Collection[Change], shared: Collection[str], only_one: Collection[str]
+) -> tuple[str, ...]:
+    notes = []
+    if only_one:
+        notes.append(
+            f"Compared on {len(shared)} common samples; {len(only_one)} that only one run has are "
+            f"left out ({_names(only_one)}), and all summaries are pooled anew."
+        )
+    if not changes:
+        notes.append("No method is in both runs under one label, so there are no differences.")
+    if any(change.verdict == "too few samples" for change in changes):
+        notes.append("There are too few samples to tell a difference from chance.")
+    return tuple(notes)

@@ -1,0 +1,145 @@
+"""Intervals of pooled values and of their differences: a paired bootstrap over samples.
+
+Scenes (or samples, where a sample is a scene of its own) are drawn with replacement, as many as
+there are; the pooled value is computed anew each time, exactly as the protocol pools. All methods
+and scores see the same draws, so differences are paired: what makes a scene hard for both methods
+cancels.
+
+**Which interval.** The *expanded* percentile interval (Hesterberg 2015, "What teachers should know
+about the bootstrap", section 4): quantiles a and 1 - a of the resampled values, where a 95 %
+interval of n units takes
+
+    a = Phi(-sqrt(n / (n - 1)) * t(n - 1, 0.975))
+
+in place of 0.025. The plain percentile interval is too short for few units, as it has the variance
+with n below instead of n - 1 and a normal tail where it should be Student's. In 3000 simulated
+benchmarks of 8 / 15 / 30 units, nominal 95 % intervals held the true value in this many per cent:
+
+    population                   percentile        BCa                this one
+    normal                       89 / 92 / 94      89 / 92 / 94       94 / 94 / 95
+    beta(1, 9), a bad-pixel %    86 / 90 / 93      88 / 91 / 94       92 / 93 / 95
+    log-normal, sigma 0.7        83 / 88 / 90      86 / 88 / 91       90 / 91 / 92
+    difference of two such       88 / 91 / 93      85 / 87 / 91       94 / 94 / 94
+
+BCa gains little for skewed values and loses where it matters most, in differences. (BCa with the
+same expansion reaches 91 / 92 / 92 for the log-normal but only 92 / 91 / 92 for differences;
+Student's own interval does as well as this one, but only for means.) Tests repeat the simulation
+for this one.
+
+What it does not give: where scores are skewed to the right, intervals hold less often than they
+say, and nearly all misses are on one side, the true value lying above. The rms over all pixels of
+12 scenes with ln sigma ~ N(0, 0.3) is held in 91 %: too low in 8.5 %, too high in 0.9 %. And no
+interval from 8 scenes knows of the one monster among a hundred unseen ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from depthgauge.analysis.pooling import INCOMPLETE, Replicates, replicate_scores
+from depthgauge.analysis.resampling import RESAMPLES, Draws, Floats, draw_units
+from depthgauge.analysis.seeds import scores_of, seeds_of, spread_of
+from depthgauge.engine.record import Run
+
+LEVEL = 0.95
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Between which values something lies, at a stated level; NaN where nothing can be said."""
+
+    low: float = math.nan
+    high: float = math.nan
+    why: str = ""
+    """Why there is none: `too few`, `incomplete`, `infinite` or `not stored`."""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is one."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
+
+
+def pooled_interval(
+    run: Run,
+    label: str,
+    score_id: str,
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """The interval of one method's pooled score.
+
+    Args:
+        run: Scores of all samples.
+        label: The method.
+        score_id: The score.
+        level: How often such intervals hold the value that endless samples would give.
+        resamples: How many are drawn.
+        seed: Of the draws.
+    """
+    draws = draw_units(run, resamples=resamples, seed=seed)
+    return interval(replicate(run, label, score_id, draws), level)
+
+
+def replicate(run: Run, label: str, score_id: str, draws: Draws) -> Replicates:
+    """One method's pooled score in every resample; the mean over its seeds where it has several.
+
+    For `pool = "image"` that is the same as drawing from each sample's mean over seeds.
+    """
+    if math.isnan(spread_of(run, label, score_id).mean):
+        return Replicates(np.zeros(0), 0, INCOMPLETE)
+    found = [
+        replicate_scores(run.protocol, score_id, scores_of(run, (label, seed), score_id), draws)
+        for seed in seeds_of(run, label)
+    ]
+    units = min(each.units for each in found)
+    why = next((each.why for each in found if each.why), "")
+    if why:
+        return Replicates(np.zeros(0), units, why)
+    return Replicates(np.mean([each.values for each in found], axis=0), units)
+
+
+def difference(of: Replicates, to: Replicates, sign: float = -1.0) -> Replicates:
+    """`of - to` in every resample: paired, as both were drawn alike."""
+    why = of.why or to.why
+    units = min(of.units, to.units)
+    if why:
+        return Replicates(np.zeros(0), units, why)
+    return Replicates(of.values + sign * to.values, units)
+
+
+def interval(replicates: Replicates, level: float = LEVEL) -> Interval:
+    """The expanded percentile interval of resampled values (see the top of this module)."""
+    if replicates.why:
+        return Interval(why=replicates.why)
+    low, high = percentile_bounds(replicates.values, replicates.units, level)
+    return Interval(float(low), float(high))
+
+
+def percentile_bounds(values: Floats, units: int, level: float) -> tuple[Floats, Floats]:
+    """Both bounds over the first axis; resamples in which nothing was drawn are left out."""
+    tail = _tail(units, level)
+    drawn = values[~np.isnan(values).reshape(len(values), -1).any(axis=1)]
+    if not len(drawn):
+        nothing = np.full(values.shape[1:], np.nan)
+        return nothing, nothing
+    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    return np.asarray(low), np.asarray(high)
+
+
+def _tail(units: int, level: float) -> float:
+    from scipy.special import ndtr, stdtrit
+
+    t = stdtrit(units - 1, (1.0 + level) / 2.0)
+    return float(ndtr(-math.sqrt(units / (units - 1)) * t))
+
+
+def contains_zero(found: Interval, scale: float) -> bool:
+    """Whether an interval holds 0, up to rounding in numbers of that size."""
+    slack = _ROUNDING * scale
+    return found.low <= slack and found.high >= -slack

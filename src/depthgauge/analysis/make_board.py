@@ -1,0 +1,150 @@
+"""From a run to its leaderboard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from depthgauge._registry import unknown
+from depthgauge.analysis._notes import board_notes
+from depthgauge.analysis._sheet import Sheet, make_columns, make_sheet
+from depthgauge.analysis.board import Board, Row
+from depthgauge.analysis.intervals import LEVEL
+from depthgauge.analysis.practical import practical_thresholds
+from depthgauge.analysis.ranks import pareto, sort_labels
+from depthgauge.analysis.resampling import RESAMPLES, draw_units
+from depthgauge.analysis.seeds import labels_of, seeds_of
+from depthgauge.engine.record import Run
+from depthgauge.engine.result import Result
+from depthgauge.errors import Misuse
+
+
+def make_board(
+    run: Run,
+    *,
+    main: str | None = None,
+    practical: Mapping[str, float] | None = None,
+    accuracy: float | None = None,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    oracles: Mapping[str, Result] | None = None,
+) -> Board:
+    """The leaderboard of a run: values, intervals, ranks, tie groups, cost, who beats whom.
+
+    Everything is the same to the last bit whatever the order of methods and samples.
+
+    Args:
+        run: All scores.
+        main: The id of the score that sorts the rows; the protocol's first by default.
+        practical: score id -> differences below this do not matter.
+        accuracy: How far the truth may be off, in the quantity's unit; gives the practical
+            thresholds that are not given (see `practical_thresholds`).
+        level: Of the intervals over samples.
+        resamples: How many times samples are drawn for them.
+        seed: Of the draws.
+        oracles: Results of oracles on the same samples, by name; shown, never ranked.
+    """
+    columns = make_columns(run)
+    main = _main_score(run, main)
+    limits = practical_thresholds(run, accuracy) if accuracy is not None else {}
+    limits |= practical or {}
+    draws = draw_units(run, resamples=resamples, seed=seed)
+    given = _checked_oracles(run, oracles or {})
+    together = replace(
+        run, results={**run.results, **{(name, 0): found for name, found in given.items()}}
+    )
+    sheets = [
+        make_sheet(
+            together,
+            column,
+            labels_of(run),
+            sorted(given),
+            draws,
+            practical=limits.get(column.id, 0.0),
+            level=level,
+        )
+        for column in columns
+    ]
+    rows = _rows(together, sheets, labels_of(run), sorted(given), main)
+    notes = board_notes(run, sheets, rows, draws, limits, level)
+    return Board(columns, tuple(rows), main, level, notes)
+
+
+def _main_score(run: Run, main: str | None) -> str:
+    ids = run.protocol.score_ids
+    if not ids:
+        raise Misuse(f"{run.protocol.id} has no scores, so there is no board to make.")
+    if main is not None and main not in ids:
+        raise unknown("score", main, ids)
+    return main or ids[0]
+
+
+def _checked_oracles(run: Run, oracles: Mapping[str, Result]) -> Mapping[str, Result]:
+    for name, result in oracles.items():
+        if name in labels_of(run):
+            raise Misuse(f"'{name}' is a method of the run; give the oracle another name.")
+        if not set(result.samples) <= set(run.samples):
+            raise Misuse(f"oracle '{name}' was scored on samples that the run does not have.")
+    return oracles
+
+
+def _rows(
+    run: Run, sheets: Sequence[Sheet], labels: Sequence[str], oracles: Sequence[str], main: str
+) -> list[Row]:
+    """Best first by the main score; oracles last, in the same way."""
+    sheet = next(sheet for sheet in sheets if sheet.column.id == main)
+    scored = {s.column.id: s.column.better for s in sheets if s.has_values}
+    values = {label: {s.column.id: s.cells[label].value for s in sheets} for label in labels}
+    dominated = pareto(values, scored)
+    ordered = [
+        label
+        for group in (labels, oracles)
+        for label in sort_labels({x: sheet.cells[x].value for x in group}, sheet.column.better)
+    ]
+    return [_row(run, label, sheets, label in oracles, dominated) for label in ordered]
+
+
+def _row(
+    run: Run,
+    label: str,
+    sheets: Sequence[Sheet],
+    oracle: bool,
+    dominated: Mapping[str, tuple[str, ...]],
+) -> Row:
+    times = [t.time_s for t in run.timings if t.method == label and not math.isnan(t.time_s)]
+    peaks = [
+        t.peak_memory_mb
+        for t in run.timings
+        if t.method == label and not math.isnan(t.peak_memory_mb)
+    ]
+    return Row(
+        label=label,
+        cells={sheet.column.id: sheet.cells[label] for sheet in sheets},
+        options=next((e.options for e in run.entrants if e.label == label), {}),
+        oracle=oracle,
+        seeds=max(1, len(seeds_of(run, label))),
+        failed=_failed(run, label),
+        time_s=float(np.median(times)) if times else math.nan,
+        peak_memory_mb=max(peaks, default=math.nan),
+        dominated_by=dominated.get(label, ()),
+    )
+
+
+def _failed(run: Run, label: str) -> dict[str, str]:
+    """Failed samples and why; the seed is named where only some seeds failed."""
+    seeds = seeds_of(run, label)
+    failed: dict[str, dict[int, str]] = {}
+    for seed in seeds:
+        for name, why in run.results[label, seed].failed.items():
+            failed.setdefault(name, {})[seed] = why
+    return {name: _why(found, len(seeds)) for name, found in sorted(failed.items())}
+
+
+def _why(found: Mapping[int, str], seeds: int) -> str:
+    if len(found) == seeds and len(set(found.values())) == 1:
+        return next(iter(found.values()))
+    return "; ".join(f"seed {seed}: {why}" for seed, why in found.items())

@@ -1,0 +1,128 @@
+"""Oracles: comparison values that need the truth or other estimates. Marked, never ranked.
+
+As in the 4D light field benchmark (Honauer et al. 2016; Johannsen et al. 2017). All of them skip
+methods that have no estimate at a pixel; where none has, the oracle has none. The order of the
+methods matters only where two errors are equal: the best is then the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from depthgauge.analysis._stacks import Stack, absolute_errors, by_blocks, known_median
+from depthgauge.types import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """One way to make an estimate out of all estimates."""
+
+    id: str
+    title: str
+    doc: str
+    """One sentence."""
+    make: Callable[[Stack, Map], Map]
+    """From the methods' estimates and the truth of one sample to the oracle's estimate."""
+
+
+def per_pixel_best(estimates: Stack, truth: Map) -> Map:
+    """At each pixel the estimate with the smallest absolute error (vectors: end-point error).
+
+    A bound on what choosing among these methods could reach. Equal errors: the first in the list.
+    NaN where there is no truth, as nothing can be called best there.
+
+    >>> per_pixel_best([np.array([[1.0]]), np.array([[4.0]])], np.array([[3.0]])).tolist()
+    [[4.0]]
+    """
+    return by_blocks(estimates, truth, truth.shape, _best)
+
+
+def _best(block: Map, truth: Map) -> Map:
+    errors = absolute_errors(block, truth)
+    unknown = np.isnan(errors)
+    chosen = np.where(unknown, np.inf, errors).argmin(axis=0)[np.newaxis]
+    index = chosen if block.ndim == 3 else chosen[..., np.newaxis]
+    found = np.take_along_axis(block, index, axis=0)[0]
+    found[unknown.all(axis=0)] = np.nan
+    return np.asarray(found)
+
+
+def per_pixel_mean(estimates: Stack, truth: Map) -> Map:
+    """At each pixel the mean of all estimates (vectors: of each component)."""
+    return by_blocks(estimates, truth, truth.shape, _mean)
+
+
+def _mean(block: Map, truth: Map) -> Map:
+    known = ~np.isnan(block)
+    total = np.where(known, block, 0).sum(axis=0, dtype=np.float64)
+    n = known.sum(axis=0)
+    mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return np.asarray(mean, np.float32)
+
+
+def per_pixel_median_disparity(estimates: Stack, truth: Map) -> Map:
+    """At each pixel the median of all estimates (vectors: of each component).
+
+    Of an even number of estimates it is the mean of the two middle ones.
+    """
+    return by_blocks(estimates, truth, truth.shape, lambda block, _: known_median(block))
+
+
+def per_pixel_median_difference(estimates: Stack, truth: Map) -> Map:
+    """A map that is as wrong at each pixel as the methods' median error there.
+
+    truth - median |error|: always below the truth. For vectors the truth is moved by the median
+    end-point error against the x axis, so that its own end-point error is that median. Of an even
+    number of errors the two middle ones are averaged. NaN where there is no truth.
+    """
+    return by_blocks(estimates, truth, truth.shape, _median_difference)
+
+
+def _median_difference(block: Map, truth: Map) -> Map:
+    away = known_median(absolute_errors(block, truth))
+    if truth.ndim == 2:
+        return np.asarray(truth - away, np.float32)
+    moved = np.array(truth, np.float32)
+    moved[..., 0] -= away
+    moved[np.isnan(away)] = np.nan
+    return moved
+
+
+ORACLES: Mapping[str, Oracle] = MappingProxyType(
+    {
+        oracle.id: oracle
+        for oracle in (
+            Oracle(
+                "per-pixel-best",
+                "Best per pixel",
+                "At each pixel the estimate with the smallest error: what an ideal choice among "
+                "the methods would give.",
+                per_pixel_best,
+            ),
+            Oracle(
+                "per-pixel-mean",
+                "Mean per pixel",
+                "At each pixel the mean of all methods' estimates.",
+                per_pixel_mean,
+            ),
+            Oracle(
+                "per-pixel-median-disparity",
+                "Median estimate per pixel",
+                "At each pixel the median of all methods' estimates.",
+                per_pixel_median_disparity,
+            ),
+            Oracle(
+                "per-pixel-median-difference",
+                "Median error per pixel",
+                "At each pixel the truth less the median error of all methods: a method of "
+                "average quality.",
+                per_pixel_median_difference,
+            ),
+        )
+    }
+)
+"""By id."""

@@ -1,0 +1,180 @@
+"""Pooled values of resamples: what the protocol's pooling gives when units come more than once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.analysis.resampling import Draws, Floats
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.engine.pool import pool_spec
+from depthgauge.metrics import Order
+from depthgauge.types import Score, State
+
+MIN_UNITS = 8
+"""With fewer, intervals of skewed scores hold clearly less often than they say: 95 % intervals of
+a log-normal score (sigma 0.7) held in 90 % of simulations with 8 units, 88 % with 6, 80 % with 4.
+"""
+
+TOO_FEW = "too few"
+INCOMPLETE = "incomplete"
+INFINITE = "infinite"
+NOT_STORED = "not stored"
+
+
+@dataclass(frozen=True, slots=True)
+class Replicates:
+    """A pooled value in every resample."""
+
+    values: Floats
+    """One for each resample, NaN where nothing of the score was drawn; empty where `why`."""
+    units: int
+    """How many units have something of this score."""
+    why: str = ""
+    """Why there are none: `too few` units, an `incomplete` or `infinite` value, or a state that
+    cannot be merged or was `not stored`."""
+
+
+def spec_of(protocol: Protocol, score_id: str) -> ScoreSpec | None:
+    """The spec of a score; None for the ids of a twin."""
+    return next((spec for spec in protocol.specs if spec.id == score_id), None)
+
+
+def better_of(protocol: Protocol, score_id: str) -> str:
+    """The direction of a score: `lower`, `higher` or `zero`; a twin's ids do not say: `lower`."""
+    spec = spec_of(protocol, score_id)
+    return "lower" if spec is None else spec.metric.better
+
+
+def pool_of(protocol: Protocol) -> str:
+    """How a protocol pools; a twin's summary is the plain mean over samples."""
+    return "image" if protocol.twin is not None else protocol.pool
+
+
+def replicate_scores(
+    protocol: Protocol, score_id: str, scores: Mapping[str, Score], draws: Draws
+) -> Replicates:
+    """The pooled value of one method and seed in every resample.
+
+    `image`: sum of the drawn samples' values over their number. `scene`: the same with the merged
+    value of each scene. `pixel`: the drawn units' states added up, each as often as it was drawn,
+    then finished by the metric. Empty samples are left out, as in pooling itself.
+
+    Args:
+        protocol: Says how it is pooled and what a missing pixel costs.
+        score_id: Which score.
+        scores: The score of each sample that has it.
+        draws: The resamples.
+    """
+    filled = {name: scores[name] for name in sorted(scores) if scores[name].why != "empty"}
+    units = len({draws.units.of[name] for name in filled})
+    why = _unusable(filled, units)
+    if why:
+        return Replicates(np.zeros(0), units, why)
+    spec, pool = spec_of(protocol, score_id), pool_of(protocol)
+    if spec is None or pool == "image":
+        values = np.array([score.value for score in filled.values()])
+        sums = draws.units.add_up(filled, np.stack([values, np.ones_like(values)], axis=1))
+        return Replicates(draws.ratio(sums[:, 0], sums[:, 1]), units)
+    if not can_merge(spec, filled):
+        return Replicates(np.zeros(0), units, NOT_STORED)
+    found = (_of_scenes if pool == "scene" else _of_pixels)(protocol, spec, filled, draws)
+    return Replicates(found, units)
+
+
+def _unusable(filled: Mapping[str, Score], units: int) -> str:
+    values = [score.value for score in filled.values()]
+    if not values or any(math.isnan(value) for value in values):
+        return INCOMPLETE
+    if any(math.isinf(value) for value in values):
+        return INFINITE
+    return TOO_FEW if units < MIN_UNITS else ""
+
+
+def can_merge(spec: ScoreSpec, scores: Mapping[str, Score]) -> bool:
+    """Whether the states are at hand; a run folder need not keep every error of a quantile."""
+    states = [score.state for score in scores.values()]
+    ordered = isinstance(spec.metric.recipe(**spec.params), Order)
+    return all(state is not None and (state.values is not None) == ordered for state in states)
+
+
+def _of_scenes(
+    protocol: Protocol, spec: ScoreSpec, filled: Mapping[str, Score], draws: Draws
+) -> Floats:
+    # A scene is a unit, so its own value is the same in every resample.
+    sums, there = np.zeros(len(draws.units.names)), np.zeros(len(draws.units.names))
+    for unit, members in _by_unit(filled, draws).items():
+        sums[unit] = pool_spec(spec, members, {}, "pixel", protocol.missing).value
+        there[unit] = 1.0
+    return draws.ratio(sums, there)
+
+
+def _of_pixels(
+    protocol: Protocol, spec: ScoreSpec, filled: Mapping[str, Score], draws: Draws
+) -> Floats:
+    order = spec.metric.recipe(**spec.params)
+    states = [score.state for score in filled.values() if score.state is not None]
+    if isinstance(order, Order):
+        errors = [state.values for state in states if state.values is not None]
+        return _order_statistic(order, errors, draws.counts[:, draws.units.index(filled)])
+    rows = np.array([[state.count, state.missing, *state.sums] for state in states])
+    merged = draws.total(draws.units.add_up(filled, rows))
+    return np.array(
+        [
+            spec.metric.finish(
+                State(int(count), int(missing), np.array(sums)), protocol.missing, **spec.params
+            )
+            for count, missing, *sums in merged.tolist()
+        ]
+    )
+
+
+def _by_unit(filled: Mapping[str, Score], draws: Draws) -> dict[int, dict[str, Score]]:
+    groups: dict[int, dict[str, Score]] = {}
+    for name, score in filled.items():
+        groups.setdefault(draws.units.of[name], {})[name] = score
+    return groups
+
+
+def _order_statistic(order: Order, errors: Sequence[NDArray[np.float32]], counts: Floats) -> Floats:
+    """Exact quantiles of every resample, without merging it.
+
+    Args:
+        order: Which place among the sorted errors.
+        errors: The sorted errors of each sample.
+        counts: (resamples, samples): how often each sample was drawn.
+    """
+    sizes = np.array([part.size for part in errors], np.float64)
+    totals = [int(n) for n in np.einsum("bs,s->b", counts, sizes)]
+    places = np.array([order.indices(n)[:2] if n else (0, 0) for n in totals])
+    low, high = (_error_at(errors, counts, places[:, i]) for i in range(2))
+    return np.array(
+        [
+            order.between(float(a), float(b), n) if n else math.nan
+            for a, b, n in zip(low, high, totals, strict=True)
+        ]
+    )
+
+
+def _error_at(
+    errors: Sequence[NDArray[np.float32]], counts: Floats, places: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """The error at a place of each resample's sorted errors, by bisection over all float32."""
+    # The bits of a non-negative float32 grow with its value: 31 halvings find any of them.
+    low = np.zeros(len(places), np.int32)
+    high = np.full(len(places), np.float32(np.inf).view(np.int32))
+    for _ in range(31):
+        middle = low + (high - low) // 2
+        candidate = middle.view(np.float32)
+        below = np.zeros(len(places))
+        for column, part in enumerate(errors):
+            below += counts[:, column] * np.searchsorted(part, candidate, side="right")
+        enough = below > places
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle + 1)
+    return high.view(np.float32)

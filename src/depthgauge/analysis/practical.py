@@ -1,0 +1,57 @@
+"""Which differences are too small to matter, as the truth itself is no more accurate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from depthgauge.analysis.curves import CorrectCurve, correct_curves, percent_bad_at
+from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.engine.record import Run
+from depthgauge.metrics import Recipe
+
+
+def practical_thresholds(run: Run, accuracy: float) -> dict[str, float]:
+    """Differences below these may come from the truth's own error.
+
+    - Scores in the quantity's own unit (mae, rms, bias, epe, quantiles): the accuracy itself. When
+      every true value moves by at most a, each of these moves by at most a.
+    - Percentages of pixels over a threshold t (badpix, npx): when true values move by at most a,
+      pixels with errors between t - a and t + a may change sides. Half of the change of the pooled
+      percentage between those two thresholds, (P(t - a) - P(t + a)) / 2, the largest over methods.
+      It is read from the run's curves, which are of the whole truth whatever the score's region;
+      without curves these scores have no threshold.
+
+    Other scores (relative errors, angles, squares) have none.
+
+    Args:
+        run: With its protocol and curves.
+        accuracy: How far true values may be off, in the quantity's unit.
+
+    Returns:
+        score id -> the smallest difference that matters.
+    """
+    curves = correct_curves(run)
+    found = {}
+    for spec in run.protocol.specs:
+        if spec.metric.unit.degree == 1:
+            found[spec.id] = accuracy
+        elif (limit := threshold_of(spec)) is not None and curves:
+            found[spec.id] = _half_change(curves, limit, accuracy)
+    return {name: value for name, value in found.items() if value > 0}
+
+
+def threshold_of(spec: ScoreSpec) -> float | None:
+    """The error that a score counts pixels over; None where it is no such percentage."""
+    recipe = spec.metric.recipe(**spec.params)
+    if isinstance(recipe, Recipe) and [term.name for term in recipe.terms] == ["over"]:
+        return recipe.terms[0].first
+    return None
+
+
+def _half_change(curves: Mapping[str, CorrectCurve], limit: float, accuracy: float) -> float:
+    changes = [
+        percent_bad_at(curve, max(limit - accuracy, 0.0)) - percent_bad_at(curve, limit + accuracy)
+        for curve in curves.values()
+    ]
+    return max((change / 2.0 for change in changes if not math.isnan(change)), default=0.0)

@@ -1,0 +1,71 @@
+"""Several seeds of one method.
+
+Two kinds of spread, never mixed: an *interval* says how a value would change with other samples,
+and uses each sample's mean over seeds; a *deviation* says how it changes with another seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from depthgauge.engine.pool import plain_mean
+from depthgauge.engine.record import Key, Run
+from depthgauge.types import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One pooled score over the seeds of a method."""
+
+    mean: float
+    """NaN where a seed has none."""
+    deviation: float
+    """Standard deviation with n - 1 below; NaN for one seed."""
+    values: Mapping[int, float]
+    """The pooled value of each seed."""
+
+
+def labels_of(run: Run) -> list[str]:
+    """The labels of all methods, sorted."""
+    return sorted({entrant.label for entrant in run.entrants} | {label for label, _ in run.results})
+
+
+def seeds_of(run: Run, label: str) -> list[int]:
+    """The seeds of a method that have results."""
+    return sorted(seed for name, seed in run.results if name == label)
+
+
+def spread_of(run: Run, label: str, score_id: str) -> Spread:
+    """Mean and standard deviation over seeds of a method's pooled score."""
+    values = {}
+    for seed in seeds_of(run, label):
+        summary = run.results[label, seed].summary.get(score_id)
+        values[seed] = math.nan if summary is None else summary.value
+    mean = plain_mean(values.values())
+    if len(values) < 2 or not math.isfinite(mean):
+        return Spread(mean, math.nan, values)
+    return Spread(mean, float(np.std(list(values.values()), ddof=1)), values)
+
+
+def scores_of(run: Run, key: Key, score_id: str) -> dict[str, Score]:
+    """One score of a method and seed, of every sample that has it."""
+    samples = run.results[key].samples
+    return {name: samples[name][score_id] for name in sorted(samples) if score_id in samples[name]}
+
+
+def sample_values(run: Run, label: str, score_id: str) -> dict[str, float]:
+    """A method's value of each sample, the mean over its seeds; empty regions are left out."""
+    found: dict[str, list[float]] = {}
+    seeds = seeds_of(run, label)
+    for seed in seeds:
+        for name, score in scores_of(run, (label, seed), score_id).items():
+            if score.why != "empty":
+                found.setdefault(name, []).append(score.value)
+    return {
+        name: plain_mean(values) if len(values) == len(seeds) else math.nan
+        for name, values in sorted(found.items())
+    }

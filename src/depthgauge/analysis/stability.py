@@ -1,0 +1,136 @@
+"""How firm a ranking is: over thresholds, and over other samples."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.analysis.curves import correct_curves
+from depthgauge.analysis.intervals import replicate
+from depthgauge.analysis.pooling import INCOMPLETE, INFINITE, better_of
+from depthgauge.analysis.practical import threshold_of
+from depthgauge.analysis.ranks import kendall_tau, min_ranks, rank_keys
+from depthgauge.analysis.resampling import RESAMPLES, Floats, draw_units
+from depthgauge.analysis.seeds import labels_of, spread_of
+from depthgauge.engine.record import THRESHOLDS, Run
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderChange:
+    """Between two neighbouring thresholds, other methods come first."""
+
+    below: float
+    above: float
+    was: tuple[str, ...]
+    """Who leads at `below`; several where they are equal."""
+    now: tuple[str, ...]
+    """Who leads at `above`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """Bad-pixel percentages and ranks of all methods over thresholds."""
+
+    labels: tuple[str, ...]
+    thresholds: Floats
+    bad: Floats
+    """(methods, thresholds): pooled percentage of pixels over the threshold."""
+    ranks: NDArray[np.int64]
+    """(methods, thresholds): equal percentages share the better rank, NaN comes last."""
+    tau_next: Floats
+    """Kendall's tau-b between each threshold and the next; NaN where all methods are equal."""
+    main: float | None
+    """The main threshold: the one of `thresholds` that is nearest to the main score's."""
+    tau_main: Floats
+    """Kendall's tau-b between each threshold and the main one; NaN where there is none."""
+    leader_changes: tuple[LeaderChange, ...]
+
+
+def rank_stability(run: Run, *, main: str | None = None) -> Stability:
+    """How the order of the methods changes with the threshold of what counts as wrong.
+
+    Read from the curves of the whole truth, pooled as the protocol pools. Methods without curves
+    are left out.
+
+    Args:
+        run: With curves.
+        main: The score id whose threshold is the main one; by default the protocol's first score
+            that has one.
+    """
+    curves = correct_curves(run)
+    labels = tuple(sorted(curves))
+    grid = np.array(THRESHOLDS)
+    percent = [curves[label].percent for label in labels]
+    bad = 100.0 - np.array(percent).reshape(len(labels), len(grid))
+    ranks = min_ranks(rank_keys(bad.T, "lower")).T
+    keys = ranks.T.astype(np.float64)
+    at = _main_index(run, main, grid)
+    return Stability(
+        labels=labels,
+        thresholds=grid,
+        bad=bad,
+        ranks=ranks,
+        tau_next=np.array([kendall_tau(a, b) for a, b in itertools.pairwise(keys)]),
+        main=None if at is None else float(grid[at]),
+        tau_main=np.array([np.nan if at is None else kendall_tau(row, keys[at]) for row in keys]),
+        leader_changes=_leader_changes(labels, ranks, grid),
+    )
+
+
+def _main_index(run: Run, main: str | None, grid: Floats) -> int | None:
+    specs = [spec for spec in run.protocol.specs if main is None or spec.id == main]
+    limits = [limit for spec in specs if (limit := threshold_of(spec)) is not None]
+    return int(np.abs(grid - limits[0]).argmin()) if limits else None
+
+
+def _leader_changes(
+    labels: tuple[str, ...], ranks: NDArray[np.int64], grid: Floats
+) -> tuple[LeaderChange, ...]:
+    leaders = [
+        tuple(label for label, rank in zip(labels, column, strict=True) if rank == 1)
+        for column in ranks.T
+    ]
+    return tuple(
+        LeaderChange(float(grid[i]), float(grid[i + 1]), leaders[i], leaders[i + 1])
+        for i in range(len(grid) - 1)
+        if leaders[i] != leaders[i + 1]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RankProbabilities:
+    """In which share of the resamples a method has each rank."""
+
+    labels: tuple[str, ...]
+    shares: Floats
+    """(methods, ranks): 0..1, each row sums to 1; rank 1 first. Equal values share the better."""
+
+
+def rank_probabilities(
+    run: Run, score_id: str, *, resamples: int = RESAMPLES, seed: int = 0
+) -> RankProbabilities | None:
+    """How often each method has each rank when the samples are drawn anew.
+
+    Methods without a finite value have the last rank in every resample.
+
+    Returns:
+        None where there are too few units for a bootstrap (see `intervals`), or no method has a
+        value.
+    """
+    draws = draw_units(run, resamples=resamples, seed=seed)
+    labels = tuple(labels_of(run))
+    found = [replicate(run, label, score_id, draws) for label in labels]
+    if any(f.why not in ("", INCOMPLETE, INFINITE) for f in found) or all(f.why for f in found):
+        return None
+    points = [spread_of(run, label, score_id).mean for label in labels]
+    table = np.stack(
+        [np.full(resamples, p) if f.why else f.values for f, p in zip(found, points, strict=True)],
+        axis=1,
+    )
+    drawn = table[~np.isnan(table[:, [not f.why for f in found]]).any(axis=1)]
+    ranks = min_ranks(rank_keys(drawn, better_of(run.protocol, score_id)))
+    shares = [(ranks == rank).mean(axis=0) for rank in range(1, len(labels) + 1)]
+    return RankProbabilities(labels, np.stack(shares, axis=1))

@@ -1,0 +1,94 @@
+"""Tie groups: which methods cannot be told apart on a score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from depthgauge.analysis.intervals import LEVEL, contains_zero, difference, interval
+from depthgauge.analysis.pooling import Replicates
+from depthgauge.analysis.ranks import rank_keys, sort_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Where a method stands."""
+
+    group: int | None
+    """From 1; None where nothing can be said."""
+    why: str = ""
+    """`interval`, `practical`, or empty for the leader of a group."""
+
+
+def tie_groups(
+    values: Mapping[str, float],
+    replicates: Mapping[str, Replicates],
+    better: str,
+    *,
+    practical: float = 0.0,
+    level: float = LEVEL,
+) -> dict[str, Tie]:
+    """Groups of methods that cannot be told apart from the best of their group.
+
+    Methods are taken best first. The first leads a group; each following one belongs to it while
+    the interval of its paired difference to the leader contains 0 (`interval`), or the difference
+    is smaller than what matters (`practical`). The first that is told apart leads the next group.
+    Nothing is said between members of different groups other than the leaders, and there is no
+    correction for multiple comparisons.
+
+    Args:
+        values: The pooled value of each method.
+        replicates: The same in every resample, drawn alike for all methods.
+        better: `lower`, `higher` or `zero`.
+        practical: Smaller differences do not matter, e.g. as the truth is not that accurate.
+        level: Of the intervals.
+
+    Returns:
+        A tie for each method; group None for all where fewer than two methods have a value or
+        intervals cannot be had, and for each method without a finite value.
+    """
+    nothing = dict.fromkeys(values, Tie(None))
+    finite = [label for label in sort_labels(values, better) if math.isfinite(values[label])]
+    if len(finite) < 2 or any(replicates[label].why for label in finite):
+        return nothing
+    ties: dict[str, Tie] = {}
+    leader, group = finite[0], 1
+    for label in finite:
+        why = (
+            ""
+            if label == leader
+            else _tied(values, replicates, (leader, label), better, practical, level)
+        )
+        if label != leader and not why:
+            leader, group = label, group + 1
+        ties[label] = Tie(group, why)
+    return nothing | ties
+
+
+def _tied(
+    values: Mapping[str, float],
+    replicates: Mapping[str, Replicates],
+    pair: tuple[str, str],
+    better: str,
+    practical: float,
+    level: float,
+) -> str:
+    """Why two methods are tied; empty where they are told apart."""
+    leader, label = pair
+    if cannot_tell(replicates[leader], replicates[label], better, level):
+        return "interval"
+    ahead, behind = rank_keys([values[leader], values[label]], better).tolist()
+    return "practical" if behind - ahead < practical else ""
+
+
+def cannot_tell(a: Replicates, b: Replicates, better: str, level: float = LEVEL) -> bool:
+    """Whether the interval of the paired difference of two methods contains 0.
+
+    Where `zero` is best, |a| = |b| means a = b or a = -b: either interval may contain 0.
+    """
+    scale = float(max(np.nanmax(np.abs(a.values)), np.nanmax(np.abs(b.values))))
+    signs = (-1.0, 1.0) if better == "zero" else (-1.0,)
+    return any(contains_zero(interval(difference(b, a, s), level), scale) for s in signs)
