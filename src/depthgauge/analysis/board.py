@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from depthgauge._registry import unknown
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -84,4 +86,7 @@ class Board:
 
     def column(self, score_id: str) -> Column:
         """The column of that id."""
-        return next(column for column in self.columns if column.id == score_id)
+        for column in self.columns:
+            if column.id == score_id:
+                return column
+        raise unknown("score", score_id, [column.id for column in self.columns])

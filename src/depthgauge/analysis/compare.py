@@ -16,7 +16,7 @@ from depthgauge.analysis.restrict import restrict
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
 from depthgauge.analysis.ties import cannot_tell
 from depthgauge.engine.record import Run
-from depthgauge.errors import DepthgaugeError
+from depthgauge.errors import CannotCompare
 
 Verdict = Literal[
     "better", "worse", "cannot be told apart", "too few samples", "incomplete", "no interval"
@@ -25,10 +25,6 @@ Verdict = Literal[
 to draw samples anew."""
 
 _MOST_NAMES = 5
-
-
-class CannotCompare(DepthgaugeError):
-    """Two runs whose numbers do not mean the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,19 @@ from depthgauge._version import __version__
 from depthgauge.errors import DepthgaugeError
 
 VERBS = {
+    "demo": "make scenes, run the baselines, score them, and write a report",
     "score": "score two maps, or a folder of estimates on a benchmark",
+    "run": "run methods on a benchmark and score them",
+    "report": "a run as one page, or as tables for a terminal or a paper",
+    "compare": "put two runs into one table, where that means something",
+    "rescore": "score the estimates of a run under another protocol",
     "check": "find every problem of a folder of estimates before scoring it",
-    "list": "list metrics, regions, datasets or benchmarks",
-    "show": "explain one metric, region, dataset or benchmark",
+    "list": "list metrics, regions, datasets, methods or benchmarks",
+    "show": "explain one metric, region, dataset, method or benchmark",
+    "make": "make data with exact truth",
     "dataset": "verify a dataset folder",
-    "demo": "make two maps, score them, and look at the errors",
     "doctor": "say what this installation has and what it lacks",
+    "completion": "print the script that completes commands in your shell",
 }
 
 
@@ -32,7 +38,9 @@ class _Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"depthgauge.cli.{cmd_name}_verb")
-        return module.command  # type: ignore[no-any-return]  # each verb's module has one
+        command: click.Command = module.command
+        _add_quiet(command)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -47,6 +55,17 @@ class _Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+
+
+def _add_quiet(command: click.Command) -> None:
+    """Every verb has `--quiet`, also those below another."""
+    from depthgauge.cli._options import quiet_option
+
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            _add_quiet(below)
+    elif not any(param.name == "quiet" for param in command.params):
+        command.params.append(quiet_option())
 
 
 @click.group(

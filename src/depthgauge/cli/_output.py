@@ -23,6 +23,26 @@ def write_json(target: str, body: Any) -> None:
     write_text(target, text + "\n")
 
 
+def write_text_to(target: str, text: str) -> None:
+    """Text to a file, or to stdout where the target is `-`."""
+    if target == "-":
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    from depthgauge.io import write_text
+
+    write_text(target, text)
+
+
+def is_quiet() -> bool:
+    """Whether `--quiet` was said."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().meta.get("depthgauge.quiet"))
+
+
+def _shows_progress() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+
+
 def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: str = "") -> None:
     """A text table; each column has a heading and is aligned `left` or `right`."""
     from rich import box
@@ -47,15 +67,23 @@ def program_name() -> str:
     return "depthgauge" if shutil.which("depthgauge") else sys.argv[0]
 
 
+def say(text: str) -> None:
+    """What happens now, on stderr."""
+    if not is_quiet():
+        click.echo(text, err=True)
+
+
 def warn(text: str) -> None:
     """One line on stderr."""
+    if is_quiet():
+        return
     click.echo(f"warning: {text}", err=True)
 
 
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner on stderr, only on a terminal, for work whose length nobody knows."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not _shows_progress():
         yield
         return
     from rich.console import Console
@@ -67,7 +95,7 @@ def working(text: str) -> Iterator[None]:
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on stderr, only on a terminal; yields `step(what, done, all)`."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not _shows_progress():
         yield lambda what, done, whole: None
         return
     from rich.console import Console

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from depthgauge.cli._output import print_table, program_name
+from depthgauge.cli._output import program_name, progress_bar, say, write_json
+from depthgauge.cli._runs import run_json, source_of
+
+if TYPE_CHECKING:
+    from depthgauge.engine.record import Run
+
+METHODS = (
+    "sgbm",
+    "sgbm:block_size=11",
+    "sgbm:mode=3way,fill=background",
+    "bm:block_size=9",
+    "bm:block_size=21",
+    "constant",
+)
+_COLUMNS = ("badpix:2@all", "badpix:2@visible", "badpix:2@thin", "badpix:2@plain", "mae@visible")
 
 
 @click.command("demo")
@@ -15,42 +30,67 @@ from depthgauge.cli._output import print_table, program_name
     type=click.Path(path_type=Path),
     default=Path("depthgauge-demo"),
     show_default=True,
-    help="The folder for the maps and pictures.",
+    help="The folder for scenes, run and report.",
 )
-def command(out: Path) -> None:
-    """Makes a true disparity map and a flawed estimate of it, scores it, and draws the errors."""
-    click.echo("making two disparity maps ...", err=True)
-    import numpy as np
+@click.option("--workers", type=click.IntRange(min=0), help="Worker processes.")
+@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+def command(out: Path, workers: int | None, json_to: str | None) -> None:
+    """Makes eight stereo scenes with exact truth, runs the baselines, and writes a report.
 
-    from depthgauge.engine.arrays import score
-    from depthgauge.io import write_map
-    from depthgauge.report.pictures import write_error_map
-    from depthgauge.report.tables import SCORE_COLUMNS, score_rows
-    from depthgauge.synth.two_maps import make_estimate, make_truth
+    The scenes have slanted and curved surfaces, boxes, thin bars, walls without texture and
+    occlusions. OpenCV's matchers run on them with a few settings each; the report says which is
+    best, whether that is more than chance, and where each of them fails.
+    """
+    say("1/3 making eight stereo scenes with exact truth ...")
+    from depthgauge.synth.stereo_scenes import write_scenes
 
-    truth = make_truth()
-    estimate = make_estimate(truth)
-    out.mkdir(parents=True, exist_ok=True)
-    write_map(out / "truth.pfm", truth)
-    write_map(out / "estimate.pfm", estimate)
-    click.echo("scoring (the first time, the kernels are compiled) ...", err=True)
-    regions = {"front": "near:28", "edges": "discontinuities"}
-    metrics = ["badpix:1", "badpix:2", "mae", "rms", "quantile:90", "density"]
-    scores = score(estimate, truth, metrics, regions=regions)
-    print_table(SCORE_COLUMNS, score_rows(scores), f"{out}/estimate.pfm against {out}/truth.pfm")
-    click.echo(f"missing estimates: bad, protocol {scores.protocol_hash[:12]}")
-    picture = out / "error.png"
-    write_error_map(
-        picture,
-        np.abs(estimate - truth),
-        np.isfinite(truth),
-        title="absolute error of the estimate",
-        unit="px",
-    )
+    with progress_bar("scenes") as step:
+        write_scenes(out / "scenes", overwrite=True, progress=step)
+    say(f"2/3 running {len(METHODS)} methods (the first time, kernels are compiled) ...")
+    from depthgauge.engine.run import run
+
+    with progress_bar("methods") as step:
+        done = run(
+            "stereo-scenes",
+            out / "scenes",
+            METHODS,
+            out / "run",
+            workers=workers,
+            progress=step,
+        )
+    say("3/3 writing the report ...")
+    page = _write_report(done, out / "report.html")
+    if json_to is not None:
+        write_json(json_to, run_json(done))
+    if json_to != "-":
+        click.echo(page)
+        _say_what_next(out)
+
+
+def _write_report(done: Run, path: Path) -> str:
+    """Writes the page; returns a small table of it."""
+    from depthgauge.report.build import build_page
+    from depthgauge.report.formats import to_text
+    from depthgauge.report.html import write_report
+    from depthgauge.report.leaderboard import leaderboard_table
+
+    with progress_bar("report") as step:
+        page = build_page(done, main=_COLUMNS[0], with_oracles=True, progress=step)
+        write_report(path, page)
+    title = "Bad pixels (error above 2 px or no estimate) on eight scenes"
+    table = leaderboard_table(page.board, _COLUMNS, title=title, source=source_of(done.protocol))
+    return to_text(table)
+
+
+def _say_what_next(out: Path) -> None:
     name = program_name()
     click.echo(
-        f"\nOpen {picture} to see where the estimate is wrong. Then try:\n"
-        f"  {name} score --estimate {out}/estimate.pfm --truth {out}/truth.pfm --map {out}/maps\n"
-        f"  {name} list metrics\n"
+        f"Open {out / 'report.html'} in a browser. Then try:\n"
+        f"  {name} report {out}/run --latex                 the table for your paper\n"
+        f"  {name} run stereo-scenes --data {out}/scenes --out {out}/run \\\n"
+        f"    -m 'mine=command:python my_method.py {{left}} {{right}} {{out}}'    your own method\n"
+        f"  {name} score --estimate {out}/run/estimates/sgbm/fence/disparity.npy \\\n"
+        f"    --truth {out}/scenes/fence/truth/disparity.npy    two maps\n"
+        f"  {name} list methods\n"
         f"  {name} show badpix"
     )

@@ -27,6 +27,12 @@ def _datasets() -> list[tuple[str, str]]:
     return [(name, dataset.spec.title) for name, dataset in DATASETS.items()]
 
 
+def _methods() -> list[tuple[str, str]]:
+    from depthgauge.methods import METHODS
+
+    return [(name, kind.spec.title) for name, kind in METHODS.items()]
+
+
 def _benchmarks() -> list[tuple[str, str]]:
     from depthgauge.benchmarks import BENCHMARKS
 
@@ -37,6 +43,7 @@ KINDS: dict[str, Callable[[], list[tuple[str, str]]]] = {
     "metrics": _metrics,
     "regions": _regions,
     "datasets": _datasets,
+    "methods": _methods,
     "benchmarks": _benchmarks,
 }
 
@@ -45,7 +52,7 @@ KINDS: dict[str, Callable[[], list[tuple[str, str]]]] = {
 @click.argument("kind", type=click.Choice(list(KINDS)), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Names and one-line descriptions as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
-    """Lists metrics, regions, datasets or benchmarks; all of them where no kind is given."""
+    """Lists metrics, regions, datasets, methods or benchmarks, or all of them."""
     found = {name: KINDS[name]() for name in ([kind] if kind else KINDS)}
     if as_json:
         write_json("-", {name: dict(rows) for name, rows in found.items()})

@@ -13,6 +13,7 @@ from depthgauge.errors import Misuse
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
     from depthgauge.engine.measure import Prepared
+    from depthgauge.engine.result import Result
 
 
 _MASK_ENDINGS = (".png", ".npy", ".pgm")
@@ -41,6 +42,12 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
 @click.option("--estimates", type=click.Path(path_type=Path), help="The folder of estimates.")
 @click.option("--name", help="The method's name, where file names contain it.")
 @click.option("--sample", "only", multiple=True, help="Score this sample only; may be repeated.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Keep everything in a run folder, for report and compare.",
+)
 @click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
 @click.option(
     "--map",
@@ -93,8 +100,8 @@ def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
     from depthgauge.engine.arrays import prepare_maps, score_prepared
     from depthgauge.report.tables import SCORE_COLUMNS, score_rows
 
-    if options["name"] is not None or options["only"]:
-        raise click.UsageError("--name and --sample go with a benchmark.")
+    if options["name"] is not None or options["only"] or options["out"] is not None:
+        raise click.UsageError("--name, --sample and --out go with a benchmark.")
     with working("scoring (the first time, the kernels are compiled) ..."):
         protocol, prepared = prepare_maps(
             estimate,
@@ -143,13 +150,10 @@ def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[str, Any]) -> None:
-    from depthgauge.engine.evaluate import evaluate
     from depthgauge.report.tables import SUMMARY_COLUMNS, summary_rows
 
     with progress_bar(f"scoring {benchmark}") as step:
-        result = evaluate(
-            benchmark, data, estimates, name=options["name"], only=options["only"], progress=step
-        )
+        result = _evaluate(benchmark, data, estimates, options, step)
     for sample, why in result.failed.items():
         warn(f"{sample}: {why}")
     if result.left_out:
@@ -164,6 +168,21 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
         click.echo(_footer(protocol))
     if options["map_to"] is not None:
         _write_benchmark_maps(result, data, estimates, options)
+
+
+def _evaluate(
+    benchmark: str, data: Path, estimates: Path, options: dict[str, Any], step: Any
+) -> Result:
+    """The scores; with --out they are those of a run that is kept."""
+    chosen = {"name": options["name"], "only": options["only"], "progress": step}
+    if options["out"] is None:
+        from depthgauge.engine.evaluate import evaluate
+
+        return evaluate(benchmark, data, estimates, **chosen)
+    from depthgauge.engine.run import score_folder
+
+    done = score_folder(benchmark, data, estimates, options["out"], **chosen)
+    return next(iter(done.results.values()))
 
 
 def _write_benchmark_maps(

@@ -12,8 +12,11 @@ from depthgauge._registry import unknown
 from depthgauge.cli._output import write_json
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
     from depthgauge.benchmarks import Protocol
     from depthgauge.datasets import Dataset
+    from depthgauge.methods import MethodKind
     from depthgauge.metrics import Metric
     from depthgauge.regions import Region
 
@@ -24,10 +27,11 @@ Facts = list[tuple[str, Any]]
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="The declaration as JSON.")
 def command(name: str, as_json: bool) -> None:
-    """Explains a metric, region, dataset or benchmark: definition, unit, parameters, example.
+    """Explains a metric, region, dataset, method or benchmark: definition, unit, parameters.
 
     \b
       depthgauge show badpix
+      depthgauge show sgbm
       depthgauge show middlebury
     """
     kind, facts, text = _find(name)
@@ -37,17 +41,19 @@ def command(name: str, as_json: bool) -> None:
     click.echo(f"{name}  ({kind})\n")
     if text:
         click.echo(f"{text}\n")
-    for key, value in facts:
-        if value not in ("", None, [], {}):
-            first = f"{key + ':':<14}"
-            click.echo(
-                textwrap.fill(_plain(value), 100, initial_indent=first, subsequent_indent=" " * 14)
-            )
+    shown = [(key, value) for key, value in facts if value not in ("", None, [], {})]
+    width = max((len(key) for key, _ in shown), default=0) + 2
+    for key, value in shown:
+        first = f"{key + ':':<{width}}"
+        click.echo(
+            textwrap.fill(_plain(value), 100, initial_indent=first, subsequent_indent=" " * width)
+        )
 
 
 def _find(name: str) -> tuple[str, Facts, str]:
     from depthgauge.benchmarks import BENCHMARKS, find_benchmark
     from depthgauge.datasets import DATASETS
+    from depthgauge.methods import METHODS
     from depthgauge.metrics import METRICS
     from depthgauge.regions import REGIONS
 
@@ -63,8 +69,10 @@ def _find(name: str) -> tuple[str, Facts, str]:
         return "benchmark", _benchmark(BENCHMARKS[name]), BENCHMARKS[name].about.strip()
     if name in DATASETS:
         return "dataset", _dataset(DATASETS[name]), DATASETS[name].spec.title
-    known = [*METRICS, *REGIONS, *BENCHMARKS, *DATASETS]
-    raise unknown("metric, region, benchmark or dataset", name, known)
+    if bare in METHODS:
+        return "method", _method(METHODS[bare]), METHODS[bare].spec.title
+    known = [*METRICS, *REGIONS, *BENCHMARKS, *DATASETS, *METHODS]
+    raise unknown("metric, region, benchmark, dataset or method", name, known)
 
 
 def _metric(metric: Metric) -> Facts:
@@ -118,6 +126,24 @@ def _dataset(dataset: Dataset) -> Facts:
         ("cite", spec.cite),
         ("homepage", spec.homepage),
     ]
+
+
+def _method(kind: MethodKind) -> Facts:
+    spec = kind.spec
+    fields = spec.options.model_fields
+    return [
+        ("estimates", ", ".join(spec.quantities) or "anything"),
+        ("needs", ", ".join(spec.needs)),
+        *((name, _option(field)) for name, field in fields.items()),
+        ("revision", spec.revision),
+        ("cite", spec.cite),
+    ]
+
+
+def _option(field: FieldInfo) -> str:
+    said = " ".join((field.description or "").split())
+    default = "" if field.is_required() else f" (default {field.default})"
+    return f"{said}{default}"
 
 
 def _benchmark(protocol: Protocol) -> Facts:

@@ -62,6 +62,7 @@ def begin(plan: Plan) -> dict[str, Any]:
         "left_out": list(plan.left_out),
         "methods": [],
         "keep_estimates": context.keep_estimates,
+        "estimates": None if context.reuse_from is None else str(context.reuse_from),
         "made_by": _versions(),
         "started": now(),
         "finished": None,

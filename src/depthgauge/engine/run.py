@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from depthgauge.engine.run_folder import (
 )
 from depthgauge.engine.task import GIVEN, Context, Task, task_id
 from depthgauge.errors import BadData, Misuse, NothingScored
-from depthgauge.methods import Method, find_methods
+from depthgauge.methods import Method, find_method, find_methods
 from depthgauge.types import Sample
 
 Progress = Callable[[str, int, int], None]
@@ -98,6 +98,41 @@ def run(
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
     planned = Plan(context, tuple(known), seeds, Path(data).absolute(), tuple(left_out))
     return execute(planned, where, retry_failed=retry_failed, progress=progress)
+
+
+def score_folder(
+    benchmark: str | Path | Protocol,
+    data: str | Path,
+    estimates: str | Path,
+    out: str | Path,
+    *,
+    name: str | None = None,
+    **options: Any,
+) -> Run:
+    """Scores a folder of estimates that somebody else made, as a run.
+
+    Args:
+        benchmark: Its id, the path of its TOML file, or the protocol itself.
+        data: The dataset's folder.
+        estimates: The folder of estimates.
+        out: The run folder.
+        name: The method's name where the layout has it in the file names; its label, too.
+        options: Further ones of `run`.
+
+    Raises:
+        NothingScored: Not one sample has a usable estimate.
+    """
+    if not Path(estimates).is_dir():
+        raise BadData(f"{estimates}: there is no such folder of estimates.")
+    method = find_method(f"folder:{estimates}", name)
+    settings = {**method.described(), "name": name}
+    method = replace(method, options=method.spec.options.model_validate(settings))
+    done = run(benchmark, data, [method], out, **options)
+    failed = done.results[method.label, 0].failed
+    if len(failed) == len(done.samples):
+        first = next(iter(failed.values()))
+        raise NothingScored(f"none of the {len(failed)} samples could be scored: {first}")
+    return done
 
 
 def execute(

@@ -12,7 +12,13 @@ from depthgauge.errors import BadFile
 from depthgauge.types import Map, Mask
 
 # For each colour map one that does not occur in it, also for people who cannot see red or green.
-MISSING_COLOURS = {"magma": "#00b7eb", "RdBu_r": "#2fbf71"}
+MISSING_COLOURS = {
+    "magma": "#00b7eb",
+    "RdBu_r": "#2fbf71",
+    "viridis": "#ff6fd8",
+    "viridis_r": "#ff6fd8",
+    "wheel": "#000000",
+}
 NO_TRUTH_COLOUR = "#a6a6a6"
 _WIDTH_IN, _DPI = 7.0, 130
 
@@ -38,8 +44,10 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
 
     here = values[known & np.isfinite(values)]
     colours = "RdBu_r" if (here < 0).any() else "magma"
-    low, high = _limits(here)
-    small, small_known = _shrink(np.where(known, values, np.nan), known)
+    low, high = error_limits(here)
+    # Fewer than the axes have pixels beside the colour bar, so that none is dropped in drawing.
+    size = fitting(values.shape, int(0.8 * _WIDTH_IN * _DPI))
+    small, small_known = shrink_errors(np.where(known, values, np.nan), known, size)
     height, width = small.shape
     figure = Figure(figsize=(_WIDTH_IN + 1.6, _WIDTH_IN * height / width + 1.0), dpi=_DPI)
     FigureCanvasAgg(figure)
@@ -89,29 +97,49 @@ def _paint(axes: Any, layers: dict[str, tuple[Mask, str]]) -> None:
         )
 
 
-def _shrink(values: Map, known: Mask) -> tuple[NDArray[np.float32], Mask]:
-    """At most as many pixels as the picture has: of each block the error of largest size."""
-    k = -(-values.shape[1] // int(_WIDTH_IN * _DPI))
-    if k <= 1:
+def shrink_errors(
+    values: Map, known: Mask, size: tuple[int, int]
+) -> tuple[NDArray[np.float32], Mask]:
+    """A map and its mask at a size of at most their own: of each block the largest error.
+
+    Args:
+        values: (H, W); NaN where there is none. A block without a single value is missing.
+        known: Where there is truth; a block has truth where any of its pixels has.
+        size: Height and width.
+    """
+    if values.shape == size:
         return values, known
-    height, width = (-(-n // k) for n in values.shape)
-    padding = [(0, height * k - values.shape[0]), (0, width * k - values.shape[1])]
+    rows, columns = (
+        np.arange(small) * whole // small for small, whole in zip(size, values.shape, strict=True)
+    )
 
-    def blocks(array: NDArray[Any], fill: Any) -> NDArray[Any]:
-        padded = np.pad(array, padding, constant_values=fill)
-        return padded.reshape(height, k, width, k).swapaxes(1, 2).reshape(height, width, k * k)
+    def reduced(by: np.ufunc, array: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(by.reduceat(by.reduceat(array, rows, axis=0), columns, axis=1))
 
-    each = blocks(values, np.nan)
-    sizes = np.where(np.isfinite(each), np.abs(each), -1.0)
-    largest = np.take_along_axis(each, sizes.argmax(axis=-1)[..., None], axis=-1)[..., 0]
-    # A block without a single estimate is missing; one with some shows their error.
-    return largest, np.asarray(blocks(known, False).any(axis=-1))
+    some = np.isfinite(values)
+    high = reduced(np.maximum, np.where(some, values, -np.inf))
+    low = reduced(np.minimum, np.where(some, values, np.inf))
+    largest = np.where(-low > high, low, high).astype(np.float32)
+    largest[~reduced(np.logical_or, some)] = np.nan
+    return largest, reduced(np.logical_or, known)
 
 
-def _limits(values: NDArray[np.float32]) -> tuple[float, float]:
+def fitting(shape: tuple[int, ...], width: int) -> tuple[int, int]:
+    """Height and width of a picture that is at most so wide.
+
+    >>> fitting((400, 4000), 1000), fitting((3, 4), 1000)
+    ((100, 1000), (3, 4))
+    """
+    if shape[1] <= width:
+        return shape[0], shape[1]
+    return max(1, round(shape[0] * width / shape[1])), width
+
+
+def error_limits(values: NDArray[np.float32], percent: float = 99) -> tuple[float, float]:
+    """From what to what the colours go: to that percentile, both ways where there are signs."""
     if not values.size:
         return 0.0, 1.0
-    largest = float(np.percentile(np.abs(values), 99)) or float(np.abs(values).max()) or 1.0
+    largest = float(np.percentile(np.abs(values), percent)) or float(np.abs(values).max()) or 1.0
     return (-largest if (values < 0).any() else 0.0), largest
 
 

@@ -1,0 +1,94 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from depthgauge.errors import Misuse
+
+FORMATS = ("text", "markdown", "csv", "latex")
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def quiet_option() -> click.Option:
+    """`--quiet`, which every verb has."""
+    return click.Option(
+        ["--quiet"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_be_quiet,
+        help="No progress, no warnings; errors are still said.",
+    )
+
+
+def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.find_root().meta["depthgauge.quiet"] = True
+
+
+def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--workers` and `--cluster`."""
+    for option in (
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="A dask scheduler, tcp://host:port, in place of worker processes.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=0),
+            help="Worker processes; one for each core unless said, 0: in this process.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def board_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What sorts a leaderboard and what counts as a tie."""
+    for option in (
+        click.option(
+            "--practical",
+            multiple=True,
+            metavar="SCORE=VALUE",
+            help="Differences below VALUE in that score are ties; may be repeated.",
+        ),
+        click.option(
+            "--accuracy",
+            type=float,
+            help="How far the truth may be off, in the quantity's unit: smaller differences are "
+            "ties. By default what the benchmark says.",
+        ),
+        click.option(
+            "--main",
+            metavar="SCORE",
+            help="The score that sorts the methods; the first by default.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def parse_practical(texts: tuple[str, ...]) -> dict[str, float]:
+    """`SCORE=VALUE` pairs as numbers."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            found[name] = -1.0
+        if not name or not found[name] >= 0:
+            raise Misuse(f"--practical {text}: write SCORE=VALUE, such as badpix:2@all=0.5.")
+    return found
+
+
+def new_folder(path: Path | None, beside: Path, ending: str) -> Path:
+    """The folder that was given, or one beside another."""
+    return path if path is not None else beside.with_name(f"{beside.name}-{ending}")

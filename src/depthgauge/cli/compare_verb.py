@@ -1,0 +1,103 @@
+"""`depthgauge compare`: two runs of one protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from depthgauge.cli._options import board_options, parse_practical
+from depthgauge.cli._output import print_table, warn, working, write_json
+from depthgauge.cli._runs import board_json, plain, source_of
+
+if TYPE_CHECKING:
+    from depthgauge.analysis.compare import Comparison
+
+
+@click.command("compare")
+@click.argument("first", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("second", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--common", is_flag=True, help="Use only the samples that both runs have.")
+@board_options
+@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+def command(first: Path, second: Path, common: bool, json_to: str | None, **options: Any) -> None:
+    """Puts the methods of two runs into one table, where that means something.
+
+    \b
+      depthgauge compare runs/before runs/after
+
+    Both runs must have the same protocol, the same truth and the same samples; otherwise it says
+    what differs and prints no number. Differences come with an interval over samples.
+    """
+    from depthgauge.analysis.compare import compare_runs
+    from depthgauge.analysis.make_board import make_board
+    from depthgauge.engine.load import load_run
+    from depthgauge.report.formats import to_text
+    from depthgauge.report.leaderboard import leaderboard_table
+
+    practical = parse_practical(options["practical"])
+    with working("comparing ..."):
+        found = compare_runs(load_run(first), load_run(second), common=common)
+        protocol = found.merged.protocol
+        accuracy = options["accuracy"]
+        board = make_board(
+            found.merged,
+            main=options["main"],
+            practical=practical,
+            accuracy=protocol.truth_accuracy if accuracy is None else accuracy,
+        )
+    if json_to is not None:
+        write_json(json_to, _json(found, board))
+    for note in found.notes:
+        warn(note)
+    if json_to == "-":
+        return
+    title = f"{first} and {second}, {len(found.samples)} samples"
+    click.echo(to_text(leaderboard_table(board, title=title, source=source_of(protocol))))
+    if found.changes:
+        print_table(_COLUMNS, _rows(found), f"{second} against {first}")
+
+
+_COLUMNS = [
+    ("score", "left"),
+    ("before", "left"),
+    ("after", "left"),
+    ("old", "right"),
+    ("new", "right"),
+    ("difference", "right"),
+    ("interval", "left"),
+    ("the new one is", "left"),
+]
+
+
+def _rows(found: Comparison) -> list[list[str]]:
+    from depthgauge.report.tables import show_number
+
+    return [
+        [
+            change.score_id,
+            change.old_label,
+            change.new_label,
+            show_number(change.old),
+            show_number(change.new),
+            show_number(change.difference),
+            ""
+            if change.interval.why
+            else f"[{show_number(change.interval.low)}, {show_number(change.interval.high)}]",
+            change.verdict,
+        ]
+        for change in found.changes
+    ]
+
+
+def _json(found: Comparison, board: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "schema": 1,
+        "samples": list(found.samples),
+        "left_out": list(found.left_out),
+        "changes": plain([asdict(change) for change in found.changes]),
+        "board": board_json(board),
+    }

@@ -1,0 +1,96 @@
+"""`depthgauge rescore`: the estimates of a run under another protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from depthgauge.cli._options import new_folder, where_options
+from depthgauge.cli._output import print_table, progress_bar, warn, write_json
+from depthgauge.cli._runs import finish_run, plain, run_json
+
+if TYPE_CHECKING:
+    from depthgauge.analysis.rank_moves import RankMoves
+    from depthgauge.engine.record import Run
+
+
+@click.command("rescore")
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--benchmark", required=True, help="The other benchmark: its id or its TOML file.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The new run folder; beside RUN unless said."
+)
+@click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
+@where_options
+@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+def command(
+    folder: Path,
+    benchmark: str,
+    out: Path | None,
+    json_to: str | None,
+    **options: Any,
+) -> None:
+    """Scores the stored estimates of a run under another protocol, and shows which ranks move.
+
+    \b
+      depthgauge rescore runs/first --benchmark skip-missing.toml
+
+    No method is run again. What differs between the protocols is listed, because that is why.
+    """
+    from depthgauge.engine.rescore import rescore
+
+    target = new_folder(out, folder, Path(benchmark).stem)
+    with progress_bar(f"scoring {benchmark}") as step:
+        done = rescore(folder, benchmark, target, progress=step, **options)
+    moves = _moves(folder, done)
+    if json_to is not None:
+        write_json(json_to, {**run_json(done), "moves": _json(moves)})
+    code = finish_run(done, table=json_to != "-")
+    if json_to != "-" and moves is not None:
+        _print_moves(moves)
+    click.get_current_context().exit(code)
+
+
+def _moves(folder: Path, done: Run) -> RankMoves | None:
+    from depthgauge.analysis.make_board import make_board
+    from depthgauge.analysis.rank_moves import rank_moves
+    from depthgauge.engine.load import load_run
+    from depthgauge.errors import DepthgaugeError
+
+    try:
+        before = load_run(folder)
+    except DepthgaugeError as error:
+        warn(f"the ranks before are not known: {error}")
+        return None
+    boards = make_board(before, resamples=2), make_board(done, resamples=2)
+    same = before.protocol.score_ids[0]
+    both = same if same in done.protocol.score_ids else None
+    return rank_moves(*boards, (before.protocol, done.protocol), old_score=both, new_score=both)
+
+
+def _print_moves(moves: RankMoves) -> None:
+    from depthgauge.report.tables import show_number
+
+    columns = [("method", "left"), ("rank", "right"), ("was", "right"), ("moved", "right")]
+    columns += [(moves.new_score, "right"), (f"{moves.old_score} before", "right")]
+    rows = [
+        [
+            move.label,
+            str(move.new_rank),
+            str(move.old_rank),
+            f"{move.places:+d}" if move.places else "-",
+            show_number(move.new_value),
+            show_number(move.old_value),
+        ]
+        for move in sorted(moves.moves, key=lambda move: move.new_rank)
+    ]
+    print_table(columns, rows, "Which ranks move")
+    click.echo("Why: " + "; ".join(str(reason) for reason in moves.why) if moves.why else "")
+
+
+def _json(moves: RankMoves | None) -> Any:
+    from dataclasses import asdict
+
+    return None if moves is None else plain(asdict(moves))

@@ -1,0 +1,88 @@
+"""`depthgauge run`: methods on a benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from depthgauge.cli._options import where_options
+from depthgauge.cli._output import progress_bar, write_json
+from depthgauge.cli._runs import finish_run, run_json
+
+
+@click.command("run")
+@click.argument("benchmark")
+@click.option(
+    "--method",
+    "-m",
+    "methods",
+    multiple=True,
+    required=True,
+    help="sgbm, sgbm:block_size=5, NAME=sgbm:mode=hh, a .py or .toml file, folder:DIR, or "
+    "'command:python infer.py {left} {right} {out}'; may be repeated.",
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path), required=True, help="The dataset's folder."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The run folder; one that holds this run already is continued.",
+)
+@where_options
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    help="How often each method is run on each sample; it is given the seeds 0, 1, ...",
+)
+@click.option("--sample", "only", multiple=True, help="Run this sample only; may be repeated.")
+@click.option(
+    "--time-limit",
+    "time_limit_s",
+    type=float,
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The longest that one estimate may take.",
+)
+@click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
+@click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")
+@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+def command(
+    benchmark: str,
+    methods: tuple[str, ...],
+    data: Path,
+    out: Path,
+    drop_estimates: bool,
+    json_to: str | None,
+    **options: Any,
+) -> None:
+    """Runs methods on a benchmark, scores them, and prints the leaderboard.
+
+    \b
+      depthgauge run middlebury --data trainingH -m sgbm -m sgbm:block_size=9 --out runs/first
+      depthgauge run middlebury --data trainingH -m 'command:./mine {left} {right} {out}' --out r
+      depthgauge report runs/first
+
+    A run that was stopped goes on where it was: give the same command again. A method that fails
+    on a sample costs that sample; failures are listed at the end, and the exit code is 1 then.
+    """
+    from depthgauge.engine.run import run
+
+    with progress_bar(f"running {benchmark}") as step:
+        done = run(
+            benchmark,
+            data,
+            methods,
+            out,
+            keep_estimates=not drop_estimates,
+            progress=step,
+            **options,
+        )
+    if json_to:
+        write_json(json_to, run_json(done))
+    click.get_current_context().exit(finish_run(done, table=json_to != "-"))

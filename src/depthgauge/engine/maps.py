@@ -1,0 +1,74 @@
+"""The maps behind the scores of a run, read again from its data and its stored estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from depthgauge.datasets import DATASETS
+from depthgauge.engine.estimates import estimate_folder, read_stored
+from depthgauge.engine.judge import Judge, Rules
+from depthgauge.engine.measure import Prepared
+from depthgauge.engine.record import Entrant, Run
+from depthgauge.engine.rescore import recorded
+from depthgauge.engine.work import Finder
+from depthgauge.errors import BadData, DepthgaugeError
+from depthgauge.types import Image, Inputs, Map, Sample
+
+
+class RunMaps:
+    """Truth, images and estimates of a run's samples, as its protocol compares them.
+
+    Args:
+        run: A finished run.
+        data: The dataset's folder; by default the one that the run used.
+
+    Raises:
+        BadData: The data is no longer there, or has other samples.
+    """
+
+    def __init__(self, run: Run, data: Path | None = None) -> None:
+        self.run = run
+        protocol = run.protocol
+        root = Path(run.info["data"]) if data is None else data
+        samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
+        self._samples = {sample.id: sample for sample in samples}
+        if lacking := [name for name in run.samples if name not in self._samples]:
+            raise BadData(f"{root}: has no sample '{lacking[0]}' of the run; name it with --data.")
+        self._judge = Judge(Rules.of(protocol, samples))
+        self._estimates = Path(run.info.get("estimates") or run.path / "estimates")
+
+    def images(self, sample: str) -> dict[str, Image]:
+        """The pictures that methods were given, by name."""
+        inputs = self._samples[sample].fresh().inputs
+        return {name: inputs[name] for name in inputs if name.endswith("image")}
+
+    def truth(self, sample: str) -> Map:
+        """The truth as it is compared."""
+        return self._judge.prepared(self._samples[sample], None).truth
+
+    def prepared(self, entrant: Entrant, sample: str, seed: int = 0) -> Prepared | None:
+        """A method's estimate beside the truth; None where the method failed there."""
+        if sample in self.run.results[entrant.label, seed].failed:
+            return None
+        estimate = self._estimate(entrant, self._samples[sample], seed)
+        return self._judge.prepared(self._samples[sample], estimate)
+
+    def all_prepared(self, sample: str) -> Mapping[str, Prepared]:
+        """Every method's estimate of a sample, of its first seed, by label."""
+        found = {e.label: self.prepared(e, sample, e.seeds[0]) for e in self.run.entrants}
+        return {label: prepared for label, prepared in found.items() if prepared is not None}
+
+    def _estimate(self, entrant: Entrant, sample: Sample, seed: int) -> Map:
+        quantity = self.run.protocol.quantity
+        if entrant.method == "folder":
+            finder = Finder(DATASETS[self.run.protocol.dataset], sample.id, quantity)
+            given = Inputs({"sample": sample.id, "quantity": quantity, "finder": finder})
+            return recorded(entrant).estimate(given, quantity).values
+        folder = estimate_folder(self._estimates, entrant.label, seed, sample.id)
+        try:
+            return read_stored(folder, quantity, entrant.options_hash).estimate.values
+        except (OSError, ValueError, KeyError) as error:
+            if isinstance(error, DepthgaugeError):
+                raise
+            raise BadData(f"{folder}: there is no stored estimate ({error}).") from error

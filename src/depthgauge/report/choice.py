@@ -1,0 +1,47 @@
+"""Which samples of a run are shown: the best, the median and the worst of each method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from depthgauge.analysis.board import Board
+from depthgauge.engine.pool import rank_key
+from depthgauge.report.leaderboard import SampleValues
+
+MOST_SAMPLES = 12
+
+
+def choose_samples(
+    board: Board, values: SampleValues, most: int = MOST_SAMPLES
+) -> dict[str, tuple[str, ...]]:
+    """Samples to show, each with why it was chosen, such as `worst of sgbm`.
+
+    The methods take turns in the order of the board: first the worst sample of each, then the
+    best, then the median, by the main score, until there are enough samples.
+    """
+    better = board.column(board.main).better
+    labels = [row.label for row in board.rows if not row.oracle]
+    ordered = {label: _in_order(values.get(label, {}), board.main, better) for label in labels}
+    chosen: dict[str, list[str]] = {}
+    for what, place in (("worst", -1.0), ("best", 0.0), ("median", 0.5)):
+        for label in labels:
+            sample = _at(ordered[label], place)
+            if sample is not None and (sample in chosen or len(chosen) < most):
+                chosen.setdefault(sample, []).append(f"{what} of {label}")
+    return {sample: tuple(why) for sample, why in sorted(chosen.items())}
+
+
+def _in_order(
+    values: Mapping[str, Mapping[str, float]], score_id: str, better: str
+) -> Sequence[str]:
+    """Samples with that score, best first; equal ones by name."""
+    found = ((name, scores.get(score_id, math.nan)) for name, scores in values.items())
+    keyed: Iterable[tuple[float, str]] = ((rank_key(value, better), name) for name, value in found)
+    return [name for _, name in sorted(keyed)]
+
+
+def _at(samples: Sequence[str], place: float) -> str | None:
+    if not samples:
+        return None
+    return samples[-1] if place < 0 else samples[int(place * (len(samples) - 1))]

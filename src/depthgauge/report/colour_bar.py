@@ -1,0 +1,83 @@
+"""The bar or wheel beside pictures that says what their colours mean."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from depthgauge.report._svg import Scale, chart, nice_ticks, path, tag, words
+from depthgauge.report.colours import LEVELS, colour_table, flow_wheel, hex_of
+from depthgauge.report.heat import data_url
+from depthgauge.report.map_pictures import encode
+from depthgauge.report.page import ColourBar
+from depthgauge.report.pictures import MISSING_COLOURS, NO_TRUTH_COLOUR
+
+_WIDTH, _HEIGHT, _PAD, _STOPS = 186.0, 10.0, 11.0, 16
+
+
+def colour_bar(bar: ColourBar, name: str) -> Markup:
+    """The bar with its range and unit, arrows where values go on, and the colours of no value."""
+    parts = _wheel(bar) if bar.colours == "wheel" else _gradient(bar, name)
+    y = 66.0 if bar.colours == "wheel" else 42.0
+    masks = [("no estimate", MISSING_COLOURS[bar.colours])] if bar.missing else []
+    masks += [("no truth", NO_TRUTH_COLOUR)] if bar.no_truth else []
+    for k, (text, colour) in enumerate(masks):
+        x = _PAD + 92 * k
+        parts.append(tag("rect", x=x, y=y, width=10, height=10, fill=colour))
+        parts.append(words(text, x + 16, y + 9, "tick"))
+    height = y + (14 if masks else -4)
+    about = f"from {bar.low:g} to {bar.high:g} {bar.unit}".strip()
+    return chart(name, "Meaning of the colours", about, (_WIDTH + 30, height), *parts, class_="key")
+
+
+def _gradient(bar: ColourBar, name: str) -> list[Markup]:
+    table = colour_table(bar.colours)[0]
+    stops = [
+        tag(
+            "stop",
+            offset=f"{100 * k / (_STOPS - 1):.1f}%",
+            stop_color=hex_of(table[round(k / (_STOPS - 1) * (LEVELS - 1))]),
+        )
+        for k in range(_STOPS)
+    ]
+    x = Scale(bar.low, bar.high, _PAD, _PAD + _WIDTH - 2 * _PAD)
+    parts = [
+        tag("linearGradient", *stops, id=f"{name}-fill"),
+        tag(
+            "rect",
+            x=x.start,
+            y=4,
+            width=x.end - x.start,
+            height=_HEIGHT,
+            fill=f"url(#{name}-fill)",
+        ),
+    ]
+    middle = 4 + _HEIGHT / 2
+    for on, tip, base, colour in (
+        (bar.below, 1.0, x.start, table[0]),
+        (bar.above, _WIDTH - 1, x.end, table[-1]),
+    ):
+        if on:
+            arrow = path([(base, 4), (tip, middle), (base, 4 + _HEIGHT)], closed=True)
+            parts.append(tag("path", d=arrow, fill=hex_of(colour)))
+    parts += [
+        words(f"{tick:g}", x(tick), 4 + _HEIGHT + 14, "tick", "middle")
+        for tick in _ticks(bar.low, bar.high)
+    ]
+    parts.append(words(bar.unit, _WIDTH + 4, 4 + _HEIGHT, "tick"))
+    return parts
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """At least three round numbers, but few."""
+    tries = (nice_ticks(low, high, about) for about in (3, 4, 5, 6, 8))
+    return next((ticks for ticks in tries if len(ticks) > 2), [low, high])
+
+
+def _wheel(bar: ColourBar) -> list[Markup]:
+    href = data_url(encode(flow_wheel(), lossless=True))
+    rim = f"rim: {bar.high:.3g} {bar.unit}".strip() + (" or more" if bar.above else "")
+    return [
+        tag("image", href=href, x=4, y=0, width=60, height=60),
+        words("direction of motion", 74, 26, "tick"),
+        words(rim, 74, 42, "tick"),
+    ]

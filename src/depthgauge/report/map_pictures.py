@@ -1,0 +1,153 @@
+"""Maps and images as small encoded pictures with a colour bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadFile
+from depthgauge.report.colours import paint, paint_flow
+from depthgauge.report.page import ColourBar, Picture
+from depthgauge.report.pictures import error_limits, fitting, shrink_errors
+from depthgauge.types import Image, Map, Mask, is_known
+
+MOST_WIDE, MOST_PIXELS = 480, 480 * 360
+"""What a picture of a report may measure: 12 samples x 10 methods then stay below 15 MB."""
+_PHOTO_QUALITY, _LOSSLESS = 82, 101
+
+
+def picture_of_image(image: Image, caption: str) -> Picture:
+    """An image (RGB or grey, uint8 or float 0..1), shrunk by averaging."""
+    import cv2
+
+    pixels = np.atleast_3d(np.asarray(image))
+    if pixels.dtype != np.uint8:
+        pixels = np.rint(255 * np.clip(np.nan_to_num(pixels), 0, 1)).astype(np.uint8)
+    if pixels.shape[2] == 1:
+        pixels = np.repeat(pixels, 3, axis=2)
+    size = picture_size(pixels.shape)[::-1]
+    if size != pixels.shape[1::-1]:
+        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    return Picture(encode(pixels, lossless=False), size, caption)
+
+
+def picture_of_map(
+    values: Map, known: Mask, bar: ColourBar, caption: str, *, worst_of_block: bool = False
+) -> Picture:
+    """A map in the colours of a bar.
+
+    Args:
+        values: (H, W) or, for the bar `wheel`, (H, W, 2); NaN where there is no estimate.
+        known: Where there is truth; elsewhere the picture is grey.
+        bar: What the colours mean; whether anything is out of range or missing is filled in here.
+        caption: What it shows.
+        worst_of_block: Shrink by the largest value of each block, so that thin errors stay; other
+            maps take one pixel of each block, so that edges stay sharp.
+    """
+    bar = _with_facts(bar, values, known)
+    size = picture_size(values.shape)
+    if worst_of_block:
+        values, known = shrink_errors(np.where(known, values, np.nan), known, size)
+    else:
+        values, known = _every_nth(values, size), _every_nth(known, size)
+    if bar.colours == "wheel":
+        picture = paint_flow(values, known, bar.high)
+    else:
+        picture = paint(values, known, bar.colours, bar.low, bar.high)
+    return Picture(encode(picture, lossless=True), size[::-1], caption, bar)
+
+
+def value_bar(truth: Map, quantity: str, unit: str) -> ColourBar:
+    """The scale of a sample's truth and all its estimates: what is near is bright."""
+    here = truth[is_known(truth)]
+    if truth.ndim == 3:
+        longest = float(np.percentile(np.linalg.norm(here, axis=-1), 99)) if here.size else 1.0
+        return ColourBar(0.0, longest or 1.0, unit, "wheel")
+    low, high = (float(v) for v in np.percentile(here, (1, 99))) if here.size else (0.0, 1.0)
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    return ColourBar(low, high, unit, "viridis_r" if quantity == "depth" else "viridis")
+
+
+def error_bar(errors: Iterable[Map], known: Mask, unit: str) -> ColourBar:
+    """One scale for the errors of all methods: to the median of their 95th percentiles.
+
+    So neither a few outliers nor one method that fails paint everything else black.
+    """
+    limits = [error_limits(values[known & np.isfinite(values)], 95) for values in errors]
+    high = float(np.median([high for _, high in limits])) if limits else 1.0
+    signed = any(low < 0 for low, _ in limits)
+    return ColourBar(-high if signed else 0.0, high, unit, "RdBu_r" if signed else "magma")
+
+
+def signed_bar(maps: Iterable[Map], known: Mask, unit: str) -> ColourBar:
+    """One scale around zero, for differences."""
+    bar = error_bar(maps, known, unit)
+    return replace(bar, low=-bar.high, colours="RdBu_r")
+
+
+def picture_size(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Height and width at which a map of that shape is shown.
+
+    >>> picture_size((375, 450)), picture_size((20, 30)), picture_size((375, 1242))
+    ((375, 450), (20, 30), (145, 480))
+    """
+    narrower = math.sqrt(MOST_PIXELS / (shape[0] * shape[1]))
+    return fitting(shape, max(1, min(MOST_WIDE, round(shape[1] * min(1.0, narrower)))))
+
+
+def encode(picture: NDArray[np.uint8], *, lossless: bool) -> bytes:
+    """WebP of an RGB picture (PNG of one with transparency); the same bytes every time."""
+    import cv2
+
+    if picture.shape[2] == 4:
+        return _bytes(cv2.imencode(".png", picture[..., [2, 1, 0, 3]]))
+    quality = _LOSSLESS if lossless else _PHOTO_QUALITY
+    return _bytes(cv2.imencode(".webp", picture[..., ::-1], [cv2.IMWRITE_WEBP_QUALITY, quality]))
+
+
+def reduced(picture: Picture, share: float) -> Picture:
+    """The same picture at a share of its width and height."""
+    import cv2
+
+    pixels = cv2.imdecode(np.frombuffer(picture.data, np.uint8), cv2.IMREAD_COLOR)
+    if pixels is None:
+        raise BadFile(f"the picture '{picture.caption}' is no PNG, JPEG or WebP.")
+    width, height = picture.size_px
+    size = max(1, round(width * share)), max(1, round(height * share))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    return replace(picture, data=encode(small[..., ::-1], lossless=False), size_px=size)
+
+
+def _bytes(encoded: tuple[bool, NDArray[np.uint8]]) -> bytes:
+    done, data = encoded
+    if not done:
+        raise BadFile("a picture could not be encoded; is OpenCV built without WebP?")
+    return data.tobytes()
+
+
+def _every_nth(values: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
+    """The middle pixel of each block."""
+    rows, columns = (
+        ((np.arange(small) + 0.5) * whole / small).astype(np.intp)
+        for small, whole in zip(size, values.shape, strict=False)
+    )
+    return np.asarray(values[rows][:, columns])
+
+
+def _with_facts(bar: ColourBar, values: Map, known: Mask) -> ColourBar:
+    some = is_known(values)
+    here = values[known & some]
+    flat = np.linalg.norm(here, axis=-1) if values.ndim == 3 else here
+    return replace(
+        bar,
+        below=bool((flat < bar.low).any()),
+        above=bool((flat > bar.high).any()),
+        missing=bool((known & ~some).any()),
+        no_truth=bool((~known).any()),
+    )

@@ -1,0 +1,114 @@
+"""All pictures of one sample: inputs, truth, and what each method made of it, on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from depthgauge.report.map_pictures import (
+    error_bar,
+    picture_of_image,
+    picture_of_map,
+    signed_bar,
+    value_bar,
+)
+from depthgauge.report.page import ColourBar, MethodPictures, Picture, SamplePictures
+from depthgauge.types import Image, Map, is_known
+from depthgauge.units import QUANTITY_UNITS
+
+
+@dataclass(frozen=True)
+class SampleMaps:
+    """What is known of one sample before it is drawn; all maps have the truth's size."""
+
+    sample: str
+    quantity: str
+    truth: Map
+    """(H, W) or, of flow, (H, W, 2); NaN where there is none."""
+    images: Mapping[str, Image] = field(default_factory=dict)
+    """By caption: `left image` ..."""
+    estimates: Mapping[str, Map] = field(default_factory=dict)
+    """By label; NaN where there is none."""
+    errors: Mapping[str, Map] = field(default_factory=dict)
+    """By label, (H, W), as the metric shows them; NaN where there is no estimate."""
+    error_name: str = "absolute error"
+    error_unit: str | None = None
+    """The quantity's own where it is None."""
+    median_diffs: Mapping[str, Map] = field(default_factory=dict)
+    """By label, (H, W): error minus the median error of all methods; negative is better."""
+    share_wrong: Map | None = None
+    """(H, W) in percent: how many methods are wrong here."""
+    share_wrong_at: str = ""
+    """What wrong means: `error above 2 px`."""
+    least_error: Map | None = None
+    """(H, W): the error of the best method of each pixel."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """By label: a few words such as the method's score here."""
+    why: tuple[str, ...] = ()
+
+
+def draw_sample(maps: SampleMaps) -> SamplePictures:
+    """Draws a sample; truth and estimates share one scale, and so do all errors."""
+    own = QUANTITY_UNITS.get(maps.quantity, "")
+    unit = own if maps.error_unit is None else maps.error_unit
+    known = is_known(maps.truth)
+    errors = error_bar(maps.errors.values(), known, unit)
+    return SamplePictures(
+        sample=maps.sample,
+        why=maps.why,
+        inputs=tuple(picture_of_image(image, name) for name, image in maps.images.items()),
+        truth=picture_of_map(
+            maps.truth, known, value_bar(maps.truth, maps.quantity, own), f"true {maps.quantity}"
+        ),
+        together=tuple(_together(maps, errors)),
+        methods=tuple(_methods(maps, own, unit, errors)),
+    )
+
+
+def _methods(maps: SampleMaps, own: str, unit: str, errors: ColourBar) -> list[MethodPictures]:
+    known = is_known(maps.truth)
+    everywhere = known | True
+    values = value_bar(maps.truth, maps.quantity, own)
+    differences = signed_bar(maps.median_diffs.values(), known, unit)
+    labels = dict.fromkeys((*maps.estimates, *maps.errors, *maps.median_diffs, *maps.notes))
+    made = []
+    for label in labels:
+        estimate = maps.estimates.get(label)
+        error = maps.errors.get(label)
+        difference = maps.median_diffs.get(label)
+        made.append(
+            MethodPictures(
+                label=label,
+                estimate=None
+                if estimate is None
+                else picture_of_map(estimate, everywhere, values, "estimate"),
+                error=None
+                if error is None
+                else picture_of_map(error, known, errors, maps.error_name, worst_of_block=True),
+                median_diff=None
+                if difference is None
+                else picture_of_map(
+                    difference,
+                    known,
+                    differences,
+                    "against the median method (blue: better)",
+                    worst_of_block=True,
+                ),
+                note=maps.notes.get(label, ""),
+            )
+        )
+    return made
+
+
+def _together(maps: SampleMaps, errors: ColourBar) -> list[Picture]:
+    known = is_known(maps.truth)
+    made = []
+    if maps.share_wrong is not None:
+        bar = ColourBar(0, 100, "%", "magma")
+        at = f" ({maps.share_wrong_at})" if maps.share_wrong_at else ""
+        caption = f"share of methods that are wrong{at}"
+        made.append(picture_of_map(maps.share_wrong, known, bar, caption, worst_of_block=True))
+    if maps.least_error is not None:
+        caption = "least error of any method"
+        made.append(picture_of_map(maps.least_error, known, errors, caption, worst_of_block=True))
+    return made

@@ -1,0 +1,117 @@
+"""The pictures of the report: one folding group a sample, colour bars shared where they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from depthgauge.report._templates import render
+from depthgauge.report.colour_bar import colour_bar
+from depthgauge.report.heat import data_url
+from depthgauge.report.page import ColourBar, Picture, SamplePictures
+
+OPEN_FIRST = 2
+"""So many samples are unfolded when the page opens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One picture on the page."""
+
+    url: str
+    alt: str
+    caption: str
+    width: int
+    height: int
+    bars: tuple[Markup, ...] = ()
+    """Its own colour bar, where it is not shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """One sample on the page."""
+
+    sample: str
+    why: str
+    first: Sequence[Figure]
+    """Inputs, truth, and what is about all methods."""
+    keys: Sequence[tuple[str, Markup]]
+    """Shared colour bars."""
+    methods: Sequence[tuple[str, str, Sequence[Figure]]]
+    """Label, note, figures."""
+
+
+def pictures_html(groups: Sequence[SamplePictures]) -> Markup:
+    """All groups, the first ones open."""
+    views = [_group(group, f"sample{k}") for k, group in enumerate(groups)]
+    states = [Markup(" open") if k < OPEN_FIRST else "" for k in range(len(views))]
+    return render("pictures.html.j2", groups=list(zip(views, states, strict=True)))
+
+
+def _group(group: SamplePictures, name: str) -> GroupView:
+    values = [group.truth, *(m.estimate for m in group.methods)]
+    errors = [*(m.error for m in group.methods)]
+    diffs = [m.median_diff for m in group.methods]
+    keys: list[tuple[str, Markup]] = []
+    shared = set()
+    for title, pictures in (
+        ("truth and estimates", values),
+        ("errors", errors),
+        ("against the median", diffs),
+    ):
+        bar = shared_bar(pictures)
+        if bar is not None:
+            shared.add(_scale(bar))
+            keys.append((title, colour_bar(bar, f"{name}-key{len(keys)}")))
+
+    def figure(picture: Picture, of: str, place: str) -> Figure:
+        own = picture.bar is not None and _scale(picture.bar) not in shared
+        bars = (colour_bar(picture.bar, f"{name}-{place}"),) if own and picture.bar else ()
+        return Figure(
+            data_url(picture.data),
+            f"{picture.caption}{f' of {of}' if of else ''}, sample {group.sample}",
+            picture.caption,
+            *picture.size_px,
+            bars,
+        )
+
+    first = [*group.inputs, *([group.truth] if group.truth else []), *group.together]
+    methods = [
+        (
+            method.label,
+            method.note,
+            [
+                figure(picture, method.label, f"m{k}-{i}")
+                for i, picture in enumerate((method.estimate, method.error, method.median_diff))
+                if picture is not None
+            ],
+        )
+        for k, method in enumerate(group.methods)
+    ]
+    return GroupView(
+        sample=group.sample,
+        why=" \u00b7 ".join(group.why),
+        first=[figure(picture, "", f"f{k}") for k, picture in enumerate(first)],
+        keys=keys,
+        methods=methods,
+    )
+
+
+def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
+    """The one bar of several pictures; None where they have none or differ."""
+    bars = [picture.bar for picture in pictures if picture is not None and picture.bar is not None]
+    if not bars or len({_scale(bar) for bar in bars}) > 1:
+        return None
+    return replace(
+        bars[0],
+        below=any(bar.below for bar in bars),
+        above=any(bar.above for bar in bars),
+        missing=any(bar.missing for bar in bars),
+        no_truth=any(bar.no_truth for bar in bars),
+    )
+
+
+def _scale(bar: ColourBar) -> tuple[float, float, str, str]:
+    return bar.low, bar.high, bar.unit, bar.colours

@@ -1,0 +1,212 @@
+"""A protocol in plain sentences: what was measured, on which pixels, and at what cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.protocol import NO_DATASET
+from depthgauge.benchmarks.score_ids import ScoreSpec, format_value
+from depthgauge.datasets import DATASETS
+from depthgauge.regions import REGIONS, parse
+from depthgauge.units import QUANTITY_UNITS
+
+Words = list[tuple[str, str]]
+
+_BETTER = {
+    "lower": "lower is better",
+    "higher": "higher is better",
+    "zero": "the nearer to zero the better",
+}
+_RESIZE = {
+    "none": "An estimate must have the truth's size.",
+    "nearest": "An estimate of another size takes the nearest pixel, its values scaled along.",
+    "block": "An estimate smaller by a whole factor is repeated in blocks, its values scaled.",
+    "bilinear": "An estimate of another size is interpolated linearly, its values scaled along.",
+    "zoom": "An estimate of another size takes the nearest pixel, corner centres aligned.",
+}
+_POOL = {
+    "image": "The plain mean over samples: each counts the same, whatever its size.",
+    "scene": "Pixels are merged within each scene, then the plain mean over scenes is taken.",
+    "pixel": "All pixels of all samples are merged: large samples count more.",
+}
+_FILL = {
+    "background": "with the smaller of the values beside its gap",
+    "scanline": "by linear interpolation along its row",
+    "constant": "with a constant",
+}
+_ALIGN = {
+    "median": "multiplied by the factor that makes the medians agree",
+    "scale": "multiplied by the factor of least squares",
+    "scale_shift": "multiplied by a factor and shifted, both by least squares",
+}
+
+
+def describe_protocol(protocol: Protocol) -> Words:
+    """Terms and explanations in the order in which a reader asks for them."""
+    words: Words = [
+        ("Data", _data(protocol)),
+        ("Quantity", _quantity(protocol)),
+    ]
+    if protocol.twin is not None:
+        return [*words, *_twin(protocol), ("Pooling", _POOL[protocol.pool])]
+    return [
+        *words,
+        *_accuracy(protocol),
+        *_regions(protocol),
+        ("Missing pixels", _missing(protocol)),
+        ("Allowed range", _range(protocol)),
+        ("Alignment", _alignment(protocol)),
+        ("Size", _size(protocol)),
+        ("Pooling", _POOL[protocol.pool]),
+        *_metrics(protocol),
+    ]
+
+
+def _data(protocol: Protocol) -> str:
+    if protocol.dataset == NO_DATASET:
+        return "The maps that were given, no dataset."
+    title = DATASETS[protocol.dataset].spec.title if protocol.dataset in DATASETS else ""
+    name = f"{title} ({protocol.dataset})" if title else protocol.dataset
+    return f"{name}, split '{protocol.split}'."
+
+
+def _quantity(protocol: Protocol) -> str:
+    unit = QUANTITY_UNITS.get(protocol.quantity, "")
+    return f"{protocol.quantity.replace('_', ' ').capitalize()}{f', in {unit}' if unit else ''}."
+
+
+def _accuracy(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    if protocol.truth_accuracy is not None:
+        unit = QUANTITY_UNITS.get(protocol.quantity, "")
+        limit = f"{protocol.truth_accuracy:g} {unit}".strip()
+        yield "Truth", f"May be off by {limit}; smaller differences between methods are ties."
+
+
+def _twin(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    yield (
+        "Twin",
+        f"These are the numbers of the public evaluator '{protocol.twin}', quirks included; "
+        "they may count missing pixels, sizes and ranges in another way than our own benchmarks.",
+    )
+    for name, value in protocol.options.items():
+        yield f"Option {name}", f"{value}"
+    yield "Scores", ", ".join(protocol.score_ids)
+
+
+def _regions(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    for name, text in protocol.region_texts.items():
+        yield f"Region {name}", _region(protocol, name, text)
+
+
+def _region(protocol: Protocol, name: str, text: str) -> str:
+    if name in protocol.given_regions:
+        return "A mask that was given with the call."
+    parts = dict.fromkeys(str(atom) for atom in parse(text).atoms())
+    meanings = [_meaning(protocol, part) for part in parts]
+    if list(parts) == [name]:
+        return meanings[0]
+    return " ".join([f"{text}."] + [f"{p}: {m}" for p, m in zip(parts, meanings, strict=True)])
+
+
+def _meaning(protocol: Protocol, part: str) -> str:
+    name, _, words = part.partition(":")
+    if name in REGIONS:
+        params = REGIONS[name].bind(words.split(",") if words else [])
+        given = ", ".join(f"{key} {format_value(value)}" for key, value in params.items())
+        return _first_paragraph(REGIONS[name].doc) + (f" Here: {given}." if given else "")
+    if name in protocol.regions:
+        return f"{protocol.regions[name]}."
+    return "A mask or label of the dataset."
+
+
+def _missing(protocol: Protocol) -> str:
+    if protocol.missing == "skip":
+        return "A pixel without an estimate is left out; look at the density beside the score."
+    if protocol.missing == "good":
+        return "A pixel without an estimate counts as correct, as in the original evaluator."
+    cost = (
+        "costs the worst value of metrics that have one (it is a bad pixel); other metrics are "
+        "over the estimated pixels and are shown with the density."
+    )
+    if protocol.missing == "bad":
+        return f"A pixel without an estimate {cost}"
+    how = _FILL[str(protocol.interpolate)]
+    if protocol.interpolate == "constant":
+        how = f"with {protocol.interpolate_constant:g}"
+    return f"A pixel without an estimate is filled {how}. What cannot be filled {cost}"
+
+
+def _range(protocol: Protocol) -> str:
+    sentences = []
+    if protocol.estimate.clip is not None:
+        low, high = protocol.estimate.clip
+        sentences.append(f"Estimates are moved into {low:g} to {high:g} before scoring.")
+    if isinstance(protocol.estimate.range, tuple):
+        low, high = protocol.estimate.range
+        sentences.append(f"An estimate outside {low:g} to {high:g} counts as missing.")
+    elif protocol.estimate.range == "inputs":
+        sentences.append("An estimate outside the range that methods are given counts as missing.")
+    else:
+        sentences.append("Estimates of any finite value count.")
+    limits = {"from": protocol.truth.min_depth_m, "to": protocol.truth.max_depth_m}
+    texts = [f"{word} {limit:g} m" for word, limit in limits.items() if limit is not None]
+    if texts:
+        sentences.append(f"Truth is scored {' '.join(texts)}.")
+    return " ".join(sentences)
+
+
+def _alignment(protocol: Protocol) -> str:
+    align = protocol.align
+    if align.kind == "none":
+        return "None: estimates are scored as they are."
+    space = align.space or ("depth" if protocol.quantity == "depth" else "disparity")
+    return (
+        f"Each estimate is {_ALIGN[align.kind]} in {space}, fitted to the truth of every image on "
+        f"the region '{align.fit_on}'."
+    )
+
+
+def _size(protocol: Protocol) -> str:
+    sentences = [_RESIZE[protocol.estimate_resize]]
+    if protocol.truth_scale != 1:
+        sentences.insert(
+            0,
+            f"The truth is taken at {protocol.truth_scale:g} of its size, its values scaled along; "
+            "thresholds stay as they are.",
+        )
+    if protocol.crop:
+        sentences.append(
+            f"A border of {protocol.crop} pixels is not scored, and estimates may lack it."
+        )
+    return " ".join(sentences)
+
+
+def _metrics(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Each metric once, whatever its parameters and regions."""
+    kinds: dict[str, list[ScoreSpec]] = {}
+    for spec in protocol.specs:
+        kinds.setdefault(spec.metric.name, []).append(spec)
+    for name, specs in kinds.items():
+        metric = specs[0].metric
+        unit = metric.unit.of(protocol.quantity)
+        facts = [f"in {unit}" if unit else "a ratio", _BETTER[metric.better]]
+        if math.isinf(metric.worst):
+            facts.append("no worst value, so shown with the density")
+        doc = _first_paragraph(metric.doc)
+        formula = f"Formula: {metric.formula}; {', '.join(facts)}."
+        yield f"Metric {name}", f"{doc} {formula}{_params(specs)}"
+
+
+def _params(specs: list[ScoreSpec]) -> str:
+    """The values of each parameter, as a sentence."""
+    lists = []
+    for name in specs[0].params:
+        values = dict.fromkeys(format_value(spec.params[name]) for spec in specs)
+        lists.append(f"{name} {', '.join(values)}")
+    return f" Here: {'; '.join(lists)}." if lists else ""
+
+
+def _first_paragraph(doc: str) -> str:
+    return " ".join(doc.strip().split("\n\n")[0].split()).replace("`", "'")

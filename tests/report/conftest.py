@@ -1,0 +1,162 @@
+"""A small board with awkward names, and pages made of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from depthgauge.analysis.board import Board, Cell, Column, Row
+from depthgauge.report.page import (
+    CurvePoint,
+    Curves,
+    Page,
+    Provenance,
+    RankStability,
+    Scatter,
+    radar_of,
+)
+from depthgauge.report.picture_groups import SampleMaps, draw_sample
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a|b_c*d",
+    "100 % & #1 {x} \\ ~^$",
+    '=cmd(), "quoted"',
+    "two\nlines \x1b[31mred",
+    "\u6df1\u5ea6 \u202etxt.exe",
+]
+NAN = math.nan
+
+
+def column(score_id, unit="%", better="lower"):
+    metric, _, region = score_id.partition("@")
+    return Column(score_id, metric, region, unit, better)
+
+
+@pytest.fixture
+def board():
+    """Three methods, one incomplete, and an oracle; `a` and `b` are tied in the main score."""
+    columns = (
+        column("badpix:2@all"),
+        column("mae@all", "px"),
+        column("delta:1.25@all", "%", "higher"),
+        column("bias@all", "px", "zero"),
+    )
+
+    def cells(bad, mae, delta, bias, ranks, group, **more):
+        values = (bad, mae, delta, bias)
+        made = {
+            c.id: Cell(v, used=4, all=4, rank=r)
+            for c, v, r in zip(columns, values, ranks, strict=True)
+        }
+        made["badpix:2@all"] = replace(made["badpix:2@all"], group=group, **more)
+        return made
+
+    rows = (
+        Row("a", cells(12.3, 0.5, 90.0, -0.1, (1, 2, 1, 1), 0, low=11.8, high=13.1), time_s=0.5),
+        Row("b", cells(12.5, 0.25, 90.0, 0.2, (2, 1, 1, 2), 0, low=11.9, high=13.3)),
+        Row(
+            "c",
+            {
+                **cells(30.0, NAN, 10.0, -3.0, (3, 3, 3, 3), 1, low=25.0, high=36.0),
+                "mae@all": Cell(NAN, used=3, all=4, rank=3),
+            },
+            failed={"s2": "no <b>file</b> & no hope"},
+            dominated_by=("a",),
+        ),
+        Row("best", cells(1.0, 0.1, 99.0, 0.0, (None,) * 4, None), oracle=True),
+    )
+    return Board(columns, rows, "badpix:2@all")
+
+
+@pytest.fixture
+def hostile_board(board):
+    rows = [
+        replace(board.rows[0], label=name, failed={name: name}, options={name: name})
+        for name in HOSTILE
+    ]
+    return replace(board, rows=(*rows, replace(board.rows[-1], label="<b>oracle</b>")))
+
+
+def pictures_of(labels, sample="s1", shape=(40, 60)):
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(1, 20, shape).astype(np.float32)
+    truth[:4, :4] = np.nan
+    estimates = {label: truth + rng.normal(0, 1, shape).astype(np.float32) for label in labels}
+    for values in estimates.values():
+        values[-4:] = np.nan
+    errors = {label: np.abs(values - truth) for label, values in estimates.items()}
+    maps = SampleMaps(
+        sample,
+        "disparity",
+        truth,
+        images={"left image": rng.integers(0, 256, (*shape, 3), np.uint8)},
+        estimates=estimates,
+        errors=errors,
+        median_diffs={label: error - 1 for label, error in errors.items()},
+        share_wrong=np.full(shape, 50, np.float32),
+        least_error=np.minimum.reduce(list(errors.values())),
+        why=("best of a", f"worst of {labels[-1]}"),
+    )
+    return draw_sample(maps)
+
+
+def full_page(board, **parts):
+    labels = [row.label for row in board.rows if not row.oracle]
+    thresholds = (0.5, 1.0, 2.0, 4.0)
+    curves = {
+        label: [
+            CurvePoint(t, 20 * k + 10, 20 * k + 5, 20 * k + 15) for k, t in enumerate(thresholds)
+        ]
+        for label in labels
+    }
+    edges = np.linspace(0, 20, 11)
+    counts = np.diag(np.arange(10)) + 1
+    filled = {
+        "board": board,
+        "title": "A <title> & more",
+        "benchmark": "bench",
+        "version": 2,
+        "protocol_hash": "ab" * 32,
+        "about": "About <this>.",
+        "quantity": "disparity",
+        "unit": "px",
+        "how": [("Data", "All <of> it."), ("Region all", "Every pixel."), ("Metric mae", "|e|")],
+        "samples": {
+            label: {
+                sample: {"badpix:2@all": 10.0 * k + i, "mae@all": NAN if i else 1.0}
+                for i, sample in enumerate(("s1", "<i>s2</i>"))
+            }
+            for k, label in enumerate(labels)
+        },
+        "pictures": (pictures_of(labels),),
+        "curves": Curves(curves, marks=(1.0, 2.0)),
+        "stability": RankStability(
+            thresholds,
+            {label: [k + 1] * 4 for k, label in enumerate(labels)},
+            {label: [10.0 * k + 1] * 4 for k, label in enumerate(labels)},
+        ),
+        "radar": radar_of(board, [c.id for c in board.columns]),
+        "scatter": {label: Scatter(counts, edges, edges) for label in labels},
+        "rank_probabilities": {
+            label: [1.0 * (k == i) for i in range(len(labels))] for k, label in enumerate(labels)
+        },
+        "provenance": Provenance(
+            "2026-01-02", "host", {"numpy": "2"}, ("depthgauge run <x>",), {"truth": "cd"}, ("s9",)
+        ),
+        "notes": ("A note.",),
+    }
+    return Page(**{**filled, **parts})
+
+
+@pytest.fixture
+def page(board):
+    return full_page(board)
+
+
+@pytest.fixture
+def hostile_page(hostile_board):
+    return full_page(hostile_board)
