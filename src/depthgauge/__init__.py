@@ -16,6 +16,8 @@ from depthgauge._version import __version__
 if TYPE_CHECKING:
     from depthgauge.engine.arrays import score
     from depthgauge.engine.evaluate import evaluate
+    from depthgauge.engine.load import load_run
+    from depthgauge.engine.run import run
     from depthgauge.errors import DepthgaugeError
     from depthgauge.io import read_image, read_map, write_map
     from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Score, Truth
@@ -32,8 +34,10 @@ _HOMES = {
     "Score": "types",
     "Truth": "types",
     "evaluate": "engine.evaluate",
+    "load_run": "engine.load",
     "read_image": "io",
     "read_map": "io",
+    "run": "engine.run",
     "score": "engine.arrays",
     "write_map": "io",
 }
@@ -49,8 +53,10 @@ __all__ = [
     "Truth",
     "__version__",
     "evaluate",
+    "load_run",
     "read_image",
     "read_map",
+    "run",
     "score",
     "write_map",
 ]

@@ -179,7 +179,6 @@ def test_oracles_are_shown_and_never_ranked(build):
     assert math.isnan(cell.mean_rank)
     assert cell.low < cell.value < cell.high
     assert all("best" not in row.dominated_by for row in board.rows)
-    assert one_note(board, "never ranked")
     without = make_board(run)
     assert without.rows == board.rows[:-1]
     with pytest.raises(Misuse, match="another name"):
@@ -217,7 +216,7 @@ def test_a_method_without_results_is_there_and_last(build):
     assert "z: incomplete" in one_note(board, "z:")
 
 
-def test_a_twin_takes_lower_as_better(build):
+def test_a_twin_says_its_directions_and_its_main_score(build):
     protocol = make_protocol(
         {
             "id": "twin",
@@ -247,7 +246,8 @@ def test_a_twin_takes_lower_as_better(build):
         "%", "lower", "bad:1", "all",
     )  # fmt: skip
     assert board.rows[0].cells["bad:1@all"].low > 0
-    assert one_note(board, "twin")
+    assert board.column("coverage@all").better == "higher"
+    assert make_board(run).main == "totbad:2@nonocc"
     assert len(board.columns) == len(protocol.score_ids)
 
 

@@ -26,7 +26,7 @@ def same(make, one, two):
 
 def test_prose_spelled_out_defaults_and_number_types(make):
     plain = make().hash
-    assert plain == make(title="x", about="y").hash
+    assert plain == make(title="x", about="y", truth_accuracy=0.1).hash
     assert plain == make(missing="bad", truth_scale=1.0, align={"kind": "none"}).hash
     scores = [{"metric": "badpix", "threshold": [1.0, 2.0], "region": ["all", "visible"]}]
     assert plain == make(scores=scores).hash
@@ -142,7 +142,7 @@ def test_every_change_has_a_hash_of_its_own(make):
 
 
 def test_no_key_is_forgotten():
-    elsewhere = {"title", "about", "split", "twin", "options"}
+    elsewhere = {"title", "about", "truth_accuracy", "split", "twin", "options"}
     assert set(CHANGES) | elsewhere == set(Protocol.model_fields)
 
 

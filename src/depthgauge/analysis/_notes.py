@@ -29,7 +29,6 @@ def board_notes(
             *_about_intervals(sheets, draws, level),
             *_about_groups(sheets, methods, practical),
             *_about_seeds(methods),
-            *_about_oracles(rows),
         ]
     )
 
@@ -54,8 +53,6 @@ def _about_scores(run: Run, sheets: Sequence[Sheet]) -> Iterator[str]:
     nowhere = [sheet.column.id for sheet in sheets if not sheet.has_values]
     if nowhere:
         yield f"No sample has {_listed(nowhere)}."
-    if run.protocol.twin is not None:
-        yield "A twin's scores do not say which direction is better; lower is taken as better."
 
 
 def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Iterator[str]:
@@ -110,11 +107,6 @@ def _about_seeds(rows: Sequence[Row]) -> Iterator[str]:
             "deviations are over seeds; intervals are over samples and do not hold the spread of "
             "seeds."
         )
-
-
-def _about_oracles(rows: Sequence[Row]) -> Iterator[str]:
-    if any(row.oracle for row in rows):
-        yield "Oracles need the truth or other methods' estimates: they are shown, never ranked."
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

@@ -35,7 +35,7 @@ class Sheet:
 
 
 def make_columns(run: Run) -> tuple[Column, ...]:
-    """The protocol's scores in its order; a twin's direction is taken as `lower`."""
+    """The protocol's scores in its order."""
     return tuple(_column(run, score_id) for score_id in run.protocol.score_ids)
 
 
@@ -47,7 +47,7 @@ def _column(run: Run, score_id: str) -> Column:
         return Column(score_id, metric, spec.region, unit, spec.metric.better)
     found = (result.summary.get(score_id) for result in run.results.values())
     unit = next((summary.unit for summary in found if summary is not None), "")
-    return Column(score_id, metric, region, unit, "lower")
+    return Column(score_id, metric, region, unit, run.protocol.better(score_id))
 
 
 def make_sheet(

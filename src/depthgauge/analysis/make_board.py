@@ -80,7 +80,7 @@ def _main_score(run: Run, main: str | None) -> str:
         raise Misuse(f"{run.protocol.id} has no scores, so there is no board to make.")
     if main is not None and main not in ids:
         raise unknown("score", main, ids)
-    return main or ids[0]
+    return main or run.protocol.main_score
 
 
 def _checked_oracles(run: Run, oracles: Mapping[str, Result]) -> Mapping[str, Result]:

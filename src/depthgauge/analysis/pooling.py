@@ -46,9 +46,8 @@ def spec_of(protocol: Protocol, score_id: str) -> ScoreSpec | None:
 
 
 def better_of(protocol: Protocol, score_id: str) -> str:
-    """The direction of a score: `lower`, `higher` or `zero`; a twin's ids do not say: `lower`."""
-    spec = spec_of(protocol, score_id)
-    return "lower" if spec is None else spec.metric.better
+    """The direction of a score: `lower`, `higher` or `zero`."""
+    return protocol.better(score_id)
 
 
 def pool_of(protocol: Protocol) -> str:

@@ -121,6 +121,25 @@ class BenchmarkFile(_Strict):
 
         return TWINS[self.twin].score_ids(TWINS[self.twin].options(self.options))
 
+    @property
+    def main_score(self) -> str:
+        """The id of the score that sorts a leaderboard; the first, unless a twin has its own."""
+        first = next(iter(self.score_ids), "")
+        if self.twin is None:
+            return first
+        from depthgauge.benchmarks.twins import TWINS
+
+        return getattr(TWINS[self.twin], "MAIN", first)
+
+    def better(self, score_id: str) -> str:
+        """The direction of a score: `lower`, `higher` or `zero`."""
+        if self.twin is None:
+            return next(spec.metric.better for spec in self.specs if spec.id == score_id)
+        from depthgauge.benchmarks.twins import TWINS
+
+        metric = score_id.partition("@")[0].partition(":")[0]
+        return "higher" if metric in getattr(TWINS[self.twin], "HIGHER", ()) else "lower"
+
     @cached_property
     def region_texts(self) -> dict[str, str]:
         """What has to be computed for a sample: region names with their expressions."""

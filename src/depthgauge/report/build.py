@@ -44,6 +44,8 @@ from depthgauge.units import QUANTITY_UNITS
 Progress = Callable[[str, int, int], None]
 _USUAL_THRESHOLD = {"disparity": 2.0, "flow": 3.0, "depth": 0.1}
 _MEDIAN_NEEDS = 3
+_SHOWN_THRESHOLDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+"""Of the rank chart; more of them could not be told apart."""
 
 
 def build_page(
@@ -75,7 +77,8 @@ def build_page(
     oracles = score_oracles(maps, progress) if with_oracles and maps is not None else None
     accuracy = run.protocol.truth_accuracy if accuracy is None else accuracy
     board = make_board(run, main=main, accuracy=accuracy, practical=practical, oracles=oracles)
-    values = values_of(run)
+    known = values_of(run)
+    values = {row.label: known[row.label] for row in board.rows if row.label in known}
     pictures: list[SamplePictures] = []
     scatter: dict[str, Scatter] = {}
     if maps is not None and most_pictures > 0:
@@ -232,7 +235,11 @@ def _stability(run: Run, board: Board) -> RankStability | None:
         return None
     found = rank_stability(run, main=board.main)
     # Where nearly all methods are nearly right or nearly wrong, ranks say nothing.
-    telling = np.flatnonzero((found.bad.max(axis=0) > 1) & (found.bad.min(axis=0) < 99))
+    telling = np.flatnonzero(
+        (found.bad.max(axis=0) > 1)
+        & (found.bad.min(axis=0) < 99)
+        & np.isin(found.thresholds, [*_SHOWN_THRESHOLDS, found.main or 1.0])
+    )
     if telling.size < 2:
         return None
     return RankStability(
@@ -251,7 +258,9 @@ def _probabilities(run: Run, board: Board) -> dict[str, Sequence[float]]:
     found = rank_probabilities(run, board.main) if len(run.entrants) > 1 else None
     if found is None:
         return {}
-    return {label: list(map(float, found.shares[n])) for n, label in enumerate(found.labels)}
+    shares = dict(zip(found.labels, found.shares, strict=True))
+    labels = [row.label for row in board.rows if row.label in shares]
+    return {label: [float(share) for share in shares[label]] for label in labels}
 
 
 def _provenance(run: Run) -> Provenance:

@@ -166,8 +166,6 @@ def board_notes(board: Board, shown: Sequence[Column]) -> list[str]:
     """What a reader of the table has to know."""
     notes = list(board.notes)
     cells = [(c, row.cells[c.id]) for row in board.rows for c in shown if c.id in row.cells]
-    if any(show_interval(cell) for _, cell in cells):
-        notes.append(f"In brackets: intervals at {100 * board.level:g} % over samples.")
     if any(not math.isnan(cell.deviation) for _, cell in cells):
         notes.append("After \u00b1: standard deviation over seeds.")
     if any(show_density(column, cell) for column, cell in cells):

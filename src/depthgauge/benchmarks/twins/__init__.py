@@ -2,6 +2,8 @@
 
 A twin module has `REVISION`, `options(given) -> dict` (checked, defaults filled in; every quirk is
 one of them), `score_ids(options)` and `evaluate(sample, estimate_path, options) -> TwinScores`.
+`MAIN` is the score that sorts a leaderboard (the first where it has none), `HIGHER` names the
+metrics of which more is better.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ class Twin(Protocol):
     """What a twin module offers."""
 
     REVISION: int
+    MAIN: str
+    HIGHER: tuple[str, ...]
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All options, defaults filled in; unknown ones are an error."""

@@ -21,6 +21,8 @@ from depthgauge.io import read_labels, read_map, read_middlebury_limits
 from depthgauge.types import Map, Mask, Sample, Score
 
 REVISION = 1
+MAIN = "totbad:2@nonocc"
+HIGHER = ("coverage",)
 THRESHOLDS = (0.5, 1.0, 2.0, 4.0)
 REGIONS = ("nonocc", "all")
 FACTORS = (1, 2, 4)

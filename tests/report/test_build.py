@@ -1,0 +1,153 @@
+"""From a run folder to the page: which samples are shown, and what is on it."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.oracle_scores import score_oracles
+from depthgauge.benchmarks import make_protocol
+from depthgauge.engine.maps import RunMaps
+from depthgauge.io import write_image
+from depthgauge.report.all_pictures import write_all_pictures
+from depthgauge.report.build import build_page, values_of
+from depthgauge.report.choice import choose_samples
+from depthgauge.report.html import write_report
+from depthgauge.report.scatter import count_pairs, scatter_edges
+
+SIZE = (20, 30)
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    """Nine samples, three methods of which one fails twice."""
+    root = tmp_path_factory.mktemp("report")
+    rng = np.random.default_rng(2)
+    for kind in ("left", "right", "truth"):
+        (root / "data" / kind).mkdir(parents=True)
+    for n in range(9):
+        image = rng.integers(0, 255, (*SIZE, 3), dtype=np.uint8)
+        write_image(root / "data/left" / f"s{n}.png", image)
+        write_image(root / "data/right" / f"s{n}.png", image)
+        truth = np.full(SIZE, 4.0 + n, np.float32)
+        truth[:2] = np.nan
+        dg.write_map(root / "data/truth" / f"s{n}.pfm", truth)
+
+    def good(inputs):
+        return np.full(SIZE, 4.5 + int(inputs["sample"][1:]))
+
+    def fair(inputs):
+        made = np.full(SIZE, 5.5 + int(inputs["sample"][1:]))
+        made[:, :4] = np.nan
+        return made
+
+    def poor(inputs):
+        if inputs["sample"] in ("s1", "s2"):
+            raise RuntimeError("<b>no</b>")
+        return np.full(SIZE, 9.0)
+
+    protocol = make_protocol(
+        {
+            "id": "small",
+            "version": 1,
+            "dataset": "folder",
+            "quantity": "disparity",
+            "pool": "image",
+            "scores": [{"metric": "badpix", "threshold": [1, 2]}, {"metric": "mae"}],
+        },
+        "small",
+    )
+    return dg.run(protocol, root / "data", [good, fair, poor], root / "run", workers=0)
+
+
+def test_the_page_has_every_part(small_run, tmp_path):
+    page = build_page(small_run, main="mae@all", with_oracles=True)
+    assert [row.label for row in page.board.rows if not row.oracle] == ["good", "fair", "poor"]
+    assert sum(row.oracle for row in page.board.rows) == 4
+    assert list(page.samples) == ["good", "fair", "poor"]
+    assert page.curves is not None
+    assert page.stability is not None
+    assert page.radar is not None
+    assert set(page.scatter) == {"good", "fair", "poor"}
+    assert sum(page.rank_probabilities["good"]) == pytest.approx(1)
+    assert page.provenance.versions["depthgauge"] == dg.__version__
+    write_report(tmp_path / "report.html", page)
+    text = (tmp_path / "report.html").read_text()
+    assert "&lt;b&gt;no&lt;/b&gt;" in text
+    assert "<b>no</b>" not in text
+    assert small_run.protocol.hash[:12] in text
+
+
+def test_the_same_run_gives_the_same_bytes(small_run, tmp_path):
+    for name in ("a.html", "b.html"):
+        write_report(tmp_path / name, build_page(small_run))
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_best_median_and_worst_of_each_method_are_shown(small_run):
+    board = make_board(small_run, main="mae@all")
+    chosen = choose_samples(board, values_of(small_run))
+    # `poor` says 9 everywhere: right on s5, farthest from s0; it failed on s1 and s2.
+    assert "best of poor" in chosen["s5"]
+    assert any("worst of poor" in chosen[name] for name in ("s1", "s2") if name in chosen)
+    words = [why for reasons in chosen.values() for why in reasons]
+    assert len(words) == 9
+    assert choose_samples(board, values_of(small_run), most=1).keys() <= chosen.keys()
+    assert len(choose_samples(board, values_of(small_run), most=2)) == 2
+
+
+def test_oracles_are_made_of_the_stored_estimates(small_run):
+    found = score_oracles(RunMaps(small_run))
+    best = found["per-pixel-best"]
+    for name in small_run.samples:
+        each = [small_run.results[k, 0].samples[name]["mae@all"].value for k in ("good", "fair")]
+        assert best.samples[name]["mae@all"].value <= np.nanmin(each)
+    # On s6 good says 10.5, fair 11.5 (or nothing) and poor 9; the truth is 10.
+    assert best.samples["s6"]["mae@all"].value == pytest.approx(0.5)
+    mean = found["per-pixel-mean"].samples["s6"]["mae@all"].value
+    assert mean == pytest.approx((26 * abs((10.5 + 11.5 + 9) / 3 - 10) + 4 * 0.25) / 30, rel=1e-5)
+
+
+def test_a_run_without_its_data_has_no_pictures_and_says_why(small_run, tmp_path):
+    moved = tmp_path / "moved"
+    shutil.copytree(small_run.path.parent / "data", moved)
+    page = build_page(small_run, data=tmp_path / "nowhere")
+    assert not page.pictures
+    assert "could not be read" in page.notes[0]
+    assert build_page(small_run, data=moved).pictures
+
+
+def test_a_deleted_estimate_costs_its_pictures_only(small_run, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(small_run.path, copy)
+    run = dg.load_run(copy)
+    whole = build_page(run)
+    lost = whole.pictures[0].sample
+    (copy / "estimates" / "good" / lost / "disparity.npy").unlink()
+    page = build_page(run)
+    assert len(page.pictures) == len(whole.pictures) - 1
+    assert any(f"no pictures of {lost}" in note for note in page.notes)
+
+
+def test_pictures_of_all_samples_beside_the_page(small_run, tmp_path):
+    page = write_all_pictures(small_run, build_page(small_run), tmp_path / "report.html")
+    (written,) = tmp_path.glob("report-pictures-*.html")
+    assert written.name in page.notes[-1]
+    shown = written.read_text()
+    assert all(name in shown for name in small_run.samples)
+    assert not re.search(r'(src|href)="(?!data:|#)', shown)
+
+
+def test_scatter_counts_pairs():
+    truth = np.array([[0.0, 10.0, np.nan, 5.0]], np.float32)
+    estimate = np.array([[0.0, 99.0, 3.0, np.nan]], np.float32)
+    edges = scatter_edges([truth])
+    found = count_pairs(estimate, truth, edges)
+    assert found.counts.sum() == 2
+    assert found.counts[:, -1].sum() == 1  # beyond the last bin
+    assert count_pairs(estimate, truth, edges, found).counts.sum() == 4
+    flow = np.array([[[3.0, 4.0]]], np.float32)
+    assert count_pairs(flow, flow, np.array([0.0, 4.9, 5.1])).counts.tolist() == [[0, 0], [0, 1]]
