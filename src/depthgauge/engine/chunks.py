@@ -17,7 +17,8 @@ class Chunks:
 
     def __init__(self, tasks: Iterable[Task], workers: int) -> None:
         self._tasks = deque(tasks)
-        self._workers = max(1, workers)
+        self.workers = max(1, workers)
+        """How many share the tasks; may change."""
         self._lock = threading.Lock()
         self._seconds = 0.0
         self._done = 0
@@ -37,5 +38,5 @@ class Chunks:
         if not self._done:
             return 1
         fitting = _TARGET_S / max(self._seconds / self._done, 1e-6)
-        fair = len(self._tasks) / (2 * self._workers)  # the last chunks are small
+        fair = len(self._tasks) / (2 * self.workers)  # the last chunks are small
         return max(1, int(min(fitting, fair, _LARGEST)))

@@ -27,11 +27,10 @@ def run_cluster(context: Context, tasks: Sequence[Task], address: str) -> Iterat
     client = _connect(address)
     key = f"{context.folder}-{context.protocol.hash}"
     try:
-        threads = sum(worker["nthreads"] for worker in _workers(client, address))
-        chunks = Chunks(tasks, threads)
+        _wait_for_workers(client, address)
         # Pickled by us, once: dask would look into it and ship parts of it with every task.
         body = client.scatter(pickle.dumps(context), broadcast=True)
-        yield from _events(client, key, body, chunks, 2 * threads)
+        yield from _events(client, key, body, tasks)
     finally:
         # The worker processes would stay for as long as the cluster; one that is lost has none.
         with suppress(Exception):
@@ -39,24 +38,30 @@ def run_cluster(context: Context, tasks: Sequence[Task], address: str) -> Iterat
         client.close()
 
 
-def _events(client: Any, key: str, body: Any, chunks: Chunks, in_flight: int) -> Iterator[Event]:
+def _events(client: Any, key: str, body: Any, tasks: Sequence[Task]) -> Iterator[Event]:
+    """Keeps two chunks a thread under way, also for workers that join while it runs."""
     from distributed import as_completed
 
-    def submit() -> Any:
-        chunk = chunks.take()
-        if not chunk:
-            return None
-        packed = pickle.dumps(chunk)
-        return client.submit(_run_chunk, key, body, packed, pure=False)
-
-    first = [future for _ in range(in_flight) if (future := submit()) is not None]
-    running = as_completed(first, loop=client.loop)
-    for future in running:
-        for event in _result(future):
+    chunks = Chunks(tasks, _threads(client))
+    running = as_completed(loop=client.loop)
+    under_way = 0
+    while True:
+        threads = _threads(client)
+        chunks.workers = threads
+        while under_way < 2 * threads and (chunk := chunks.take()):
+            running.add(client.submit(_run_chunk, key, body, pickle.dumps(chunk), pure=False))
+            under_way += 1
+        if not under_way:
+            return
+        for event in _result(next(running)):
             chunks.took(event.seconds)
             yield event
-        if (following := submit()) is not None:
-            running.add(following)
+        under_way -= 1
+
+
+def _threads(client: Any) -> int:
+    """Of all workers that the scheduler has now; one where all are lost and may come back."""
+    return max(1, sum(client.nthreads().values()))
 
 
 def _result(future: Any) -> list[Event]:
@@ -102,11 +107,10 @@ def _connect(address: str) -> Any:
         ) from error
 
 
-def _workers(client: Any, address: str) -> list[dict[str, Any]]:
+def _wait_for_workers(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=_CONNECT_S)
     except TimeoutError as error:
         raise DepthgaugeError(
             f"{address}: the scheduler has no workers; start some with `dask worker {address}`."
         ) from error
-    return list(client.scheduler_info(n_workers=-1)["workers"].values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from depthgauge.io import write_bytes
 from depthgauge.metrics import Order
 from depthgauge.types import Score, State
 
+_PACK = 20_000
 _SCHEMAS: dict[str, dict[str, str]] = {
     "scores": {
         "benchmark": "string",
@@ -74,16 +75,20 @@ _SCHEMAS: dict[str, dict[str, str]] = {
 
 
 def write_tables(folder: Path, protocol: Protocol, items: Iterable[Item]) -> None:
-    """Writes all tables; `scores` last, because it says that the run is finished."""
-    ordered = sorted(items, key=lambda item: (item.method, item.seed, item.sample))
-    rows: dict[str, Iterator[dict[str, Any]]] = {
-        "timings": (_timing_row(item.timing) for item in ordered),
-        "curves": (row for item in ordered for row in _curve_rows(item)),
-        "samples": (_sample_row(item) for item in ordered),
-        "scores": (row for item in ordered for row in _score_rows(protocol, item)),
-    }
-    for name, found in rows.items():
-        _write(folder / f"{name}.parquet", name, list(found))
+    """Writes all tables in one pass over the items; `scores` last: it says that all is finished.
+
+    Items come in the order of method, seed and sample.
+    """
+    tables = {name: _Table(name) for name in _SCHEMAS}
+    for item in items:
+        tables["timings"].add(_timing_row(item.timing))
+        tables["samples"].add(_sample_row(item))
+        for row in _curve_rows(item):
+            tables["curves"].add(row)
+        for row in _score_rows(protocol, item):
+            tables["scores"].add(row)
+    for name in ("timings", "curves", "samples", "scores"):
+        tables[name].write(folder / f"{name}.parquet")
 
 
 def read_outcomes(
@@ -210,26 +215,47 @@ def _timing_row(timing: Timing) -> dict[str, Any]:
     return {name: getattr(timing, name) for name in _SCHEMAS["timings"]}
 
 
-def _write(path: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+class _Table:
+    """A table that grows; its rows are packed a few thousand at a time, to keep memory small."""
 
-    kinds = {
-        "string": pa.string(),
-        "int64": pa.int64(),
-        "double": pa.float64(),
-        "bool": pa.bool_(),
-        "list": pa.list_(pa.float64()),
-    }
-    fields = [(key, kinds[kind]) for key, kind in _SCHEMAS[name].items()]
-    about = {"depthgauge": f"{name} 1"}
-    if name == "curves":
-        about["thresholds"] = json.dumps(THRESHOLDS)
-    schema = pa.schema(fields, metadata=about)
-    table = pa.Table.from_pylist(list(rows), schema=schema)
-    buffer = pa.BufferOutputStream()
-    pq.write_table(table, buffer, row_group_size=max(1, len(rows)), compression="zstd")
-    write_bytes(path, buffer.getvalue())
+    def __init__(self, name: str) -> None:
+        import pyarrow as pa
+
+        kinds = {
+            "string": pa.string(),
+            "int64": pa.int64(),
+            "double": pa.float64(),
+            "bool": pa.bool_(),
+            "list": pa.list_(pa.float64()),
+        }
+        about = {"depthgauge": f"{name} 1"}
+        if name == "curves":
+            about["thresholds"] = json.dumps(THRESHOLDS)
+        fields = [(key, kinds[kind]) for key, kind in _SCHEMAS[name].items()]
+        self._schema = pa.schema(fields, metadata=about)
+        self._rows: list[dict[str, Any]] = []
+        self._packed: list[Any] = []
+
+    def add(self, row: dict[str, Any]) -> None:
+        self._rows.append(row)
+        if len(self._rows) >= _PACK:
+            self._pack()
+
+    def _pack(self) -> None:
+        import pyarrow as pa
+
+        self._packed.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+
+    def write(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._pack()
+        table = pa.Table.from_batches(self._packed, schema=self._schema)
+        buffer = pa.BufferOutputStream()
+        pq.write_table(table, buffer, row_group_size=max(1, len(table)), compression="zstd")
+        write_bytes(path, buffer.getvalue())
 
 
 def _read(folder: Path, name: str) -> list[dict[str, Any]]:

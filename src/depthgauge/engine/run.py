@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -198,19 +198,18 @@ def _require_whole(broken: Sequence[str], n: int) -> None:
 
 
 def _finish(context: Context, info: dict[str, Any]) -> None:
-    items = [read_item(item_path(context.folder, name)) for name in _wanted(info, context)]
-    _same_truth(items, context.folder)
-    write_tables(context.folder, context.protocol, items)
+    items = (read_item(item_path(context.folder, name)) for name in _wanted(info, context))
+    write_tables(context.folder, context.protocol, _same_truth(items, context.folder))
     write_info(context.folder, {**info, "finished": now()})
 
 
 def _wanted(info: Mapping[str, Any], context: Context) -> list[str]:
-    """The items of all methods of the folder, also of those that an earlier call added."""
+    """The items of all methods of the folder, sorted; also of those that an earlier call added."""
     wanted = [
         task_id(info["protocol_hash"], entrant.label, entrant.options_hash, seed, sample)
-        for entrant in entrants_of(info)
-        for seed in entrant.seeds
-        for sample in info["samples"]
+        for entrant in sorted(entrants_of(info), key=lambda entrant: entrant.label)
+        for seed in sorted(entrant.seeds)
+        for sample in sorted(info["samples"])
     ]
     lacking = set(wanted) - finished(context.folder)
     if lacking:
@@ -221,8 +220,8 @@ def _wanted(info: Mapping[str, Any], context: Context) -> list[str]:
     return wanted
 
 
-def _same_truth(items: Iterable[Item], folder: Path) -> None:
-    """Refuses a run whose data changed between two commands."""
+def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:
+    """Passes the items on; refuses a run whose data changed between two commands."""
     hashes: dict[str, str] = {}
     for item in items:
         if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:
@@ -230,6 +229,7 @@ def _same_truth(items: Iterable[Item], folder: Path) -> None:
                 f"{folder}: the truth of sample '{item.sample}' changed while this run was made; "
                 "begin a new run in another folder."
             )
+        yield item
 
 
 def _failed(folder: Path, tasks: Sequence[Task], done: set[str]) -> set[str]:

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from depthgauge.report._text import clean
 
-CHARACTER = 6.7
+CHARACTER = 7.4
 """Width of an average character at the charts' 12 px, for room beside a label."""
 
 
@@ -183,7 +183,7 @@ def room_for(labels: Sequence[str], most: float = 190) -> float:
     """Width that labels need, within reason.
 
     >>> room_for(["ab"]), room_for(["x" * 100])
-    (13.4, 190)
+    (14.8, 190)
     """
     return min(most, max((len(label) for label in labels), default=0) * CHARACTER)
 
@@ -192,7 +192,7 @@ def shorten(label: str, room: float = 190) -> str:
     """A label that fits; the whole one is in the table.
 
     >>> shorten("short"), shorten("a-very-long-name-of-a-method", 100)
-    ('short', 'a-very-long-n\u2026')
+    ('short', 'a-very-long-\u2026')
     """
     most = int(room / CHARACTER + 1e-6)
     return label if len(label) <= most else f"{label[: most - 1]}\u2026"

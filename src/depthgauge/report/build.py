@@ -93,7 +93,7 @@ def build_page(
         curves=_curves(run),
         stability=_stability(run, board),
         radar=radar_of(board),
-        scatter=scatter,
+        scatter={label: scatter[label] for label in values if label in scatter},
         rank_probabilities=_probabilities(run, board),
         provenance=_provenance(run),
         notes=tuple(notes),

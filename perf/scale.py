@@ -1,0 +1,203 @@
+"""`python -m perf.scale`: what a run costs beyond its methods, and what more workers bring.
+
+Writes `perf/scale.json` and the tables of `docs/scale.md` that are made from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from depthgauge.benchmarks import find_benchmark, make_protocol
+from depthgauge.engine.load import load_run
+from depthgauge.engine.run import run
+from depthgauge.io import write_image, write_map
+from depthgauge.synth.stereo_scenes import write_scenes
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "scale.md"
+METHODS = [f"sgbm:block_size={n}" for n in (3, 5, 7, 9, 11)]
+MILLION = 1_000_000
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """All figures; `quick` only proves that it works."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        size = (160, 120) if quick else (960, 720)
+        write_scenes(root / "scenes", size_px=size)
+        found: dict[str, Any] = {
+            "cores": os.cpu_count(),
+            "machine": platform.machine(),
+            "size_px": list(size),
+            "overhead": _overhead(root, 20 if quick else 1500),
+        }
+        found["throughput"] = dict(_throughput(root, seeds=1 if quick else 4))
+    return found
+
+
+def _overhead(root: Path, n: int) -> dict[str, float]:
+    """A method that costs nothing, on maps of 48x32: what is left is ours."""
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 255, (32, 48, 3), dtype=np.uint8)
+    for kind in ("left", "truth"):
+        (root / "tiny" / kind).mkdir(parents=True)
+    for i in range(n):
+        write_image(root / "tiny/left" / f"s{i:06}.png", image)
+        write_map(root / "tiny/truth" / f"s{i:06}.npy", rng.uniform(1, 9, (32, 48)))
+    scores = [{"metric": "badpix", "threshold": [1, 2, 4]}, {"metric": "mae"}, {"metric": "rms"}]
+    body = {"id": "tiny", "version": 1, "dataset": "folder", "quantity": "disparity"}
+    protocol = make_protocol({**body, "pool": "image", "scores": scores}, "tiny")
+    moments: list[float] = []
+
+    def tick(what: str, done: int, whole: int) -> None:
+        moments.append(time.perf_counter())
+
+    began = time.perf_counter()
+    run(protocol, root / "tiny", ["constant"], root / "run", workers=1, progress=tick)
+    ended = time.perf_counter()
+    item_s = (moments[-1] - moments[1]) / (len(moments) - 2)
+    began_load = time.perf_counter()
+    load_run(root / "run")
+    stored = [path.stat().st_size for path in (root / "run" / "items").iterdir()]
+    return {
+        "items": n,
+        "start_s": moments[1] - began - item_s,
+        "item_s": item_s,
+        "tables_s": (ended - moments[-1]) / n,
+        "load_s": (time.perf_counter() - began_load) / n,
+        "item_bytes": sum(stored) / n,
+        "table_bytes": (root / "run" / "scores.parquet").stat().st_size / n,
+    }
+
+
+def _throughput(root: Path, seeds: int) -> Iterator[tuple[str, dict[str, float]]]:
+    """The same work on one worker, on two, and on a dask cluster of two."""
+    yield "1 worker", _timed(root, seeds, workers=1)
+    yield "2 workers", _timed(root, seeds, workers=2)
+    with _dask(root) as address:
+        yield "dask, 2 workers", _timed(root, seeds, cluster=address)
+
+
+def _timed(root: Path, seeds: int, **where: Any) -> dict[str, float]:
+    shutil.rmtree(root / "run", ignore_errors=True)
+    moments: list[float] = []
+    began = time.perf_counter()
+    done = run(
+        find_benchmark("stereo-scenes"),
+        root / "scenes",
+        METHODS,
+        root / "run",
+        seeds=seeds,
+        progress=lambda *step: moments.append(time.perf_counter()),
+        **where,
+    )
+    wall = time.perf_counter() - began
+    n = len(moments) - 1
+    # Begin and end apart: between the first and the last quarter, all workers are at work.
+    low, high = 1 + n // 4, 1 + 3 * n // 4
+    cpu = sum(timing.cpu_s + timing.score_s for timing in done.timings)
+    steady = (high - low) / (moments[high] - moments[low])
+    return {"items": n, "wall_s": wall, "items_per_s": n / wall, "steady": steady, "work_s": cpu}
+
+
+@contextmanager
+def _dask(root: Path) -> Iterator[str]:
+    contact = root / "scheduler.json"
+    begin = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1"]
+    join = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": root}
+    told = ["--scheduler-file", str(contact), "--no-dashboard"]
+    processes = [subprocess.Popen([*begin, "--port", "0", *told], **quiet)]  # type: ignore[call-overload]
+    processes += [
+        subprocess.Popen([*join, "--host", "127.0.0.1", *told], **quiet)  # type: ignore[call-overload]
+        for _ in range(2)
+    ]
+    try:
+        while not contact.exists():
+            time.sleep(0.1)
+        time.sleep(3)  # until both have joined
+        yield json.loads(contact.read_text())["address"]
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait()
+
+
+def tables(found: dict[str, Any]) -> dict[str, str]:
+    """The parts of the page that are made of numbers, by name."""
+    over = found["overhead"]
+    ms = {key: 1e3 * over[key] for key in ("item_s", "tables_s", "load_s")}
+    overhead = [
+        "| what | cost |",
+        "|---|---:|",
+        f"| start: processes, imports, kernels from the cache | {over['start_s']:.1f} s |",
+        f"| each item on its worker, beyond the method | {ms['item_s']:.1f} ms |",
+        f"| each item at the end: reading it, writing the tables | {ms['tables_s']:.2f} ms |",
+        f"| each item when the run is loaded for a report | {ms['load_s']:.2f} ms |",
+        f"| disk, an item's file | {over['item_bytes'] / 1e3:.1f} kB |",
+        f"| disk, an item's rows in `scores.parquet` | {over['table_bytes']:.0f} bytes |",
+    ]
+    first = found["throughput"]["1 worker"]
+    speed = ["| on | items/s | times one worker |", "|---|---:|---:|"]
+    for name, row in found["throughput"].items():
+        factor = row["steady"] / first["steady"]
+        speed.append(f"| {name} | {row['steady']:.2f} | {factor:.2f} |")
+    return {
+        "overhead": "\n".join(overhead),
+        "throughput": "\n".join(speed),
+        "million": _million(over),
+    }
+
+
+def _million(over: dict[str, float]) -> str:
+    """Hours for a million items, for methods of a given cost, on machines of 16 cores."""
+    lines = [
+        "| an estimate takes | 1 machine | 10 machines | 100 machines |",
+        "|---|---:|---:|---:|",
+    ]
+    fixed = MILLION * over["tables_s"] / 3600
+    for seconds in (0.1, 1.0, 10.0):
+        work = MILLION * (seconds + over["item_s"]) / 3600
+        hours = [work / (16 * machines) + fixed for machines in (1, 10, 100)]
+        lines.append(f"| {seconds:g} s | " + " | ".join(f"{h:.1f} h" for h in hours) + " |")
+    return "\n".join(lines)
+
+
+def fill_page(text: str, parts: dict[str, str]) -> str:
+    """The page with its measured parts replaced."""
+    for name, body in parts.items():
+        mark = re.compile(rf"(<!-- measured: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+        text = mark.sub(lambda found, body=body: f"{found[1]}{body}{found[2]}", text)
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m perf.scale", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small: proves that it works")
+    parser.add_argument("--out", type=Path, default=HERE / "scale.json")
+    options = parser.parse_args()
+    found = measure(options.quick)
+    options.out.write_text(json.dumps(found, indent=1) + "\n")
+    print(json.dumps(found, indent=1))
+    if not options.quick:
+        PAGE.write_text(fill_page(PAGE.read_text(), tables(found)))
+
+
+if __name__ == "__main__":
+    main()
