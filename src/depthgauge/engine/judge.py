@@ -66,7 +66,7 @@ class Judge:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.protocol = rules.protocol
-        self._sample: Sample | None = None
+        self._sample = ""
         self._ready: Ready | None = None
         self._hash = ""
 
@@ -144,9 +144,9 @@ class Judge:
 
     def _open(self, sample: Sample) -> Ready:
         """The truth's side of a sample, and a hash of all that it was made from."""
-        if self._ready is not None and self._sample is sample:
+        if self._ready is not None and self._sample == sample.id:
             return self._ready
-        self._sample = self._ready = None
+        self._ready = None
         if sample.truth is None:
             raise BadData(f"{sample.id}: has no truth.")
         # What is read of a sample goes with it, or all maps of the dataset would pile up.
@@ -163,7 +163,7 @@ class Judge:
             f"truth/{name}": thing for name, thing in (own.truth or own.inputs).at_hand().items()
         }
         self._hash = things_hash(used)
-        self._sample, self._ready = sample, ready
+        self._sample, self._ready = sample.id, ready
         return ready
 
 
