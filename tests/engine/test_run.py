@@ -473,3 +473,26 @@ def test_ctrl_c_keeps_what_is_finished(pairs, trial, tmp_path):
     assert process.returncode != 0
     done = run(trial(), pairs.data, [name], tmp_path / "run", workers=0)
     assert not done.results["slow", 0].failed
+
+
+def test_the_time_limit_of_the_run_is_that_of_commands_too(pairs, trial, tmp_path):
+    sleeper = f"sleeper=command:{sys.executable} -c 'import time; time.sleep(60)' {{out}}"
+    began = time.monotonic()
+    done = run(
+        trial(), pairs.data, [sleeper], tmp_path / "run", workers=1, only=["s0"], time_limit_s=1
+    )
+    assert "time limit of 1 s" in done.results["sleeper", 0].failed["s0"]
+    assert time.monotonic() - began < 30
+
+
+def test_what_a_program_wrote_is_kept(pairs, trial, tmp_path):
+    script = tmp_path / "fails.py"
+    script.write_text("import sys\nprint('halfway')\nsys.exit('no licence found')\n")
+    method = f"command:{sys.executable} {script} {{left}} {{out}}"
+    done = run(trial(), pairs.data, [method], tmp_path / "run", workers=0, only=["s0"])
+    assert "no licence found" in done.results["fails", 0].failed["s0"]
+    (item,) = (tmp_path / "run" / "items").glob("*.json")
+    kept = json.loads(item.read_text())["details"]
+    assert "exit_code: 1" in kept
+    assert "no licence found" in kept
+    assert "halfway" in kept

@@ -85,7 +85,7 @@ def run(
         DepthgaugeError: The run could not be finished; what is finished is kept.
     """
     protocol = find_benchmark(benchmark)
-    found = find_methods(methods)
+    found = tuple(_limited(method, time_limit_s) for method in find_methods(methods))
     where = Where(default_workers() if workers is None else workers, cluster)
     _check_call(found, where, seeds, time_limit_s)
     samples = list(DATASETS[protocol.dataset].samples(Path(data), protocol.split))
@@ -98,6 +98,17 @@ def run(
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
     planned = Plan(context, tuple(known), seeds, Path(data).absolute(), tuple(left_out))
     return execute(planned, where, retry_failed=retry_failed, progress=progress)
+
+
+def _limited(method: Method, time_limit_s: float) -> Method:
+    """A method with a clock of its own has the run's limit, unless it was given another."""
+    options = method.options
+    if (
+        "time_limit_s" not in type(options).model_fields
+        or "time_limit_s" in options.model_fields_set
+    ):
+        return method
+    return replace(method, options=options.model_copy(update={"time_limit_s": time_limit_s}))
 
 
 def score_folder(

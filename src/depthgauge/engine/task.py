@@ -11,6 +11,7 @@ from depthgauge.engine.judge import Rules
 from depthgauge.methods import Method
 from depthgauge.types import Sample
 
+_AFTER_OWN_S = 30.0
 GIVEN = ("sample", "quantity", "seed", "finder")
 """What a method is given besides the inputs of its sample."""
 
@@ -56,10 +57,10 @@ class Context:
         return self.rules.protocol
 
     def limit_of(self, method: Method) -> float:
-        """How long one estimate may take; a method's own limit comes first."""
+        """How long one estimate may take before its worker is ended."""
         own = getattr(method.options, "time_limit_s", None)
-        # A command is stopped by its own clock, which also knows what it wrote.
-        return max(self.time_limit_s, own + 30.0) if own else self.time_limit_s
+        # A command is ended by its own clock, which knows what it wrote; ours is the last resort.
+        return own + _AFTER_OWN_S if own else self.time_limit_s
 
 
 def task_id(protocol_hash: str, label: str, options_hash: str, seed: int, sample: str) -> str:
