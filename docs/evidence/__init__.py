@@ -11,8 +11,8 @@ import hashlib
 import json
 import math
 import pkgutil
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -44,6 +44,41 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Scores of some methods under one protocol, for a page."""
+
+    name: str
+    protocol: str
+    protocol_hash: str
+    samples: tuple[str, ...]
+    pixels: Mapping[str, int]
+    """Pixels with truth of each region."""
+    used: Mapping[str, int]
+    """Samples of each region."""
+    scores: Mapping[str, Mapping[str, str]]
+    """Unit and better direction of each score."""
+    rows: Mapping[str, Mapping[str, float | None]]
+    """By method, then by score; None where it is incomplete."""
+    opencv: str = ""
+    """The version of OpenCV whose methods were run; empty where none were."""
+    known: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Values that were known before, with the digits that were known."""
+
+    def numbers(self) -> Iterable[Number]:
+        """The scores that have a known value; they must agree to its last digit."""
+        for row, known in self.known.items():
+            for score, digits in known.items():
+                value = self.rows[row][score]
+                half_digit = 0.5 * 10.0 ** -len(digits.partition(".")[2])
+                yield Number(
+                    f"{self.name}: {row} {score}",
+                    math.nan if value is None else value,
+                    float(digits),
+                    half_digit,
+                )
+
+
+@dataclass(frozen=True)
 class Figure:
     """A function that measures, and what its numbers depend on."""
 
@@ -52,7 +87,8 @@ class Figure:
     """What it was measured on, in words."""
     sources: tuple[str, ...]
     """Files in the repository that can move the numbers, the figure's own among them."""
-    measure: Callable[[], Iterable[Number]]
+    measure: Callable[[], Iterable[Number | Table]]
+    """Yields its numbers; of a table, also those that it has known values of."""
     about: str
 
     def hashes(self) -> dict[str, str]:
@@ -70,7 +106,10 @@ class Figure:
 
     def record(self, folder: Path) -> list[Number]:
         """Measures and writes the record."""
-        numbers = list(self.measure())
+        found = list(self.measure())
+        tables = [thing for thing in found if isinstance(thing, Table)]
+        numbers = [thing for thing in found if isinstance(thing, Number)]
+        numbers += [number for table in tables for number in table.numbers()]
         body: dict[str, Any] = {
             "figure": self.name,
             "about": self.about,
@@ -79,6 +118,7 @@ class Figure:
             "version": __version__,
             "date": datetime.now(UTC).date().isoformat(),
             "numbers": [asdict(number) for number in numbers],
+            **({"tables": [asdict(table) for table in tables]} if tables else {}),
             "sources": self.hashes(),
         }
         beside = folder / f".{self.name}.part"
@@ -91,9 +131,11 @@ FIGURES: dict[str, Figure] = {}
 
 
 def figure(name: str, *, data: str, sources: Iterable[str]) -> Callable[[Any], Any]:
-    """Declares the decorated function as a figure; it yields its numbers."""
+    """Declares the decorated function as a figure; it yields its numbers and tables."""
 
-    def register(measure: Callable[[], Iterable[Number]]) -> Callable[[], Iterable[Number]]:
+    def register(
+        measure: Callable[[], Iterable[Number | Table]],
+    ) -> Callable[[], Iterable[Number | Table]]:
         own = f"docs/evidence/{measure.__module__.rpartition('.')[2]}.py"
         about = " ".join((measure.__doc__ or "").split())
         FIGURES[name] = Figure(name, data, (own, *sources), measure, about)

@@ -1,4 +1,4 @@
-"""`python -m docs.evidence`: records the figures that are not fresh."""
+"""`python -m docs.evidence`: records the figures that are not fresh, and writes their page."""
 
 from __future__ import annotations
 
@@ -7,19 +7,30 @@ from pathlib import Path
 import click
 
 from docs.evidence import FOLDER, Absent, Figure, all_figures
+from docs.evidence._trials_page import is_fresh, write_page
 
 
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--force", is_flag=True, help="Record fresh figures too.")
 @click.option("--out", type=click.Path(path_type=Path), default=FOLDER, help="Where records go.")
-def main(names: tuple[str, ...], force: bool, out: Path) -> None:
-    """Measure the figures NAMES, or all, and write one JSON file each."""
+@click.option("--check", is_flag=True, help="Measure nothing; say whether the page is fresh.")
+def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
+    """Measure the figures NAMES, or all, and write one JSON file each.
+
+    Then docs/trials.md is brought up to date with the records.
+    """
+    if check:
+        if not is_fresh():
+            raise click.ClickException("docs/trials.md is stale; run `make evidence`.")
+        return
     figures = all_figures()
     unknown = [name for name in names if name not in figures]
     if unknown:
         raise click.UsageError(f"no figure '{unknown[0]}'; known: {', '.join(figures)}.")
     missed = [name for name in names or figures if not _bring_up(figures[name], out, force)]
+    if out.resolve() == FOLDER:
+        write_page()
     if missed:
         raise click.ClickException(f"budgets are missed in {', '.join(missed)}.")
 

@@ -176,3 +176,15 @@ def test_what_opencv_refuses_is_one_sentence(stereo):
         find_method("bm").estimate(inputs, "disparity")
     assert "\n" not in str(caught.value)
     assert "Traceback" in caught.value.details
+
+
+@pytest.mark.parametrize("method", ["sgbm", "bm"])
+def test_nothing_lies_outside_the_range_and_holes_are_filled_after_that(method):
+    """OpenCV searches 16 disparities at least; those beyond the sample's range are no matches."""
+    inputs = stereo(12.0, (0, 9))
+    bare = estimated(method, inputs)
+    assert not (np.nan_to_num(bare) > 9).any()
+    filled = estimated(f"{method}:fill=background", inputs)
+    known = np.isfinite(bare).any(axis=1)
+    assert np.isfinite(filled[known]).all()
+    assert (filled[known] <= 9).all()

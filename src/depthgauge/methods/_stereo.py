@@ -51,6 +51,8 @@ class Search:
 
     lowest: int
     count: int
+    allowed: tuple[float, float] = (-math.inf, math.inf)
+    """The sample's own range; OpenCV searches multiples of 16, and what lies beyond is no match."""
 
     @property
     def left_px(self) -> int:
@@ -70,8 +72,10 @@ def search_of(inputs: Inputs, disparities: int) -> Search:
         Unavailable: The range is more than OpenCV can search.
     """
     lowest, count = 0, disparities
+    allowed = (-math.inf, math.inf)
     if "disparity_range" in inputs:
         low, high = inputs["disparity_range"]
+        allowed = (float(low), float(high))
         lowest = math.floor(low)
         count = math.ceil(high) - lowest + 1
     count = math.ceil(count / STEPS) * STEPS
@@ -80,7 +84,7 @@ def search_of(inputs: Inputs, disparities: int) -> Search:
             f"the disparity range {lowest}..{lowest + count} px is beyond the "
             f"{_FARTHEST} px that OpenCV can express; scale the pictures down."
         )
-    return Search(lowest, count)
+    return Search(lowest, count, allowed)
 
 
 Matcher = Callable[[Bytes, Bytes], NDArray[np.int16]]
@@ -100,7 +104,14 @@ def match(
         values = _in_px(matcher(left, right), search)
         # StereoBM may leave chance values in the first column.
         values[:, : search.left_px] = np.nan
+    values = _within(values, *search.allowed)
     return values if options.fill == "none" else fill(values, options.fill)
+
+
+def _within(values: Map, least: float, most: float) -> Map:
+    """What lies beyond the range is no match; sub-pixel steps beyond its ends are its ends."""
+    values[(values < least - 0.5) | (values > most + 0.5)] = np.nan
+    return np.clip(values, np.float32(least), np.float32(most))
 
 
 def _padded(matcher: Matcher, left: Bytes, right: Bytes, search: Search, margin: int) -> Map:
