@@ -179,7 +179,7 @@ def test_what_opencv_refuses_is_one_sentence(stereo):
 
 
 @pytest.mark.parametrize("method", ["sgbm", "bm"])
-def test_nothing_lies_outside_the_range_and_holes_are_filled_after_that(method):
+def test_nothing_lies_outside_the_range_and_holes_are_filled_after_that(stereo, method):
     """OpenCV searches 16 disparities at least; those beyond the sample's range are no matches."""
     inputs = stereo(12.0, (0, 9))
     bare = estimated(method, inputs)
