@@ -496,3 +496,24 @@ def test_what_a_program_wrote_is_kept(pairs, trial, tmp_path):
     assert "exit_code: 1" in kept
     assert "no licence found" in kept
     assert "halfway" in kept
+
+
+@pytest.mark.parametrize(("threads", "told"), [(1, "1"), (3, "3"), (0, None)])
+def test_methods_are_told_how_many_threads_they_have(
+    pairs, trial, tmp_path, monkeypatch, threads, told
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    body = f"""import os
+said = os.environ.get('OMP_NUM_THREADS'), os.environ['NUMBA_NUM_THREADS']
+assert said == ({told!r}, '1'), said
+return np.ones((h, w))"""
+    done = run(
+        trial(),
+        pairs.data,
+        [pairs.method("asks", body)],
+        tmp_path / "run",
+        workers=1,
+        threads=threads,
+        only=["s0"],
+    )
+    assert not done.results["asks", 0].failed

@@ -33,8 +33,15 @@ def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--workers` and `--cluster`."""
+    """`--workers`, `--threads` and `--cluster`."""
     for option in (
+        click.option(
+            "--threads",
+            type=click.IntRange(min=0),
+            default=1,
+            show_default=True,
+            help="Threads of each worker; more, with fewer workers, for networks. 0: no limit.",
+        ),
         click.option(
             "--cluster",
             metavar="ADDRESS",

@@ -123,7 +123,8 @@ def _print_tables(
 
 
 def _write_page(run: Run, path: Path, all_pictures: bool, options: dict[str, Any]) -> None:
-    from depthgauge.report.build import build_page, write_all_pictures
+    from depthgauge.report.all_pictures import write_all_pictures
+    from depthgauge.report.build import build_page
     from depthgauge.report.html import write_report
 
     with progress_bar("report") as step:

@@ -61,7 +61,7 @@ def _events(client: Any, key: str, body: Any, tasks: Sequence[Task]) -> Iterator
 
 def _threads(client: Any) -> int:
     """Of all workers that the scheduler has now; one where all are lost and may come back."""
-    return max(1, sum(client.nthreads().values()))
+    return max(1, int(sum(client.nthreads().values())))
 
 
 def _result(future: Any) -> list[Event]:

@@ -24,14 +24,13 @@ _TRIES = 2
 _LAST_WORDS = 2000
 _GRACE_S = 3.0
 _START_LIMIT_S = 300.0
-_ONE_THREAD = {
-    "NUMBA_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENCV_FOR_THREADS_NUM": "1",
-    "OMP_WAIT_POLICY": "passive",
-}
+_THREADS_OF = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "OPENCV_FOR_THREADS_NUM",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,12 @@ class Event:
     broken: str = ""
     """Why there is no item: the sample cannot be used, or nothing can be written."""
     seconds: float = 0.0
+
+
+def _limits(threads: int) -> dict[str, str]:
+    """What a worker and the programs that it starts are told; 0 leaves it to them."""
+    limited = dict.fromkeys(_THREADS_OF, str(threads)) if threads else {}
+    return {"NUMBA_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **limited}
 
 
 class Guard:
@@ -154,7 +159,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env={**os.environ, **_ONE_THREAD},
+            env={**os.environ, **_limits(context.threads)},
             start_new_session=True,
         )
         self._messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -212,7 +217,7 @@ class _Worker:
             self._process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
-        with suppress(OSError):
+        with suppress(OSError, AttributeError):  # not on every system
             os.killpg(self._process.pid, signal.SIGKILL)
         with suppress(OSError):
             self._process.kill()

@@ -28,6 +28,7 @@ def rescore(
     data: str | Path | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Run:
     """Scores the estimates that a run kept under another protocol; no method is called.
@@ -39,6 +40,7 @@ def rescore(
         data: The dataset's folder; by default the one that the run used.
         workers: Worker processes; by default one for each core. 0: in this process.
         cluster: The address of a dask scheduler, in place of worker processes.
+        threads: Of each worker.
         progress: Called after each item.
     """
     folder = Path(source).absolute()
@@ -59,6 +61,7 @@ def rescore(
         rules=Rules.of(protocol, samples),
         dataset=protocol.dataset,
         methods=tuple(recorded(entrant) for entrant in entrants_of(info)),
+        threads=threads,
         reuse_from=folder / "estimates",
     )
     seeds = max(len(entrant.seeds) for entrant in entrants_of(info))

@@ -53,6 +53,7 @@ def run(
     *,
     workers: int | None = None,
     cluster: str | None = None,
+    threads: int = 1,
     seeds: int = 1,
     only: Iterable[str] = (),
     keep_estimates: bool = True,
@@ -70,6 +71,9 @@ def run(
             finished items are kept, new methods are added.
         workers: Worker processes; by default one for each core. 0: in this process.
         cluster: The address of a dask scheduler (`tcp://...`), in place of worker processes.
+        threads: Of each worker and of the programs that it starts. One, so that estimates and
+            their times do not depend on the number of workers; more, with fewer workers, for
+            methods that need it; 0: as many as they like.
         seeds: How often each method is run on each sample, with seeds 0, 1, ...
         only: Ids of the samples; all where it is empty.
         keep_estimates: Whether estimates are stored, so that they can be scored again.
@@ -94,7 +98,7 @@ def run(
     known = _with_truth(chosen, protocol)
     _check_methods(found, protocol, known)
     folder = Path(out).absolute()
-    context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s)
+    context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
     planned = Plan(context, tuple(known), seeds, Path(data).absolute(), tuple(left_out))
     return execute(planned, where, retry_failed=retry_failed, progress=progress)

@@ -48,6 +48,8 @@ class Context:
     keep_estimates: bool = True
     time_limit_s: float = 600.0
     """For one estimate."""
+    threads: int = 1
+    """Of each worker and of the programs that it starts; 0: as many as they like."""
     reuse_from: Path | None = None
     """The estimates folder of another run, whose estimates are scored instead of made."""
 
