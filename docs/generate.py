@@ -16,14 +16,18 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 import click
+from pydantic.fields import FieldInfo
 
 from depthgauge.benchmarks import BENCHMARKS, Protocol
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.cli import VERBS, depthgauge
 from depthgauge.datasets import DATASETS, Dataset
+from depthgauge.engine.task import GIVEN
+from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
 from depthgauge.regions import REGIONS, Region
 
@@ -166,6 +170,72 @@ def _dataset(dataset: Dataset) -> Iterator[str]:
     yield f"- Revision {spec.revision}.\n"
 
 
+# Methods.
+
+
+def _methods(_: str) -> Iterator[str]:
+    for kind in METHODS.values():
+        yield from _method(kind)
+
+
+def _method(kind: MethodKind) -> Iterator[str]:
+    spec = kind.spec
+    yield f"## `{spec.id}`\n"
+    yield f"{spec.title}.\n"
+    yield f"- Estimates: {', '.join(spec.quantities) or 'anything'}"
+    if needs := [name for name in spec.needs if name not in GIVEN]:
+        yield f"- Needs: {_codes(needs)}"
+    if spec.cite:
+        yield f"- Source: {spec.cite}"
+    yield f"- Revision {spec.revision}.\n"
+    yield "| option | default | values | meaning |"
+    yield "|---|---|---|---|"
+    for name, field in spec.options.model_fields.items():
+        default = "(has to be given)" if field.is_required() else _said(field)
+        yield f"| `{name}` | {default} | {_values(field)} | {_meaning(spec, name, field)} |"
+    yield ""
+
+
+def _said(field: FieldInfo) -> str:
+    """A default as it is written after `name=`; for a text, none cannot be written."""
+    value = field.default
+    if value is None and str in get_args(field.annotation):
+        return "(none)"
+    text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
+    return f"`{text}`"
+
+
+def _meaning(spec: MethodSpec, name: str, field: FieldInfo) -> str:
+    text = " ".join((field.description or "").split()).replace("|", r"\|")
+    if name == spec.text_option:
+        text += f" It is what stands after `{spec.id}:`."
+    return f"{text} Not hashed." if name in spec.local else text
+
+
+_KINDS = {bool: "true, false", int: "whole number", float: "number", str: "text", Path: "path"}
+_LIMITS = {
+    "ge": "{:g} or more",
+    "gt": "more than {:g}",
+    "le": "at most {:g}",
+    "lt": "less than {:g}",
+}
+
+
+def _values(field: FieldInfo) -> str:
+    """What an option may be, in words."""
+    parts = get_args(field.annotation) or (field.annotation,)
+    if get_origin(field.annotation) is Literal:
+        return _codes(parts)
+    words = [_KINDS.get(part, str(part)) for part in parts if part is not NoneType]
+    for limit in field.metadata:
+        words += [
+            text.format(getattr(limit, key)) for key, text in _LIMITS.items() if hasattr(limit, key)
+        ]
+        if pattern := getattr(limit, "pattern", None):
+            words = [_codes(re.findall(r"\w+", pattern))]
+    return ", ".join([*words, *(["`none`"] if NoneType in parts and str not in parts else [])])
+
+
 # Benchmarks.
 
 
@@ -278,7 +348,7 @@ def _value_name(option: click.Option) -> str:
         return option.metavar
     if isinstance(option.type, click.Choice):
         return "[" + r"\|".join(str(choice) for choice in option.type.choices) + "]"
-    return option.type.name.upper()
+    return option.type.name.upper().removesuffix(" RANGE")
 
 
 def _help(text: str) -> Iterator[str]:
@@ -323,6 +393,7 @@ _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "metrics": _metrics,
     "regions": _regions,
     "datasets": _datasets,
+    "methods": _methods,
     "benchmark": _benchmark,
     "cli": _cli,
 }

@@ -12,6 +12,7 @@ from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.cli import VERBS
 from depthgauge.datasets import DATASETS
 from depthgauge.io.maps import _READERS
+from depthgauge.methods import METHODS
 from depthgauge.metrics import METRICS
 from depthgauge.regions import REGIONS
 
@@ -39,7 +40,12 @@ def test_generated_pages_are_fresh():
 
 @pytest.mark.parametrize(
     ("page", "registry"),
-    [("metrics.md", METRICS), ("regions.md", REGIONS), ("datasets.md", DATASETS)],
+    [
+        ("metrics.md", METRICS),
+        ("regions.md", REGIONS),
+        ("datasets.md", DATASETS),
+        ("methods.md", METHODS),
+    ],
 )
 def test_everything_registered_has_its_heading(page, registry):
     assert headings(page) == list(registry)
