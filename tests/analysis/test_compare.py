@@ -63,7 +63,7 @@ def test_few_samples_and_incomplete_values(build):
     a, b = two(build, {"m": few}, {"m": few})
     comparison = compare_runs(a, b)
     assert comparison.changes[0].verdict == "too few samples"
-    assert any("too few samples" in note for note in comparison.notes)
+    assert any("Too few samples" in note and "mae@all" in note for note in comparison.notes)
     a, b = two(build, {"m": BASE}, {"m": {**BASE, "s0": math.nan}})
     change = compare_runs(a, b).changes[0]
     assert change.verdict == "incomplete"

@@ -281,3 +281,16 @@ def test_a_protocol_without_scores_has_no_board(build):
     bare = run.protocol.model_construct(**{**run.protocol.__dict__, "scores": ()})
     with pytest.raises(Misuse, match="no scores"):
         make_board(replace(run, protocol=bare))
+
+
+def test_a_region_that_is_empty_everywhere_is_not_incomplete(build):
+    run = build.from_errors(random_table(labels="ab"))
+    none = Score(math.nan, 0, 0, unit="px")
+    results = {}
+    for key, found in run.results.items():
+        samples = {n: {**s, "mae@all": none} for n, s in found.samples.items()}
+        pooled = {**found.summary, "mae@all": pool_plain({n: none for n in samples}, 0)}
+        results[key] = Result(found.protocol, samples, pooled)
+    board = make_board(replace(run, results=results))
+    assert not [note for note in board.notes if "incomplete" in note]
+    assert one_note(board, "No sample has mae@all")

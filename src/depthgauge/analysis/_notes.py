@@ -55,10 +55,16 @@ def _about_scores(run: Run, sheets: Sequence[Sheet]) -> Iterator[str]:
         yield f"No sample has {_listed(nowhere)}."
 
 
+def too_few(sheets: Sequence[Sheet], draws: Draws) -> tuple[str, ...]:
+    """Scores without intervals for want of samples, where others have them."""
+    if len(draws.units.names) < MIN_UNITS:
+        return ()
+    return tuple(s.column.id for s in sheets if s.has_values and TOO_FEW in s.whys)
+
+
 def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Iterator[str]:
     n, what = len(draws.units.names), "scenes" if draws.units.scenes else "samples"
     shown = [sheet for sheet in sheets if sheet.has_values]
-    few = [sheet.column.id for sheet in shown if TOO_FEW in sheet.whys]
     if n < MIN_UNITS:
         yield (
             f"The benchmark has {n} {what}; fewer than {MIN_UNITS} do not show how much scores "
@@ -70,8 +76,6 @@ def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Ite
             f"{what} are drawn with replacement {len(draws.counts)} times, the same for all "
             "methods and scores."
         )
-        if few:
-            yield f"Fewer than {MIN_UNITS} {what} have {_listed(few)}; no intervals there."
     if lost := [sheet.column.id for sheet in shown if NOT_STORED in sheet.whys]:
         yield f"The run does not hold what intervals of {_listed(lost)} need; there are none."
     if endless := [sheet.column.id for sheet in shown if INFINITE in sheet.whys]:

@@ -30,7 +30,7 @@ class Sheet:
 
     @property
     def has_values(self) -> bool:
-        """Whether any sample has this score."""
+        """Whether any sample has a pixel that this score is of."""
         return any(cell.all for cell in self.cells.values())
 
 
@@ -99,6 +99,6 @@ def _cell(run: Run, label: str, score_id: str, drawn: Replicates, level: float) 
         high=bounds.high,
         deviation=spread.deviation,
         used=min((summary.used for summary in pooled), default=0),
-        all=max((summary.all for summary in pooled), default=0),
+        all=max((summary.all - summary.empty for summary in pooled), default=0),
         density=plain_mean(summary.density for summary in pooled) if pooled else math.nan,
     )

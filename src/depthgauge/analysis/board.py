@@ -39,6 +39,7 @@ class Cell:
     used: int = 0
     """Samples that went into it."""
     all: int = 0
+    """Samples that have pixels of its region."""
     density: float = math.nan
     rank: int | None = None
     """By value; equal values share the better rank. None for oracles."""
@@ -83,6 +84,8 @@ class Board:
     """Of the intervals."""
     notes: tuple[str, ...] = ()
     """Sentences that a reader of the table has to know: why there are no intervals ..."""
+    too_few: tuple[str, ...] = ()
+    """Scores that too few samples have for an interval, where others have one."""
 
     def column(self, score_id: str) -> Column:
         """The column of that id."""

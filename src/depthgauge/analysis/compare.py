@@ -136,7 +136,7 @@ def _require_samples(
         ]
         raise CannotCompare(
             f"the runs have other samples ({'; '.join(parts)}); compare them on the "
-            f"{len(shared)} common ones only where you say so (common)."
+            f"{len(shared)} common ones with --common, if you mean that."
         )
 
 
@@ -210,7 +210,9 @@ def _pairs(a: Run, b: Run, renamed: list[dict[str, str]]) -> list[tuple[str, str
 
 
 def _has(run: Run, label: str, score_id: str) -> bool:
-    return any(score_id in run.results[label, seed].summary for seed in seeds_of(run, label))
+    """Whether there is anything to compare: some sample has a pixel that the score is of."""
+    found = (run.results[label, seed].summary.get(score_id) for seed in seeds_of(run, label))
+    return any(summary is not None and summary.all > summary.empty for summary in found)
 
 
 def _change(run: Run, score_id: str, old: str, new: str, draws: Draws, level: float) -> Change:
@@ -261,6 +263,7 @@ def _notes(
         )
     if not changes:
         notes.append("No method is in both runs under one label, so there are no differences.")
-    if any(change.verdict == "too few samples" for change in changes):
-        notes.append("There are too few samples to tell a difference from chance.")
+    few = {change.score_id: None for change in changes if change.verdict == "too few samples"}
+    if few:
+        notes.append(f"Too few samples to tell a difference from chance have {_names(few)}.")
     return tuple(notes)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from depthgauge._registry import unknown
-from depthgauge.analysis._notes import board_notes
+from depthgauge.analysis._notes import board_notes, too_few
 from depthgauge.analysis._sheet import Sheet, make_columns, make_sheet
 from depthgauge.analysis.board import Board, Row
 from depthgauge.analysis.intervals import LEVEL
@@ -71,7 +71,7 @@ def make_board(
     ]
     rows = _rows(together, sheets, labels_of(run), sorted(given), main)
     notes = board_notes(run, sheets, rows, draws, limits, level)
-    return Board(columns, tuple(rows), main, level, notes)
+    return Board(columns, tuple(rows), main, level, notes, too_few(sheets, draws))
 
 
 def _main_score(run: Run, main: str | None) -> str:

@@ -6,7 +6,7 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,6 +16,7 @@ from depthgauge import __version__
 from depthgauge.engine.run_folder import KIND, SCHEMA, read_info, write_info
 from depthgauge.engine.task import Context, Task, task_id
 from depthgauge.errors import BadData
+from depthgauge.methods import Method
 from depthgauge.types import Sample
 
 _PACKAGES = ("numpy", "numba", "scipy", "opencv-python-headless", "pyarrow")
@@ -31,13 +32,19 @@ class Plan:
     data: Path
     left_out: tuple[str, ...] = ()
     """Samples without truth."""
+    own_seeds: Mapping[str, int] = field(default_factory=dict)
+    """By label: methods that were run with another number of seeds."""
+
+    def seeds_of(self, method: Method) -> range:
+        """The seeds that a method is given."""
+        return range(self.own_seeds.get(method.label, self.seeds))
 
     def tasks(self) -> Iterator[Task]:
         """Sample after sample, so that a worker reads and prepares each truth once."""
         protocol_hash = self.context.protocol.hash
         for sample in self.samples:
             for n, method in enumerate(self.context.methods):
-                for seed in range(self.seeds):
+                for seed in self.seeds_of(method):
                     name = task_id(
                         protocol_hash, method.label, method.options_hash, seed, sample.id
                     )
@@ -71,7 +78,7 @@ def begin(plan: Plan) -> dict[str, Any]:
     if (folder / "run.json").is_file():
         before = read_info(folder)
         _require_same(before, info, folder)
-        info = {**before, "data": info["data"], "made_by": info["made_by"], "finished": None}
+        info = {**before, "data": info["data"], "made_by": info["made_by"]}
     info["methods"] = _merge_methods(info["methods"], plan, folder)
     info["commands"] = list(dict.fromkeys([*info["commands"], _command()]))
     write_info(folder, info)
@@ -95,7 +102,7 @@ def _require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Pat
 def _merge_methods(before: list[dict[str, Any]], plan: Plan, folder: Path) -> list[dict[str, Any]]:
     merged = {body["label"]: body for body in before}
     for method in plan.context.methods:
-        body = {
+        body: dict[str, Any] = {
             "label": method.label,
             "method": method.spec.id,
             "title": method.spec.title,
@@ -103,7 +110,7 @@ def _merge_methods(before: list[dict[str, Any]], plan: Plan, folder: Path) -> li
             "options_hash": method.options_hash,
             "revision": method.spec.revision,
             "keeps": method.spec.keeps,
-            "seeds": list(range(plan.seeds)),
+            "seeds": list(plan.seeds_of(method)),
         }
         there = merged.get(method.label)
         # The files of a `folder` are not in the hash of its options, so its path speaks for them.
@@ -116,7 +123,7 @@ def _merge_methods(before: list[dict[str, Any]], plan: Plan, folder: Path) -> li
                 f"{folder}: has a method '{method.label}' with other options; give this one "
                 f"another label: NEW={method.label}."
             )
-        if there is not None and len(there["seeds"]) > plan.seeds:
+        if there is not None and len(there["seeds"]) > len(body["seeds"]):
             body["seeds"] = there["seeds"]
         merged[method.label] = body
     return list(merged.values())

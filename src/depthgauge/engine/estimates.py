@@ -90,7 +90,7 @@ def find_stored(context: Context, method: Method, task: Task) -> Stored | None:
     """The estimate that is there already, where it is whole and of these options."""
     root = context.reuse_from or context.folder / "estimates"
     folder = estimate_folder(root, method.label, task.seed, task.sample.id)
-    with suppress(OSError, ValueError, KeyError, DepthgaugeError):
+    with suppress(OSError, ValueError, KeyError, TypeError, DepthgaugeError):
         return read_stored(folder, context.protocol.quantity, method.options_hash)
     return None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from depthgauge._registry import nearest
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS, Dataset, estimate_candidates, find_estimate
 from depthgauge.engine.judge import Judge, Outcome, Rules
@@ -106,8 +107,14 @@ def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
     known = {sample.id for sample in samples}
     for name in wanted:
         if name not in known:
-            raise BadData(f"there is no sample '{name}' in the data; it has {sorted(known)}.")
+            said = f"there is no sample '{name}' in the data. {nearest(name, known)}".strip()
+            raise BadData(f"{said} It has {_some(sorted(known))}.")
     return [sample for sample in samples if not wanted or sample.id in wanted]
+
+
+def _some(names: list[str], most: int = 10) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:

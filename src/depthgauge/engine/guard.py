@@ -186,6 +186,8 @@ class _Worker:
         """The next thing it says; None when it has ended, `_LATE` past the deadline."""
         try:
             rest = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if rest is not None:
+                rest = min(rest, threading.TIMEOUT_MAX)  # a limit may be infinite
             return self._messages.get(timeout=rest)
         except queue.Empty:
             return _LATE

@@ -136,11 +136,13 @@ def _score_json(score: Score) -> dict[str, Any]:
         if score.state.values is not None:
             body["values"] = _pack(score.state.values)
     if score.alignment is not None:
-        body["alignment"] = {
-            key: _number(value) if isinstance(value, float) else value
-            for key, value in score.alignment.items()
-        }
+        body["alignment"] = alignment_json(score.alignment)
     return body
+
+
+def alignment_json(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What an alignment found, as strict JSON has it."""
+    return {k: _number(v) if isinstance(v, float) else v for k, v in found.items()}
 
 
 def _score(body: Mapping[str, Any]) -> Score:
@@ -156,11 +158,12 @@ def _score(body: Mapping[str, Any]) -> Score:
         total=None if body["total"] is None else float(body["total"]),
         unit=body["unit"],
         state=state,
-        alignment=_alignment(body.get("alignment")),
+        alignment=read_alignment(body.get("alignment")),
     )
 
 
-def _alignment(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def read_alignment(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The same, read back."""
     if body is None:
         return None
     numbers = {key: float(body[key]) for key in ("scale", "shift") if key in body}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from depthgauge.engine.evaluate import gather
 from depthgauge.engine.parquet import read_outcomes
-from depthgauge.engine.record import Run
-from depthgauge.engine.run_folder import entrants_of, finished, protocol_of, read_info
+from depthgauge.engine.record import Entrant, Key, Run
+from depthgauge.engine.run_folder import entrants_of, protocol_of, read_info, require_finished
 from depthgauge.errors import BadData
 
 
@@ -21,13 +23,9 @@ def load_run(folder: str | Path) -> Run:
     info = read_info(path)
     protocol = protocol_of(info, path)
     entrants = entrants_of(info)
-    if not (path / "scores.parquet").is_file():
-        n = len(info["samples"]) * sum(len(entrant.seeds) for entrant in entrants)
-        raise BadData(
-            f"{path}: this run is not finished, {len(finished(path))} of {n} items are there; "
-            "run the command that began it again."
-        )
+    require_finished(path, info)
     outcomes, timings = read_outcomes(path, protocol)
+    _require_same_items(info, entrants, outcomes, path)
     scenes = {name: info["scenes"].get(name, "") for name in info["samples"]}
     results = {}
     curves = {}
@@ -49,3 +47,19 @@ def load_run(folder: str | Path) -> Run:
         timings=tuple(timings),
         info=info,
     )
+
+
+def _require_same_items(
+    info: Mapping[str, Any],
+    entrants: Collection[Entrant],
+    outcomes: Mapping[Key, Collection[str]],
+    path: Path,
+) -> None:
+    """Refuses tables and a `run.json` that speak of different things."""
+    keys = {(entrant.label, seed) for entrant in entrants for seed in entrant.seeds}
+    samples = set(info["samples"])
+    if keys != set(outcomes) or any(set(found) != samples for found in outcomes.values()):
+        raise BadData(
+            f"{path}: its tables are not of the methods and samples that its run.json names; "
+            "delete scores.parquet and run the command that began it again."
+        )

@@ -11,6 +11,7 @@ from depthgauge.engine.judge import Judge, Rules
 from depthgauge.engine.measure import Prepared
 from depthgauge.engine.record import Entrant, Run
 from depthgauge.engine.rescore import recorded
+from depthgauge.engine.run_folder import find_data
 from depthgauge.engine.work import Finder
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.types import Image, Inputs, Map, Sample
@@ -30,7 +31,7 @@ class RunMaps:
     def __init__(self, run: Run, data: Path | None = None) -> None:
         self.run = run
         protocol = run.protocol
-        root = Path(run.info["data"]) if data is None else data
+        root = find_data(run.info, data)
         samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
         self._samples = {sample.id: sample for sample in samples}
         if lacking := [name for name in run.samples if name not in self._samples]:
@@ -68,7 +69,8 @@ class RunMaps:
         folder = estimate_folder(self._estimates, entrant.label, seed, sample.id)
         try:
             return read_stored(folder, quantity, entrant.options_hash).estimate.values
-        except (OSError, ValueError, KeyError) as error:
-            if isinstance(error, DepthgaugeError):
-                raise
-            raise BadData(f"{folder}: there is no stored estimate ({error}).") from error
+        except (OSError, ValueError, KeyError, TypeError, DepthgaugeError) as error:
+            raise BadData(
+                f"{folder}: the estimate that was stored there cannot be used ({error}); run the "
+                "method again in a new run folder."
+            ) from error

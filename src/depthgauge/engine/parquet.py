@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.item import Item
+from depthgauge.engine.item import Item, alignment_json, read_alignment
 from depthgauge.engine.judge import Outcome
 from depthgauge.engine.record import THRESHOLDS, Curve, Key, Timing
 from depthgauge.errors import BadFile
@@ -74,6 +74,11 @@ _SCHEMAS: dict[str, dict[str, str]] = {
 }
 
 
+def has_tables(folder: Path) -> bool:
+    """Whether all tables are there, so that none has to be made of the items again."""
+    return all((folder / f"{name}.parquet").is_file() for name in _SCHEMAS)
+
+
 def write_tables(folder: Path, protocol: Protocol, items: Iterable[Item]) -> None:
     """Writes all tables in one pass over the items; `scores` last: it says that all is finished.
 
@@ -102,10 +107,11 @@ def read_outcomes(
     alignments: dict[tuple[str, int, str], Any] = {}
     samples = _read(folder, "samples")
     for row in samples:
-        alignments[_item_key(row)] = json.loads(row["alignment"]) if row["alignment"] else None
+        found = json.loads(row["alignment"]) if row["alignment"] else None
+        alignments[_item_key(row)] = read_alignment(found)
     for row in _read(folder, "scores"):
-        found = _score(row, orders, alignments.get(_item_key(row)))
-        scores.setdefault(_item_key(row), {})[row["score"]] = found
+        score = _score(row, orders, alignments.get(_item_key(row)))
+        scores.setdefault(_item_key(row), {})[row["score"]] = score
     curves = {
         _item_key(row): Curve(np.array(row["within"], np.int64), row["count"], row["missing"])
         for row in _read(folder, "curves")
@@ -194,8 +200,12 @@ def _sample_row(item: Item) -> dict[str, Any]:
         "left_out": json.dumps(list(outcome.left_out)),
         "truth_hash": outcome.truth_hash,
         "estimate_hash": item.estimate_hash,
-        "alignment": "" if found is None else json.dumps(dict(found), sort_keys=True),
+        "alignment": "" if found is None else _to_text(alignment_json(found)),
     }
+
+
+def _to_text(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, sort_keys=True, allow_nan=False)
 
 
 def _curve_rows(item: Item) -> Iterator[dict[str, Any]]:
@@ -264,7 +274,10 @@ def _read(folder: Path, name: str) -> list[dict[str, Any]]:
 
     path = folder / f"{name}.parquet"
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path, columns=list(_SCHEMAS[name])).to_pylist()
+        # Opened here: pyarrow would take some names for addresses, and not every name is text.
+        with open(path, "rb") as file:
+            table = pq.read_table(file, columns=list(_SCHEMAS[name]))
+        rows: list[dict[str, Any]] = table.to_pylist()
     except FileNotFoundError:
         raise BadFile(f"{path}: is not there; run the command that began it again.") from None
     except (pa.ArrowException, OSError) as error:

@@ -13,7 +13,7 @@ from depthgauge.engine.begin import Plan
 from depthgauge.engine.judge import Rules
 from depthgauge.engine.record import Entrant, Run
 from depthgauge.engine.run import Progress, Where, default_workers, execute
-from depthgauge.engine.run_folder import entrants_of, read_info
+from depthgauge.engine.run_folder import entrants_of, find_data, read_info, require_finished
 from depthgauge.engine.task import Context
 from depthgauge.errors import BadData, MethodFailed
 from depthgauge.methods import Method, MethodKind, MethodOptions, MethodSpec, find_method
@@ -47,7 +47,8 @@ def rescore(
     info = read_info(folder)
     protocol = find_benchmark(benchmark)
     _require_same_quantity(info, protocol, folder)
-    root = Path(info["data"] if data is None else data).absolute()
+    require_finished(folder, info)
+    root = find_data(info, data)
     samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
     wanted = set(info["samples"])
     chosen = tuple(sample for sample in samples if sample.id in wanted)
@@ -64,13 +65,13 @@ def rescore(
         threads=threads,
         reuse_from=folder / "estimates",
     )
-    seeds = max(len(entrant.seeds) for entrant in entrants_of(info))
+    own_seeds = {entrant.label: len(entrant.seeds) for entrant in entrants_of(info)}
     where = Where(default_workers() if workers is None else workers, cluster)
-    return execute(Plan(context, chosen, seeds, root), where, progress=progress)
+    return execute(Plan(context, chosen, 1, root, own_seeds=own_seeds), where, progress=progress)
 
 
 def _require_same_quantity(info: Mapping[str, Any], protocol: Protocol, folder: Path) -> None:
-    before = info["definition"]["quantity"]
+    before = info["definition"].get("quantity")
     if before != protocol.quantity:
         raise BadData(
             f"{folder}: its estimates are of {before}, {protocol.id} scores {protocol.quantity}; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from depthgauge.engine.executors import run_here, run_processes
 from depthgauge.engine.item import Item, read_item
 from depthgauge.engine.judge import Rules
 from depthgauge.engine.load import load_run
-from depthgauge.engine.parquet import write_tables
+from depthgauge.engine.parquet import has_tables, write_tables
 from depthgauge.engine.record import Run
 from depthgauge.engine.run_folder import (
     entrants_of,
@@ -27,9 +28,12 @@ from depthgauge.engine.run_folder import (
     write_info,
 )
 from depthgauge.engine.task import GIVEN, Context, Task, task_id
-from depthgauge.errors import BadData, Misuse, NothingScored
+from depthgauge.errors import BadData, BadFile, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
 from depthgauge.types import Sample
+
+# Any other text keeps dask busy for a minute before it says that this is no address.
+_ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+/?|inproc://\S+")
 
 Progress = Callable[[str, int, int], None]
 """Called with what was done last, how many items are done, how many there are."""
@@ -43,6 +47,13 @@ class Where:
     """Worker processes; 0: in this process."""
     cluster: str | None = None
     """The address of a dask scheduler, in place of worker processes."""
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and not _ADDRESS.fullmatch(self.cluster):
+            raise Misuse(
+                f"cluster is '{self.cluster}' but must be the address of a dask scheduler, such as "
+                "tcp://host:8786."
+            )
 
 
 def run(
@@ -96,6 +107,7 @@ def run(
     rules = Rules.of(protocol, samples)
     chosen = choose(samples, only)
     known = _with_truth(chosen, protocol)
+    _check_ids(known)
     _check_methods(found, protocol, known)
     folder = Path(out).absolute()
     context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
@@ -164,10 +176,11 @@ def execute(
             done -= _failed(context.folder, tasks, done)
         left = [task for task in tasks if task.id not in done]
         if left:
+            write_info(context.folder, {**info, "finished": None})
             (context.folder / "scores.parquet").unlink(missing_ok=True)
             broken = _do(context, left, where, len(tasks), progress)
             _require_whole(broken, len(tasks))
-        if not (context.folder / "scores.parquet").is_file():
+        if not has_tables(context.folder):
             _finish(context, info)
     return load_run(context.folder)
 
@@ -213,9 +226,19 @@ def _require_whole(broken: Sequence[str], n: int) -> None:
 
 
 def _finish(context: Context, info: dict[str, Any]) -> None:
-    items = (read_item(item_path(context.folder, name)) for name in _wanted(info, context))
+    items = (_item(context.folder, name, info) for name in _wanted(info, context))
     write_tables(context.folder, context.protocol, _same_truth(items, context.folder))
     write_info(context.folder, {**info, "finished": now()})
+
+
+def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
+    """A finished item, which is what its name says."""
+    path = item_path(folder, name)
+    item = read_item(path)
+    key = (item.method, item.options_hash, item.seed, item.sample)
+    if task_id(info["protocol_hash"], *key) != name:
+        raise BadFile(f"{path}: is not the item that was written there; delete it and run again.")
+    return item
 
 
 def _wanted(info: Mapping[str, Any], context: Context) -> list[str]:
@@ -262,6 +285,17 @@ def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
     return known
 
 
+def _check_ids(samples: Iterable[Sample]) -> None:
+    """Refuses names that no table can hold, before anything is run."""
+    for sample in samples:
+        try:
+            sample.id.encode()
+        except UnicodeEncodeError as error:
+            raise BadData(
+                f"sample {sample.id!a}: the name of its file is not UTF-8; rename the file."
+            ) from error
+
+
 def _check_call(methods: Sequence[Method], where: Where, seeds: int, time_limit_s: float) -> None:
     if not methods:
         raise Misuse("give at least one method, such as sgbm; 'depthgauge list methods' has all.")
@@ -282,6 +316,9 @@ def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[
                 f"method '{method.label}' estimates {' and '.join(spec.quantities)}, but "
                 f"{protocol.id} scores {protocol.quantity}; choose another method or benchmark."
             )
+        folder = getattr(method.options, "path", None) if spec.id == "folder" else None
+        if folder is not None and not Path(folder).is_dir():
+            raise BadData(f"{folder}: there is no such folder of estimates.")
         needs = [name for name in spec.needs if name not in GIVEN]
         if not any(all(name in s.inputs for name in needs) for s in samples):
             raise Misuse(

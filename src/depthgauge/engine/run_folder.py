@@ -17,6 +17,28 @@ from depthgauge.io import write_text
 
 SCHEMA = 1
 KIND = "depthgauge-run"
+_PARTS: dict[str, type] = {
+    "benchmark": str,
+    "protocol_hash": str,
+    "definition": dict,
+    "data": str,
+    "samples": list,
+    "scenes": dict,
+    "left_out": list,
+    "methods": list,
+    "keep_estimates": bool,
+    "made_by": dict,
+    "commands": list,
+}
+_METHOD_PARTS: dict[str, type] = {
+    "label": str,
+    "method": str,
+    "title": str,
+    "options": dict,
+    "options_hash": str,
+    "keeps": bool,
+    "seeds": list,
+}
 
 
 def read_info(folder: Path) -> dict[str, Any]:
@@ -30,11 +52,42 @@ def read_info(folder: Path) -> dict[str, Any]:
             raise BadData(f"{path}: is not the run.json of a depthgauge run.")
     except OSError as error:
         raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise BadFile(f"{path}: is damaged ({error}).") from error
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path}: is damaged ({error}); {_ANEW}.") from error
     if body.get("schema") != SCHEMA:
         raise BadFile(f"{path}: schema {body.get('schema')}, this version reads {SCHEMA}.")
+    if wrong := [*_wrong_parts(body, _PARTS), *_wrong_methods(body)]:
+        raise BadFile(f"{path}: is damaged ({', '.join(wrong)}); {_ANEW}.")
     return body
+
+
+_ANEW = "put the file back as it was, or begin a new run in another folder"
+
+
+def _wrong_parts(body: Any, parts: Mapping[str, type]) -> list[str]:
+    """Which parts are not there, or are something else; people edit these files."""
+    if not isinstance(body, dict):
+        return ["an entry that is none"]
+    return [f"'{name}'" for name, kind in parts.items() if not isinstance(body.get(name), kind)]
+
+
+def _wrong_methods(info: Mapping[str, Any]) -> list[str]:
+    found = info.get("methods")
+    each = found if isinstance(found, list) else []
+    if found == []:
+        return ["no methods"]
+    return [f"methods: {name}" for body in each for name in _wrong_parts(body, _METHOD_PARTS)]
+
+
+def require_finished(folder: Path, info: Mapping[str, Any]) -> None:
+    """Refuses a run that still lacks items."""
+    if (folder / "scores.parquet").is_file():
+        return
+    n = len(info["samples"]) * sum(len(body["seeds"]) for body in info["methods"])
+    raise BadData(
+        f"{folder}: this run is not finished, {len(finished(folder))} of {n} items are there; "
+        "run the command that began it again."
+    )
 
 
 def write_info(folder: Path, info: Mapping[str, Any]) -> None:
@@ -66,6 +119,15 @@ def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
         )
         for body in info["methods"]
     )
+
+
+def find_data(info: Mapping[str, Any], given: str | Path | None = None) -> Path:
+    """The dataset's folder: the one that is given, else the one that the run used."""
+    root = Path(info["data"] if given is None else given).absolute()
+    if not root.is_dir():
+        what = "the data of this run is no longer there" if given is None else "no such folder"
+        raise BadData(f"{root}: {what}; say where it is with --data.")
+    return root
 
 
 def item_path(folder: Path, task_id: str) -> Path:

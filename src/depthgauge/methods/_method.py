@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -127,15 +128,23 @@ def _unfit(label: str) -> str:
         return "it holds control characters"
     if label.startswith("."):
         return "it starts with '.'"
+    if found := re.search(r"@\d+$", label):
+        # Estimates of another seed lie in the folder `label@seed`: two methods would share one.
+        return f"it ends like a seed ('{found[0]}')"
     too_long = len(label) > _MOST_CHARACTERS or len(label.encode()) > _MOST_BYTES
     return f"it is longer than {_MOST_CHARACTERS} characters" if too_long else ""
 
 
 def _check_travels(function: Callable[..., Any]) -> None:
+    name = getattr(function, "__qualname__", type(function).__name__)
+    if getattr(function, "__module__", "") == "__main__":
+        raise Misuse(
+            f"function '{name}' is in the script that is running, where other processes do not "
+            "find it; put the function into a file and give the file, or use workers=0."
+        )
     try:
         pickle.dumps(function)
     except Exception as error:  # whatever a function's parts raise, the advice is the same
-        name = getattr(function, "__qualname__", type(function).__name__)
         raise Misuse(
             f"function '{name}' cannot be sent to another process ({error}); "
             "put the function into a file and give the file."

@@ -83,11 +83,14 @@ def program_name(template: str) -> str:
 
     >>> program_name("python3 nets/infer.py {left}"), program_name("./elas {left}")
     ('infer', 'elas')
+    >>> program_name("python3 -c 'import nets' {left} {out}")
+    'python3'
     """
     program, *rest = arguments(template)
     if _INTERPRETER.fullmatch(PurePath(program).stem):
         scripts = [part for part in rest if not part.startswith("-") and "{" not in part]
-        program = scripts[0] if scripts else program
+        # Of `python -c CODE` the code is no name.
+        program = scripts[0] if scripts and "-c" not in rest else program
     return PurePath(program).stem
 
 

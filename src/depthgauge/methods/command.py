@@ -156,6 +156,8 @@ class _Call:
         details = "\n".join(
             f"{name}: {said[name]}" for name in ("command", "exit_code", "stderr", "stdout")
         )
+        # Its private folder has another name each time, and a reason should be the same.
+        why = why.replace(f"{self.folder}/", "").replace(str(self.folder), "its folder")
         return MethodFailed(f"the program '{self.options.short_name()}' {why}", details)
 
 

@@ -222,6 +222,7 @@ def _curves(run: Run) -> Curves | None:
         {label: _points(curve) for label, curve in found.items()},
         unit=QUANTITY_UNITS.get(run.protocol.quantity, ""),
         marks=tuple(sorted(marks)),
+        missing=run.protocol.missing,
     )
 
 

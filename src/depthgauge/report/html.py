@@ -151,12 +151,19 @@ def _radar(page: Page, styles: Styles) -> Section | None:
     return Section("strengths", "Strengths and weaknesses", "Strengths", body)
 
 
+_MISSING = {
+    "bad": "a missing pixel is never correct. ",
+    "skip": "missing pixels are left out. ",
+    "interpolate": "missing pixels are filled in first. ",
+}
+
+
 def _curves(page: Page, styles: Styles) -> Section | None:
     if page.curves is None or not page.curves.lines:
         return None
     text = (
         f"How many pixels of region '{page.curves.region}' have an error of at most each "
-        "threshold; a missing pixel is never correct. Dotted: the thresholds that are scored."
+        f"threshold; {_MISSING.get(page.curves.missing, '')}Dotted: the thresholds that are scored."
     )
     if any(not math.isnan(p.low) for points in page.curves.lines.values() for p in points):
         text += f" Bands: intervals at {100 * page.board.level:g} %."

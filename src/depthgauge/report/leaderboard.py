@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from depthgauge.analysis.board import Board, Cell, Column, Row
+from depthgauge.analysis.pooling import MIN_UNITS
 from depthgauge.engine.pool import rank_key
 from depthgauge.metrics import METRICS
 from depthgauge.report.formats import Mark, Table, TableCell, TableColumn, TableRow
@@ -166,6 +167,8 @@ def board_notes(board: Board, shown: Sequence[Column]) -> list[str]:
     """What a reader of the table has to know."""
     notes = list(board.notes)
     cells = [(c, row.cells[c.id]) for row in board.rows for c in shown if c.id in row.cells]
+    if few := [column.id for column in shown if column.id in board.too_few]:
+        notes.append(f"Fewer than {MIN_UNITS} samples have {_listed(few)}: no intervals there.")
     if any(not math.isnan(cell.deviation) for _, cell in cells):
         notes.append("After \u00b1: standard deviation over seeds.")
     if any(show_density(column, cell) for column, cell in cells):
@@ -177,6 +180,11 @@ def board_notes(board: Board, shown: Sequence[Column]) -> list[str]:
     if any(row.oracle for row in board.rows):
         notes.append(ORACLE_NOTE)
     return notes
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _column(board: Board, column: Column) -> TableColumn:

@@ -90,6 +90,8 @@ class Curves:
     marks: tuple[float, ...] = ()
     """The thresholds that the protocol scores."""
     region: str = "all"
+    missing: str = "bad"
+    """What a missing pixel costs: `bad`, `skip` or `interpolate`."""
 
 
 @dataclass(frozen=True, slots=True)
