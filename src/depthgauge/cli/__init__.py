@@ -9,6 +9,8 @@ import sys
 import click
 
 from depthgauge._version import __version__
+from depthgauge.cli._options import quiet_option
+from depthgauge.cli._output import Stopped, is_terminal, one_line
 from depthgauge.errors import DepthgaugeError
 
 VERBS = {
@@ -30,6 +32,12 @@ VERBS = {
 
 class _Verbs(click.Group):
     """Knows the verbs by name; `--help` imports none of them."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Stopped("stopped.") from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -59,8 +67,6 @@ class _Verbs(click.Group):
 
 def _add_quiet(command: click.Command) -> None:
     """Every verb has `--quiet`, also those below another."""
-    from depthgauge.cli._options import quiet_option
-
     if isinstance(command, click.Group):
         for below in command.commands.values():
             _add_quiet(below)
@@ -81,12 +87,20 @@ def depthgauge() -> None:
     """
 
 
+depthgauge.params.append(quiet_option())
+
+
 def main() -> None:
     """Runs the command line; a known error is one sentence, never a traceback."""
     # Idle OpenMP threads spin by default; two commands side by side would take turns doing so.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    _take_any_character()
     try:
         code = depthgauge.main(standalone_mode=False)
+    except Stopped as error:
+        if is_terminal(sys.stderr):
+            click.echo(err=True)  # after the ^C that the terminal shows
+        code = _say(str(error), error.exit_code)
     except DepthgaugeError as error:
         code = _say(str(error), error.exit_code)
     except click.ClickException as error:
@@ -106,6 +120,13 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _take_any_character() -> None:
+    """Arrows and odd names must not end a command where the terminal's encoding lacks them."""
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _say(text: str, code: int) -> int:
-    click.echo(f"error: {text}", err=True)
+    click.echo(f"error: {one_line(text)}", err=True)
     return code

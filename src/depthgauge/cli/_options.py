@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from depthgauge.cli._names import completes
 from depthgauge.errors import Misuse
-
-FORMATS = ("text", "markdown", "csv", "latex")
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -32,6 +32,24 @@ def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.find_root().meta["depthgauge.quiet"] = True
 
 
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--json FILE`; without a file, or with `-`, JSON is all that goes to stdout."""
+    return click.option(
+        "--json",
+        "json_to",
+        metavar="[FILE]",
+        is_flag=False,
+        flag_value="-",
+        help="Strict JSON to FILE; to stdout, and nothing else there, where no FILE is said.",
+    )(command)
+
+
+def benchmark_argument(required: bool = True) -> Decorator:
+    """The benchmark: its id or a TOML file."""
+    complete = completes("benchmarks", files=True)
+    return click.argument("benchmark", required=required, shell_complete=complete)
+
+
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--workers`, `--threads` and `--cluster`."""
     for option in (
@@ -50,7 +68,8 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--workers",
             type=click.IntRange(min=0),
-            help="Worker processes; one for each core unless said, 0: in this process.",
+            help="Worker processes; one for each core unless said. 0: in this process, which a "
+            "method can then crash, and where no time limit holds.",
         ),
     ):
         command = option(command)
@@ -91,7 +110,7 @@ def parse_practical(texts: tuple[str, ...]) -> dict[str, float]:
             found[name] = float(value)
         except ValueError:
             found[name] = -1.0
-        if not name or not found[name] >= 0:
+        if not name or not 0 <= found[name] < math.inf:
             raise Misuse(f"--practical {text}: write SCORE=VALUE, such as badpix:2@all=0.5.")
     return found
 

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+
+from depthgauge.errors import DepthgaugeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PIPE_WIDTH = 160
+"""Columns of a table where nobody knows how wide the reader's window is."""
+
+
+class Stopped(DepthgaugeError):
+    """Somebody pressed Ctrl-C."""
+
+    exit_code = 130
 
 
 def write_json(target: str, body: Any) -> None:
     """Strict JSON to a file, or to stdout where the target is `-`."""
     text = json.dumps(body, indent=1, allow_nan=False, ensure_ascii=False)
-    if target == "-":
-        click.echo(text)
-        return
-    from depthgauge.io import write_text
-
-    write_text(target, text + "\n")
+    if not _is_unicode(text):
+        # Names of files need not be text; JSON can spell what UTF-8 cannot.
+        text = json.dumps(body, indent=1, allow_nan=False)
+    write_text_to(target, text + "\n")
 
 
 def write_text_to(target: str, text: str) -> None:
@@ -33,51 +48,122 @@ def write_text_to(target: str, text: str) -> None:
     write_text(target, text)
 
 
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_quiet() -> bool:
     """Whether `--quiet` was said."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.find_root().meta.get("depthgauge.quiet"))
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person looks at it."""
+    return stream is not None and stream.isatty()
+
+
+def table_width() -> int:
+    """How many columns a table may take."""
+    if is_terminal(sys.stdout):
+        return shutil.get_terminal_size().columns
+    return PIPE_WIDTH
+
+
 def _shows_progress() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+    return is_terminal(sys.stderr) and not is_quiet()
+
+
+def _console(stream: TextIO | None) -> Console:
+    """Colours only where a person looks and has not said no."""
+    from rich.console import Console
+
+    plain = bool(os.environ.get("NO_COLOR")) or not is_terminal(stream)
+    return Console(file=stream, highlight=False, color_system=None if plain else "auto")
 
 
 def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: str = "") -> None:
     """A text table; each column has a heading and is aligned `left` or `right`."""
+    if title:
+        click.echo(one_line(title))
+    if not is_terminal(sys.stdout):
+        click.echo("\n".join(_plain_table(columns, rows)) + "\n")
+        return
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    if title:
-        click.echo(title)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, justify in columns:
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]  # left or right
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    # Not cut to 80 columns where the output goes to a file or a pipe.
-    width = None if sys.stdout is not None and sys.stdout.isatty() else 160
-    Console(width=width, highlight=False).print(table)
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    _console(sys.stdout).print(table)
+
+
+def _plain_table(columns: list[tuple[str, str]], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines for a pipe: nothing is folded, and no line ends in spaces."""
+    head = [heading for heading, _ in columns]
+    cells = [head, *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    for row in cells:
+        padded = (
+            text.rjust(width) if justify == "right" else text.ljust(width)
+            for text, width, (_, justify) in zip(row, widths, columns, strict=True)
+        )
+        yield "  ".join(padded).rstrip()
+
+
+def one_line(text: str) -> str:
+    r"""Text that a terminal shows and does not act upon.
+
+    >>> one_line("two\nlines, \x1b[31mred")
+    'two\\nlines, \\x1b[31mred'
+    """
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text
+    )
+
+
+def count(n: int, what: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "sample"), count(2, "sample")
+    ('1 sample', '2 samples')
+    """
+    return f"{n} {what}" + "s" * (n != 1)
 
 
 def program_name() -> str:
     """How to call us again: by name where the shell finds it, else as we were called."""
-    return "depthgauge" if shutil.which("depthgauge") else sys.argv[0]
+    return "depthgauge" if shutil.which("depthgauge") else shlex.quote(sys.argv[0])
+
+
+def in_shell(path: Path | str) -> str:
+    """A path as a person may type it.
+
+    >>> in_shell("my runs/a"), in_shell("-a")
+    ("'my runs/a'", './-a')
+    """
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def say(text: str) -> None:
-    """What happens now, on stderr."""
+    """What happens now, or may be done next, on stderr."""
     if not is_quiet():
         click.echo(text, err=True)
 
 
 def warn(text: str) -> None:
     """One line on stderr."""
-    if is_quiet():
-        return
-    click.echo(f"warning: {text}", err=True)
+    if not is_quiet():
+        click.echo(f"warning: {one_line(text)}", err=True)
 
 
 @contextmanager
@@ -86,9 +172,7 @@ def working(text: str) -> Iterator[None]:
     if not _shows_progress():
         yield
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text):
+    with _console(sys.stderr).status(text):
         yield
 
 
@@ -98,18 +182,18 @@ def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
     if not _shows_progress():
         yield lambda what, done, whole: None
         return
-    from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn(title),
+        TextColumn(escape(one_line(title))),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=_console(sys.stderr), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda what, done, whole: progress.update(
-            task, description=what, completed=done, total=whole
+            task, description=escape(one_line(what)), completed=done, total=whole
         )

@@ -1,12 +1,26 @@
-"""What the verbs about runs print."""
+"""What the verbs about runs share: how a board is made and printed, what is said of failures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._output import program_name, warn
+from depthgauge.cli._options import parse_practical
+from depthgauge.cli._output import (
+    Stopped,
+    count,
+    in_shell,
+    one_line,
+    program_name,
+    say,
+    table_width,
+    warn,
+)
+from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
@@ -14,11 +28,37 @@ if TYPE_CHECKING:
     from depthgauge.engine.record import Run
 
 _MOST_FAILURES = 20
+_MOST_NAMES = 5
+
+
+@contextmanager
+def can_go_on() -> Iterator[None]:
+    """Work that keeps what is finished, whatever stops it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(
+            "stopped; what is finished is kept, and the same command goes on from there."
+        ) from None
 
 
 def source_of(protocol: Protocol) -> str:
     """The line that says where numbers come from."""
     return f"{protocol.id} v{protocol.version}, protocol {protocol.hash[:12]}"
+
+
+def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the board options say, for `make_board`; scores that the protocol lacks are errors."""
+    from depthgauge._registry import unknown
+
+    practical = parse_practical(options["practical"])
+    for name in (*practical, *filter(None, [options["main"]])):
+        if name not in protocol.score_ids:
+            raise unknown("score", name, protocol.score_ids)
+    accuracy = options["accuracy"]
+    if accuracy is not None and not accuracy >= 0:
+        raise Misuse(f"--accuracy {accuracy:g}: must be 0 or more.")
+    return {"main": options["main"], "accuracy": accuracy, "practical": practical}
 
 
 def run_json(run: Run) -> dict[str, Any]:
@@ -63,33 +103,72 @@ def plain(value: Any) -> Any:
     return value
 
 
-def finish_run(run: Run, *, table: bool = True) -> int:
+def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
     """Prints the leaderboard and every failure; the exit code that says whether there were any."""
     from depthgauge.analysis.make_board import make_board
-    from depthgauge.report.formats import to_text
-    from depthgauge.report.leaderboard import leaderboard_table
 
     if table:
-        board = make_board(run)
-        title = f"{run.path}: {run.protocol.title or run.protocol.id}, {len(run.samples)} samples"
-        shown = leaderboard_table(board, title=title, source=source_of(run.protocol))
-        click.echo(to_text(shown))
+        n = len(run.samples)
+        title = f"{out}: {run.protocol.title or run.protocol.id}, {count(n, 'sample')}"
+        click.echo(fitting_board(make_board(run), title, run.protocol, out))
     if left_out := run.info.get("left_out"):
         warn(f"left out, their truth is not in the data: {', '.join(left_out)}")
     code = _list_failures(run)
     if table:
-        click.echo(f"Next: {program_name()} report {run.path}")
+        say(f"Next: {program_name()} report {in_shell(out)}")
     return code
 
 
+def fitting_board(
+    board: Board,
+    title: str,
+    protocol: Protocol,
+    folder: Path,
+    columns: Sequence[str] | None = None,
+) -> str:
+    """The leaderboard as text with as many scores as the window has room for, the main one first.
+
+    A benchmark may have dozens; a table that is wrapped anywhere cannot be read.
+    """
+    from depthgauge.report.formats import to_text
+    from depthgauge.report.leaderboard import leaderboard_table
+
+    ids = [board.main, *(c.id for c in board.columns if c.id != board.main)]
+    ids = list(ids if columns is None else columns)
+
+    def shown(n: int) -> str:
+        table = leaderboard_table(board, ids[:n], title=title, source=source_of(protocol))
+        return to_text(table)
+
+    room = table_width()
+    n = next((n for n in range(len(ids), 1, -1) if _table_is_within(shown(n), room)), 1)
+    text = shown(n)
+    if n == len(ids):
+        return text
+    more = f"{len(ids) - n} more scores: {program_name()} report {in_shell(folder)} --csv"
+    return f"{text}{more}\n"
+
+
+def _table_is_within(text: str, room: int) -> bool:
+    # Below the title stands the heading; the sentences below the table may be wrapped.
+    return len(text.splitlines()[1]) <= room
+
+
 def _list_failures(run: Run) -> int:
-    failed = [
-        f"{label}: {sample}: {why}"
-        for (label, _), found in run.results.items()
-        for sample, why in found.failed.items()
-    ]
+    """Says which samples failed and why, once for each reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for (label, seed), found in run.results.items():
+        for sample, why in found.failed.items():
+            name = sample if seed == 0 else f"{sample} (seed {seed})"
+            reasons.setdefault((label, why), []).append(name)
+    failed = [f"{label}: {_names(names)}: {why}" for (label, why), names in reasons.items()]
     for text in failed[:_MOST_FAILURES]:
-        click.echo(f"failed: {text}", err=True)
+        click.echo(f"failed: {one_line(text)}", err=True)
     if len(failed) > _MOST_FAILURES:
         click.echo(f"failed: and {len(failed) - _MOST_FAILURES} more", err=True)
     return 1 if failed else 0
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

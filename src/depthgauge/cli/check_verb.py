@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import progress_bar, write_json
+from depthgauge.cli._options import benchmark_argument
+from depthgauge.cli._output import count, one_line, progress_bar, write_json
 
 
 @click.command("check")
-@click.argument("benchmark")
+@benchmark_argument()
 @click.argument("estimates", type=click.Path(path_type=Path))
 @click.option(
     "--data",
@@ -47,7 +48,9 @@ def command(
     else:
         for finding in findings:
             word = "error" if finding.serious else "note"
-            click.echo(f"{word}: {finding.sample}: {finding.problem} {finding.advice}")
-        click.echo(f"{estimates}: {len(errors)} errors, {len(findings) - len(errors)} notes")
+            said = f"{word}: {finding.sample}: {finding.problem} {finding.advice}"
+            click.echo(one_line(said))
+        notes = len(findings) - len(errors)
+        click.echo(f"{estimates}: {count(len(errors), 'error')}, {count(notes, 'note')}")
     if errors:
         ctx.exit(1)

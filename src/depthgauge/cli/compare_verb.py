@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._options import board_options, parse_practical
-from depthgauge.cli._output import print_table, warn, working, write_json
-from depthgauge.cli._runs import board_json, plain, source_of
+from depthgauge.cli._options import board_options, json_option
+from depthgauge.cli._output import count, print_table, warn, working, write_json
+from depthgauge.cli._runs import board_choices, board_json, fitting_board, plain
 
 if TYPE_CHECKING:
     from depthgauge.analysis.compare import Comparison
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--common", is_flag=True, help="Use only the samples that both runs have.")
 @board_options
-@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@json_option
 def command(first: Path, second: Path, common: bool, json_to: str | None, **options: Any) -> None:
     """Puts the methods of two runs into one table, where that means something.
 
@@ -33,28 +33,22 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
     from depthgauge.analysis.compare import compare_runs
     from depthgauge.analysis.make_board import make_board
     from depthgauge.engine.load import load_run
-    from depthgauge.report.formats import to_text
-    from depthgauge.report.leaderboard import leaderboard_table
 
-    practical = parse_practical(options["practical"])
     with working("comparing ..."):
         found = compare_runs(load_run(first), load_run(second), common=common)
         protocol = found.merged.protocol
-        accuracy = options["accuracy"]
-        board = make_board(
-            found.merged,
-            main=options["main"],
-            practical=practical,
-            accuracy=protocol.truth_accuracy if accuracy is None else accuracy,
-        )
+        choices = board_choices(protocol, options)
+        if choices["accuracy"] is None:
+            choices["accuracy"] = protocol.truth_accuracy
+        board = make_board(found.merged, **choices)
     if json_to is not None:
         write_json(json_to, _json(found, board))
     for note in found.notes:
         warn(note)
     if json_to == "-":
         return
-    title = f"{first} and {second}, {len(found.samples)} samples"
-    click.echo(to_text(leaderboard_table(board, title=title, source=source_of(protocol))))
+    title = f"{first} and {second}, {count(len(found.samples), 'sample')}"
+    click.echo(fitting_board(board, title, protocol, first))
     if found.changes:
         print_table(_COLUMNS, _rows(found), f"{second} against {first}")
 

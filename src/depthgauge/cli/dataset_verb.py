@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import write_json
+from depthgauge.cli._output import one_line, write_json
 
 
 @click.group("dataset")
@@ -25,10 +25,10 @@ def verify(ctx: click.Context, folder: Path, as_json: bool) -> None:
     problems = depthgauge_folder.verify(folder)
     if as_json:
         listed = [{"where": p.where, "what": p.what, "hint": p.hint} for p in problems]
-        write_json("-", {"folder": str(folder), "problems": listed})
+        write_json("-", {"ok": not problems, "folder": str(folder), "problems": listed})
     else:
         for problem in problems:
-            click.echo(str(problem))
+            click.echo(one_line(str(problem)))
         click.echo(f"{folder}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}")
     if problems:
         ctx.exit(1)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from depthgauge.cli._output import program_name, progress_bar, say, write_json
-from depthgauge.cli._runs import run_json, source_of
+from depthgauge.cli._options import json_option
+from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
+from depthgauge.cli._runs import can_go_on, fitting_board, run_json
 
 if TYPE_CHECKING:
     from depthgauge.engine.record import Run
@@ -33,7 +34,7 @@ _COLUMNS = ("badpix:2@all", "badpix:2@visible", "badpix:2@thin", "badpix:2@plain
     help="The folder for scenes, run and report.",
 )
 @click.option("--workers", type=click.IntRange(min=0), help="Worker processes.")
-@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@json_option
 def command(out: Path, workers: int | None, json_to: str | None) -> None:
     """Makes eight stereo scenes with exact truth, runs the baselines, and writes a report.
 
@@ -49,7 +50,7 @@ def command(out: Path, workers: int | None, json_to: str | None) -> None:
     say(f"2/3 running {len(METHODS)} methods (the first time, kernels are compiled) ...")
     from depthgauge.engine.run import run
 
-    with progress_bar("methods") as step:
+    with can_go_on(), progress_bar("methods") as step:
         done = run(
             "stereo-scenes",
             out / "scenes",
@@ -64,33 +65,33 @@ def command(out: Path, workers: int | None, json_to: str | None) -> None:
         write_json(json_to, run_json(done))
     if json_to != "-":
         click.echo(page)
+        click.echo(f"Open {out / 'report.html'} in a browser.")
         _say_what_next(out)
 
 
 def _write_report(done: Run, path: Path) -> str:
     """Writes the page; returns a small table of it."""
     from depthgauge.report.build import build_page
-    from depthgauge.report.formats import to_text
     from depthgauge.report.html import write_report
-    from depthgauge.report.leaderboard import leaderboard_table
 
     with progress_bar("report") as step:
         page = build_page(done, main=_COLUMNS[0], with_oracles=True, progress=step)
         write_report(path, page)
     title = "Bad pixels (error above 2 px or no estimate) on eight scenes"
-    table = leaderboard_table(page.board, _COLUMNS, title=title, source=source_of(done.protocol))
-    return to_text(table)
+    return fitting_board(page.board, title, done.protocol, path.parent / "run", _COLUMNS)
 
 
 def _say_what_next(out: Path) -> None:
-    name = program_name()
-    click.echo(
-        f"Open {out / 'report.html'} in a browser. Then try:\n"
-        f"  {name} report {out}/run --latex                 the table for your paper\n"
-        f"  {name} run stereo-scenes --data {out}/scenes --out {out}/run \\\n"
+    name, scenes, run = program_name(), in_shell(out / "scenes"), in_shell(out / "run")
+    estimate = in_shell(out / "run/estimates/sgbm/fence/disparity.npy")
+    truth = in_shell(out / "scenes/fence/truth/disparity.npy")
+    say(
+        "Then try:\n"
+        f"  {name} report {run} --latex                 the table for your paper\n"
+        f"  {name} run stereo-scenes --data {scenes} --out {run} \\\n"
         f"    -m 'mine=command:python my_method.py {{left}} {{right}} {{out}}'    your own method\n"
-        f"  {name} score --estimate {out}/run/estimates/sgbm/fence/disparity.npy \\\n"
-        f"    --truth {out}/scenes/fence/truth/disparity.npy    two maps\n"
+        f"  {name} score --estimate {estimate} \\\n"
+        f"    --truth {truth}    two maps\n"
         f"  {name} list methods\n"
         f"  {name} show badpix"
     )

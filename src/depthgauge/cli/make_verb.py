@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import program_name, progress_bar, write_json
+from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
 
 
 @click.group("make")
@@ -19,8 +19,11 @@ def command() -> None:
 @click.option("--width", type=click.IntRange(32, 8192), default=480, show_default=True)
 @click.option("--height", type=click.IntRange(32, 8192), default=360, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the image noise.")
+@click.option("--overwrite", is_flag=True, help="Replace a dataset that is there already.")
 @click.option("--json", "as_json", is_flag=True, help="What was made, as JSON.")
-def stereo_scenes(out: Path, width: int, height: int, seed: int, as_json: bool) -> None:
+def stereo_scenes(
+    out: Path, width: int, height: int, seed: int, overwrite: bool, as_json: bool
+) -> None:
     """Eight small stereo scenes: slanted, curved, thin, textureless, occluded surfaces.
 
     \b
@@ -30,10 +33,12 @@ def stereo_scenes(out: Path, width: int, height: int, seed: int, as_json: bool) 
     from depthgauge.synth.stereo_scenes import SCENES, write_scenes
 
     with progress_bar("making scenes") as step:
-        write_scenes(out, size_px=(width, height), seed=seed, progress=step)
+        size_px = (width, height)
+        write_scenes(out, size_px=size_px, seed=seed, progress=step, overwrite=overwrite)
     if as_json:
         made = {"folder": str(out), "samples": list(SCENES), "size_px": [width, height]}
         write_json("-", {**made, "seed": seed})
         return
     click.echo(f"{out}: {len(SCENES)} scenes of {width}x{height} with exact truth.")
-    click.echo(f"Next: {program_name()} run stereo-scenes --data {out} -m sgbm --out {out}-run")
+    run = f"run stereo-scenes --data {in_shell(out)} -m sgbm --out {in_shell(f'{out}-run')}"
+    say(f"Next: {program_name()} {run}")

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._options import board_options, parse_practical
-from depthgauge.cli._output import program_name, progress_bar, working, write_json, write_text_to
-from depthgauge.cli._runs import board_json, source_of
+from depthgauge.cli._options import board_options, json_option
+from depthgauge.cli._output import (
+    in_shell,
+    is_terminal,
+    program_name,
+    progress_bar,
+    say,
+    warn,
+    working,
+    write_json,
+    write_text_to,
+)
+from depthgauge.cli._runs import board_choices, board_json, fitting_board, plain, source_of
+from depthgauge.errors import CannotWrite
 
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
     from depthgauge.engine.record import Run
+    from depthgauge.report.page import Page
 
 
 @click.command("report")
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option(
     "--html",
-    type=click.Path(path_type=Path),
+    type=click.Path(allow_dash=True),
     metavar="FILE",
-    help="Where the page goes; RUN/report.html unless said.",
+    help="Where the page goes; RUN/report.html unless said, - for stdout.",
 )
 @click.option("--text", "kind", flag_value="text", help="The leaderboard as text, to stdout.")
 @click.option("--markdown", "kind", flag_value="markdown", help="The same as Markdown.")
@@ -30,21 +43,12 @@ if TYPE_CHECKING:
 @click.option("--latex", "kind", flag_value="latex", help="The same as LaTeX, for a paper.")
 @click.option("--samples", is_flag=True, help="With those: the main score of every sample instead.")
 @click.option("--column", "columns", multiple=True, help="Only this score; may be repeated.")
-@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@json_option
 @board_options
 @click.option("--oracles", is_flag=True, help="Add what an ideal choice among the methods reaches.")
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
 @click.option("--all-pictures", is_flag=True, help="Pictures of every sample, beside the page.")
-def command(
-    folder: Path,
-    html: Path | None,
-    kind: str | None,
-    samples: bool,
-    columns: tuple[str, ...],
-    json_to: str | None,
-    all_pictures: bool,
-    **options: Any,
-) -> None:
+def command(folder: Path, **options: Any) -> None:
     """Writes the report of a run: one HTML file, or its tables for a terminal or a paper.
 
     \b
@@ -57,15 +61,48 @@ def command(
     """
     from depthgauge.engine.load import load_run
 
-    if kind is not None and (html is not None or all_pictures):
-        raise click.UsageError("--html and --all-pictures go without --text, --csv ...")
-    options["practical"] = parse_practical(options.pop("practical"))
+    wants_page = options["html"] is not None or options["all_pictures"]
+    if options["samples"] or options["columns"]:
+        options["kind"] = options["kind"] or ("text" if options["json_to"] is None else None)
+    _check_together(options, wants_page)
     with working("reading the run ..."):
         run = load_run(folder)
-    if kind is not None or json_to is not None:
-        _print_tables(run, kind, samples, columns, json_to, options)
-        return
-    _write_page(run, html or folder / "report.html", all_pictures, options)
+    options["choices"] = board_choices(run.protocol, options)
+    if wants_page or (options["kind"] is None and options["json_to"] is None):
+        _write_page(run, folder, options)
+    else:
+        _print_tables(run, folder, options)
+
+
+def _check_together(options: dict[str, Any], wants_page: bool) -> None:
+    """Refuses what cannot be had at once: two things on stdout, a page and tables."""
+    if options["kind"] is not None and wants_page:
+        raise click.UsageError(
+            "--html and --all-pictures go without --text, --csv, --samples, --column ..."
+        )
+    if options["json_to"] == "-" and (options["kind"] is not None or options["html"] == "-"):
+        raise click.UsageError("only one thing can go to stdout; give --json a file.")
+    if options["samples"] and len(options["columns"]) > 1:
+        raise click.UsageError("--samples shows one score; name one --column.")
+    if options["html"] == "-" and options["all_pictures"]:
+        raise click.UsageError("--all-pictures writes files beside the page; give --html a file.")
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
+    with working("computing intervals ..."):
+        board = _board(run, options)
+    known = [board.column(name).id for name in options["columns"]]
+    if options["json_to"] is not None:
+        _write_json(run, board, options)
+    if options["kind"] == "text" and not options["samples"] and is_terminal(sys.stdout):
+        title = f"Methods by {board.main}"
+        shown = fitting_board(board, title, run.protocol, folder, known or None)
+        write_text_to("-", shown)
+    elif options["kind"] is not None:
+        write_text_to("-", _table(run, board, known, options))
 
 
 def _board(run: Run, options: dict[str, Any]) -> Board:
@@ -77,41 +114,22 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
     if options["oracles"]:
         with progress_bar("oracles") as step:
             oracles = score_oracles(RunMaps(run, options["data"]), step)
-    accuracy = options["accuracy"]
-    return make_board(
-        run,
-        main=options["main"],
-        accuracy=run.protocol.truth_accuracy if accuracy is None else accuracy,
-        practical=options["practical"],
-        oracles=oracles,
-    )
+    choices = options["choices"]
+    if choices["accuracy"] is None:
+        choices = {**choices, "accuracy": run.protocol.truth_accuracy}
+    return make_board(run, **choices, oracles=oracles)
 
 
-def _print_tables(
-    run: Run,
-    kind: str | None,
-    samples: bool,
-    columns: tuple[str, ...],
-    json_to: str | None,
-    options: dict[str, Any],
-) -> None:
+def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
     from depthgauge.report import formats
     from depthgauge.report.build import values_of
     from depthgauge.report.leaderboard import leaderboard_table, sample_table
 
-    with working("computing intervals ..."):
-        board = _board(run, options)
     source = source_of(run.protocol)
-    if json_to is not None:
-        body = {"benchmark": run.protocol.id, "protocol_hash": run.protocol.hash}
-        write_json(json_to, {"schema": 1, **body, **board_json(board)})
-    if kind is None:
-        return
-    if samples:
-        main = board.column(board.main)
+    if options["samples"]:
+        main = board.column(known[0] if known else board.main)
         table = sample_table(values_of(run), main, samples=run.samples, source=source)
     else:
-        known = [board.column(name).id for name in columns]
         table = leaderboard_table(board, known or None, source=source)
     render = {
         "text": formats.to_text,
@@ -119,29 +137,59 @@ def _print_tables(
         "csv": formats.to_csv,
         "latex": formats.to_latex,
     }
-    write_text_to("-", render[kind](table))
+    return render[options["kind"]](table)
 
 
-def _write_page(run: Run, path: Path, all_pictures: bool, options: dict[str, Any]) -> None:
-    from depthgauge.report.all_pictures import write_all_pictures
+def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
+    from depthgauge.report.build import values_of
+
+    body = {"benchmark": run.protocol.id, "protocol_hash": run.protocol.hash}
+    values = {"samples": plain(values_of(run))} if options["samples"] else {}
+    write_json(options["json_to"], {"schema": 1, **body, **board_json(board), **values})
+
+
+# --- the page -----------------------------------------------------------------------------------
+
+
+def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
     from depthgauge.report.build import build_page
-    from depthgauge.report.html import write_report
 
     with progress_bar("report") as step:
         page = build_page(
             run,
             data=options["data"],
-            main=options["main"],
-            accuracy=options["accuracy"],
-            practical=options["practical"],
+            **options["choices"],
             with_oracles=options["oracles"],
             progress=step,
         )
-    if all_pictures:
-        with progress_bar("pictures") as step:
-            page = write_all_pictures(run, page, path, data=options["data"], progress=step)
-    with working("writing the page ..."):
-        write_report(path, page)
-    click.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB; open it in a browser.")
-    if not options["oracles"]:
-        click.echo(f"Tables: {program_name()} report {run.path} --text | --latex | --csv")
+    for note in page.notes:
+        warn(note)
+    if options["json_to"] is not None:
+        _write_json(run, page.board, options)
+    if options["html"] == "-":
+        from depthgauge.report.html import render_report
+        from depthgauge.report.size_limit import LIMIT_BYTES, fitted
+
+        write_text_to("-", fitted(page, render_report, LIMIT_BYTES))
+        return
+    path = folder / "report.html" if options["html"] is None else Path(options["html"])
+    _store_page(run, page, path, options)
+    tell = say if options["json_to"] == "-" else click.echo
+    tell(f"{path}: {path.stat().st_size / 1e6:.1f} MB; open it in a browser.")
+    say(f"Tables: {program_name()} report {in_shell(folder)} --text | --latex | --csv")
+
+
+def _store_page(run: Run, page: Page, path: Path, options: dict[str, Any]) -> None:
+    from depthgauge.report.all_pictures import write_all_pictures
+    from depthgauge.report.html import write_report
+
+    try:
+        if options["all_pictures"]:
+            with progress_bar("pictures") as step:
+                page = write_all_pictures(run, page, path, data=options["data"], progress=step)
+        with working("writing the page ..."):
+            write_report(path, page)
+    except CannotWrite as error:
+        if options["html"] is not None:
+            raise
+        raise CannotWrite(f"{error}; or say where else with --html FILE.") from error

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._options import new_folder, where_options
+from depthgauge.cli._names import completes
+from depthgauge.cli._options import json_option, new_folder, where_options
 from depthgauge.cli._output import print_table, progress_bar, warn, write_json
-from depthgauge.cli._runs import finish_run, plain, run_json
+from depthgauge.cli._runs import can_go_on, finish_run, plain, run_json
 
 if TYPE_CHECKING:
     from depthgauge.analysis.rank_moves import RankMoves
@@ -18,13 +19,18 @@ if TYPE_CHECKING:
 
 @click.command("rescore")
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--benchmark", required=True, help="The other benchmark: its id or its TOML file.")
+@click.option(
+    "--benchmark",
+    required=True,
+    shell_complete=completes("benchmarks", files=True),
+    help="The other benchmark: its id or its TOML file.",
+)
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The new run folder; beside RUN unless said."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
 @where_options
-@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@json_option
 def command(
     folder: Path,
     benchmark: str,
@@ -42,12 +48,12 @@ def command(
     from depthgauge.engine.rescore import rescore
 
     target = new_folder(out, folder, Path(benchmark).stem)
-    with progress_bar(f"scoring {benchmark}") as step:
+    with can_go_on(), progress_bar(f"scoring {Path(benchmark).name}") as step:
         done = rescore(folder, benchmark, target, progress=step, **options)
     moves = _moves(folder, done)
     if json_to is not None:
         write_json(json_to, {**run_json(done), "moves": _json(moves)})
-    code = finish_run(done, table=json_to != "-")
+    code = finish_run(done, target, table=json_to != "-")
     if json_to != "-" and moves is not None:
         _print_moves(moves)
     click.get_current_context().exit(code)
@@ -87,7 +93,8 @@ def _print_moves(moves: RankMoves) -> None:
         for move in sorted(moves.moves, key=lambda move: move.new_rank)
     ]
     print_table(columns, rows, "Which ranks move")
-    click.echo("Why: " + "; ".join(str(reason) for reason in moves.why) if moves.why else "")
+    if moves.why:
+        click.echo("Why: " + "; ".join(str(reason) for reason in moves.why))
 
 
 def _json(moves: RankMoves | None) -> Any:

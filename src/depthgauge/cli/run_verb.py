@@ -7,19 +7,21 @@ from typing import Any
 
 import click
 
-from depthgauge.cli._options import where_options
+from depthgauge.cli._names import completes
+from depthgauge.cli._options import benchmark_argument, json_option, where_options
 from depthgauge.cli._output import progress_bar, write_json
-from depthgauge.cli._runs import finish_run, run_json
+from depthgauge.cli._runs import can_go_on, finish_run, run_json
 
 
 @click.command("run")
-@click.argument("benchmark")
+@benchmark_argument()
 @click.option(
     "--method",
     "-m",
     "methods",
     multiple=True,
     required=True,
+    shell_complete=completes("methods", files=True),
     help="sgbm, sgbm:block_size=5, NAME=sgbm:mode=hh, a .py or .toml file, folder:DIR, or "
     "'command:python infer.py {left} {right} {out}'; may be repeated.",
 )
@@ -51,7 +53,7 @@ from depthgauge.cli._runs import finish_run, run_json
 )
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
 @click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")
-@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@json_option
 def command(
     benchmark: str,
     methods: tuple[str, ...],
@@ -73,7 +75,7 @@ def command(
     """
     from depthgauge.engine.run import run
 
-    with progress_bar(f"running {benchmark}") as step:
+    with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
         done = run(
             benchmark,
             data,
@@ -83,6 +85,6 @@ def command(
             progress=step,
             **options,
         )
-    if json_to:
+    if json_to is not None:
         write_json(json_to, run_json(done))
-    click.get_current_context().exit(finish_run(done, table=json_to != "-"))
+    click.get_current_context().exit(finish_run(done, out, table=json_to != "-"))

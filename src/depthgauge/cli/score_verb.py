@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._output import print_table, progress_bar, warn, working, write_json
+from depthgauge.cli._options import benchmark_argument, json_option
+from depthgauge.cli._output import count, print_table, progress_bar, warn, working, write_json
+from depthgauge.cli._runs import can_go_on
 from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
 
 
 @click.command("score")
-@click.argument("benchmark", required=False)
+@benchmark_argument(required=False)
 @click.option("--estimate", type=click.Path(path_type=Path), help="A map: PFM, PNG, NPY, FLO ...")
 @click.option("--truth", type=click.Path(path_type=Path), help="The true map, of the same size.")
 @click.option("--metric", "metrics", multiple=True, help="E.g. badpix:2 or mae; may be repeated.")
@@ -48,7 +50,7 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
     metavar="RUN",
     help="Keep everything in a run folder, for report and compare.",
 )
-@click.option("--json", "json_to", metavar="FILE", help="Write strict JSON there; - for stdout.")
+@json_option
 @click.option(
     "--map",
     "map_to",
@@ -152,7 +154,7 @@ def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
 def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[str, Any]) -> None:
     from depthgauge.report.tables import SUMMARY_COLUMNS, summary_rows
 
-    with progress_bar(f"scoring {benchmark}") as step:
+    with progress_bar(f"scoring {Path(benchmark).name}") as step:
         result = _evaluate(benchmark, data, estimates, options, step)
     for sample, why in result.failed.items():
         warn(f"{sample}: {why}")
@@ -162,8 +164,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
         write_json(options["json_to"], result.to_json())
     if options["json_to"] != "-":
         protocol, n = result.protocol, len(result.samples)
-        count = f"{n} sample" + "s" * (n != 1)
-        title = f"{protocol.id} v{protocol.version}, {count}: {estimates}"
+        title = f"{protocol.id} v{protocol.version}, {count(n, 'sample')}: {estimates}"
         print_table(SUMMARY_COLUMNS, summary_rows(result), title)
         click.echo(_footer(protocol))
     if options["map_to"] is not None:
@@ -181,7 +182,8 @@ def _evaluate(
         return evaluate(benchmark, data, estimates, **chosen)
     from depthgauge.engine.run import score_folder
 
-    done = score_folder(benchmark, data, estimates, options["out"], **chosen)
+    with can_go_on():
+        done = score_folder(benchmark, data, estimates, options["out"], **chosen)
     return next(iter(done.results.values()))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from depthgauge._registry import unknown
+from depthgauge.cli._names import completes
 from depthgauge.cli._output import write_json
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ Facts = list[tuple[str, Any]]
 
 
 @click.command("show")
-@click.argument("name")
+@click.argument(
+    "name",
+    shell_complete=completes("metrics", "regions", "datasets", "methods", "benchmarks", files=True),
+)
 @click.option("--json", "as_json", is_flag=True, help="The declaration as JSON.")
 def command(name: str, as_json: bool) -> None:
     """Explains a metric, region, dataset, method or benchmark: definition, unit, parameters.

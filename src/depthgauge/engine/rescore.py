@@ -67,7 +67,9 @@ def rescore(
     )
     own_seeds = {entrant.label: len(entrant.seeds) for entrant in entrants_of(info)}
     where = Where(default_workers() if workers is None else workers, cluster)
-    return execute(Plan(context, chosen, 1, root, own_seeds=own_seeds), where, progress=progress)
+    plan = Plan(context, chosen, 1, root, own_seeds=own_seeds)
+    # What the run lacked when it was last scored again may be there by now.
+    return execute(plan, where, retry_failed=True, progress=progress)
 
 
 def _require_same_quantity(info: Mapping[str, Any], protocol: Protocol, folder: Path) -> None:

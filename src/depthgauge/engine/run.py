@@ -28,6 +28,7 @@ from depthgauge.engine.run_folder import (
     write_info,
 )
 from depthgauge.engine.task import GIVEN, Context, Task, task_id
+from depthgauge.engine.work import is_stale
 from depthgauge.errors import BadData, BadFile, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
 from depthgauge.types import Sample
@@ -172,6 +173,7 @@ def execute(
         info = begin(plan)
         tasks = list(plan.tasks())
         done = finished(context.folder)
+        done -= _stale(context, tasks, done)
         if retry_failed:
             done -= _failed(context.folder, tasks, done)
         left = [task for task in tasks if task.id not in done]
@@ -268,6 +270,12 @@ def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:
                 "begin a new run in another folder."
             )
         yield item
+
+
+def _stale(context: Context, tasks: Sequence[Task], done: set[str]) -> set[str]:
+    """Items of files that somebody else made and has replaced since; they are scored again."""
+    own = [t for t in tasks if t.id in done and not context.methods[t.method].spec.keeps]
+    return {t.id for t in own if is_stale(read_item(item_path(context.folder, t.id)), t, context)}
 
 
 def _failed(folder: Path, tasks: Sequence[Task], done: set[str]) -> set[str]:

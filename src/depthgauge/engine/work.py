@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.datasets import DATASETS, Dataset, things_hash
@@ -91,10 +92,40 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         timing=timing,
         estimate_hash="" if made.estimate is None else estimate_hash(made.estimate),
         details=made.details,
-        extras={} if made.estimate is None else plain_extras(made.estimate.extras),
+        extras=_extras(method, made),
     )
     write_item(context.folder / "items" / f"{task.id}.json", item)
     return outcome.failed
+
+
+def _extras(method: Method, made: _Made) -> dict[str, Any]:
+    """What a method told besides; of a file that is not ours, also which one it was."""
+    if made.estimate is None:
+        return {}
+    told = plain_extras(made.estimate.extras)
+    if method.spec.keeps or made.path is None:
+        return told
+    return {**told, "stamp": _stamp(made.path)}
+
+
+def is_stale(item: Item, task: Task, context: Context) -> bool:
+    """Whether an item was made of a file that is not ours and has changed since, or is another."""
+    method = context.methods[task.method]
+    if method.spec.keeps:
+        return False
+    finder = Finder(DATASETS[context.dataset], task.sample.id, context.protocol.quantity)
+    options: Any = method.options
+    try:
+        path = finder.find(options.path, options.name)
+        return [str(path), _stamp(path)] != [item.extras.get(key) for key in ("path", "stamp")]
+    except (OSError, DepthgaugeError):
+        return True
+
+
+def _stamp(path: Path) -> str:
+    """Its size and when it was changed; what is replaced has another."""
+    about = path.stat()
+    return f"{about.st_size} bytes, {about.st_mtime_ns} ns"
 
 
 def estimate_hash(estimate: Estimate) -> str:

@@ -1,0 +1,207 @@
+"""What holds for all verbs: --quiet, --json, --help, no colours in pipes. None may be forgotten."""
+
+import functools
+import os
+import re
+import shutil
+
+import click
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.cli import VERBS, depthgauge
+
+NO_DATA = {"completion": "prints a script for a shell"}
+"""Verbs without --json, and why."""
+
+
+@pytest.fixture
+def arguments(finished, before, skip_benchmark, work, monkeypatch, tmp_path):
+    """For each verb and subcommand, arguments that make it print something quickly."""
+    from depthgauge.synth import stereo_scenes
+
+    small = functools.partial(stereo_scenes.write_scenes, size_px=(64, 48))
+    monkeypatch.setattr(stereo_scenes, "write_scenes", small)
+    truth, estimate = tmp_path / "truth.pfm", tmp_path / "estimate.pfm"
+    dg.write_map(truth, np.ones((6, 8)))
+    dg.write_map(estimate, np.ones((6, 8)) * 2)
+    rescored = tmp_path / "rescored"
+
+    def find(verb: str) -> list[str]:
+        found = {
+            "demo": ["--out", tmp_path / "demo", "--workers", "0"],
+            "score": ["--estimate", estimate, "--truth", truth],
+            "run": work.call("constant")[1:],
+            "report": [finished],
+            "compare": [before, finished],
+            "rescore": [
+                *(finished, "--benchmark", skip_benchmark, "--out", rescored, "--workers", "0")
+            ],
+            "check": [skip_benchmark, finished / "estimates" / "one"],
+            "list": [],
+            "show": ["mae"],
+            "make stereo-scenes": [
+                *("--out", tmp_path / "scenes", "--width", "48", "--height", "32", "--overwrite")
+            ],
+            "dataset verify": [_dataset(tmp_path / "dataset")],
+            "doctor": [],
+            "completion": ["bash"],
+        }
+        return [*verb.split(), *map(str, found[verb])]
+
+    return find
+
+
+def _dataset(folder):
+    from depthgauge.datasets import depthgauge_folder
+    from depthgauge.types import Inputs, Sample, Truth
+
+    truth = Truth({"disparity": np.ones((3, 4), np.float32)})
+    sample = Sample("one", Inputs({}), truth)
+    depthgauge_folder.write(folder, [sample], id="x", title="X", licence="CC0", overwrite=True)
+    return folder
+
+
+def every_verb() -> list[str]:
+    """All verbs, and in place of a group what is below it."""
+    context = click.Context(depthgauge)
+    found = []
+    for verb in VERBS:
+        command = depthgauge.get_command(context, verb)
+        below = getattr(command, "commands", {})
+        found += [f"{verb} {name}" for name in below] if below else [verb]
+    return found
+
+
+@pytest.mark.parametrize("verb", every_verb())
+def test_json_is_strict_and_alone_on_stdout(run, arguments, verb):
+    if verb in NO_DATA:
+        assert run(*arguments(verb), "--json").code == 2
+        return
+    ran = run(*arguments(verb), "--json")
+    assert ran.code in (0, 1)
+    assert isinstance(ran.json(), dict)
+
+
+@pytest.mark.parametrize("verb", every_verb())
+def test_quiet_leaves_only_data_and_errors(run, arguments, verb):
+    call = arguments(verb)
+    spoken = run(*call)
+    first, *rest = call
+    for quiet in (run(*call, "--quiet"), run("--quiet", first, *rest)):
+        assert quiet.code == spoken.code
+        assert steady(quiet.out) == steady(spoken.out)
+        said = quiet.err.splitlines()
+        assert all(line.startswith(("failed: ", "error: ")) for line in said), quiet.err
+        assert set(said) <= set(spoken.err.splitlines())
+
+
+def steady(text: str) -> str:
+    """Without the size of a page, in which times are written."""
+    return re.sub(r"\d+\.\d+ MB", "", text)
+
+
+@pytest.mark.parametrize("verb", every_verb())
+def test_pipes_get_no_colours_and_no_trailing_spaces(run, arguments, verb, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    ran = run(*arguments(verb))
+    assert "\x1b" not in ran.out + ran.err
+    assert not [line for line in ran.out.splitlines() if line.endswith(" ")]
+    assert not ran.out.startswith("\n")
+
+
+@pytest.mark.parametrize("verb", every_verb())
+def test_every_verb_teaches(run, verb):
+    ran = run(*verb.split(), "--help")
+    assert ran.code == 0
+    assert ran.out.startswith("Usage: ")
+    assert "--quiet" in ran.out
+    assert ("--json" in ran.out) == (verb not in NO_DATA)
+
+
+def test_every_name_is_shown_as_strict_json(run):
+    for kind, names in run("list", "--json").json().items():
+        for name in names:
+            body = run("show", name.partition(":")[0], "--json").json()
+            assert body["name"], (kind, name)
+
+
+def test_no_verb_is_forgotten():
+    folder = os.path.dirname(__import__("depthgauge.cli").cli.__file__)
+    files = {name.removesuffix("_verb.py") for name in os.listdir(folder) if "_verb.py" in name}
+    assert files == set(VERBS)
+
+
+# --- terminals ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def terminal(command, tmp_path):
+    """Runs the real command in a terminal of its own; returns all that it shows."""
+    import pty
+
+    def call(*arguments, env=(), columns=100):
+        pid, terminal = pty.fork()
+        if pid == 0:  # pragma: no cover  # the other process
+            settings = {"COLUMNS": str(columns), "TERM": "xterm-256color", **dict(env)}
+            os.environ.pop("NO_COLOR", None)
+            os.chdir(tmp_path)
+            os.execve(command[0], [*command, *map(str, arguments)], {**os.environ, **settings})
+        shown = b""
+        while True:
+            try:
+                shown += os.read(terminal, 65536)
+            except OSError:  # it has ended
+                break
+        os.close(terminal)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+    return call
+
+
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+def test_a_terminal_sees_bars_and_colours(terminal, work):
+    code, shown = terminal(*work.call(work.noisy("one")))
+    assert code == 0
+    assert "\x1b[?25l" in shown  # the cursor is hidden while a bar is drawn
+    assert shown.count("\x1b[?25h") == shown.count("\x1b[?25l")  # and comes back
+    assert COLOUR.search(shown)
+    assert "10/10" in shown
+    assert "badpix:1@all" in shown.rpartition("\x1b[2K")[2]  # the table stands below the bar
+
+
+@pytest.mark.parametrize("how", ["NO_COLOR", "--quiet"])
+def test_a_terminal_can_be_plain(terminal, work, how):
+    quiet = how == "--quiet"
+    code, shown = terminal(
+        *work.call(work.noisy("one")),
+        *(["--quiet"] if quiet else []),
+        env={} if quiet else {"NO_COLOR": "1"},
+    )
+    assert code == 0
+    assert not COLOUR.search(shown)
+    assert ("10/10" in shown) is not quiet
+    assert "badpix:1@all" in shown
+
+
+def test_tables_fit_the_terminal(terminal, finished):
+    for columns in (60, 100):
+        _, shown = terminal("report", finished, "--text", columns=columns)
+        lines = shown.replace("\r", "").splitlines()
+        at = next(n for n, line in enumerate(lines) if line.startswith("method "))
+        assert all(len(line) <= columns for line in lines[at : at + 5])
+        assert re.search(r"\d more scores: ", shown)
+
+
+def test_labels_are_no_markup(terminal, work):
+    code, shown = terminal(*work.call(f"[red]x[bold]={work.noisy('one')}"))
+    assert code == 0
+    assert "[red]x[bold]: s9" in shown
+
+
+def test_the_terminal_width_is_asked_for_only_on_a_terminal(run, finished, monkeypatch):
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda *a: pytest.fail("no terminal here"))
+    assert run("report", finished, "--text").code == 0
