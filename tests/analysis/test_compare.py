@@ -118,7 +118,7 @@ def test_other_protocols_are_refused_and_named(build):
     a = at(build.from_values({"m": BASE}), "runs/old")
     b = at(build.from_values({"m": BASE}, missing="skip", version=2), "runs/new")
     with pytest.raises(
-        CannotCompare, match="missing is bad in one and skip in the other"
+        CannotCompare, match="missing is bad in the first and skip in the second"
     ) as caught:
         compare_runs(a, b)
     assert isinstance(caught.value, DepthgaugeError)

@@ -307,7 +307,7 @@ def test_two_protocols_are_refused_with_the_reason(run, work):
     assert ran.code == 1
     assert ran.out == ""
     assert "these scores do not mean the same" in ran.err
-    assert "missing is bad in one and skip in the other" in ran.err
+    assert "missing is bad in the first and skip in the second" in ran.err
 
 
 def test_common_samples_only_where_one_says_so(run, work):
@@ -337,7 +337,7 @@ def test_ranks_that_move_and_why(run, work):
     assert ran.code == 0
     assert re.search(r"^careful +1 +2 +\+1 ", ran.out, re.MULTILINE)
     assert re.search(r"^one +2 +1 +-1 ", ran.out, re.MULTILINE)
-    assert "Why: missing is bad in one and skip in the other" in ran.out
+    assert "Why: missing: bad -> skip" in ran.out
     assert (work.root / "run-skip" / "scores.parquet").is_file()
     body = run(*again, "--json").json()
     assert body["moves"]["moves"][0]["label"] == "careful"

@@ -101,13 +101,13 @@ def test_best_median_and_worst_of_each_method_are_shown(small_run):
 
 def test_oracles_are_made_of_the_stored_estimates(small_run):
     found = score_oracles(RunMaps(small_run))
-    best = found["per-pixel-best"]
+    best = found["per_pixel_best"]
     for name in small_run.samples:
         each = [small_run.results[k, 0].samples[name]["mae@all"].value for k in ("good", "fair")]
         assert best.samples[name]["mae@all"].value <= np.nanmin(each)
     # On s6 good says 10.5, fair 11.5 (or nothing) and poor 9; the truth is 10.
     assert best.samples["s6"]["mae@all"].value == pytest.approx(0.5)
-    mean = found["per-pixel-mean"].samples["s6"]["mae@all"].value
+    mean = found["per_pixel_mean"].samples["s6"]["mae@all"].value
     assert mean == pytest.approx((26 * abs((10.5 + 11.5 + 9) / 3 - 10) + 4 * 0.25) / 30, rel=1e-5)
 
 

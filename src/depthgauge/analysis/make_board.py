@@ -42,7 +42,8 @@ def make_board(
         main: The id of the score that sorts the rows; the protocol's first by default.
         practical: score id -> differences below this do not matter.
         accuracy: How far the truth may be off, in the quantity's unit; gives the practical
-            thresholds that are not given (see `practical_thresholds`).
+            thresholds that are not given (see `practical_thresholds`). By default what the
+            protocol says.
         level: Of the intervals over samples.
         resamples: How many times samples are drawn for them.
         seed: Of the draws.
@@ -50,6 +51,7 @@ def make_board(
     """
     columns = make_columns(run)
     main = _main_score(run, main)
+    accuracy = run.protocol.truth_accuracy if accuracy is None else accuracy
     limits = practical_thresholds(run, accuracy) if accuracy is not None else {}
     limits |= practical or {}
     draws = draw_units(run, resamples=resamples, seed=seed)

@@ -97,26 +97,26 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
         oracle.id: oracle
         for oracle in (
             Oracle(
-                "per-pixel-best",
+                "per_pixel_best",
                 "Best per pixel",
                 "At each pixel the estimate with the smallest error: what an ideal choice among "
                 "the methods would give.",
                 per_pixel_best,
             ),
             Oracle(
-                "per-pixel-mean",
+                "per_pixel_mean",
                 "Mean per pixel",
                 "At each pixel the mean of all methods' estimates.",
                 per_pixel_mean,
             ),
             Oracle(
-                "per-pixel-median-disparity",
+                "per_pixel_median_disparity",
                 "Median estimate per pixel",
                 "At each pixel the median of all methods' estimates.",
                 per_pixel_median_disparity,
             ),
             Oracle(
-                "per-pixel-median-difference",
+                "per_pixel_median_difference",
                 "Median error per pixel",
                 "At each pixel the truth less the median error of all methods: a method of "
                 "average quality.",

@@ -30,7 +30,7 @@ class FieldDifference:
     new: Any
 
     def __str__(self) -> str:
-        return f"{self.path} is {self.old} in one and {self.new} in the other"
+        return f"{self.path} is {self.old} in the first and {self.new} in the second"
 
 
 def diff_protocols(old: Protocol, new: Protocol) -> tuple[FieldDifference, ...]:

@@ -113,7 +113,7 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         click.echo(fitting_board(make_board(run), title, run.protocol, out))
     if left_out := run.info.get("left_out"):
         warn(f"left out, their truth is not in the data: {', '.join(left_out)}")
-    code = _list_failures(run)
+    code = list_failures(run)
     if table:
         say(f"Next: {program_name()} report {in_shell(out)}")
     return code
@@ -154,7 +154,7 @@ def _table_is_within(text: str, room: int) -> bool:
     return len(text.splitlines()[1]) <= room
 
 
-def _list_failures(run: Run) -> int:
+def list_failures(run: Run) -> int:
     """Says which samples failed and why, once for each reason."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for (label, seed), found in run.results.items():

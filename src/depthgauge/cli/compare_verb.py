@@ -37,10 +37,7 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
     with working("comparing ..."):
         found = compare_runs(load_run(first), load_run(second), common=common)
         protocol = found.merged.protocol
-        choices = board_choices(protocol, options)
-        if choices["accuracy"] is None:
-            choices["accuracy"] = protocol.truth_accuracy
-        board = make_board(found.merged, **choices)
+        board = make_board(found.merged, **board_choices(protocol, options))
     if json_to is not None:
         write_json(json_to, _json(found, board))
     for note in found.notes:
@@ -88,8 +85,12 @@ def _rows(found: Comparison) -> list[list[str]]:
 def _json(found: Comparison, board: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
+    protocol = found.merged.protocol
     return {
         "schema": 1,
+        "benchmark": protocol.id,
+        "version": protocol.version,
+        "protocol_hash": protocol.hash,
         "samples": list(found.samples),
         "left_out": list(found.left_out),
         "changes": plain([asdict(change) for change in found.changes]),

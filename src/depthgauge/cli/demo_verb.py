@@ -9,17 +9,17 @@ import click
 
 from depthgauge.cli._options import json_option
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
-from depthgauge.cli._runs import can_go_on, fitting_board, run_json
+from depthgauge.cli._runs import can_go_on, fitting_board, list_failures, run_json
 
 if TYPE_CHECKING:
     from depthgauge.engine.record import Run
 
 METHODS = (
     "sgbm",
-    "sgbm:block_size=11",
-    "sgbm:mode=3way,fill=background",
-    "bm:block_size=9",
-    "bm:block_size=21",
+    "sgbm-large=sgbm:block_size=11",
+    "sgbm-filled=sgbm:mode=3way,fill=background",
+    "bm-small=bm:block_size=9",
+    "bm-large=bm:block_size=21",
     "constant",
 )
 _COLUMNS = ("badpix:2@all", "badpix:2@visible", "badpix:2@thin", "badpix:2@plain", "mae@visible")
@@ -67,6 +67,7 @@ def command(out: Path, workers: int | None, json_to: str | None) -> None:
         click.echo(page)
         click.echo(f"Open {out / 'report.html'} in a browser.")
         _say_what_next(out)
+    click.get_current_context().exit(list_failures(done))
 
 
 def _write_report(done: Run, path: Path) -> str:

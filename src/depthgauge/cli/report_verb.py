@@ -115,8 +115,6 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
         with progress_bar("oracles") as step:
             oracles = score_oracles(RunMaps(run, options["data"]), step)
     choices = options["choices"]
-    if choices["accuracy"] is None:
-        choices = {**choices, "accuracy": run.protocol.truth_accuracy}
     return make_board(run, **choices, oracles=oracles)
 
 
@@ -143,7 +141,8 @@ def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) ->
 def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
     from depthgauge.report.build import values_of
 
-    body = {"benchmark": run.protocol.id, "protocol_hash": run.protocol.hash}
+    protocol = run.protocol
+    body = {"benchmark": protocol.id, "version": protocol.version, "protocol_hash": protocol.hash}
     values = {"samples": plain(values_of(run))} if options["samples"] else {}
     write_json(options["json_to"], {"schema": 1, **body, **board_json(board), **values})
 

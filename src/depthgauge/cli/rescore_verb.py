@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from depthgauge.engine.record import Run
 
 
+_MOST_REASONS = 8
+
+
 @click.command("rescore")
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option(
@@ -71,8 +74,8 @@ def _moves(folder: Path, done: Run) -> RankMoves | None:
         warn(f"the ranks before are not known: {error}")
         return None
     boards = make_board(before, resamples=2), make_board(done, resamples=2)
-    same = before.protocol.score_ids[0]
-    both = same if same in done.protocol.score_ids else None
+    known = set(done.protocol.score_ids)
+    both = next((name for name in before.protocol.score_ids if name in known), None)
     return rank_moves(*boards, (before.protocol, done.protocol), old_score=both, new_score=both)
 
 
@@ -94,7 +97,9 @@ def _print_moves(moves: RankMoves) -> None:
     ]
     print_table(columns, rows, "Which ranks move")
     if moves.why:
-        click.echo("Why: " + "; ".join(str(reason) for reason in moves.why))
+        named = [f"{each.path}: {each.old} -> {each.new}" for each in moves.why[:_MOST_REASONS]]
+        more = len(moves.why) - _MOST_REASONS
+        click.echo("Why: " + "; ".join(named) + (f"; and {more} more" if more > 0 else ""))
 
 
 def _json(moves: RankMoves | None) -> Any:

@@ -39,6 +39,7 @@ from depthgauge.cli._runs import can_go_on, finish_run, run_json
     "--seeds",
     type=click.IntRange(min=1),
     default=1,
+    show_default=True,
     help="How often each method is run on each sample; it is given the seeds 0, 1, ...",
 )
 @click.option("--sample", "only", multiple=True, help="Run this sample only; may be repeated.")

@@ -75,7 +75,6 @@ def build_page(
     """
     maps, notes = _open_maps(run, data)
     oracles = score_oracles(maps, progress) if with_oracles and maps is not None else None
-    accuracy = run.protocol.truth_accuracy if accuracy is None else accuracy
     board = make_board(run, main=main, accuracy=accuracy, practical=practical, oracles=oracles)
     known = values_of(run)
     values = {row.label: known[row.label] for row in board.rows if row.label in known}
