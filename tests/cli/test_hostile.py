@@ -125,7 +125,7 @@ BROKEN = {
     "left-out": lambda body: body.update(left_out=5),
     "made-by": lambda body: body.update(made_by=[1]),
     "no-commands": lambda body: body.update(commands=None),
-    "no-keep": lambda body: body.pop("keep_estimates"),
+    "unfinished": lambda body: body.update(unfinished=7),
     "schema": lambda body: body.update(schema=99),
     "ghost": lambda body: body["methods"].append({**body["methods"][0], "label": "ghost"}),
     "fewer": lambda body: body["methods"].pop(),
@@ -205,11 +205,12 @@ def test_a_lost_estimate(run, finished, skip_benchmark, tmp_path):
     assert "warning: There are no pictures of s" in ran.err
     ran = run("report", finished, "--oracles", "--text")
     assert ran.code == 1
-    assert f"{folder}: the estimate that was stored there cannot be used" in ran.err
+    assert f"the estimate of one cannot be used: {folder}" in ran.err
     again = ("rescore", finished, "--benchmark", skip_benchmark, "--workers", "0")
     ran = run(*again, "--out", tmp_path / "again")
     assert ran.code == 1
-    assert "failed: one: s0, s1: the run that is scored again has no estimate" in ran.err
+    assert f"one: s0: {folder}: has no estimate" in ran.err or f"{folder}/disparity.npy" in ran.err
+    assert "what is finished is kept" in ran.err
 
 
 def test_an_unfinished_run_is_not_scored_again(run, finished, skip_benchmark, tmp_path):

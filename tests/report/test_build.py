@@ -151,3 +151,28 @@ def test_scatter_counts_pairs():
     assert count_pairs(estimate, truth, edges, found).counts.sum() == 4
     flow = np.array([[[3.0, 4.0]]], np.float32)
     assert count_pairs(flow, flow, np.array([0.0, 4.9, 5.1])).counts.tolist() == [[0, 0], [0, 1]]
+
+
+def test_oracles_count_samples_on_which_all_methods_failed(small_run, tmp_path):
+    def never(inputs):
+        if inputs["sample"] in ("s1", "s2"):
+            raise RuntimeError("no")
+        return np.full(SIZE, 5.0)
+
+    data = small_run.path.parent / "data"
+    run = dg.run(small_run.protocol, data, [never], tmp_path / "run", workers=0)
+    best = score_oracles(RunMaps(run))["per_pixel_best"]
+    assert sorted(best.failed) == ["s1", "s2"]
+    assert best.samples["s1"]["badpix:1@all"].value == 100
+    assert best.summary["badpix:1@all"].all == 9
+
+
+def test_a_damaged_truth_costs_its_pictures_and_the_oracles_only(small_run, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(small_run.path.parent / "data", data)
+    page = build_page(small_run, data=data)
+    lost = page.pictures[0].sample
+    (data / "truth" / f"{lost}.pfm").write_bytes(b"Pf\n")
+    hurt = build_page(small_run, data=data, with_oracles=True)
+    assert len(hurt.pictures) == len(page.pictures) - 1
+    assert any(note.startswith("There are no oracles") for note in hurt.notes)

@@ -27,17 +27,17 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
     outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in ORACLES}
     for done, sample in enumerate(run.samples, start=1):
         found = maps.all_prepared(sample)
-        for name, prepared in oracle_maps(found).items():
-            outcomes[name][sample] = _outcome(maps, prepared)
+        made = oracle_maps(found) if found else dict.fromkeys(ORACLES, maps.missing(sample))
+        for name, prepared in made.items():
+            why = "" if found else "no method has an estimate here."
+            outcomes[name][sample] = _outcome(maps, prepared, why)
         if progress is not None:
             progress(sample, done, len(run.samples))
     return {name: gather(run.protocol, each, run.scenes) for name, each in outcomes.items()}
 
 
 def oracle_maps(found: Mapping[str, Prepared]) -> dict[str, Prepared]:
-    """Each oracle's estimate of one sample, ready to be measured; none where all methods failed."""
-    if not found:
-        return {}
+    """Each oracle's estimate of one sample, ready to be measured; of one method at least."""
     first = next(iter(found.values()))
     stack = [found[label].allowed for label in sorted(found)]
     return {
@@ -52,7 +52,7 @@ def oracle_maps(found: Mapping[str, Prepared]) -> dict[str, Prepared]:
     }
 
 
-def _outcome(maps: RunMaps, prepared: Prepared) -> Outcome:
+def _outcome(maps: RunMaps, prepared: Prepared, why: str) -> Outcome:
     protocol = maps.run.protocol
     scores = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
-    return Outcome(scores)
+    return Outcome(scores, failed=why)

@@ -13,6 +13,8 @@ import struct
 import sys
 import threading
 import time
+import traceback
+from contextlib import suppress
 from types import FrameType
 from typing import IO, Any
 
@@ -62,18 +64,21 @@ def main() -> None:
         _serve(inbox, outbox)
     except (EOFError, BrokenPipeError, Stop):
         os._exit(0)  # nobody listens any more; threads of a method must not keep us
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
     paths = receive(inbox)
     sys.path[:] = [*paths, *(path for path in sys.path if path not in paths)]
-    context = receive(inbox)
-
-    from depthgauge.engine.judge import Judge
-    from depthgauge.engine.warm_up import warm_up
-
-    warm_up(context.rules)
-    judge = Judge(context.rules)
+    try:
+        context, judge = _prepare(inbox)
+    except (EOFError, BrokenPipeError):
+        raise
+    except Exception as error:
+        send(outbox, ("cannot start", f"a worker process cannot start: {error}"))
+        raise Stop from error
     send(outbox, ("ready",))
     while True:
         for task in receive(inbox):
@@ -81,12 +86,25 @@ def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
         send(outbox, ("chunk",))
 
 
+def _prepare(inbox: IO[bytes]) -> tuple[Any, Any]:
+    """What all tasks share, and the kernels that they need."""
+    context = receive(inbox)
+
+    from depthgauge.engine.judge import Judge
+    from depthgauge.engine.warm_up import warm_up
+
+    warm_up(context.rules)
+    return context, Judge(context.rules)
+
+
 def _do(task: Any, context: Any, judge: Any, outbox: IO[bytes]) -> None:
     from depthgauge.engine.work import do_task
     from depthgauge.errors import CannotWrite, DepthgaugeError
 
+    with suppress(OSError):
+        os.ftruncate(2, 0)  # what a method writes is kept until the next one begins
+        os.lseek(2, 0, os.SEEK_SET)
     send(outbox, ("start", task.id))
-    began = time.perf_counter()
     try:
         failed = do_task(task, context, judge, lambda: send(outbox, ("estimated", task.id)))
     except CannotWrite as error:
@@ -95,7 +113,10 @@ def _do(task: Any, context: Any, judge: Any, outbox: IO[bytes]) -> None:
     except DepthgaugeError as error:
         send(outbox, ("broken", task.id, str(error)))
         return
-    send(outbox, ("done", task.id, failed, time.perf_counter() - began))
+    except Exception as error:  # ours, not the method's: nobody's score may suffer from it
+        send(outbox, ("broken", task.id, f"scoring raised {type(error).__name__}: {error}"))
+        return
+    send(outbox, ("done", task.id, failed))
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

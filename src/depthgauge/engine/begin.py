@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -34,6 +36,8 @@ class Plan:
     """Samples without truth."""
     own_seeds: Mapping[str, int] = field(default_factory=dict)
     """By label: methods that were run with another number of seeds."""
+    before: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
+    """By label, seed and sample: why a method failed in the run that is scored again."""
 
     def seeds_of(self, method: Method) -> range:
         """The seeds that a method is given."""
@@ -48,7 +52,8 @@ class Plan:
                     name = task_id(
                         protocol_hash, method.label, method.options_hash, seed, sample.id
                     )
-                    yield Task(name, n, seed, sample)
+                    before = self.before.get((method.label, seed, sample.id), "")
+                    yield Task(name, n, seed, sample, before=before)
 
 
 def begin(plan: Plan) -> dict[str, Any]:
@@ -68,7 +73,7 @@ def begin(plan: Plan) -> dict[str, Any]:
         "scenes": {sample.id: sample.scene for sample in plan.samples if sample.scene},
         "left_out": list(plan.left_out),
         "methods": [],
-        "keep_estimates": context.keep_estimates,
+        "unfinished": [],
         "estimates": None if context.reuse_from is None else str(context.reuse_from),
         "made_by": _versions(),
         "started": now(),
@@ -79,7 +84,7 @@ def begin(plan: Plan) -> dict[str, Any]:
         before = read_info(folder)
         _require_same(before, info, folder)
         info = {**before, "data": info["data"], "made_by": info["made_by"]}
-    info["methods"] = _merge_methods(info["methods"], plan, folder)
+    info = _add_methods(info, plan, folder)
     info["commands"] = list(dict.fromkeys([*info["commands"], _command()]))
     write_info(folder, info)
     return info
@@ -92,6 +97,11 @@ def _require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Pat
             f"{before['protocol_hash'][:12]}, not {now['protocol_hash'][:12]}; choose another "
             "folder, or use 'rescore'."
         )
+    if before["estimates"] != now["estimates"]:
+        whose = before["estimates"] or "its own"
+        raise BadData(
+            f"{folder}: holds scores of other estimates ({whose}); choose another folder."
+        )
     if before["samples"] != now["samples"]:
         raise BadData(
             f"{folder}: holds a run of {len(before['samples'])} samples, not of these "
@@ -99,34 +109,48 @@ def _require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Pat
         )
 
 
-def _merge_methods(before: list[dict[str, Any]], plan: Plan, folder: Path) -> list[dict[str, Any]]:
-    merged = {body["label"]: body for body in before}
+def _add_methods(info: dict[str, Any], plan: Plan, folder: Path) -> dict[str, Any]:
+    """The methods of this call among those of the folder; a new one is unfinished for now."""
+    done = {body["label"]: body for body in info["methods"]}
+    begun = {body["label"]: body for body in info["unfinished"]}
     for method in plan.context.methods:
-        body: dict[str, Any] = {
-            "label": method.label,
-            "method": method.spec.id,
-            "title": method.spec.title,
-            "options": method.described(),
-            "options_hash": method.options_hash,
-            "revision": method.spec.revision,
-            "keeps": method.spec.keeps,
-            "seeds": list(plan.seeds_of(method)),
-        }
-        there = merged.get(method.label)
-        # The files of a `folder` are not in the hash of its options, so its path speaks for them.
-        same = there is None or (
-            there["options_hash"] == method.options_hash
-            and (method.spec.keeps or there["options"] == body["options"])
-        )
-        if not same:
+        body = _describe(method, plan)
+        there = done.get(method.label)
+        if there is not None and not _is_same(there, body):
             raise BadData(
                 f"{folder}: has a method '{method.label}' with other options; give this one "
-                f"another label: NEW={method.label}."
+                f"another label: NEW={method.source}."
             )
-        if there is not None and len(there["seeds"]) > len(body["seeds"]):
-            body["seeds"] = there["seeds"]
-        merged[method.label] = body
-    return list(merged.values())
+        if there is None or len(there["seeds"]) < len(body["seeds"]):
+            # One of that label that was never finished gives way.
+            begun[method.label] = body
+    return {**info, "unfinished": list(begun.values())}
+
+
+def _describe(method: Method, plan: Plan) -> dict[str, Any]:
+    return {
+        "label": method.label,
+        "method": method.spec.id,
+        "title": method.spec.title,
+        "options": method.described(),
+        "options_hash": method.options_hash,
+        "revision": method.spec.revision,
+        "keeps": method.spec.keeps,
+        "kept": method.spec.keeps and plan.context.keep_estimates,
+        "seeds": list(plan.seeds_of(method)),
+        "threads": plan.context.threads,
+        "time_limit_s": _finite(plan.context.limit_of(method)),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _is_same(there: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    # The files of a `folder` are not in the hash of its options, so its path speaks for them.
+    same_files = body["keeps"] or there["options"] == body["options"]
+    return bool(there["options_hash"] == body["options_hash"] and same_files)
 
 
 def refuse_strange(folder: Path) -> None:
@@ -134,7 +158,8 @@ def refuse_strange(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise BadData(f"{folder}: is a file; a run is a folder.")
     if folder.is_dir() and not (folder / "run.json").is_file():
-        strange = [path.name for path in folder.iterdir() if path.name not in ("items", "run.lock")]
+        ours = re.compile(r"items|run\.lock|\.run\.json\..*\.part")
+        strange = [path.name for path in folder.iterdir() if not ours.fullmatch(path.name)]
         if strange:
             raise BadData(
                 f"{folder}: is not empty and holds no run ({strange[0]}); choose another folder."

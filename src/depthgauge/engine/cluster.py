@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,8 @@ from typing import Any
 
 from depthgauge.engine.chunks import Chunks
 from depthgauge.engine.guard import Event, Guard
+from depthgauge.engine.item import read_item
+from depthgauge.engine.run_folder import item_path
 from depthgauge.engine.task import Context, Task
 from depthgauge.errors import DepthgaugeError, MissingExtra
 
@@ -25,12 +28,12 @@ def run_cluster(context: Context, tasks: Sequence[Task], address: str) -> Iterat
     crashes costs its sample and not the dask worker.
     """
     client = _connect(address)
-    key = f"{context.folder}-{context.protocol.hash}"
+    body = pickle.dumps(context)
+    key = hashlib.sha256(body).hexdigest()
     try:
         _wait_for_workers(client, address)
         # Pickled by us, once: dask would look into it and ship parts of it with every task.
-        body = client.scatter(pickle.dumps(context), broadcast=True)
-        yield from _events(client, key, body, tasks)
+        yield from _events(client, key, client.scatter(body, broadcast=True), tasks)
     finally:
         # The worker processes would stay for as long as the cluster; one that is lost has none.
         with suppress(Exception):
@@ -80,12 +83,25 @@ def _result(future: Any) -> list[Event]:
 
 def _run_chunk(key: str, body: bytes, packed: bytes) -> list[Event]:
     """On the dask worker: does the tasks in this thread's own guarded process."""
-    place = (key, threading.get_ident())
+    context, tasks = pickle.loads(body), pickle.loads(packed)
+    guard = _guard_of(key, context)
+    # A chunk that dask does again, because a worker was lost, may be half done.
+    done = [task for task in tasks if item_path(context.folder, task.id).is_file()]
+    known = [
+        Event(task.id, failed=read_item(item_path(context.folder, task.id)).outcome.failed)
+        for task in done
+    ]
+    names = {task.id for task in done}
+    return known + list(guard.run([task for task in tasks if task.id not in names]))
+
+
+def _guard_of(key: str, context: Context) -> Guard:
+    """This thread's own; those of other runs, whose client may be gone, are ended."""
+    thread = threading.get_ident()
     with _LOCK:
-        if place not in _GUARDS:
-            _GUARDS[place] = Guard(pickle.loads(body))
-        guard = _GUARDS[place]
-    return list(guard.run(pickle.loads(packed)))
+        for place in [p for p in _GUARDS if p[1] == thread and p[0] != key]:
+            _GUARDS.pop(place).close()
+        return _GUARDS.setdefault((key, thread), Guard(context))
 
 
 def _close_guards(key: str) -> None:

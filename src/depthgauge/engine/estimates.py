@@ -14,13 +14,14 @@ import numpy as np
 
 from depthgauge import __version__
 from depthgauge.datasets import things_hash
-from depthgauge.engine.task import Context, Task
+from depthgauge.engine.texts import cut
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
 from depthgauge.io import read_map, write_map, write_text
 from depthgauge.methods import Method, Usage
-from depthgauge.types import Estimate
+from depthgauge.types import Estimate, Map
 
 SCHEMA = 1
+_LARGEST = 2**63
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,33 @@ class Stored:
     path: Path | None = None
 
 
-def estimate_folder(root: Path, label: str, seed: int, sample: str) -> Path:
-    """Where one estimate and its `estimate.json` lie; a seed other than 0 is part of the name."""
-    return root / (label if seed == 0 else f"{label}@{seed}") / sample
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which estimate: of which method, seed and sample, below which folder."""
+
+    root: Path
+    label: str
+    seed: int
+    sample: str
+
+    @property
+    def folder(self) -> Path:
+        """A seed other than 0 is part of the name."""
+        name = self.label if self.seed == 0 else f"{self.label}@{self.seed}"
+        return self.root / name / self.sample
 
 
-def keep(context: Context, method: Method, task: Task, stored: Stored) -> Path:
+def estimate_hash(values: Map) -> str:
+    """The same for the same values, however they are stored."""
+    return things_hash({"values": values})
+
+
+def keep(place: Place, method: Method, stored: Stored) -> Path:
     """Writes the map, then what it is: a map without an `estimate.json` is not finished."""
-    folder = estimate_folder(context.folder / "estimates", method.label, task.seed, task.sample.id)
+    folder = place.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "confidence.npy").unlink(missing_ok=True)
     except OSError as error:
         raise CannotWrite(f"{folder}: cannot be made ({error.strerror}).") from error
     estimate = stored.estimate
@@ -49,22 +67,23 @@ def keep(context: Context, method: Method, task: Task, stored: Stored) -> Path:
     write_map(path, estimate.values, quantity=estimate.quantity)
     if estimate.confidence is not None:
         write_map(folder / "confidence.npy", estimate.confidence)
-    write_text(folder / "estimate.json", json.dumps(_describe(method, task, stored), indent=1))
+    body = json.dumps(_describe(place, method, stored), indent=1, allow_nan=False)
+    write_text(folder / "estimate.json", body + "\n")
     return path
 
 
-def _describe(method: Method, task: Task, stored: Stored) -> dict[str, Any]:
+def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
     usage = stored.usage
     return {
         "schema": SCHEMA,
         "method": method.spec.id,
-        "label": method.label,
+        "label": place.label,
         "options": method.described(),
         "options_hash": method.options_hash,
-        "seed": task.seed,
-        "sample": task.sample.id,
+        "seed": place.seed,
+        "sample": place.sample,
         "quantity": stored.estimate.quantity,
-        "sha256": things_hash({"values": stored.estimate.values}),
+        "sha256": estimate_hash(stored.estimate.values),
         "time_s": _plain(usage.time_s),
         "cpu_s": _plain(usage.cpu_s),
         "peak_memory_mb": _plain(usage.peak_memory_mb),
@@ -75,38 +94,53 @@ def _describe(method: Method, task: Task, stored: Stored) -> dict[str, Any]:
 
 def plain_extras(extras: Mapping[str, Any]) -> dict[str, Any]:
     """What a method told besides, as far as JSON can hold it."""
-    return {
-        key: value
-        for key, value in extras.items()
-        if isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
-    }
+    found: dict[str, Any] = {}
+    for key, value in extras.items():
+        if isinstance(value, str):
+            found[cut(str(key))] = cut(value)
+        elif isinstance(value, (int, float)) and abs(value) < _LARGEST:
+            found[cut(str(key))] = value
+    return found
 
 
 def _plain(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def find_stored(context: Context, method: Method, task: Task) -> Stored | None:
+def find_stored(place: Place, quantity: str, options_hash: str) -> Stored | None:
     """The estimate that is there already, where it is whole and of these options."""
-    root = context.reuse_from or context.folder / "estimates"
-    folder = estimate_folder(root, method.label, task.seed, task.sample.id)
-    with suppress(OSError, ValueError, KeyError, TypeError, DepthgaugeError):
-        return read_stored(folder, context.protocol.quantity, method.options_hash)
+    with suppress(DepthgaugeError):
+        return read_stored(place, quantity, options_hash)
     return None
 
 
-def read_stored(folder: Path, quantity: str, options_hash: str | None = None) -> Stored:
-    """Reads an estimate and checks that it is the one that was written."""
-    about = json.loads((folder / "estimate.json").read_text(encoding="utf-8"))
-    path = folder / f"{quantity}.npy"
-    values = read_map(path, quantity=quantity)
-    if options_hash is not None and about["options_hash"] != options_hash:
-        raise BadData(f"{folder}: is of other options of the method.")
-    if about["sha256"] != things_hash({"values": values}):
-        raise BadData(f"{path}: is not the estimate that was written there.")
-    usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
-    return Stored(Estimate(values, quantity, extras=about["extras"]), usage, path)
+def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
+    """Reads an estimate and checks that it is the one that was written.
+
+    Raises:
+        BadData: There is none, or it is another one.
+    """
+    path = place.folder / f"{quantity}.npy"
+    try:
+        about = json.loads((place.folder / "estimate.json").read_text(encoding="utf-8"))
+        is_ours = (about["label"], about["seed"], about["sample"], about["options_hash"]) == (
+            place.label,
+            place.seed,
+            place.sample,
+            options_hash,
+        )
+        if not is_ours:
+            raise BadData(f"{path}: is the estimate of another sample, seed or method.")
+        values = read_map(path, quantity=quantity)
+        if about["sha256"] != estimate_hash(values):
+            raise BadData(f"{path}: is not the estimate that was written there.")
+        usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
+        return Stored(Estimate(values, quantity, extras=about["extras"]), usage, path)
+    except DepthgaugeError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadData(f"{place.folder}: has no estimate that can be read ({error}).") from error
 
 
 def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+    return math.nan if value is None else float(value)

@@ -30,6 +30,9 @@ def run_here(context: Context, tasks: Sequence[Task]) -> Iterator[Event]:
         except DepthgaugeError as error:
             yield Event(task.id, broken=str(error))
             continue
+        except Exception as error:  # as in a worker: not the method's fault
+            yield Event(task.id, broken=f"scoring raised {type(error).__name__}: {error}")
+            continue
         yield Event(task.id, failed=failed, seconds=time.perf_counter() - began)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import queue
@@ -21,6 +22,8 @@ from depthgauge.engine.task import Context, Task
 from depthgauge.errors import CannotWrite, Misuse, WorkerLost
 
 _TRIES = 2
+_IDLE_DEATHS = 3
+_LOOK_EVERY_S = 1.0
 _LAST_WORDS = 2000
 _GRACE_S = 3.0
 _START_LIMIT_S = 300.0
@@ -62,12 +65,20 @@ class Guard:
         self._context = context
         self._worker: _Worker | None = None
         self._closed = False
+        self._idle_deaths = 0
 
     def start(self) -> None:
         """Starts the worker and waits until it has its kernels."""
         if self._worker is None and not self._closed:
-            self._worker = _Worker(self._context)
-            self._worker.wait_until_ready()
+            worker = _Worker(self._context)
+            worker.wait_until_ready()
+            self._worker = worker
+            self._stop_if_closed()
+
+    def _stop_if_closed(self) -> None:
+        """A guard may be closed while its worker starts."""
+        if self._closed:
+            self.close()
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
         """Does all tasks; a task whose worker dies twice, or runs too long, has failed."""
@@ -82,6 +93,7 @@ class Guard:
                 if isinstance(event, _Died):
                     self._after_death(event, left, deaths)
                     break
+                self._idle_deaths = 0
                 left.pop(event.task)
                 yield event
 
@@ -93,7 +105,7 @@ class Guard:
             self._worker = None
 
     def _listen(self, worker: _Worker, left: dict[str, Task]) -> Iterator[Event | _Died]:
-        current, deadline = "", None
+        current, deadline, began = "", None, time.monotonic()
         while True:
             message = worker.next_message(deadline)
             if message is _LATE:
@@ -105,15 +117,17 @@ class Guard:
                 return
             kind = message[0]
             if kind == "start":
-                current = message[1]
+                current, began = message[1], time.monotonic()
                 method = self._context.methods[left[current].method]
                 deadline = time.monotonic() + self._context.limit_of(method)
             elif kind == "estimated":
                 deadline = None
             elif kind == "done":
-                yield Event(message[1], failed=message[2], seconds=message[3])
+                current = ""
+                yield Event(message[1], failed=message[2], seconds=time.monotonic() - began)
             elif kind == "broken":
-                yield Event(message[1], broken=message[2])
+                current = ""
+                yield Event(message[1], broken=message[2], seconds=time.monotonic() - began)
             elif kind == "cannot write":
                 raise CannotWrite(message[1])
             elif kind == "chunk":
@@ -128,7 +142,11 @@ class Guard:
         if self._closed:
             return
         if not died.task:
-            raise WorkerLost(f"a worker process ended before it began: {died.why}. {said}".strip())
+            # Between two tasks nobody is to blame; an empty machine may have ended it.
+            self._idle_deaths += 1
+            if self._idle_deaths >= _IDLE_DEATHS:
+                raise WorkerLost(f"worker processes end before they begin: {died.why}.")
+            return
         deaths[died.task] = deaths.get(died.task, 0) + 1
         task = left[died.task]
         if task.failed:
@@ -178,19 +196,26 @@ class _Worker:
     def wait_until_ready(self) -> None:
         message = self.next_message(time.monotonic() + _START_LIMIT_S)
         if message is None or message is _LATE:
-            why, said = self.why_it_died(), self.last_words()
+            why, said = self.why_it_died(), self.last_words().rpartition("\n")[2]
             self.stop()
             raise WorkerLost(f"a worker process could not be started: {why}. {said}".strip())
+        if message[0] == "cannot start":
+            self.stop()
+            raise WorkerLost(message[1])
 
     def next_message(self, deadline: float | None) -> Any:
         """The next thing it says; None when it has ended, `_LATE` past the deadline."""
-        try:
-            rest = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if rest is not None:
-                rest = min(rest, threading.TIMEOUT_MAX)  # a limit may be infinite
-            return self._messages.get(timeout=rest)
-        except queue.Empty:
-            return _LATE
+        gone = False
+        while True:
+            rest = math.inf if deadline is None else deadline - time.monotonic()
+            with suppress(queue.Empty):
+                return self._messages.get(timeout=max(0.0, min(rest, _LOOK_EVERY_S)))
+            if gone:
+                return None
+            if deadline is not None and time.monotonic() >= deadline:
+                return _LATE
+            # A child that it forked may keep the pipe open after its own end.
+            gone = self._process.poll() is not None
 
     def why_it_died(self) -> str:
         """Its end in words."""
@@ -215,15 +240,17 @@ class _Worker:
 
     def stop(self) -> None:
         """Ends it kindly, so that it can end its own children; then for good."""
-        with suppress(OSError):
-            self._process.send_signal(signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE_S)
-        with suppress(OSError, AttributeError):  # not on every system
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with suppress(OSError):
-            self._process.kill()
-        self._process.wait()
+        if self._process.returncode is None:
+            with suppress(OSError):
+                self._process.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_S)
+        if self._process.returncode is None:
+            with suppress(OSError, AttributeError):  # not on every system
+                os.killpg(self._process.pid, signal.SIGKILL)
+            with suppress(OSError):
+                self._process.kill()
+            self._process.wait()
         for pipe in (self._process.stdin, self._stderr):
             with suppress(OSError):
                 if pipe is not None:

@@ -84,8 +84,6 @@ class Judge:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         try:
             return self._score(sample, find())
-        except Unavailable as error:
-            return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         except DepthgaugeError as error:
             return self.score_none(sample, str(error))
 
@@ -95,6 +93,7 @@ class Judge:
             return self.score_map(sample, lambda: read_map(find(), quantity=self.protocol.quantity))
         if not self.has_truth(sample):
             return Outcome(left_out=(sample.id,), skipped=True)
+        sample = sample.fresh()  # what is read of it goes with it
         twin = TWINS[self.protocol.twin]
         known = str(truth_hash(sample))
         try:
@@ -108,12 +107,22 @@ class Judge:
 
     def score_none(self, sample: Sample, why: str) -> Outcome:
         """What a sample costs that has no estimate: in a twin it has no scores at all."""
+        if not self.has_truth(sample):
+            return Outcome(failed=why, left_out=(sample.id,), skipped=True)
         if self.protocol.twin is not None:
-            return Outcome(failed=why, truth_hash=str(truth_hash(sample)))
-        found = self._score(sample, None)
+            return Outcome(failed=why, truth_hash=str(truth_hash(sample.fresh())))
+        try:
+            found = self._score(sample, None)
+        except Unavailable as error:
+            return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         return Outcome(
             found.scores, why, found.left_out, curve=found.curve, truth_hash=found.truth_hash
         )
+
+    def hash_of(self, sample: Sample) -> str:
+        """SHA-256 of all that scoring this sample reads."""
+        self._open(sample)
+        return self._hash
 
     def prepared(self, sample: Sample, estimate: Map | None) -> Prepared:
         """Estimate and truth as they are compared."""
@@ -150,18 +159,15 @@ class Judge:
         if sample.truth is None:
             raise BadData(f"{sample.id}: has no truth.")
         # What is read of a sample goes with it, or all maps of the dataset would pile up.
-        own = sample.fresh()
-        truth: Mapping[str, Any] = own.truth or {}
-        items: Mapping[str, Any] = ChainMap(truth, own.inputs)  # type: ignore[arg-type]  # only read
+        truth, inputs = sample.truth.fresh(), sample.inputs.fresh()
+        items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
         ready = prepare_truth(
             self.protocol, truth[self.protocol.quantity], items, declared=self.rules.declared
         )
         for name in {name for spec in self.protocol.specs for name in spec.metric.needs}:
             items.get(name)
-        used = {f"inputs/{name}": thing for name, thing in own.inputs.at_hand().items()}
-        used |= {
-            f"truth/{name}": thing for name, thing in (own.truth or own.inputs).at_hand().items()
-        }
+        used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
+        used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
         self._hash = things_hash(used)
         self._sample, self._ready = sample.id, ready
         return ready

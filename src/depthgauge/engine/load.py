@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,19 @@ def load_run(folder: str | Path) -> Run:
     """
     path = Path(folder)
     info = read_info(path)
+    require_finished(path, info)
     protocol = protocol_of(info, path)
     entrants = entrants_of(info)
-    require_finished(path, info)
-    outcomes, timings = read_outcomes(path, protocol)
+    outcomes, timings, estimate_hashes = read_outcomes(path, protocol)
     _require_same_items(info, entrants, outcomes, path)
     scenes = {name: info["scenes"].get(name, "") for name in info["samples"]}
     results = {}
     curves = {}
     for key, found in outcomes.items():
         ordered = {name: found[name] for name in info["samples"] if name in found}
-        results[key] = gather(protocol, ordered, scenes)
+        found_here = gather(protocol, ordered, scenes)
+        left_out = (*info["left_out"], *found_here.left_out)
+        results[key] = replace(found_here, left_out=left_out)
         curves[key] = {n: o.curve for n, o in ordered.items() if o.curve is not None}
     hashes = {n: o.truth_hash for found in outcomes.values() for n, o in found.items()}
     scored = {n for found in outcomes.values() for n, o in found.items() if not o.skipped}
@@ -43,6 +46,7 @@ def load_run(folder: str | Path) -> Run:
         samples=tuple(name for name in info["samples"] if name in scored),
         scenes=scenes,
         truth_hashes=hashes,
+        estimate_hashes=estimate_hashes,
         curves=curves,
         timings=tuple(timings),
         info=info,
@@ -61,5 +65,5 @@ def _require_same_items(
     if keys != set(outcomes) or any(set(found) != samples for found in outcomes.values()):
         raise BadData(
             f"{path}: its tables are not of the methods and samples that its run.json names; "
-            "delete scores.parquet and run the command that began it again."
+            "run the command that began it again."
         )

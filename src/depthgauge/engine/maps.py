@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.estimates import estimate_folder, read_stored
+from depthgauge.engine.estimates import Place, estimate_hash, read_stored
+from depthgauge.engine.foreign import finder_inputs
 from depthgauge.engine.judge import Judge, Rules
 from depthgauge.engine.measure import Prepared
 from depthgauge.engine.record import Entrant, Run
 from depthgauge.engine.rescore import recorded
 from depthgauge.engine.run_folder import find_data
-from depthgauge.engine.work import Finder
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.types import Image, Inputs, Map, Sample
+from depthgauge.types import Image, Map, Sample
 
 
 class RunMaps:
@@ -46,31 +46,44 @@ class RunMaps:
 
     def truth(self, sample: str) -> Map:
         """The truth as it is compared."""
-        return self._judge.prepared(self._samples[sample], None).truth
+        return self.missing(sample).truth
+
+    def missing(self, sample: str) -> Prepared:
+        """A sample as one without an estimate is compared."""
+        return self._judge.prepared(self._known(sample), None)
 
     def prepared(self, entrant: Entrant, sample: str, seed: int = 0) -> Prepared | None:
         """A method's estimate beside the truth; None where the method failed there."""
         if sample in self.run.results[entrant.label, seed].failed:
             return None
-        estimate = self._estimate(entrant, self._samples[sample], seed)
-        return self._judge.prepared(self._samples[sample], estimate)
+        estimate = self._estimate(entrant, sample, seed)
+        return self._judge.prepared(self._known(sample), estimate)
 
     def all_prepared(self, sample: str) -> Mapping[str, Prepared]:
         """Every method's estimate of a sample, of its first seed, by label."""
         found = {e.label: self.prepared(e, sample, e.seeds[0]) for e in self.run.entrants}
         return {label: prepared for label, prepared in found.items() if prepared is not None}
 
-    def _estimate(self, entrant: Entrant, sample: Sample, seed: int) -> Map:
-        quantity = self.run.protocol.quantity
-        if entrant.method == "folder":
-            finder = Finder(DATASETS[self.run.protocol.dataset], sample.id, quantity)
-            given = Inputs({"sample": sample.id, "quantity": quantity, "finder": finder})
-            return recorded(entrant).estimate(given, quantity).values
-        folder = estimate_folder(self._estimates, entrant.label, seed, sample.id)
+    def _known(self, sample: str) -> Sample:
+        """A sample whose truth is still the one that was scored against."""
+        found = self._samples[sample]
+        if self._judge.hash_of(found) != self.run.truth_hashes.get(sample):
+            raise BadData(f"{sample}: its truth has changed since the run; score it again.")
+        return found
+
+    def _estimate(self, entrant: Entrant, sample: str, seed: int) -> Map:
+        protocol = self.run.protocol
         try:
-            return read_stored(folder, quantity, entrant.options_hash).estimate.values
-        except (OSError, ValueError, KeyError, TypeError, DepthgaugeError) as error:
-            raise BadData(
-                f"{folder}: the estimate that was stored there cannot be used ({error}); run the "
-                "method again in a new run folder."
-            ) from error
+            if entrant.method == "folder":
+                given = finder_inputs(protocol.dataset, sample, protocol.quantity)
+                values = recorded(entrant).estimate(given, protocol.quantity).values
+            else:
+                place = Place(self._estimates, entrant.label, seed, sample)
+                stored = read_stored(place, protocol.quantity, entrant.options_hash)
+                values = stored.estimate.values
+        except DepthgaugeError as error:
+            raise BadData(f"the estimate of {entrant.label} cannot be used: {error}") from error
+        known = self.run.estimate_hashes.get((entrant.label, seed), {}).get(sample, "")
+        if known and estimate_hash(values) != known:
+            raise BadData(f"the estimate of {entrant.label} has changed since; score it again.")
+        return values

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,10 @@ from depthgauge.engine.judge import Outcome
 from depthgauge.engine.record import THRESHOLDS, Curve, Key, Timing
 from depthgauge.errors import BadFile
 from depthgauge.io import write_bytes
-from depthgauge.metrics import Order
 from depthgauge.types import Score, State
 
 _PACK = 20_000
+_PACK_VALUES = 4_000_000
 _SCHEMAS: dict[str, dict[str, str]] = {
     "scores": {
         "benchmark": "string",
@@ -41,6 +42,7 @@ _SCHEMAS: dict[str, dict[str, str]] = {
         "missing": "int64",
         "unit": "string",
         "state": "list",
+        "values": "floats",
     },
     "samples": {
         "method": "string",
@@ -96,29 +98,35 @@ def write_tables(folder: Path, protocol: Protocol, items: Iterable[Item]) -> Non
         tables[name].write(folder / f"{name}.parquet")
 
 
+def read_failures(folder: Path) -> dict[tuple[str, int, str], str]:
+    """Why methods failed, by label, seed and sample."""
+    return {_item_key(row): row["failed"] for row in _read(folder, "samples") if row["failed"]}
+
+
 def read_outcomes(
     folder: Path, protocol: Protocol
-) -> tuple[dict[Key, dict[str, Outcome]], list[Timing]]:
-    """What came of every item, by method and seed and then by sample; and what it cost."""
+) -> tuple[dict[Key, dict[str, Outcome]], list[Timing], dict[Key, dict[str, str]]]:
+    """What came of every item, by method and seed and then by sample; what it cost; the hashes of
+    the estimates.
+    """
     scores: dict[tuple[str, int, str], dict[str, Score]] = {}
-    # The state of an order statistic is its sorted errors, where pooling needs them.
-    merged = protocol.pool != "image"
-    orders = {spec.id for spec in protocol.specs if merged and _is_order(spec)}
     alignments: dict[tuple[str, int, str], Any] = {}
     samples = _read(folder, "samples")
     for row in samples:
         found = json.loads(row["alignment"]) if row["alignment"] else None
         alignments[_item_key(row)] = read_alignment(found)
     for row in _read(folder, "scores"):
-        score = _score(row, orders, alignments.get(_item_key(row)))
+        score = _score(row, alignments.get(_item_key(row)))
         scores.setdefault(_item_key(row), {})[row["score"]] = score
     curves = {
         _item_key(row): Curve(np.array(row["within"], np.int64), row["count"], row["missing"])
         for row in _read(folder, "curves")
     }
     outcomes: dict[Key, dict[str, Outcome]] = {}
+    hashes: dict[Key, dict[str, str]] = {}
     for row in samples:
         key = _item_key(row)
+        hashes.setdefault(key[:2], {})[key[2]] = row["estimate_hash"]
         outcomes.setdefault(key[:2], {})[key[2]] = Outcome(
             scores=scores.get(key, {}),
             failed=row["failed"],
@@ -127,11 +135,7 @@ def read_outcomes(
             curve=curves.get(key),
             truth_hash=row["truth_hash"],
         )
-    return outcomes, [Timing(**row) for row in _read(folder, "timings")]
-
-
-def _is_order(spec: Any) -> bool:
-    return isinstance(spec.metric.recipe(**spec.params), Order)
+    return outcomes, [Timing(**row) for row in _read(folder, "timings")], hashes
 
 
 def _item_key(row: Mapping[str, Any]) -> tuple[str, int, str]:
@@ -142,7 +146,7 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
     specs = {spec.id: spec for spec in protocol.specs}
     for name, score in item.outcome.scores.items():
         spec = specs.get(name)
-        before, _, region = name.partition("@")
+        before, _, place = name.partition("@")
         metric, _, params = before.partition(":")
         yield {
             "benchmark": protocol.id,
@@ -151,7 +155,7 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
             "seed": item.seed,
             "sample": item.sample,
             "score": name,
-            "region": region,
+            "region": place if spec is None else spec.region,
             "metric": metric if spec is None else spec.metric.name,
             "params": params if spec is None else json.dumps(dict(spec.params), sort_keys=True),
             "value": None if math.isnan(score.value) else score.value,
@@ -159,24 +163,16 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
             "count": score.count,
             "missing": score.missing,
             "unit": score.unit,
-            "state": _state_list(score.state),
+            "state": None if score.state is None else score.state.sums,
+            "values": None if score.state is None else score.state.values,
         }
 
 
-def _state_list(state: State | None) -> list[float] | None:
-    if state is None:
-        return None
-    held = state.sums if state.values is None else state.values
-    return [float(value) for value in held]
-
-
-def _score(row: Mapping[str, Any], orders: set[str], alignment: Any) -> Score:
+def _score(row: Mapping[str, Any], alignment: Any) -> Score:
     state = None
-    if (held := row["state"]) is not None:
-        sorted_errors = row["score"] in orders
-        sums = np.zeros(0) if sorted_errors else np.array(held, np.float64)
-        values = np.array(held, np.float32) if sorted_errors else None
-        state = State(row["count"], row["missing"], sums, values)
+    if (sums := row["state"]) is not None:
+        held = np.array(sums, np.float64)
+        state = State(row["count"], row["missing"], held, row["values"])
     return Score(
         value=math.nan if row["value"] is None else row["value"],
         count=row["count"],
@@ -237,6 +233,7 @@ class _Table:
             "double": pa.float64(),
             "bool": pa.bool_(),
             "list": pa.list_(pa.float64()),
+            "floats": pa.large_list(pa.float32()),
         }
         about = {"depthgauge": f"{name} 1"}
         if name == "curves":
@@ -245,17 +242,20 @@ class _Table:
         self._schema = pa.schema(fields, metadata=about)
         self._rows: list[dict[str, Any]] = []
         self._packed: list[Any] = []
+        self._held = 0
 
     def add(self, row: dict[str, Any]) -> None:
         self._rows.append(row)
-        if len(self._rows) >= _PACK:
+        held = row.get("values")
+        self._held += 0 if held is None else len(held)
+        if len(self._rows) >= _PACK or self._held >= _PACK_VALUES:
             self._pack()
 
     def _pack(self) -> None:
         import pyarrow as pa
 
         self._packed.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
-        self._rows = []
+        self._rows, self._held = [], 0
 
     def write(self, path: Path) -> None:
         import pyarrow as pa
@@ -274,12 +274,32 @@ def _read(folder: Path, name: str) -> list[dict[str, Any]]:
 
     path = folder / f"{name}.parquet"
     try:
-        # Opened here: pyarrow would take some names for addresses, and not every name is text.
-        with open(path, "rb") as file:
-            table = pq.read_table(file, columns=list(_SCHEMAS[name]))
-        rows: list[dict[str, Any]] = table.to_pylist()
+        # By bytes: pyarrow would take some names for addresses, and not every name is text. Not a
+        # Python file either: its buffers, freed by Arrow's threads, may end a process that ends.
+        with pa.OSFile(os.fsencode(path)) as file:
+            table = pq.read_table(file, columns=list(_SCHEMAS[name]), use_threads=False)
+        arrays = _float_lists(table)
+        rows: list[dict[str, Any]] = table.drop_columns(list(arrays)).to_pylist()
+        for column, values in arrays.items():
+            for row, array in zip(rows, values, strict=True):
+                row[column] = array
     except FileNotFoundError:
         raise BadFile(f"{path}: is not there; run the command that began it again.") from None
     except (pa.ArrowException, OSError) as error:
         raise BadFile(f"{path}: cannot be read ({error}); delete it and run again.") from error
     return rows
+
+
+def _float_lists(table: Any) -> dict[str, list[Any]]:
+    """Columns of long lists as arrays; as Python numbers they would take ten times the memory."""
+    found: dict[str, list[Any]] = {}
+    if "values" in table.column_names:
+        column = table.column("values")
+        found["values"] = [
+            np.array(cell.values.to_numpy(zero_copy_only=False), np.float32)
+            if cell.is_valid
+            else None
+            for chunk in column.chunks
+            for cell in chunk
+        ]
+    return found

@@ -61,6 +61,10 @@ def prepare_truth(
             name: subsample_truth(mask, protocol.truth_scale, protocol.quantity)
             for name, mask in masks.items()
         }
+    if protocol.align.kind != "none" and protocol.align.fit_on not in masks:
+        why = unavailable.get(protocol.align.fit_on, "there is no such region")
+        where = protocol.align.fit_on
+        raise Unavailable(f"the alignment is fitted on '{where}', not to be had here: {why}")
     low, high = estimate_range(protocol, items)
     return Ready(scale_truth(protocol, full), masks, unavailable, items, low, high)
 
@@ -72,7 +76,7 @@ def prepare(protocol: Protocol, estimate: Map | None, ready: Ready) -> Prepared:
     if protocol.quantity == "depth" and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is none; only a shift can make one of it.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
-    alignment = _fit(protocol, estimate, truth, masks, ready.unavailable)
+    alignment = _fit(protocol, estimate, truth, masks)
     if alignment is not None:
         estimate = apply_alignment(estimate, alignment, protocol.quantity)
     if protocol.estimate.clip is not None:
@@ -123,14 +127,10 @@ def _fit(
     estimate: Map,
     truth: Map,
     masks: Mapping[str, Mask],
-    unavailable: Mapping[str, str],
 ) -> Alignment | None:
     align = protocol.align
     if align.kind == "none":
         return None
-    if align.fit_on not in masks:
-        why = unavailable.get(align.fit_on, "there is no such region")
-        raise Unavailable(f"the alignment is fitted on '{align.fit_on}', not to be had here: {why}")
     return fit_alignment(
         estimate,
         truth,

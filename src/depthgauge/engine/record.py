@@ -84,3 +84,5 @@ class Run:
     timings: tuple[Timing, ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
     """The rest of run.json: data folder, versions, host, dates, command."""
+    estimate_hashes: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
+    """SHA-256 of each estimate's values, by sample; empty where a method failed."""

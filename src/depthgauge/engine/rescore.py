@@ -11,6 +11,7 @@ from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.begin import Plan
 from depthgauge.engine.judge import Rules
+from depthgauge.engine.parquet import read_failures
 from depthgauge.engine.record import Entrant, Run
 from depthgauge.engine.run import Progress, Where, default_workers, execute
 from depthgauge.engine.run_folder import entrants_of, find_data, read_info, require_finished
@@ -32,6 +33,8 @@ def rescore(
     progress: Progress | None = None,
 ) -> Run:
     """Scores the estimates that a run kept under another protocol; no method is called.
+
+    Methods whose estimates were not kept are left out.
 
     Args:
         source: The run folder.
@@ -57,19 +60,33 @@ def rescore(
             f"{root}: has no sample '{lacking[0]}', of which {folder} has estimates; "
             "name the folder with --data."
         )
+    entrants = [e for e in entrants_of(info) if _has_estimates(info, e.label)]
+    if not entrants:
+        raise BadData(f"{folder}: its estimates were not kept; run the methods again.")
     context = Context(
         folder=Path(out).absolute(),
         rules=Rules.of(protocol, samples),
         dataset=protocol.dataset,
-        methods=tuple(recorded(entrant) for entrant in entrants_of(info)),
+        methods=tuple(recorded(entrant) for entrant in entrants),
         threads=threads,
-        reuse_from=folder / "estimates",
+        reuse_from=Path(info.get("estimates") or folder / "estimates"),
     )
-    own_seeds = {entrant.label: len(entrant.seeds) for entrant in entrants_of(info)}
     where = Where(default_workers() if workers is None else workers, cluster)
-    plan = Plan(context, chosen, 1, root, own_seeds=own_seeds)
+    plan = Plan(
+        context,
+        chosen,
+        1,
+        root,
+        own_seeds={entrant.label: len(entrant.seeds) for entrant in entrants},
+        before=read_failures(folder),
+    )
     # What the run lacked when it was last scored again may be there by now.
     return execute(plan, where, retry_failed=True, progress=progress)
+
+
+def _has_estimates(info: Mapping[str, Any], label: str) -> bool:
+    body = next(body for body in info["methods"] if body["label"] == label)
+    return bool(body["kept"] or not body["keeps"])
 
 
 def _require_same_quantity(info: Mapping[str, Any], protocol: Protocol, folder: Path) -> None:
@@ -79,10 +96,6 @@ def _require_same_quantity(info: Mapping[str, Any], protocol: Protocol, folder: 
             f"{folder}: its estimates are of {before}, {protocol.id} scores {protocol.quantity}; "
             "choose a benchmark of the same quantity."
         )
-    if not info["keep_estimates"] and info["methods"]:
-        kept = any(not body["keeps"] for body in info["methods"])
-        if not kept:
-            raise BadData(f"{folder}: its estimates were not kept; run the methods again.")
 
 
 def recorded(entrant: Entrant) -> Method:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,24 +13,22 @@ from typing import Any
 
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.begin import Plan, begin, now, refuse_strange
+from depthgauge.engine.begin import Plan, begin, refuse_strange
 from depthgauge.engine.evaluate import choose
 from depthgauge.engine.executors import run_here, run_processes
-from depthgauge.engine.item import Item, read_item
+from depthgauge.engine.finish import finish, items_to_redo
 from depthgauge.engine.judge import Rules
 from depthgauge.engine.load import load_run
-from depthgauge.engine.parquet import has_tables, write_tables
+from depthgauge.engine.parquet import has_tables
 from depthgauge.engine.record import Run
 from depthgauge.engine.run_folder import (
-    entrants_of,
     finished,
     item_path,
     open_folder,
     write_info,
 )
-from depthgauge.engine.task import GIVEN, Context, Task, task_id
-from depthgauge.engine.work import is_stale
-from depthgauge.errors import BadData, BadFile, Misuse, NothingScored
+from depthgauge.engine.task import GIVEN, Context, Task
+from depthgauge.errors import BadData, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
 from depthgauge.types import Sample
 
@@ -101,19 +100,21 @@ def run(
         DepthgaugeError: The run could not be finished; what is finished is kept.
     """
     protocol = find_benchmark(benchmark)
-    found = tuple(_limited(method, time_limit_s) for method in find_methods(methods))
+    named = [methods] if isinstance(methods, (str, Path)) else methods
+    found = tuple(_limited(method, time_limit_s) for method in find_methods(named))
     where = Where(default_workers() if workers is None else workers, cluster)
     _check_call(found, where, seeds, time_limit_s)
-    samples = list(DATASETS[protocol.dataset].samples(Path(data), protocol.split))
+    root = Path(data).absolute()  # a method may change the working folder
+    samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
     rules = Rules.of(protocol, samples)
-    chosen = choose(samples, only)
+    chosen = choose(samples, [only] if isinstance(only, str) else only)
     known = _with_truth(chosen, protocol)
     _check_ids(known)
     _check_methods(found, protocol, known)
     folder = Path(out).absolute()
     context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
-    planned = Plan(context, tuple(known), seeds, Path(data).absolute(), tuple(left_out))
+    planned = Plan(context, tuple(known), seeds, root, tuple(left_out))
     return execute(planned, where, retry_failed=retry_failed, progress=progress)
 
 
@@ -168,22 +169,24 @@ def execute(
 ) -> Run:
     """Does what is not done yet, then makes the tables."""
     context = plan.context
-    refuse_strange(context.folder)
+    if context.folder.exists():
+        refuse_strange(context.folder)
     with open_folder(context.folder):
+        refuse_strange(context.folder)
         info = begin(plan)
         tasks = list(plan.tasks())
+        anew = items_to_redo(context, tasks, retry_failed)
+        for name in anew:
+            item_path(context.folder, name).unlink(missing_ok=True)
         done = finished(context.folder)
-        done -= _stale(context, tasks, done)
-        if retry_failed:
-            done -= _failed(context.folder, tasks, done)
-        left = [task for task in tasks if task.id not in done]
+        left = [replace(t, again=t.id in anew) for t in tasks if t.id not in done]
         if left:
-            write_info(context.folder, {**info, "finished": None})
-            (context.folder / "scores.parquet").unlink(missing_ok=True)
+            info = {**info, "finished": None}
+            write_info(context.folder, info)
             broken = _do(context, left, where, len(tasks), progress)
             _require_whole(broken, len(tasks))
-        if not has_tables(context.folder):
-            _finish(context, info)
+        if info["finished"] is None or info["unfinished"] or not has_tables(context.folder):
+            finish(context, info)
     return load_run(context.folder)
 
 
@@ -227,62 +230,6 @@ def _require_whole(broken: Sequence[str], n: int) -> None:
         raise BadData(f"{broken[0]}{more}; what is finished is kept, run the same command again.")
 
 
-def _finish(context: Context, info: dict[str, Any]) -> None:
-    items = (_item(context.folder, name, info) for name in _wanted(info, context))
-    write_tables(context.folder, context.protocol, _same_truth(items, context.folder))
-    write_info(context.folder, {**info, "finished": now()})
-
-
-def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
-    """A finished item, which is what its name says."""
-    path = item_path(folder, name)
-    item = read_item(path)
-    key = (item.method, item.options_hash, item.seed, item.sample)
-    if task_id(info["protocol_hash"], *key) != name:
-        raise BadFile(f"{path}: is not the item that was written there; delete it and run again.")
-    return item
-
-
-def _wanted(info: Mapping[str, Any], context: Context) -> list[str]:
-    """The items of all methods of the folder, sorted; also of those that an earlier call added."""
-    wanted = [
-        task_id(info["protocol_hash"], entrant.label, entrant.options_hash, seed, sample)
-        for entrant in sorted(entrants_of(info), key=lambda entrant: entrant.label)
-        for seed in sorted(entrant.seeds)
-        for sample in sorted(info["samples"])
-    ]
-    lacking = set(wanted) - finished(context.folder)
-    if lacking:
-        raise BadData(
-            f"{context.folder}: {len(lacking)} of {len(wanted)} items, of methods that an earlier "
-            "command began, are not finished; run that command again."
-        )
-    return wanted
-
-
-def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:
-    """Passes the items on; refuses a run whose data changed between two commands."""
-    hashes: dict[str, str] = {}
-    for item in items:
-        if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:
-            raise BadData(
-                f"{folder}: the truth of sample '{item.sample}' changed while this run was made; "
-                "begin a new run in another folder."
-            )
-        yield item
-
-
-def _stale(context: Context, tasks: Sequence[Task], done: set[str]) -> set[str]:
-    """Items of files that somebody else made and has replaced since; they are scored again."""
-    own = [t for t in tasks if t.id in done and not context.methods[t.method].spec.keeps]
-    return {t.id for t in own if is_stale(read_item(item_path(context.folder, t.id)), t, context)}
-
-
-def _failed(folder: Path, tasks: Sequence[Task], done: set[str]) -> set[str]:
-    ids = {task.id for task in tasks} & done
-    return {name for name in ids if read_item(item_path(folder, name)).outcome.failed}
-
-
 def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
     known = [s for s in samples if s.truth is not None and protocol.quantity in s.truth]
     if not known:
@@ -294,8 +241,16 @@ def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
 
 
 def _check_ids(samples: Iterable[Sample]) -> None:
-    """Refuses names that no table can hold, before anything is run."""
+    """Refuses names that no table or disk can hold apart, before anything is run."""
+    seen: dict[str, str] = {}
     for sample in samples:
+        folded = unicodedata.normalize("NFC", sample.id).casefold()
+        if folded in seen:
+            raise BadData(
+                f"samples '{seen[folded]}' and '{sample.id}' would be one folder on some disks; "
+                "rename one of them."
+            )
+        seen[folded] = sample.id
         try:
             sample.id.encode()
         except UnicodeEncodeError as error:

@@ -26,7 +26,6 @@ _PARTS: dict[str, type] = {
     "scenes": dict,
     "left_out": list,
     "methods": list,
-    "keep_estimates": bool,
     "made_by": dict,
     "commands": list,
 }
@@ -73,8 +72,11 @@ def _wrong_parts(body: Any, parts: Mapping[str, type]) -> list[str]:
 
 def _wrong_methods(info: Mapping[str, Any]) -> list[str]:
     found = info.get("methods")
-    each = found if isinstance(found, list) else []
-    if found == []:
+    begun = info.get("unfinished", [])
+    if not isinstance(begun, list):
+        return ["'unfinished'"]
+    each = [*found, *begun] if isinstance(found, list) else []
+    if found == [] == begun:
         return ["no methods"]
     return [f"methods: {name}" for body in each for name in _wrong_parts(body, _METHOD_PARTS)]
 
@@ -83,7 +85,8 @@ def require_finished(folder: Path, info: Mapping[str, Any]) -> None:
     """Refuses a run that still lacks items."""
     if (folder / "scores.parquet").is_file():
         return
-    n = len(info["samples"]) * sum(len(body["seeds"]) for body in info["methods"])
+    begun = [*info["methods"], *info.get("unfinished", ())]
+    n = len(info["samples"]) * sum(len(body["seeds"]) for body in begun)
     raise BadData(
         f"{folder}: this run is not finished, {len(finished(folder))} of {n} items are there; "
         "run the command that began it again."
@@ -107,7 +110,7 @@ def protocol_of(info: Mapping[str, Any], where: Path) -> Protocol:
 
 
 def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
-    """The methods of a run."""
+    """The methods of a run whose items are all in its tables."""
     return tuple(
         Entrant(
             label=body["label"],
@@ -155,6 +158,7 @@ def open_folder(folder: Path) -> Iterator[None]:
         ) from error
     with lock:
         _lock(lock, folder)
+        _remove_parts(folder)
         yield
         _remove_parts(folder)
 
@@ -174,7 +178,7 @@ def _lock(file: Any, folder: Path) -> None:
 
 def _remove_parts(folder: Path) -> None:
     """Half-written files that a killed process left."""
-    for place in (folder, folder / "items"):
-        for path in place.glob(".*.part"):
-            with suppress(OSError):
-                path.unlink()
+    places = [*folder.glob(".*.part"), *(folder / "items").glob(".*.part")]
+    for path in [*places, *(folder / "estimates").rglob(".*.part")]:
+        with suppress(OSError):
+            path.unlink()

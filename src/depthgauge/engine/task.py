@@ -28,6 +28,10 @@ class Task:
     sample: Sample
     failed: str = ""
     """Set where the method is known to fail here: it is not called again."""
+    before: str = ""
+    """Why the method failed in the run that is scored again; it has no estimate then."""
+    again: bool = False
+    """Whether the estimate is made anew, also where one is stored."""
     details: str = ""
     """What the method wrote before it failed."""
 

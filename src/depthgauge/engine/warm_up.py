@@ -8,7 +8,6 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.judge import Judge, Rules
-from depthgauge.errors import DepthgaugeError
 from depthgauge.types import Inputs, Sample, Truth
 from depthgauge.units import CHANNELS
 
@@ -20,7 +19,7 @@ def warm_up(rules: Rules) -> None:
     if rules.protocol.twin is not None:
         return
     sample = _sample(rules)
-    with suppress(DepthgaugeError):  # a region that cannot be had here compiles when it is used
+    with suppress(Exception):  # a region that cannot be had here compiles when it is used
         Judge(rules).score_map(sample, lambda: _map(rules.protocol, 1))
 
 

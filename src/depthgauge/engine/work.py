@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import math
 import platform
+import tempfile
 import time
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from depthgauge.benchmarks import Protocol
-from depthgauge.datasets import DATASETS, Dataset, things_hash
-from depthgauge.engine.estimates import Stored, find_stored, keep, plain_extras
-from depthgauge.engine.evaluate import locate
+import numpy as np
+
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import DATASETS
+from depthgauge.engine.estimates import (
+    Place,
+    Stored,
+    estimate_hash,
+    find_stored,
+    keep,
+    plain_extras,
+    read_stored,
+)
+from depthgauge.engine.foreign import Finder
+from depthgauge.engine.isolated import isolated
 from depthgauge.engine.item import Item, write_item
 from depthgauge.engine.judge import Judge, Outcome
 from depthgauge.engine.record import Timing
+from depthgauge.engine.run_folder import item_path
 from depthgauge.engine.task import Context, Task
-from depthgauge.errors import BadEstimate, DepthgaugeError, MethodFailed
+from depthgauge.engine.texts import cut, reason
+from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed
 from depthgauge.methods import Method, Usage, metered
-from depthgauge.types import Estimate, Inputs, Sample, is_known
+from depthgauge.types import Estimate, Inputs, Map, is_known
 
-_MOST_DETAILS = 4000
 _NOTHING = Usage(math.nan, math.nan, None)
 
 
@@ -35,22 +46,9 @@ class _Made:
     estimate: Estimate | None = None
     usage: Usage = _NOTHING
     path: Path | None = None
-    """Where it lies on disk."""
+    """The file of somebody else that it was read from."""
     failed: str = ""
     details: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Finder:
-    """Where a sample's estimate lies in a folder that somebody else made."""
-
-    dataset: Dataset
-    sample: str
-    quantity: str
-
-    def find(self, root: Path, name: str | None = None) -> Path:
-        """The one file of this sample; an error that says where it was looked for."""
-        return locate(self.dataset, root, self.sample, self.quantity, name)
 
 
 def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], None]) -> str:
@@ -72,7 +70,7 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
     made = _estimate(task, context, method)
     estimated()
     began = time.perf_counter()
-    outcome = _judge(task.sample, made, context.protocol, judge)
+    outcome = _judge(task, made, context, judge)
     timing = Timing(
         method=method.label,
         seed=task.seed,
@@ -81,7 +79,7 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         cpu_s=made.usage.cpu_s,
         peak_memory_mb=math.nan if (peak := made.usage.peak_memory_mb) is None else peak,
         score_s=time.perf_counter() - began,
-        host=platform.node(),
+        host=cut(platform.node()),
     )
     item = Item(
         method=method.label,
@@ -90,62 +88,43 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         sample=task.sample.id,
         outcome=outcome,
         timing=timing,
-        estimate_hash="" if made.estimate is None else estimate_hash(made.estimate),
-        details=made.details,
-        extras=_extras(method, made),
+        estimate_hash="" if made.estimate is None else estimate_hash(made.estimate.values),
+        details=cut(made.details),
+        extras={} if made.estimate is None else plain_extras(made.estimate.extras),
     )
-    write_item(context.folder / "items" / f"{task.id}.json", item)
+    write_item(item_path(context.folder, task.id), item)
     return outcome.failed
-
-
-def _extras(method: Method, made: _Made) -> dict[str, Any]:
-    """What a method told besides; of a file that is not ours, also which one it was."""
-    if made.estimate is None:
-        return {}
-    told = plain_extras(made.estimate.extras)
-    if method.spec.keeps or made.path is None:
-        return told
-    return {**told, "stamp": _stamp(made.path)}
-
-
-def is_stale(item: Item, task: Task, context: Context) -> bool:
-    """Whether an item was made of a file that is not ours and has changed since, or is another."""
-    method = context.methods[task.method]
-    if method.spec.keeps:
-        return False
-    finder = Finder(DATASETS[context.dataset], task.sample.id, context.protocol.quantity)
-    options: Any = method.options
-    try:
-        path = finder.find(options.path, options.name)
-        return [str(path), _stamp(path)] != [item.extras.get(key) for key in ("path", "stamp")]
-    except (OSError, DepthgaugeError):
-        return True
-
-
-def _stamp(path: Path) -> str:
-    """Its size and when it was changed; what is replaced has another."""
-    about = path.stat()
-    return f"{about.st_size} bytes, {about.st_mtime_ns} ns"
-
-
-def estimate_hash(estimate: Estimate) -> str:
-    """The same for the same values, however they are stored."""
-    return things_hash({"values": estimate.values})
 
 
 def _estimate(task: Task, context: Context, method: Method) -> _Made:
     if task.failed:
         return _Made(failed=task.failed, details=task.details)
-    stored = find_stored(context, method, task)
-    if stored is not None:
-        return _Made(stored.estimate, stored.usage, stored.path)
-    if context.reuse_from is not None and method.spec.keeps:
-        return _Made(failed="the run that is scored again has no estimate of this sample.")
+    if not method.spec.keeps:
+        return _call(method, task, context)
+    root = context.reuse_from or context.folder / "estimates"
+    place = Place(root, method.label, task.seed, task.sample.id)
+    if context.reuse_from is not None:
+        return _stored_before(place, task, context, method)
+    known = None
+    if not task.again:
+        known = find_stored(place, context.protocol.quantity, method.options_hash)
+    if known is not None:
+        return _Made(known.estimate, known.usage)
     made = _call(method, task, context)
-    if made.estimate is not None and method.spec.keeps and context.keep_estimates:
-        path = keep(context, method, task, Stored(made.estimate, made.usage))
-        return replace(made, path=path)
+    if made.estimate is not None and context.keep_estimates:
+        keep(place, method, Stored(made.estimate, made.usage))
     return made
+
+
+def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Made:
+    """The estimate of the run that is scored again; a lost one is no failure of the method."""
+    try:
+        stored = read_stored(place, context.protocol.quantity, method.options_hash)
+    except BadData:
+        if task.before:
+            return _Made(failed=task.before)
+        raise
+    return _Made(stored.estimate, stored.usage)
 
 
 def _call(method: Method, task: Task, context: Context) -> _Made:
@@ -153,58 +132,55 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
     inputs = _inputs(method, task, context)
     quantity = context.protocol.quantity
     try:
-        estimate, usage = metered(lambda: method.estimate(inputs, quantity))
-        path = estimate.extras.get("path")
-        own = estimate.extras.get("usage")
-        _check(estimate, quantity)
+        with isolated(task.sample.id, task.seed):
+            estimate, usage = metered(lambda: method.estimate(inputs, quantity))
+        if method.spec.keeps and not is_known(estimate.values).any():
+            raise BadEstimate(f"the estimate of method '{method.label}' has no finite value.")
     except MethodFailed as error:
-        return _Made(failed=str(error), details=str(getattr(error, "details", "")))
+        return _Made(failed=reason(str(error)), details=error.details)
     except DepthgaugeError as error:
-        return _Made(failed=str(error))
+        return _Made(failed=reason(str(error)))
     except MemoryError:
         return _Made(failed="there was not enough memory for the method.")
-    except (Exception, SystemExit) as error:
-        said = " ".join(str(error).split())[:300]
-        why = f"the method raised {type(error).__name__}" + (f": {said}" if said else "")
-        return _Made(failed=f"{why}.", details=traceback.format_exc()[-_MOST_DETAILS:])
-    return _Made(estimate, own or usage, None if path is None else Path(path))
+    told, path = estimate.extras.get("usage"), estimate.extras.get("path")
+    own = told if isinstance(told, Usage) else usage
+    foreign = not method.spec.keeps and isinstance(path, str)
+    return _Made(estimate, own, Path(str(path)) if foreign else None)
 
 
 def _inputs(method: Method, task: Task, context: Context) -> Inputs:
-    """What the method may see, read already, so that its time is its own."""
+    """What the method may see; what it needs is read already, so that its time is its own.
+
+    An input that cannot be read is a fault of the data, not of the method.
+    """
     own = task.sample.inputs.fresh()
     quantity = context.protocol.quantity
-    given = {
-        "sample": task.sample.id,
-        "quantity": quantity,
-        "seed": task.seed,
-        "finder": Finder(DATASETS[context.dataset], task.sample.id, quantity),
-    }
-    for name in method.spec.needs:
+    needs = method.spec.needs or tuple(own)
+    for name in needs:
         if name in own:
             own[name]
-    return Inputs({name: partial(own.__getitem__, name) for name in own} | given)
+    given = {"sample": task.sample.id, "quantity": quantity, "seed": task.seed}
+    if "finder" in needs:
+        given["finder"] = Finder(DATASETS[context.dataset], task.sample.id, quantity)
+    return Inputs({**own.__getstate__(), **own.at_hand(), **given})
 
 
-def _check(estimate: Estimate, quantity: str) -> None:
-    if estimate.quantity != quantity:
-        raise BadEstimate(f"the method gave {estimate.quantity}; expected {quantity}.")
-    if not is_known(estimate.values).any():
-        raise BadEstimate("the method's estimate has no finite value.")
-
-
-def _judge(sample: Sample, made: _Made, protocol: Protocol, judge: Judge) -> Outcome:
-    estimate, path = made.estimate, made.path
+def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
+    estimate, sample = made.estimate, task.sample
     if estimate is None:
-        if not judge.has_truth(sample):
-            return Outcome(failed=made.failed, left_out=(sample.id,), skipped=True)
         return judge.score_none(sample, made.failed)
-    if protocol.twin is not None:
-        return judge.score_file(sample, partial(_on_disk, path))
-    return judge.score_map(sample, lambda: estimate.values)
+    if context.protocol.twin is None:
+        return judge.score_map(sample, lambda: estimate.values)
+    if made.path is not None:
+        return judge.score_file(sample, partial(Path, made.path))
+    with tempfile.TemporaryDirectory(prefix="depthgauge-") as folder:
+        path = Path(folder) / f"{estimate.quantity}.npy"
+        np.save(path, _marked(estimate.values, context.protocol.twin))
+        return judge.score_file(sample, partial(Path, path))
 
 
-def _on_disk(path: Path | None) -> Path:
-    if path is None:
-        raise BadEstimate("a twin reads estimates from files, so they have to be kept.")
-    return path
+def _marked(values: Map, twin: str) -> Map:
+    """Missing pixels as a public program wants them marked: to many of them NaN is a number."""
+    known = is_known(values)
+    mark = np.float32(getattr(TWINS[twin], "MISSING", np.nan))
+    return np.where(known if values.ndim == 2 else known[..., None], values, mark)

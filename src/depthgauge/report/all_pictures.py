@@ -8,6 +8,7 @@ from pathlib import Path
 
 from depthgauge.engine.maps import RunMaps
 from depthgauge.engine.record import Run
+from depthgauge.errors import DepthgaugeError
 from depthgauge.report.build import sample_maps
 from depthgauge.report.choice import MOST_SAMPLES
 from depthgauge.report.html import write_report
@@ -50,11 +51,15 @@ def write_all_pictures(
         notes=(),
     )
     written: list[str] = []
+    lost: list[str] = []
     groups = []
     for done, sample in enumerate(run.samples, start=1):
-        drawn = sample_maps(maps, page.board, sample, maps.all_prepared(sample))
-        groups.append(draw_sample(drawn))
-        if len(groups) == MOST_SAMPLES or done == len(run.samples):
+        try:
+            drawn = sample_maps(maps, page.board, sample, maps.all_prepared(sample))
+            groups.append(draw_sample(drawn))
+        except DepthgaugeError as error:
+            lost.append(f"There are no pictures of {sample}: {error}")
+        if groups and (len(groups) == MOST_SAMPLES or done == len(run.samples)):
             name = f"{path.stem}-pictures-{len(written) + 1}.html"
             title = f"{page.title}: pictures, page {len(written) + 1}"
             write_report(path.with_name(name), replace(bare, title=title, pictures=tuple(groups)))
@@ -63,4 +68,5 @@ def write_all_pictures(
         if progress is not None:
             progress(sample, done, len(run.samples))
     pages = ", ".join(written)
-    return replace(page, notes=(*page.notes, f"Pictures of all samples are beside this: {pages}."))
+    said = [f"Pictures of all samples are beside this: {pages}."] if written else []
+    return replace(page, notes=(*page.notes, *said, *lost))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,12 @@ def build_page(
         progress: Called with what was done, how much of it, of how much.
     """
     maps, notes = _open_maps(run, data)
-    oracles = score_oracles(maps, progress) if with_oracles and maps is not None else None
+    oracles = None
+    if with_oracles and maps is not None:
+        try:
+            oracles = score_oracles(maps, progress)
+        except DepthgaugeError as error:
+            notes.append(f"There are no oracles: {error}")
     board = make_board(run, main=main, accuracy=accuracy, practical=practical, oracles=oracles)
     known = values_of(run)
     values = {row.label: known[row.label] for row in board.rows if row.label in known}
@@ -102,8 +108,8 @@ def build_page(
 def _open_maps(run: Run, data: Path | None) -> tuple[RunMaps | None, list[str]]:
     if run.protocol.twin is not None:
         return None, ["A twin compares maps in its own way, so there are no pictures of it here."]
-    if not run.info.get("keep_estimates", True):
-        return None, ["The estimates of this run were not kept, so there are no pictures."]
+    if not all(body["kept"] or not body["keeps"] for body in run.info.get("methods", ())):
+        return None, ["Not all estimates of this run were kept, so there are no pictures."]
     try:
         return RunMaps(run, data), []
     except DepthgaugeError as error:
@@ -129,7 +135,7 @@ def _draw(
     chosen: Mapping[str, tuple[str, ...]],
     progress: Progress | None,
 ) -> tuple[list[SamplePictures], dict[str, Scatter], list[str]]:
-    edges = scatter_edges(maps.truth(sample) for sample in chosen)
+    edges = scatter_edges(_truths(maps, chosen))
     scatter: dict[str, Scatter] = {}
     pictures: list[SamplePictures] = []
     lost: list[str] = []
@@ -147,6 +153,12 @@ def _draw(
         if progress is not None:
             progress(f"drawing {sample}", done, len(chosen))
     return pictures, scatter, lost
+
+
+def _truths(maps: RunMaps, samples: Iterable[str]) -> Iterator[Map]:
+    for sample in samples:
+        with suppress(DepthgaugeError):  # it is said where the sample is drawn
+            yield maps.truth(sample)
 
 
 def sample_maps(

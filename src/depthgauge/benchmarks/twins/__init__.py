@@ -3,7 +3,8 @@
 A twin module has `REVISION`, `options(given) -> dict` (checked, defaults filled in; every quirk is
 one of them), `score_ids(options)` and `evaluate(sample, estimate_path, options) -> TwinScores`.
 `MAIN` is the score that sorts a leaderboard (the first where it has none), `HIGHER` names the
-metrics of which more is better.
+metrics of which more is better, `MISSING` is the value that a file has where there is no estimate
+(NaN where it does not say).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Twin(Protocol):
     REVISION: int
     MAIN: str
     HIGHER: tuple[str, ...]
+    MISSING: float
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All options, defaults filled in; unknown ones are an error."""

@@ -23,6 +23,7 @@ from depthgauge.types import Map, Mask, Sample, Score
 REVISION = 1
 MAIN = "totbad:2@nonocc"
 HIGHER = ("coverage",)
+MISSING = np.inf
 THRESHOLDS = (0.5, 1.0, 2.0, 4.0)
 REGIONS = ("nonocc", "all")
 FACTORS = (1, 2, 4)
