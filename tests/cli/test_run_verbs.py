@@ -406,3 +406,26 @@ def test_the_real_demo(shell, tmp_path):
     for line in told:
         words = re.split(r" {4,}", line.strip())[0]
         assert shell(*shlex.split(words)[1:]).code == 0
+
+
+def test_several_runs_make_one_report(run, work):
+    first, second = work.root / "first", work.root / "second"
+    run(*work.call(work.noisy("one"), out=first))
+    run(*work.call(work.noisy("two", 3.0), out=second))
+    text = run("report", first, second, "--text").out
+    assert [line.split()[0] for line in text.splitlines()[3:5]] == ["one", "two"]
+    ran = run("report", first, second, "--html", work.root / "both.html")
+    assert ran.code == 0
+    page = (work.root / "both.html").read_text()
+    assert "one" in page
+    assert "two" in page
+    assert "Several runs were put together" in ran.err
+    refused = run("report", first, second)
+    assert refused.code == 2
+    assert "say where the page of several runs goes" in refused.err
+    assert run("report", first, second, "--text", "--oracles").code == 2
+    other = work.root / "other"
+    run(*work.call(work.noisy("one"), out=other), "--sample", "s1")
+    refused = run("report", first, other, "--text")
+    assert refused.code == 1
+    assert "with --common" in refused.err

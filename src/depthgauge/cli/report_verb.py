@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
-@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument(
+    "folders", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @click.option(
     "--html",
     type=click.Path(allow_dash=True),
@@ -48,30 +50,53 @@ if TYPE_CHECKING:
 @click.option("--oracles", is_flag=True, help="Add what an ideal choice among the methods reaches.")
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
 @click.option("--all-pictures", is_flag=True, help="Pictures of every sample, beside the page.")
-def command(folder: Path, **options: Any) -> None:
+def command(folders: tuple[Path, ...], **options: Any) -> None:
     """Writes the report of a run: one HTML file, or its tables for a terminal or a paper.
 
     \b
       depthgauge report runs/first                     one page with everything
       depthgauge report runs/first --latex > table.tex
       depthgauge report runs/first --csv --samples
+      depthgauge report runs/first runs/second --html both.html
 
     The page needs nothing else: no network, no scripts. It shows pictures of at most 12 samples,
     the best, median and worst of each method; --all-pictures writes the others beside it.
+    Several runs make one table where `compare` would allow it; their pictures are in the reports
+    of each.
     """
-    from depthgauge.engine.load import load_run
-
     wants_page = options["html"] is not None or options["all_pictures"]
     if options["samples"] or options["columns"]:
         options["kind"] = options["kind"] or ("text" if options["json_to"] is None else None)
     _check_together(options, wants_page)
+    if len(folders) > 1:
+        _check_several(options)
     with working("reading the run ..."):
-        run = load_run(folder)
+        run = _load(folders)
+    folder = folders[0]
+    options["pictures"] = len(folders) == 1
     options["choices"] = board_choices(run.protocol, options)
     if wants_page or (options["kind"] is None and options["json_to"] is None):
         _write_page(run, folder, options)
     else:
         _print_tables(run, folder, options)
+
+
+def _load(folders: tuple[Path, ...]) -> Run:
+    """The run, or the methods of several runs of one protocol, truth and list of samples."""
+    from depthgauge.analysis.compare import compare_runs
+    from depthgauge.engine.load import load_run
+
+    run = load_run(folders[0])
+    for other in folders[1:]:
+        run = compare_runs(run, load_run(other), resamples=2).merged
+    return run
+
+
+def _check_several(options: dict[str, Any]) -> None:
+    if options["oracles"] or options["all_pictures"]:
+        raise click.UsageError("--oracles and --all-pictures go with a single run.")
+    if options["html"] is None and options["kind"] is None and options["json_to"] is None:
+        raise click.UsageError("say where the page of several runs goes: --html FILE.")
 
 
 def _check_together(options: dict[str, Any], wants_page: bool) -> None:
@@ -159,6 +184,7 @@ def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
             data=options["data"],
             **options["choices"],
             with_oracles=options["oracles"],
+            with_pictures=options["pictures"],
             progress=step,
         )
     for note in page.notes:

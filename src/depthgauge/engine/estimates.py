@@ -30,7 +30,8 @@ class Stored:
 
     estimate: Estimate
     usage: Usage
-    path: Path | None = None
+    sha256: str
+    """Of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def estimate_hash(values: Map) -> str:
     return things_hash({"values": values})
 
 
-def keep(place: Place, method: Method, stored: Stored) -> Path:
+def keep(place: Place, method: Method, stored: Stored) -> None:
     """Writes the map, then what it is: a map without an `estimate.json` is not finished."""
     folder = place.folder
     try:
@@ -69,7 +70,6 @@ def keep(place: Place, method: Method, stored: Stored) -> Path:
         write_map(folder / "confidence.npy", estimate.confidence)
     body = json.dumps(_describe(place, method, stored), indent=1, allow_nan=False)
     write_text(folder / "estimate.json", body + "\n")
-    return path
 
 
 def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
         "seed": place.seed,
         "sample": place.sample,
         "quantity": stored.estimate.quantity,
-        "sha256": estimate_hash(stored.estimate.values),
+        "sha256": stored.sha256,
         "time_s": _plain(usage.time_s),
         "cpu_s": _plain(usage.cpu_s),
         "peak_memory_mb": _plain(usage.peak_memory_mb),
@@ -135,7 +135,7 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
         if about["sha256"] != estimate_hash(values):
             raise BadData(f"{path}: is not the estimate that was written there.")
         usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
-        return Stored(Estimate(values, quantity, extras=about["extras"]), usage, path)
+        return Stored(Estimate(values, quantity, extras=about["extras"]), usage, about["sha256"])
     except DepthgaugeError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -286,7 +286,8 @@ def _read(folder: Path, name: str) -> list[dict[str, Any]]:
     except FileNotFoundError:
         raise BadFile(f"{path}: is not there; run the command that began it again.") from None
     except (pa.ArrowException, OSError) as error:
-        raise BadFile(f"{path}: cannot be read ({error}); delete it and run again.") from error
+        said = " ".join(str(error).split())[:100]
+        raise BadFile(f"{path}: cannot be read ({said}); delete it and run again.") from error
     return rows
 
 

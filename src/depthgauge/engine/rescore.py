@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -117,7 +118,7 @@ class Recorded(Method):
     recorded_options: Mapping[str, Any] = field(default_factory=dict)
     recorded_hash: str = ""
 
-    @property
+    @cached_property
     def options_hash(self) -> str:
         """As it was recorded."""
         return self.recorded_hash

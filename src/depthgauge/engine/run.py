@@ -80,11 +80,12 @@ def run(
         methods: Names with options (`sgbm:block_size=5`), files (`.toml`, `.py`) or functions.
         out: The run folder. One that holds a run of the same benchmark and samples is continued:
             finished items are kept, new methods are added.
-        workers: Worker processes; by default one for each core. 0: in this process.
+        workers: Worker processes; by default one for each core. 0: in this process, where nothing
+            ends a method that takes too long.
         cluster: The address of a dask scheduler (`tcp://...`), in place of worker processes.
         threads: Of each worker and of the programs that it starts. One, so that estimates and
             their times do not depend on the number of workers; more, with fewer workers, for
-            methods that need it; 0: as many as they like.
+            methods that need it; 0: as many as they like. Numba has one in any case.
         seeds: How often each method is run on each sample, with seeds 0, 1, ...
         only: Ids of the samples; all where it is empty.
         keep_estimates: Whether estimates are stored, so that they can be scored again.

@@ -47,6 +47,8 @@ class _Made:
     usage: Usage = _NOTHING
     path: Path | None = None
     """The file of somebody else that it was read from."""
+    sha256: str = ""
+    """Of its values."""
     failed: str = ""
     details: str = ""
 
@@ -88,7 +90,7 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         sample=task.sample.id,
         outcome=outcome,
         timing=timing,
-        estimate_hash="" if made.estimate is None else estimate_hash(made.estimate.values),
+        estimate_hash=made.sha256,
         details=cut(made.details),
         extras={} if made.estimate is None else plain_extras(made.estimate.extras),
     )
@@ -109,10 +111,10 @@ def _estimate(task: Task, context: Context, method: Method) -> _Made:
     if not task.again:
         known = find_stored(place, context.protocol.quantity, method.options_hash)
     if known is not None:
-        return _Made(known.estimate, known.usage)
+        return _Made(known.estimate, known.usage, sha256=known.sha256)
     made = _call(method, task, context)
     if made.estimate is not None and context.keep_estimates:
-        keep(place, method, Stored(made.estimate, made.usage))
+        keep(place, method, Stored(made.estimate, made.usage, made.sha256))
     return made
 
 
@@ -124,7 +126,7 @@ def _stored_before(place: Place, task: Task, context: Context, method: Method) -
         if task.before:
             return _Made(failed=task.before)
         raise
-    return _Made(stored.estimate, stored.usage)
+    return _Made(stored.estimate, stored.usage, sha256=stored.sha256)
 
 
 def _call(method: Method, task: Task, context: Context) -> _Made:
@@ -145,7 +147,8 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
     told, path = estimate.extras.get("usage"), estimate.extras.get("path")
     own = told if isinstance(told, Usage) else usage
     foreign = not method.spec.keeps and isinstance(path, str)
-    return _Made(estimate, own, Path(str(path)) if foreign else None)
+    sha256 = estimate_hash(estimate.values)
+    return _Made(estimate, own, Path(str(path)) if foreign else None, sha256)
 
 
 def _inputs(method: Method, task: Task, context: Context) -> Inputs:

@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from depthgauge._canonical import hash_json
@@ -51,7 +52,7 @@ class Method:
         """`estimate(inputs, options)` of its kind."""
         return self.kind.function
 
-    @property
+    @cached_property
     def options_hash(self) -> str:
         """SHA-256 of all that can change its estimates: id, revision, options, a file's code.
 

@@ -57,6 +57,7 @@ def build_page(
     accuracy: float | None = None,
     practical: Mapping[str, float] | None = None,
     with_oracles: bool = False,
+    with_pictures: bool = True,
     most_pictures: int = MOST_SAMPLES,
     progress: Progress | None = None,
 ) -> Page:
@@ -71,10 +72,14 @@ def build_page(
             protocol says.
         practical: score id -> differences below this do not matter.
         with_oracles: Whether the oracles are computed; reads every stored estimate once.
+        with_pictures: Whether there are any; not where several runs were put together.
         most_pictures: Samples with pictures.
         progress: Called with what was done, how much of it, of how much.
     """
-    maps, notes = _open_maps(run, data)
+    maps: RunMaps | None = None
+    notes = ["Several runs were put together; their pictures are in the reports of each."]
+    if with_pictures:
+        maps, notes = _open_maps(run, data)
     oracles = None
     if with_oracles and maps is not None:
         try:
