@@ -16,6 +16,9 @@ from pathlib import Path
 
 from depthgauge.methods._meter import Usage, status_bytes
 
+_INEXACT_BYTES = 1 << 25
+"""Linux counts pages on each core and adds them up now and then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -134,8 +137,8 @@ class _Watch(threading.Thread):
         """The most memory that the program had, in 10^6 bytes.
 
         Linux reports at least what *we* had when we started it. So the report counts where it is
-        more than that; else what was seen does, which misses the last moments at most.
+        clearly more than that; else what was seen does, which misses the last moments at most.
         """
-        inherited = self._ours is not None and reported <= self._ours
+        inherited = self._ours is not None and reported <= self._ours + _INEXACT_BYTES
         peak = self._seen if inherited else reported
         return None if peak is None else peak / 1e6
