@@ -140,7 +140,6 @@ def test_a_method_leaves_nothing_behind_for_the_next(pairs, trial, tmp_path):
     alone = run(trial(), pairs.data, [shy], tmp_path / "b", workers=1, only=["s1", "s2"])
     assert not beside.results["shy", 0].failed
     assert mae(beside, "shy") == mae(alone, "shy")
-    assert mae(alone, "shy", "s1") != mae(alone, "shy", "s2") + 1
 
 
 def test_an_input_that_cannot_be_read_is_nobodys_failure(pairs, trial, tmp_path):

@@ -86,11 +86,7 @@ def compare_runs(
         CannotCompare: The protocols differ, a common sample was scored against another truth, or
             the runs have other samples and `common` is not set. The text names what differs.
     """
-    _require_one_protocol(a, b)
-    shared = tuple(sorted(set(a.samples) & set(b.samples)))
-    _require_one_truth(a, b, shared)
-    only_one = tuple(sorted(set(a.samples) ^ set(b.samples)))
-    _require_samples(a, b, shared, only_one, common)
+    shared, only_one = _require_comparable(a, b, common)
     merged, renamed = _merge(restrict(a, shared), restrict(b, shared))
     draws = draw_units(merged, resamples=resamples, seed=seed)
     changes = tuple(
@@ -100,6 +96,26 @@ def compare_runs(
         if _has(merged, old, score_id) or _has(merged, new, score_id)
     )
     return Comparison(changes, merged, shared, only_one, _notes(changes, shared, only_one))
+
+
+def merge_runs(a: Run, b: Run) -> Run:
+    """All methods of two runs of one protocol, truth and list of samples.
+
+    Raises:
+        CannotCompare: They are not; the text names what differs.
+    """
+    _require_comparable(a, b, common=False)
+    return _merge(a, b)[0]
+
+
+def _require_comparable(a: Run, b: Run, common: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The samples of both runs, and those of only one of them."""
+    _require_one_protocol(a, b)
+    shared = tuple(sorted(set(a.samples) & set(b.samples)))
+    _require_one_truth(a, b, shared)
+    only_one = tuple(sorted(set(a.samples) ^ set(b.samples)))
+    _require_samples(a, b, shared, only_one, common)
+    return shared, only_one
 
 
 def _require_one_protocol(a: Run, b: Run) -> None:

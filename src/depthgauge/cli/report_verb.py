@@ -83,12 +83,12 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
 
 def _load(folders: tuple[Path, ...]) -> Run:
     """The run, or the methods of several runs of one protocol, truth and list of samples."""
-    from depthgauge.analysis.compare import compare_runs
+    from depthgauge.analysis.compare import merge_runs
     from depthgauge.engine.load import load_run
 
     run = load_run(folders[0])
     for other in folders[1:]:
-        run = compare_runs(run, load_run(other), resamples=2).merged
+        run = merge_runs(run, load_run(other))
     return run
 
 
