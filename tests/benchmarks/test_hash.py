@@ -14,6 +14,7 @@ from depthgauge.metrics import METRICS
 from depthgauge.regions import REGIONS
 
 MAE = [{"metric": "mae", "region": "part"}]
+EDGES = [{"metric": "mae", "region": "near_background"}]
 FITTED = {"kind": "median", "fit_on": "visible"}
 
 
@@ -114,7 +115,18 @@ CHANGES = {
         {"align": {"kind": "median", "fit_on": "visible"}},
         {"align": {"kind": "median", "fit_on": "visible:2"}},
     ],
-    "truth": [{"truth": {"max_depth_m": 80}}, {"truth": {"min_depth_m": 80}}],
+    "truth": [
+        {"truth": {"max_depth_m": 80}},
+        {"truth": {"min_depth_m": 80}},
+        {"truth": {"cardboard": "objects_labels"}},
+    ],
+    "resize_values": [{"resize_values": "kept"}],
+    "perturb": [{"perturb": "noise:5"}, {"perturb": "noise:6"}, {"perturb": "blur:5"}],
+    "derived": [
+        {"scores": EDGES},
+        {"scores": EDGES, "derived": {"edges": "edges:0.1"}},
+        {"scores": EDGES, "derived": {"edges": "edges:0.2"}},
+    ],
     "estimate": [
         {"estimate": {"range": "none"}},
         {"estimate": {"range": [0, 10]}},
@@ -131,6 +143,10 @@ CHANGES = {
         {"scores": [{"metric": "badpix", "threshold": [1, 3], "region": ["all", "visible"]}]},
         {"scores": [{"metric": "badpix", "threshold": [1, 2]}]},
         {"scores": [{"metric": "badpix", "threshold": 2, "name": "bad"}]},
+        {
+            "scores": [{"metric": "badpix", "threshold": 2, "resolution": "high"}],
+            "estimate_resize": "nearest",
+        },
     ],
     "given_regions": [{"given_regions": ["glass"]}],
 }
@@ -142,7 +158,7 @@ def test_every_change_has_a_hash_of_its_own(make):
 
 
 def test_no_key_is_forgotten():
-    elsewhere = {"title", "about", "truth_accuracy", "split", "twin", "options"}
+    elsewhere = {"title", "about", "truth_accuracy", "axes", "split", "twin", "options"}
     assert set(CHANGES) | elsewhere == set(Protocol.model_fields)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from depthgauge.errors import BadScoreId, DuplicateName, Unavailable, UnknownName, WrongShape
-from depthgauge.regions import REGIONS, Region, compute_regions, defaults, revisions
+from depthgauge.regions import REGIONS, compute_regions, defaults, revisions
 from depthgauge.types import Truth
 
 TRUTH = np.array([[1, 2, 3, np.nan], [5, 6, 7, 8]], np.float32)
@@ -81,9 +83,7 @@ def test_each_region_is_computed_and_each_item_read_once(monkeypatch):
         calls.append("computed")
         return original.compute(truth, **arguments)
 
-    made = Region(
-        **{slot: getattr(original, slot) for slot in Region.__slots__} | {"compute": counted}
-    )
+    made = replace(original, compute=counted)
     monkeypatch.setitem(REGIONS._things, "textureless", made)
     items = Truth({"left_image": lambda: calls.append("read") or np.zeros((2, 4), np.uint8)})
     resolve({"a": "textureless", "b": "~textureless:3,4", "c": "a | textureless:3"}, items)

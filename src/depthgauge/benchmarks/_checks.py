@@ -17,6 +17,7 @@ from depthgauge.benchmarks.score_ids import file_name
 from depthgauge.errors import DepthgaugeError, Problem
 from depthgauge.metrics import METRICS
 from depthgauge.regions import resolve
+from depthgauge.regions._derived import is_thing, maker_of
 from depthgauge.units import QUANTITY_UNITS
 
 _SCALES = (1, 0.5, 0.25)
@@ -159,7 +160,7 @@ def _check_params(block: ScoreBlock, where: str) -> Iterator[Problem]:
     metric = METRICS[block.metric]
     for key, values in block.params.items():
         if key not in metric.params:
-            known = [*metric.params, "metric", "region", "name"]
+            known = [*metric.params, "metric", "region", "name", "resolution"]
             yield Problem(f"{where}.{key}", f"{metric.name} has no '{key}'", nearest(key, known))
         elif not values:
             yield Problem(f"{where}.{key}", "is an empty list, which gives no score")
@@ -216,6 +217,44 @@ def _check_named_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
             yield Problem(f"regions.{name}", f"is defined by itself, through {others}")
 
 
+def _check_derived(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for thing, text in benchmark.derived.items():
+        try:
+            maker_of(thing, text)
+        except DepthgaugeError as error:
+            yield Problem(f"derived.{thing}", str(error))
+    if benchmark.truth_scale == 1:
+        return
+    for where, block in _blocks(benchmark):
+        if block.metric in METRICS and any(map(is_thing, METRICS[block.metric].needs)):
+            what = f"{block.metric} compares with what is derived from the whole truth"
+            yield Problem(f"{where}.metric", what, "it goes only with truth_scale = 1")
+
+
+def _check_resolutions(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    named = [(where, block) for where, block in _blocks(benchmark) if block.resolution]
+    for where, block in named:
+        if not re.fullmatch(r"[a-z][a-z0-9]*", block.resolution):
+            yield Problem(f"{where}.resolution", f"is '{block.resolution}'", "use one plain word")
+        if benchmark.truth_scale != 1:
+            yield Problem(f"{where}.resolution", "goes only with truth_scale = 1")
+        if benchmark.align.kind != "none":
+            yield Problem(f"{where}.resolution", "goes only without an alignment")
+        if benchmark.estimate_resize == "none":
+            hint = "say how, for example estimate_resize = 'block'"
+            yield Problem(f"{where}.resolution", "needs estimates to be enlarged", hint)
+
+
+def _check_perturb(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if benchmark.perturb:
+        from depthgauge.perturbations import parse_perturbation
+
+        try:
+            parse_perturbation(benchmark.perturb)
+        except DepthgaugeError as error:
+            yield Problem("perturb", str(error))
+
+
 def _check_fit_on(benchmark: BenchmarkFile) -> Iterator[Problem]:
     yield from _check_region(benchmark, "align.fit_on", benchmark.align.fit_on)
 
@@ -249,6 +288,7 @@ _Check = tuple[Callable[[BenchmarkFile], Iterator[Problem]], tuple[str, ...]]
 _OF_ALL: tuple[_Check, ...] = (
     (_check_quantity, ("quantity",)),
     (_check_dataset, ("dataset", "split")),
+    (_check_perturb, ("perturb",)),
 )
 _OF_TWINS: tuple[_Check, ...] = (
     (_check_twin, ("twin", "options")),
@@ -265,6 +305,8 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_pools, ("scores", "pool")),
     (_check_metrics_quantity, ("scores", "quantity")),
     (_check_named_regions, ("regions",)),
+    (_check_derived, ("derived", "scores", "truth_scale")),
+    (_check_resolutions, ("scores", "truth_scale", "align", "estimate_resize")),
     (_check_fit_on, ("regions", "given_regions")),
     (_check_score_regions, ("scores", "regions", "given_regions")),
 )

@@ -46,7 +46,13 @@ RULES_REVISION = 1
 """Raised whenever the engine's own rules (truth limits, ranges, clipping, filling order, pooling)
 may move a number; part of the hash."""
 
-_PROSE = {"title", "about", "truth_accuracy"}
+_PROSE = {"title", "about", "truth_accuracy", "axes"}
+_UNUSED = {
+    "interpolate": None,
+    "interpolate_constant": None,
+    "resize_values": "scaled",
+    "perturb": "",
+}
 _Checker = Callable[[BenchmarkFile, Collection[str]], list[Problem]]
 
 
@@ -81,10 +87,12 @@ class Protocol(BenchmarkFile):
         twin = TWINS[str(self.twin)]
         # What a missing pixel costs and how sizes are matched is the twin's own affair.
         body = self._body({*NOT_OF_TWINS, "options", "missing", "estimate_resize"})
+        self._add_perturbation(body)
         return {**body, "options": twin.options(self.options), "revision": twin.REVISION}
 
     def _form(self) -> dict[str, Any]:
-        body = self._body({"twin", "options", "scores", "regions", "align"})
+        body = self._body({"twin", "options", "scores", "regions", "align", "derived"})
+        self._add_perturbation(body)
         body["given_regions"] = sorted(self.given_regions)
         body["scores"] = [
             {
@@ -93,6 +101,7 @@ class Protocol(BenchmarkFile):
                 "revision": spec.metric.revision,
                 "params": dict(spec.params),
                 "region": spec.region,
+                **({"resolution": spec.resolution} if spec.resolution else {}),
             }
             for spec in sorted(self.specs, key=lambda spec: spec.id)
         ]
@@ -107,6 +116,12 @@ class Protocol(BenchmarkFile):
             for text in [*texts.values(), *fitted]
             for region, revision in resolve.revisions({text: text}).items()
         }
+        used = [name for spec in self.specs for name in spec.metric.needs]
+        if made := resolve.things_used(
+            {t: t for t in [*texts.values(), *fitted]}, used, self.derived
+        ):
+            body["derived"] = made
+            body["derived_revisions"] = resolve.makers_revisions(made)
         if self.estimate_resize != "none" or self.truth_scale != 1 or self.crop:
             body["resize_revision"] = resizing.REVISION
         if self.missing == "interpolate":
@@ -116,12 +131,23 @@ class Protocol(BenchmarkFile):
     def _body(self, elsewhere: set[str]) -> dict[str, Any]:
         """The plain keys, those that are not used left out."""
         body = self.model_dump(mode="json", exclude=_PROSE | elsewhere)
-        for key in ("interpolate", "interpolate_constant"):
-            if getattr(self, key) is None:
+        # Keys that are not used are not there: a new one moves no hash of those without it.
+        for key, unused in _UNUSED.items():
+            if body.get(key) == unused:
                 body.pop(key, None)
+        if not self.truth.cardboard and "truth" in body:
+            body["truth"].pop("cardboard")
         body["dataset_revision"] = _dataset_revision(self.dataset)
         body["rules_revision"] = RULES_REVISION
         return body
+
+    def _add_perturbation(self, body: dict[str, Any]) -> None:
+        if self.perturb:
+            from depthgauge.perturbations import parse_perturbation
+
+            found = parse_perturbation(self.perturb)
+            body["perturb"] = str(found)
+            body["perturb_revisions"] = dict(found.revisions)
 
     def _align_form(self) -> tuple[dict[str, Any], list[str]]:
         """The alignment, and the text of the region that it is fitted on, where there is one."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from depthgauge.benchmarks._ranges import expand_all, expand_table
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
+from depthgauge.errors import BadScoreId
 
 NO_DATASET = "none"
 """The dataset of a protocol that came with two maps."""
@@ -39,6 +41,8 @@ class TruthRange(_Strict):
 
     min_depth_m: Number | None = Field(default=None, ge=0)
     max_depth_m: Number | None = Field(default=None, gt=0)
+    cardboard: str = ""
+    """A label item of the truth: each of its objects that has no truth gets one disparity."""
 
 
 class EstimateRange(_Strict):
@@ -50,6 +54,15 @@ class EstimateRange(_Strict):
     """Estimates outside count as missing; `inputs`: the disparity range that methods are given."""
 
 
+class Axis(_Strict):
+    """What the numbers of a numbered family of regions mean, for charts."""
+
+    label: str = ""
+    unit: str = ""
+    values: tuple[Number, ...] = ()
+    """One for each number of the family, from the first on; the numbers themselves where empty."""
+
+
 class ScoreBlock(BaseModel):
     """Scores of one metric: lists of parameters and regions are multiplied out."""
 
@@ -57,8 +70,20 @@ class ScoreBlock(BaseModel):
 
     metric: str
     region: str | tuple[str, ...] = "all"
+    """`bins_{1..15}` stands for fifteen regions."""
     name: str = ""
     """An id of its own in place of `metric:params`."""
+    resolution: str = ""
+    """`high`: compared with the truth's items that begin with `high_`, at their size."""
+
+    @field_validator("region", mode="before")
+    @classmethod
+    def _numbered(cls, value: Any) -> Any:
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, (list, tuple)) or not all(isinstance(v, str) for v in listed):
+            return value
+        found = _or_value_error(expand_all, listed)
+        return value if found == list(listed) else tuple(found)
 
     @property
     def params(self) -> dict[str, list[Any]]:
@@ -73,7 +98,15 @@ class ScoreBlock(BaseModel):
         for values in itertools.product(*params.values()):
             for region in regions:
                 chosen = dict(zip(params, values, strict=True))
-                yield make_spec(self.metric, chosen, region, self.name)
+                yield make_spec(self.metric, chosen, region, self.name, self.resolution)
+
+
+def _or_value_error(function: Any, argument: Any) -> Any:
+    """What a function returns; what it complains of in the way that pydantic understands."""
+    try:
+        return function(argument)
+    except BadScoreId as error:
+        raise ValueError(str(error)) from None
 
 
 class BenchmarkFile(_Strict):
@@ -88,6 +121,10 @@ class BenchmarkFile(_Strict):
     quantity: str
     truth_scale: Number = 1
     estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom"] = "none"
+    resize_values: Literal["scaled", "kept"] = "scaled"
+    """Whether values in pixels grow with the size; light fields keep those of the images."""
+    perturb: str = ""
+    """What is done to the images before methods see them: `noise:5`."""
     crop: Whole = Field(default=0, ge=0)
     missing: Literal["bad", "skip", "interpolate", "good"] = "bad"
     interpolate: Literal["background", "scanline", "constant"] | None = None
@@ -99,6 +136,11 @@ class BenchmarkFile(_Strict):
     """How far the truth may be off, in the quantity's unit: smaller differences are ties."""
     estimate: EstimateRange = EstimateRange()
     regions: dict[str, str] = {}
+    """Names for expressions; `"gap_{1..15}" = "gaps & bins_{1..15}"` names fifteen."""
+    derived: dict[str, str] = {}
+    """Parameters of what regions and metrics share: `edges = "edges:0.1"`."""
+    axes: dict[str, Axis] = {}
+    """What numbered regions mean, by the name before the number."""
     scores: tuple[ScoreBlock, ...] = ()
     given_regions: tuple[str, ...] = ()
     """Regions that come as masks with the call, not from the dataset."""
@@ -106,6 +148,12 @@ class BenchmarkFile(_Strict):
     """The public evaluator whose own numbers this benchmark gives."""
     options: dict[str, Any] = {}
     """The twin's quirks, by name."""
+
+    @field_validator("regions", mode="before")
+    @classmethod
+    def _numbered(cls, value: Any) -> Any:
+        plain = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+        return _or_value_error(expand_table, value) if plain else value
 
     @cached_property
     def specs(self) -> tuple[ScoreSpec, ...]:
@@ -143,10 +191,22 @@ class BenchmarkFile(_Strict):
     @cached_property
     def region_texts(self) -> dict[str, str]:
         """What has to be computed for a sample: region names with their expressions."""
-        names = dict.fromkeys([spec.region for spec in self.specs])
+        return self._texts(spec.region for spec in self.specs)
+
+    @property
+    def resolutions(self) -> tuple[str, ...]:
+        """The truth's sizes that scores are made at; the plain one is always first."""
+        return tuple(dict.fromkeys(["", *(spec.resolution for spec in self.specs)]))
+
+    def region_texts_at(self, resolution: str) -> dict[str, str]:
+        """The same for the scores of one resolution."""
+        return self._texts(spec.region for spec in self.specs if spec.resolution == resolution)
+
+    def _texts(self, names: Iterable[str]) -> dict[str, str]:
+        wanted = dict.fromkeys(names)
         if self.align.kind != "none":
-            names[self.align.fit_on] = None
-        return {name: self.regions.get(name, name) for name in names}
+            wanted[self.align.fit_on] = None
+        return {name: self.regions.get(name, name) for name in wanted}
 
 
 NOT_OF_TWINS = (
@@ -158,7 +218,10 @@ NOT_OF_TWINS = (
     "truth",
     "estimate",
     "regions",
+    "derived",
+    "axes",
     "scores",
     "given_regions",
+    "resize_values",
 )
 """Keys that decide nothing in a twin, which has its own rules."""

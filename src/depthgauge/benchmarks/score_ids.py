@@ -23,6 +23,8 @@ class ScoreSpec:
     params: Mapping[str, Any]
     """All parameters, defaults filled in."""
     region: str
+    resolution: str = ""
+    """Which size of the truth; empty: the plain one."""
 
 
 def format_value(value: Any) -> str:
@@ -30,13 +32,15 @@ def format_value(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def make_spec(metric: str, params: Mapping[str, Any], region: str, name: str = "") -> ScoreSpec:
+def make_spec(
+    metric: str, params: Mapping[str, Any], region: str, name: str = "", resolution: str = ""
+) -> ScoreSpec:
     """A spec with its id; `params` are those that were given."""
     declared = METRICS[metric]
     bound = declared.bind(params)
     given = ",".join(format_value(bound[key]) for key in declared.params if key in params)
     made = f"{metric}:{given}" if given else metric
-    return ScoreSpec(f"{name or made}@{region}", declared, bound, region)
+    return ScoreSpec(f"{name or made}@{region}", declared, bound, region, resolution)
 
 
 def parse_metric(text: str) -> tuple[str, dict[str, Any]]:

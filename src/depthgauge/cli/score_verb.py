@@ -24,7 +24,11 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
 @click.command("score")
 @benchmark_argument(required=False)
 @click.option("--estimate", type=click.Path(path_type=Path), help="A map: PFM, PNG, NPY, FLO ...")
-@click.option("--truth", type=click.Path(path_type=Path), help="The true map, of the same size.")
+@click.option(
+    "--truth",
+    type=click.Path(path_type=Path),
+    help="The true map, of the same size; not needed for metrics that judge an estimate by itself.",
+)
 @click.option("--metric", "metrics", multiple=True, help="E.g. badpix:2 or mae; may be repeated.")
 @click.option(
     "--region",
@@ -33,6 +37,13 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
     metavar="NAME=MASK",
     help="Also score these pixels: front=mask.png, or an expression such as front=near:30; "
     "may be repeated.",
+)
+@click.option(
+    "--derived",
+    multiple=True,
+    metavar="THING",
+    help="Parameters of what regions and metrics share: edges:0.1 for a jump of 0.1 px; may be "
+    "repeated.",
 )
 @click.option("--quantity", help="disparity, depth or flow; by default as the files suggest.")
 @click.option(
@@ -78,7 +89,7 @@ def command(
     hash. 'depthgauge list metrics' shows the metrics, 'depthgauge show badpix' explains one.
     """
     if benchmark is None:
-        if estimate is None or truth is None:
+        if estimate is None or (truth is None and not options["metrics"]):
             raise click.UsageError(
                 "give two maps (--estimate, --truth), or a benchmark with --data and --estimates."
             )
@@ -90,7 +101,7 @@ def command(
         raise click.UsageError("--estimate and --truth go without a benchmark.")
     if data is None or estimates is None:
         raise click.UsageError(f"benchmark '{benchmark}' needs --data DIR and --estimates DIR.")
-    for name in ("metrics", "regions", "quantity", "missing"):
+    for name in ("metrics", "regions", "derived", "quantity", "missing"):
         if options[name]:
             raise click.UsageError(
                 f"a benchmark says its {name} itself; write another benchmark file to change them."
@@ -98,7 +109,7 @@ def command(
     _score_benchmark(benchmark, data, estimates, options)
 
 
-def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
+def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
     from depthgauge.engine.arrays import prepare_maps, score_prepared
     from depthgauge.report.tables import SCORE_COLUMNS, score_rows
 
@@ -112,12 +123,14 @@ def _score_two(estimate: Path, truth: Path, options: dict[str, Any]) -> None:
             quantity=options["quantity"],
             missing=options["missing"] or "bad",
             regions=_read_regions(options["regions"]),
+            derived=options["derived"],
         )
         scores = score_prepared(protocol, prepared)
     if options["json_to"]:
-        write_json(options["json_to"], scores.as_result(truth.stem).to_json())
+        write_json(options["json_to"], scores.as_result((truth or estimate).stem).to_json())
     if options["json_to"] != "-":
-        print_table(SCORE_COLUMNS, score_rows(scores), f"{estimate} against {truth}")
+        title = f"{estimate} against {truth}" if truth else f"{estimate}"
+        print_table(SCORE_COLUMNS, score_rows(scores), title)
         click.echo(_footer(protocol))
     if options["map_to"] is not None:
         _draw(options["map_to"], protocol, prepared, estimate.stem)

@@ -19,7 +19,8 @@ from depthgauge.engine.prepare import prepare, prepare_truth
 from depthgauge.engine.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
-from depthgauge.regions import REGIONS
+from depthgauge.metrics import METRICS
+from depthgauge.regions import DERIVED, REGIONS
 from depthgauge.types import Estimate, Map, Mask, Score
 
 DEFAULT_METRICS = {
@@ -67,7 +68,7 @@ class Scores(Mapping[str, Score]):
 
 def score(
     estimate: ArrayLike | Estimate | str | Path,
-    truth: ArrayLike | str | Path,
+    truth: ArrayLike | str | Path | None,
     metrics: str | Iterable[str] = (),
     *,
     regions: Mapping[str, ArrayLike | str] | None = None,
@@ -75,12 +76,15 @@ def score(
     missing: str = "bad",
     align: str | Mapping[str, Any] = "none",
     estimate_resize: str = "none",
+    derived: Iterable[str] = (),
+    items: Mapping[str, Any] | None = None,
 ) -> Scores:
     """Scores an estimate against a truth: arrays, or files that `read_map` reads.
 
     Args:
         estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none.
-        truth: The same size; NaN or infinite where it is not known.
+        truth: The same size; NaN or infinite where it is not known. None where all metrics judge
+            an estimate by itself (`weak_bumpiness`, `spatial_sparsity`).
         metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only. A
             usual set for the quantity where none is given.
         regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
@@ -88,6 +92,8 @@ def score(
         missing: What a missing estimate costs: `bad` or `skip`.
         align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
         estimate_resize: How an estimate of another size is brought to the truth's.
+        derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
+        items: What else metrics and regions need, by name: `rig`, `left_image`, `boxes_labels` ...
 
     Returns:
         Scores by id (`badpix:2@all`), with the protocol and its hash.
@@ -106,13 +112,15 @@ def score(
         missing=missing,
         align=align,
         estimate_resize=estimate_resize,
+        derived=derived,
+        items=items,
     )
     return score_prepared(protocol, prepared)
 
 
 def prepare_maps(
     estimate: ArrayLike | Estimate | str | Path,
-    truth: ArrayLike | str | Path,
+    truth: ArrayLike | str | Path | None,
     metrics: str | Iterable[str] = (),
     *,
     regions: Mapping[str, ArrayLike | str] | None = None,
@@ -120,36 +128,43 @@ def prepare_maps(
     missing: str = "bad",
     align: str | Mapping[str, Any] = "none",
     estimate_resize: str = "none",
+    derived: Iterable[str] = (),
+    items: Mapping[str, Any] | None = None,
 ) -> tuple[Protocol, Prepared]:
     """The protocol that the arguments of `score` make, and the maps as it compares them."""
     if isinstance(estimate, Estimate):
         quantity = quantity or estimate.quantity
         estimate = estimate.values
-    if quantity is None and isinstance(truth, (str, Path)):
-        quantity = guess_quantity(truth)
-    truth_map = _as_map(truth, quantity)
-    if quantity is None:
-        quantity = "flow" if truth_map.ndim == 3 else "disparity"
-    estimate_map = _as_map(estimate, quantity)
-    given, named = _split_regions(regions or {}, truth_map)
     ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    shown = estimate if truth is None else truth
+    if quantity is None and isinstance(shown, (str, Path)):
+        quantity = guess_quantity(shown)
+    shown_map = _as_map(shown, quantity)
+    if quantity is None:
+        quantity = "flow" if shown_map.ndim == 3 else "disparity"
+    estimate_map = _as_map(estimate, quantity)
+    truth_map = _no_truth(estimate_map, ids) if truth is None else shown_map
+    given, named = _split_regions(regions or {}, truth_map)
     protocol = _make_protocol(
         quantity=quantity,
         missing=missing,
         estimate_resize=estimate_resize,
         align={"kind": align} if isinstance(align, str) else dict(align or {}),
         regions=named,
+        derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
         given_regions=sorted(given),
         scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
     )
-    ready = prepare_truth(protocol, truth_map, {}, given)
+    ready = prepare_truth(protocol, truth_map, items or {}, given)
     for name, why in ready.unavailable.items():
         raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
     prepared = prepare(protocol, estimate_map, ready)
     for spec in protocol.specs:
         if lacks := lacking(prepared, spec):
             needs = ", ".join(lacks)
-            raise BadScoreId(f"{spec.metric.name} needs {needs}, which two maps do not have.")
+            raise BadScoreId(
+                f"{spec.metric.name} needs {needs}, which two maps do not have; give it in items."
+            )
     return protocol, prepared
 
 
@@ -157,6 +172,22 @@ def score_prepared(protocol: Protocol, prepared: Prepared) -> Scores:
     """All scores of a protocol on prepared maps."""
     found = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
     return Scores(protocol, found)
+
+
+def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
+    """A truth of nothing but zeros, for metrics that do not look at it."""
+    metrics = [METRICS[parse_metric(text.partition("@")[0])[0]] for text in ids]
+    if using := [metric.name for metric in metrics if metric.uses_truth]:
+        raise BadScoreId(f"{using[0]} needs a truth; only an estimate is given.")
+    if not metrics:
+        raise BadScoreId("without a truth, say which metrics: weak_bumpiness or spatial_sparsity.")
+    return np.zeros_like(estimate)
+
+
+def _makers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The thing that each text makes, and the text."""
+    for text in texts:
+        yield DERIVED[text.partition(":")[0].strip()].makes, text
 
 
 def _make_protocol(**fields: Any) -> Protocol:

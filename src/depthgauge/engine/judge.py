@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import things_hash, truth_hash
+from depthgauge.engine.finer import Finer, Sizeless, size_factor
 from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.prepare import Ready, prepare, prepare_truth
 from depthgauge.engine.record import THRESHOLDS, Curve
 from depthgauge.errors import BadData, DepthgaugeError, Unavailable
 from depthgauge.io import read_map
 from depthgauge.metrics.order import count_within
-from depthgauge.types import Map, Sample, Score
+from depthgauge.types import Inputs, Map, Sample, Score, Truth
 
 _WITH_CURVES = ("disparity", "depth", "flow")
 
@@ -67,7 +69,8 @@ class Judge:
         self.rules = rules
         self.protocol = rules.protocol
         self._sample = ""
-        self._ready: Ready | None = None
+        self._ready: dict[str, Ready] = {}
+        self._lacking: dict[str, str] = {}
         self._hash = ""
 
     def has_truth(self, sample: Sample) -> bool:
@@ -125,52 +128,93 @@ class Judge:
         return self._hash
 
     def prepared(self, sample: Sample, estimate: Map | None) -> Prepared:
-        """Estimate and truth as they are compared."""
-        return prepare(self.protocol, estimate, self._open(sample))
+        """Estimate and truth as they are compared, at the plain truth's size."""
+        return prepare(self.protocol, estimate, self._open(sample)[""])
 
     def _score(self, sample: Sample, estimate: Map | None) -> Outcome:
-        ready = self._open(sample)
-        prepared = prepare(self.protocol, estimate, ready)
         protocol = self.protocol
-        scores = measure(
-            prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool
-        )
-        return Outcome(
-            scores,
-            left_out=tuple(self._left_out(sample, prepared, ready)),
-            curve=_curve(prepared) if protocol.quantity in _WITH_CURVES else None,
-            truth_hash=self._hash,
-        )
+        scores: dict[str, Score] = {}
+        left_out: list[str] = []
+        curve: Curve | None = None
+        for resolution, ready in self._open(sample).items():
+            specs = [spec for spec in protocol.specs if spec.resolution == resolution]
+            prepared = prepare(protocol, estimate, ready)
+            scores |= measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
+            left_out += _left_out(sample, specs, prepared, ready)
+            if not resolution and protocol.quantity in _WITH_CURVES:
+                curve = _curve(prepared)
+        ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
+        left_out = [*self._warnings(sample), *left_out]
+        return Outcome(ordered, left_out=tuple(left_out), curve=curve, truth_hash=self._hash)
 
-    def _left_out(self, sample: Sample, prepared: Prepared, ready: Ready) -> Iterable[str]:
+    def _warnings(self, sample: Sample) -> Iterable[str]:
+        """What of the whole sample is not as it is in others."""
         if self.rules.ranged and "disparity_range" not in sample.inputs:
             # Other samples have one, so this one is scored by a milder rule; that must be seen.
             yield f"{sample.id}: disparity_range"
-        yield from (f"{sample.id}@{region}" for region in ready.unavailable)
-        for spec in self.protocol.specs:
-            if lacking(prepared, spec):
-                yield f"{sample.id}: {spec.id}"
+        yield from (f"{sample.id}: {why}" for why in self._lacking.values())
 
-    def _open(self, sample: Sample) -> Ready:
-        """The truth's side of a sample, and a hash of all that it was made from."""
-        if self._ready is not None and self._sample == sample.id:
+    def _open(self, sample: Sample) -> Mapping[str, Ready]:
+        """The truth's side of a sample by resolution, and a hash of all that it was made from."""
+        if self._ready and self._sample == sample.id:
             return self._ready
-        self._ready = None
+        self._ready, self._lacking = {}, {}
         if sample.truth is None:
             raise BadData(f"{sample.id}: has no truth.")
         # What is read of a sample goes with it, or all maps of the dataset would pile up.
         truth, inputs = sample.truth.fresh(), sample.inputs.fresh()
-        items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
-        ready = prepare_truth(
-            self.protocol, truth[self.protocol.quantity], items, declared=self.rules.declared
-        )
-        for name in {name for spec in self.protocol.specs for name in spec.metric.needs}:
-            items.get(name)
+        ready = {"": self._prepare(truth, inputs)}
+        for resolution in self.protocol.resolutions[1:]:
+            try:
+                ready[resolution] = self._prepare_finer(truth, inputs, resolution)
+            except Unavailable as problem:
+                self._lacking[resolution] = str(problem)
         used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
         used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
         self._hash = things_hash(used)
         self._sample, self._ready = sample.id, ready
         return ready
+
+    def _prepare(self, truth: Truth, inputs: Inputs) -> Ready:
+        items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
+        plain = truth[self.protocol.quantity]
+        ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared)
+        self._read_needs(ready, "")
+        return ready
+
+    def _prepare_finer(self, truth: Truth, inputs: Inputs, resolution: str) -> Ready:
+        quantity = self.protocol.quantity
+        finer = Finer(truth, resolution)
+        if quantity not in finer:
+            raise Unavailable(f"there is no {resolution}_{quantity}")
+        factor = size_factor(truth[quantity], finer[quantity], resolution)
+        prefix = f"{resolution}_"
+        declared = {n.removeprefix(prefix) for n in self.rules.declared if n.startswith(prefix)}
+        ready = prepare_truth(
+            self.protocol,
+            finer[quantity],
+            ChainMap(finer, Sizeless(inputs)),  # type: ignore[arg-type]  # only read
+            declared=declared,
+            resolution=resolution,
+            factor=factor,
+        )
+        self._read_needs(ready, resolution)
+        return ready
+
+    def _read_needs(self, ready: Ready, resolution: str) -> None:
+        """Reads what metrics need, so that it is part of the hash."""
+        specs = [spec for spec in self.protocol.specs if spec.resolution == resolution]
+        for name in {name for spec in specs for name in spec.metric.needs}:
+            if name in ready.items:
+                ready.items[name]
+
+
+def _left_out(
+    sample: Sample, specs: Iterable[ScoreSpec], prepared: Prepared, ready: Ready
+) -> Iterable[str]:
+    """Regions and scores that this sample cannot have."""
+    yield from (f"{sample.id}@{region}" for region in ready.unavailable)
+    yield from (f"{sample.id}: {spec.id}" for spec in specs if lacking(prepared, spec))
 
 
 def _curve(prepared: Prepared) -> Curve:

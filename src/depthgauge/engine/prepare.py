@@ -17,7 +17,7 @@ from depthgauge.geometry.filling import fill
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
-from depthgauge.regions import Resolved, compute_regions
+from depthgauge.regions import Resolved, Things, compute_regions
 from depthgauge.types import Map, Mask, is_known
 from depthgauge.units import CHANNELS
 
@@ -35,6 +35,8 @@ class Ready:
     low: float
     high: float
     """Estimates outside low..high are missing."""
+    factor: int = 1
+    """How many of its pixels are one of the plain truth along each axis."""
 
 
 def prepare_truth(
@@ -43,6 +45,8 @@ def prepare_truth(
     items: Mapping[str, Any],
     given: Mapping[str, Mask] | None = None,
     declared: Collection[str] = (),
+    resolution: str = "",
+    factor: int = 1,
 ) -> Ready:
     """The truth's side of a comparison: made once, used for every estimate of the sample.
 
@@ -52,10 +56,15 @@ def prepare_truth(
         items: What else the sample has (images, masks, labels, rig), by name.
         given: Masks that came with the call instead of the dataset.
         declared: Masks and labels that other samples have; a region of them is left out here.
+        resolution: Of which scores the regions are; empty for the plain truth's.
+        factor: How many of the truth's pixels are one of the plain truth along each axis.
     """
     _check_channels(protocol.quantity, truth)
-    full = limit_truth(protocol, truth, items)
-    masks, unavailable = _regions(protocol, full, items, given or {}, declared)
+    full = limit_truth(protocol, truth, items, protocol.crop * factor)
+    things = Things(full, items, protocol.quantity, protocol.derived)
+    texts = protocol.region_texts_at(resolution)
+    found = _regions(protocol, texts, full, items, given or {}, declared, things)
+    masks, unavailable = found
     if protocol.truth_scale != 1:
         masks = {
             name: subsample_truth(mask, protocol.truth_scale, protocol.quantity)
@@ -66,13 +75,14 @@ def prepare_truth(
         where = protocol.align.fit_on
         raise Unavailable(f"the alignment is fitted on '{where}', not to be had here: {why}")
     low, high = estimate_range(protocol, items)
-    return Ready(scale_truth(protocol, full), masks, unavailable, items, low, high)
+    known: Mapping[str, Any] = ChainMap({"quantity": protocol.quantity}, things, items)  # type: ignore[arg-type]  # only read
+    return Ready(scale_truth(protocol, full), masks, unavailable, known, low, high, factor)
 
 
 def prepare(protocol: Protocol, estimate: Map | None, ready: Ready) -> Prepared:
     """Estimate and truth as the protocol compares them; no estimate counts as all missing."""
     truth, masks, items = ready.truth, ready.masks, ready.items
-    estimate = fit_size(protocol, estimate, truth)
+    estimate = fit_size(protocol, estimate, truth, ready.factor)
     if protocol.quantity == "depth" and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is none; only a shift can make one of it.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
@@ -103,21 +113,23 @@ def _check_channels(quantity: str, values: Map) -> None:
 
 def _regions(
     protocol: Protocol,
+    wanted: Mapping[str, str],
     truth: Map,
     items: Mapping[str, Any],
     given: Mapping[str, Mask],
     declared: Collection[str],
+    things: Things,
 ) -> tuple[dict[str, Mask], dict[str, str]]:
-    """The masks of all regions that the protocol uses, at the truth's full size."""
-    texts = {name: text for name, text in protocol.region_texts.items() if name not in given}
+    """The masks of the wanted regions at the truth's full size, and why some are not there."""
+    texts = {name: text for name, text in wanted.items() if name not in given}
     found: Resolved = compute_regions(
         {**protocol.regions, **texts},
         truth,
         ChainMap({f"{name}_mask": mask for name, mask in given.items()}, items),  # type: ignore[arg-type]  # only read
         quantity=protocol.quantity,
         declared=declared,
+        things=things,
     )
-    wanted = protocol.region_texts
     masks = {name: mask for name, mask in {**given, **found.masks}.items() if name in wanted}
     return masks, {name: why for name, why in found.unavailable.items() if name in wanted}
 
@@ -154,11 +166,16 @@ def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float,
     return max(low, float(allowed[0]) * scale), min(LARGEST, float(allowed[1]) * scale)
 
 
-def limit_truth(protocol: Protocol, truth: Map, items: Mapping[str, Any]) -> Map:
+def limit_truth(
+    protocol: Protocol, truth: Map, items: Mapping[str, Any], crop: int | None = None
+) -> Map:
     """The truth without the values and the border that the protocol leaves out."""
     limits = protocol.truth
+    crop = protocol.crop if crop is None else crop
+    if limits.cardboard:
+        truth = _with_cardboard(truth, limits.cardboard, items)
     limited = limits.min_depth_m is not None or limits.max_depth_m is not None
-    if protocol.crop or limited or protocol.quantity == "depth":
+    if crop or limited or protocol.quantity == "depth":
         truth = np.array(truth, np.float32)  # a copy: the sample's own map stays as it is
     if protocol.quantity == "depth":
         low = max(limits.min_depth_m or 0.0, SMALLEST)
@@ -166,13 +183,22 @@ def limit_truth(protocol: Protocol, truth: Map, items: Mapping[str, Any]) -> Map
         truth[~((truth >= np.float32(low)) & (truth <= np.float32(high)))] = np.nan
     elif limited:
         truth[~_depth_between(truth, limits.min_depth_m, limits.max_depth_m, items)] = np.nan
-    if n := protocol.crop:
+    if n := crop:
         if 2 * n >= min(truth.shape[:2]):
             size = f"{truth.shape[1]}x{truth.shape[0]}"
             raise WrongShape(f"crop = {n} leaves nothing of a truth of {size}; crop less.")
         truth[:n] = truth[-n:] = np.nan
         truth[:, :n] = truth[:, -n:] = np.nan
     return truth
+
+
+def _with_cardboard(truth: Map, name: str, items: Mapping[str, Any]) -> Map:
+    """The truth with one value for each labelled object that has none."""
+    from depthgauge.geometry.cardboard import fill_cardboard
+
+    if name not in items:
+        raise Unavailable(f"[truth] cardboard needs {name}, which this sample does not have.")
+    return fill_cardboard(truth, items[name])
 
 
 def _depth_between(
@@ -193,16 +219,22 @@ def scale_truth(protocol: Protocol, truth: Map) -> Map:
     return subsample_truth(truth, protocol.truth_scale, protocol.quantity)
 
 
-def fit_size(protocol: Protocol, estimate: Map | None, truth: Map) -> Map:
+def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int = 1) -> Map:
     """The estimate at the truth's size; a cropped one gets its border back, as missing."""
     if estimate is None:
         return np.full(truth.shape, np.nan, np.float32)
     _check_channels(protocol.quantity, estimate)
     n = protocol.crop
-    inner = tuple(size - 2 * n for size in truth.shape[:2])
+    inner = tuple(size // factor - 2 * n for size in truth.shape[:2])
     if n and estimate.shape[:2] == inner:
-        return pad_border(estimate, n)
-    return resize(estimate, truth.shape[:2], protocol.estimate_resize, quantity=protocol.quantity)
+        estimate = pad_border(estimate, n)
+    return resize(
+        estimate,
+        truth.shape[:2],
+        protocol.estimate_resize,
+        quantity=protocol.quantity,
+        scale_values=protocol.resize_values == "scaled",
+    )
 
 
 def _own_space(quantity: str) -> Literal["depth", "disparity"]:

@@ -48,6 +48,8 @@ class Metric:
     error_map_with: Callable[..., Map] | None = None
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """Allowed values of the parameters that are words."""
+    uses_truth: bool = True
+    """False where it judges an estimate by itself."""
 
     @property
     def worst(self) -> float:
@@ -192,6 +194,7 @@ def metric(
     pools: tuple[Pool, ...] = ALL_POOLS,
     needs: tuple[str, ...] = (),
     choices: Mapping[str, tuple[Any, ...]] | None = None,
+    uses_truth: bool = True,
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
@@ -232,6 +235,7 @@ def metric(
             params=params,
             doc=inspect.getdoc(thing) or "",
             choices=choices or {},
+            uses_truth=uses_truth,
             **made,
         )
         METRICS.add(name, declared, thing.__module__)

@@ -6,18 +6,23 @@ as `visible & textureless` combine them; `plane` packs all regions of a sample i
 
 from __future__ import annotations
 
+from depthgauge.regions._derived import DERIVED, Derived, Things, derived
 from depthgauge.regions._region import REGIONS, Region, region
 from depthgauge.regions.expressions import Expression, parse
 from depthgauge.regions.plane import pack, pack_all
 from depthgauge.regions.resolve import Resolved, compute_regions, defaults, revisions
 
 __all__ = [
+    "DERIVED",
     "REGIONS",
+    "Derived",
     "Expression",
     "Region",
     "Resolved",
+    "Things",
     "compute_regions",
     "defaults",
+    "derived",
     "pack",
     "pack_all",
     "parse",

@@ -11,6 +11,7 @@ import numpy as np
 from depthgauge._registry import unknown
 from depthgauge.errors import BadScoreId, Unavailable, WrongShape
 from depthgauge.regions._checks import has_truth, same_size
+from depthgauge.regions._derived import Things
 from depthgauge.regions._region import REGIONS, Region
 from depthgauge.regions.expressions import Atom, Complement, Expression
 from depthgauge.types import Map, Mask
@@ -34,13 +35,13 @@ class RegionsOfSample:
         named: Mapping[str, Expression],
         truth: Map,
         items: Mapping[str, Any],
-        quantity: str,
+        things: Things,
         declared: frozenset[str],
     ) -> None:
         self._named = named
         self._truth = truth
         self._items = items
-        self._quantity = quantity
+        self._things = things
         self._declared = declared
         self._known = has_truth(truth)
         self._masks: dict[str, Mask] = {}
@@ -102,30 +103,9 @@ class RegionsOfSample:
         return None if itself else expression
 
     def _registered(self, made: Region, atom: Atom) -> Mask:
-        arguments = {name: self._needed(made, name) for name in made.needs}
-        arguments.update(self._alternatives(made))
+        arguments = self._things.arguments(made)
         mask = np.asarray(made.compute(self._truth, **arguments, **made.bind(atom.params)), bool)
         return self._within(f"region '{atom}'", mask)
-
-    def _needed(self, made: Region, name: str) -> Any:
-        if name == "quantity":
-            return self._quantity
-        if not self._has(name):
-            raise Unavailable(
-                f"region '{made.name}' needs {name}, which this sample does not have."
-            )
-        return self._items[name]
-
-    def _alternatives(self, made: Region) -> dict[str, Any]:
-        if not made.needs_any:
-            return {}
-        found = next((name for name in made.needs_any if self._has(name)), None)
-        if found is None:
-            raise Unavailable(
-                f"region '{made.name}' needs one of {', '.join(made.needs_any)}; this sample has "
-                "none of them."
-            )
-        return {name: self._items[name] if name == found else None for name in made.needs_any}
 
     def _from_item(self, name: str) -> Mask:
         source = self._source(name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from depthgauge._registry import unknown
 from depthgauge.errors import BadScoreId, DuplicateName, Unavailable
+from depthgauge.regions._derived import DERIVED, Things, closure
 from depthgauge.regions._region import REGIONS
 from depthgauge.regions._sample import RegionsOfSample
 from depthgauge.regions.expressions import Atom, Expression, parse, replace_atoms
@@ -32,6 +33,7 @@ def compute_regions(
     *,
     quantity: str,
     declared: Collection[str] = (),
+    things: Things | None = None,
 ) -> Resolved:
     """The masks of named expressions for one sample.
 
@@ -47,6 +49,7 @@ def compute_regions(
         quantity: The benchmark's quantity.
         declared: Items (`glass_mask`, `material_labels`) that other samples of the dataset have;
             where this one lacks them, what uses them is unavailable instead of unknown.
+        things: The sample's derived things, shared with whoever else needs them.
 
     Raises:
         UnknownName: A name that is none of those; says which is nearest.
@@ -54,7 +57,9 @@ def compute_regions(
         DuplicateName: An expression has the name of a registered region and means another.
     """
     named = _parsed(expressions)
-    sample = RegionsOfSample(named, truth_map, items, quantity, frozenset(declared))
+    if things is None:
+        things = Things(truth_map, items, quantity)
+    sample = RegionsOfSample(named, truth_map, items, things, frozenset(declared))
     for expression in named.values():
         sample.check(expression)
     masks: dict[str, Mask] = {}
@@ -80,6 +85,26 @@ def revisions(expressions: Mapping[str, str]) -> dict[str, int]:
         if atom.name in REGIONS
     }
     return dict(sorted(used.items()))
+
+
+def things_used(
+    expressions: Mapping[str, str], needs: Iterable[str], makers: Mapping[str, str]
+) -> dict[str, str]:
+    """Every derived thing behind some expressions and needs, with its maker's full text.
+
+    Args:
+        expressions: Region names and their expressions.
+        needs: What metrics need besides.
+        makers: The texts of things that are not made in the usual way.
+    """
+    atoms = [a for e in _parsed(expressions).values() for a in e.atoms() if a.name in REGIONS]
+    wanted = {name for atom in atoms for name in REGIONS[atom.name].needs}
+    return closure({*wanted, *needs}, makers)
+
+
+def makers_revisions(made: Mapping[str, str]) -> dict[str, int]:
+    """The revision of each thing's maker, by its text."""
+    return {text: DERIVED[text.partition(":")[0]].revision for text in made.values()}
 
 
 def defaults(text: str) -> str:

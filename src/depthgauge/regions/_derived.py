@@ -1,0 +1,199 @@
+"""Derived things: what regions and metrics share and what is computed once a sample.
+
+    @derived("edges", needs=("quantity",), cite="Honauer 2019")
+    def edges(truth, *, quantity, jump: float = 1.0, reach: int = 10) -> Edges: ...
+
+A region or a metric that says `needs=("edges",)` is given the thing by keyword. Its parameters are
+set once for everything that uses it, in the benchmark (`[derived] edges = "edges:0.1"`), and are
+part of the protocol's hash. A thing may have several makers: one that is registered with
+`makes="edges"` can take the place of the usual one (`edges = "edges_from_mask:objects"`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from depthgauge._registry import Registry, unknown
+from depthgauge.errors import BadScoreId, Unavailable
+from depthgauge.regions._computed import Computed, declaration
+from depthgauge.regions.expressions import Atom, parse
+from depthgauge.types import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Derived(Computed):
+    """One registered maker of a thing."""
+
+    kind: ClassVar[str] = "derived thing"
+
+    makes: str
+    """The thing's name, under which regions and metrics ask for it."""
+
+
+DERIVED: Registry[Derived] = Registry("derived thing", "depthgauge.regions")
+"""Every maker of this folder and of the entry points `depthgauge.regions`."""
+
+
+def derived(
+    name: str,
+    *,
+    makes: str = "",
+    needs: Sequence[str] = (),
+    needs_any: Sequence[str] = (),
+    cite: str = "",
+    revision: int = 1,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers the decorated function as a maker and returns it unchanged.
+
+    Args:
+        name: What a benchmark calls it.
+        makes: The thing that it makes; its own name unless said otherwise.
+        needs: Items and derived things without which it cannot be computed.
+        needs_any: Items of which it takes the first that is there.
+        cite: Where the definition comes from.
+        revision: To be raised whenever the code may give another thing.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        made = Derived(
+            name=name,
+            cite=cite,
+            revision=revision,
+            makes=makes or name,
+            **declaration(function, needs, needs_any),
+        )
+        DERIVED.add(name, made, function.__module__)
+        return function
+
+    return register
+
+
+def is_thing(name: str) -> bool:
+    """Whether a name is that of a derived thing."""
+    return name in DERIVED and DERIVED[name].makes == name
+
+
+def maker_of(thing: str, text: str) -> tuple[Derived, tuple[str, ...]]:
+    """The maker that a text names, and its parameters in words.
+
+    Raises:
+        BadScoreId: The text is no single name with parameters, or makes another thing.
+        UnknownName: There is no such maker.
+    """
+    if not is_thing(thing):
+        raise unknown("derived thing", thing, filter(is_thing, DERIVED))
+    atom = parse(text)
+    if not isinstance(atom, Atom):
+        raise BadScoreId(f"'{text}' is a region expression; {thing} is made by one maker.")
+    maker = DERIVED[atom.name]
+    if maker.makes != thing:
+        others = ", ".join(sorted(n for n in DERIVED if DERIVED[n].makes == thing))
+        raise BadScoreId(f"'{atom.name}' makes {maker.makes}, not {thing}; {others} do.")
+    maker.bind(atom.params)
+    return maker, atom.params
+
+
+def closure(needs: Iterable[str], makers: Mapping[str, str]) -> dict[str, str]:
+    """Every thing behind some needs, with its maker's text and all parameters filled in."""
+    found: dict[str, str] = {}
+    waiting = [name for name in needs if is_thing(name)]
+    while waiting:
+        thing = waiting.pop()
+        if thing not in found:
+            maker, words = maker_of(thing, makers.get(thing, thing))
+            found[thing] = str(Atom(maker.name, maker.fill(words)))
+            waiting += [name for name in (*maker.needs, *maker.needs_any) if is_thing(name)]
+    return dict(sorted(found.items()))
+
+
+class Things(Mapping[str, Any]):
+    """The derived things of one sample, each made when it is first asked for and then kept.
+
+    Args:
+        truth: The map of the benchmark's quantity.
+        items: The sample's inputs and truth by name.
+        quantity: The benchmark's quantity.
+        makers: A text for each thing that is not made in the usual way.
+    """
+
+    def __init__(
+        self,
+        truth: Map,
+        items: Mapping[str, Any],
+        quantity: str,
+        makers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._truth = truth
+        self._items = items
+        self._quantity = quantity
+        self._makers = dict(makers or {})
+        self._made: dict[str, Any] = {}
+        self._reasons: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """The thing; KeyError where there is none of that name, Unavailable where it lacks."""
+        if not is_thing(name):
+            raise KeyError(name)
+        if name in self._reasons:
+            raise Unavailable(self._reasons[name])
+        if name not in self._made:
+            try:
+                self._made[name] = self._make(name)
+            except Unavailable as problem:
+                self._reasons[name] = str(problem)
+                raise
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether this sample can give the thing; finding out makes it."""
+        try:
+            self[str(name)]
+        except (KeyError, Unavailable):
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in DERIVED if is_thing(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def arguments(self, made: Computed) -> dict[str, Any]:
+        """What a registered function is passed by keyword beside its parameters.
+
+        Raises:
+            Unavailable: The sample does not have what it needs.
+        """
+        needed = {name: self._needed(made, name) for name in made.needs}
+        return {**needed, **self._alternatives(made)}
+
+    def _make(self, name: str) -> Any:
+        maker, words = maker_of(name, self._makers.get(name, name))
+        return maker.compute(self._truth, **self.arguments(maker), **maker.bind(words))
+
+    def _needed(self, made: Computed, name: str) -> Any:
+        if name == "quantity":
+            return self._quantity
+        if name == "items":
+            return self._items
+        if is_thing(name):
+            return self[name]
+        # Looking at the value would read it from disk.
+        if name not in self._items:
+            raise Unavailable(
+                f"{made.kind} '{made.name}' needs {name}, which this sample does not have."
+            )
+        return self._items[name]
+
+    def _alternatives(self, made: Computed) -> dict[str, Any]:
+        if not made.needs_any:
+            return {}
+        found = next((name for name in made.needs_any if name in self._items), None)
+        if found is None:
+            raise Unavailable(
+                f"{made.kind} '{made.name}' needs one of {', '.join(made.needs_any)}; this sample "
+                "has none of them."
+            )
+        return {name: self._items[name] if name == found else None for name in made.needs_any}
