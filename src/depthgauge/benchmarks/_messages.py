@@ -12,6 +12,7 @@ from depthgauge._registry import nearest
 from depthgauge.benchmarks.schema import (
     NO_DATASET,
     Align,
+    Axis,
     BenchmarkFile,
     EstimateRange,
     TruthRange,
@@ -22,6 +23,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "align": Align,
     "truth": TruthRange,
     "estimate": EstimateRange,
+    "axes": Axis,
 }
 _WHOLE = {
     "estimate.clip": "[low, high], two finite numbers",
@@ -84,6 +86,8 @@ def _problem(raw: Mapping[str, Any], found: Any) -> Problem:
     where, key, value = _place(raw, found["loc"])
     if found["type"] == "extra_forbidden":
         return Problem(where, "is not a key", nearest(str(found["loc"][-1]), _known(found["loc"])))
+    if found["type"] == "value_error":
+        return Problem(where, found["msg"].removeprefix("Value error, ").rstrip("."))
     if found["type"] == "missing" and key not in _WHOLE:
         return Problem(where, "is missing")
     wanted = _WHOLE.get(key) or _WANTED.get(where) or _WANTED_TYPE.get(found["type"])
