@@ -29,7 +29,8 @@ from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.engine.task import GIVEN
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
-from depthgauge.regions import REGIONS, Region
+from depthgauge.perturbations import EFFECTS
+from depthgauge.regions import DERIVED, REGIONS, Derived, Region
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK_PAGES = Path("docs/benchmarks")
@@ -131,17 +132,41 @@ def _regions(_: str) -> Iterator[str]:
         yield from _region(region)
 
 
-def _region(region: Region) -> Iterator[str]:
+def _derived(_: str) -> Iterator[str]:
+    for thing in DERIVED.values():
+        yield from _region(thing)
+
+
+def _region(region: Region | Derived) -> Iterator[str]:
     yield f"## `{region.name}`\n"
     yield f"{region.doc.strip()}\n"
     yield f"- Parameters: {_parameters(region.params, {})}"
-    if needs := [name for name in region.needs if name != "quantity"]:
+    if isinstance(region, Derived) and region.makes != region.name:
+        yield f"- Makes: `{region.makes}`"
+    if needs := [name for name in region.needs if name not in ("quantity", "items")]:
         yield f"- Needs: {_codes(needs)}"
     if region.needs_any:
         yield f"- Needs the first of these that the sample has: {_codes(region.needs_any)}"
     if region.cite:
         yield f"- Source: {region.cite}"
     yield f"- Revision {region.revision}.\n"
+
+
+# Perturbations.
+
+
+def _perturbations(_: str) -> Iterator[str]:
+    for effect in EFFECTS.values():
+        low, high = effect.bounds
+        yield f"## `{effect.name}`\n"
+        yield f"{effect.doc.strip()}\n"
+        yield f"- Level: {effect.unit or 'a factor'}, from {low:g} to {high:g}"
+        yield f"- Changes nothing at {effect.neutral:g}"
+        yield f"- Suggested: {', '.join(f'{level:g}' for level in effect.levels)}"
+        yield f"- Views: {'`others`' if effect.moves else '`all`'} unless the text says which"
+        if effect.cite:
+            yield f"- Source: {effect.cite}"
+        yield f"- Revision {effect.revision}.\n"
 
 
 # Datasets.
@@ -392,6 +417,8 @@ def _parameters(params: Any, choices: Any) -> str:
 _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "metrics": _metrics,
     "regions": _regions,
+    "derived": _derived,
+    "perturbations": _perturbations,
     "datasets": _datasets,
     "methods": _methods,
     "benchmark": _benchmark,

@@ -12,11 +12,13 @@ from depthgauge.cli._names import names_of
 from depthgauge.datasets import DATASETS
 from depthgauge.methods import METHODS
 from depthgauge.metrics import METRICS
-from depthgauge.regions import REGIONS
+from depthgauge.perturbations import EFFECTS
+from depthgauge.regions import DERIVED, REGIONS
 
 REGISTRIES = {
     "metrics": METRICS,
-    "regions": REGIONS,
+    "regions": {*REGIONS, *DERIVED},
+    "perturbations": EFFECTS,
     "datasets": DATASETS,
     "methods": METHODS,
     "benchmarks": BENCHMARKS,

@@ -21,6 +21,21 @@ def _regions() -> list[tuple[str, str]]:
     return [(_call(r.name, list(r.params)), _first_line(r.doc)) for r in REGIONS.values()]
 
 
+def _derived() -> list[tuple[str, str]]:
+    from depthgauge.regions import DERIVED
+
+    return [(_call(d.name, list(d.params)), _first_line(d.doc)) for d in DERIVED.values()]
+
+
+def _perturbations() -> list[tuple[str, str]]:
+    from depthgauge.perturbations import EFFECTS
+
+    return [
+        (f"{e.name}:{','.join(f'{level:g}' for level in e.levels)}", _first_line(e.doc))
+        for e in EFFECTS.values()
+    ]
+
+
 def _datasets() -> list[tuple[str, str]]:
     from depthgauge.datasets import DATASETS
 
@@ -42,8 +57,10 @@ def _benchmarks() -> list[tuple[str, str]]:
 KINDS: dict[str, Callable[[], list[tuple[str, str]]]] = {
     "metrics": _metrics,
     "regions": _regions,
+    "derived": _derived,
     "datasets": _datasets,
     "methods": _methods,
+    "perturbations": _perturbations,
     "benchmarks": _benchmarks,
 }
 
@@ -52,7 +69,11 @@ KINDS: dict[str, Callable[[], list[tuple[str, str]]]] = {
 @click.argument("kind", type=click.Choice(list(KINDS)), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Names and one-line descriptions as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
-    """Lists metrics, regions, datasets, methods or benchmarks, or all of them."""
+    """Lists metrics, regions, datasets, methods, benchmarks ..., or all of them.
+
+    Derived things are what regions and metrics share (edges, fine structures); their parameters
+    are set by a benchmark. Perturbations are shown with the levels that they suggest.
+    """
     found = {name: KINDS[name]() for name in ([kind] if kind else KINDS)}
     if as_json:
         write_json("-", {name: dict(rows) for name, rows in found.items()})

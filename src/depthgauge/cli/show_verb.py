@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from depthgauge.datasets import Dataset
     from depthgauge.methods import MethodKind
     from depthgauge.metrics import Metric
-    from depthgauge.regions import Region
+    from depthgauge.perturbations import Effect
+    from depthgauge.regions import Derived, Region
 
 Facts = list[tuple[str, Any]]
 
@@ -27,11 +28,19 @@ Facts = list[tuple[str, Any]]
 @click.command("show")
 @click.argument(
     "name",
-    shell_complete=completes("metrics", "regions", "datasets", "methods", "benchmarks", files=True),
+    shell_complete=completes(
+        "metrics",
+        "regions",
+        "datasets",
+        "methods",
+        "perturbations",
+        "benchmarks",
+        files=True,
+    ),
 )
 @click.option("--json", "as_json", is_flag=True, help="The declaration as JSON.")
 def command(name: str, as_json: bool) -> None:
-    """Explains a metric, region, dataset, method or benchmark: definition, unit, parameters.
+    """Explains a metric, region, dataset, method, benchmark ...: definition, unit, parameters.
 
     \b
       depthgauge show badpix
@@ -59,7 +68,8 @@ def _find(name: str) -> tuple[str, Facts, str]:
     from depthgauge.datasets import DATASETS
     from depthgauge.methods import METHODS
     from depthgauge.metrics import METRICS
-    from depthgauge.regions import REGIONS
+    from depthgauge.perturbations import EFFECTS
+    from depthgauge.regions import DERIVED, REGIONS
 
     if name.endswith(".toml"):
         protocol = find_benchmark(name)
@@ -69,13 +79,18 @@ def _find(name: str) -> tuple[str, Facts, str]:
         return "metric", _metric(METRICS[bare]), METRICS[bare].doc
     if bare in REGIONS:
         return "region", _region(REGIONS[bare]), REGIONS[bare].doc
+    if bare in DERIVED:
+        facts = [("makes", DERIVED[bare].makes), *_region(DERIVED[bare])]
+        return "derived thing", facts, DERIVED[bare].doc
     if name in BENCHMARKS:
         return "benchmark", _benchmark(BENCHMARKS[name]), BENCHMARKS[name].about.strip()
     if name in DATASETS:
         return "dataset", _dataset(DATASETS[name]), DATASETS[name].spec.title
     if bare in METHODS:
         return "method", _method(METHODS[bare]), METHODS[bare].spec.title
-    known = [*METRICS, *REGIONS, *BENCHMARKS, *DATASETS, *METHODS]
+    if bare in EFFECTS:
+        return "perturbation", _effect(EFFECTS[bare]), EFFECTS[bare].doc
+    known = [*METRICS, *REGIONS, *DERIVED, *BENCHMARKS, *DATASETS, *METHODS, *EFFECTS]
     raise unknown("metric, region, benchmark, dataset or method", name, known)
 
 
@@ -109,13 +124,26 @@ def _unit_words(metric: Metric) -> str:
     return ", ".join(f"{metric.unit.of(quantity)} for {quantity}" for quantity in metric.of)
 
 
-def _region(region: Region) -> Facts:
+def _region(region: Region | Derived) -> Facts:
     return [
         ("parameters", dict(region.params)),
         ("needs", ", ".join(name for name in region.needs if name != "quantity")),
         ("needs one of", ", ".join(region.needs_any)),
         ("revision", region.revision),
         ("cite", region.cite),
+    ]
+
+
+def _effect(effect: Effect) -> Facts:
+    low, high = effect.bounds
+    return [
+        ("unit of its level", effect.unit),
+        ("levels", ", ".join(f"{level:g}" for level in effect.levels)),
+        ("bounds", f"{low:g} to {high:g}"),
+        ("changes nothing", f"{effect.neutral:g}"),
+        ("views", "others" if effect.moves else "all"),
+        ("revision", effect.revision),
+        ("cite", effect.cite),
     ]
 
 
