@@ -156,7 +156,7 @@ def _inputs(method: Method, task: Task, context: Context) -> Inputs:
 
     An input that cannot be read is a fault of the data, not of the method.
     """
-    own = task.sample.inputs.fresh()
+    own = _perturbed(task, context)
     quantity = context.protocol.quantity
     needs = method.spec.needs or tuple(own)
     for name in needs:
@@ -166,6 +166,16 @@ def _inputs(method: Method, task: Task, context: Context) -> Inputs:
     if "finder" in needs:
         given["finder"] = Finder(DATASETS[context.dataset], task.sample.id, quantity)
     return Inputs({**own.__getstate__(), **own.at_hand(), **given})
+
+
+def _perturbed(task: Task, context: Context) -> Inputs:
+    """The inputs, damaged in the way that the protocol says."""
+    own = task.sample.inputs.fresh()
+    if not context.protocol.perturb:
+        return own
+    from depthgauge.perturbations import parse_perturbation, perturb_inputs
+
+    return perturb_inputs(own, parse_perturbation(context.protocol.perturb), task.sample.id)
 
 
 def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
