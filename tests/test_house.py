@@ -18,7 +18,7 @@ FLOORS = [
     ["_registry"],
     ["types"],
     ["io", "geometry"],
-    ["metrics", "regions", "datasets", "methods"],
+    ["metrics", "regions", "datasets", "methods", "perturbations"],
     ["benchmarks", "synth", "capture"],
     ["annotate"],
     ["engine"],

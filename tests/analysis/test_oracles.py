@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from depthgauge.analysis import _stacks
-from depthgauge.analysis.agreement import least_error, median_difference_map, share_wrong
+from depthgauge.analysis.method_maps import least_error, median_difference_map, share_wrong
 from depthgauge.analysis.oracles import (
     ORACLES,
     per_pixel_best,

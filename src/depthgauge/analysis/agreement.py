@@ -1,60 +1,205 @@
-"""Maps over the methods of one sample: who is better than the others where, and what is hard.
-
-Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none; errors of vectors
-are end-point errors.
-"""
+"""Whether people agree with themselves, with each other and with a metric (Honauer 2019, 6.2)."""
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from depthgauge.analysis._stacks import Stack, absolute_errors, by_blocks, known_median
-from depthgauge.types import Map
+from depthgauge.analysis.rankings import Ranking
+from depthgauge.analysis.ranks import kendall_tau, spearman_rho
+from depthgauge.errors import BadData, Misuse
+
+Ranks = Mapping[str, float]
 
 
-def median_difference_map(estimates: Stack, truth: Map, method: int) -> Map:
-    """Median over methods of |error| minus the |error| of one method (MedianDiff, Honauer 2019).
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """How far two orders, or many pairs of orders on average, agree."""
 
-    Positive where that method is better than the median. Methods without an estimate at a pixel
-    are left out of its median; of an even number the two middle errors are averaged. NaN where
-    there is no truth or that method has no estimate.
+    tau: float
+    """Mean of Kendall's tau-b over the pairs: 1 the same order, 0 none, -1 the reverse. NaN where
+    no pair has one."""
+    rho: float
+    """Mean of Spearman's rho."""
+    pairs: int
+    """Pairs of rankings that went into the means."""
+    undefined: int = 0
+    """Pairs that have no coefficient and were left out: fewer than two methods that both ranked,
+    or all of one ranking are ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All rankings of one experiment in one variant, and a metric's where there is one."""
+
+    experiment: str
+    variant: str
+    methods: tuple[str, ...]
+    graders: tuple[str, ...]
+    within: Correlation
+    """Every two rankings of the same grader."""
+    between: Correlation
+    """Every two rankings of different graders."""
+    with_metric: Correlation
+    """Every ranking with that of the metric; no pairs where none was given."""
+    within_grader: Mapping[str, Correlation]
+    """`within`, grader by grader."""
+    grader_with_metric: Mapping[str, Correlation]
+    """`with_metric`, grader by grader."""
+    mean_ranks: Mapping[str, float]
+    """Each method's rank, averaged over the graders (of whom each counts once, however often he
+    ranked it); NaN where nobody did."""
+
+
+def correlate(first: Ranks, second: Ranks) -> Correlation:
+    """Kendall's tau-b and Spearman's rho of two orders of the same methods.
+
+    Only the order counts: how ties are numbered does not matter. Methods that one of them did not
+    rank (NaN) are left out of both.
+
+    Raises:
+        BadData: They are not of the same methods.
+
+    >>> correlate({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2})
+    Correlation(tau=0.3333333333333333, rho=0.5, pairs=1, undefined=0)
+    """
+    _check_methods([("the first", first), ("the second", second)])
+    both = [name for name in first if not math.isnan(first[name] + second[name])]
+    a, b = ([ranks[name] for name in both] for ranks in (first, second))
+    tau, rho = kendall_tau(a, b), spearman_rho(a, b)
+    return Correlation(tau, rho, 0, 1) if math.isnan(tau) else Correlation(tau, rho, 1)
+
+
+def measure_agreement(rankings: Iterable[Ranking], metric: Ranks | None = None) -> Agreement:
+    """How well the rankings of one experiment and variant agree.
 
     Args:
-        estimates: All methods, that one among them.
-        truth: NaN where it is not known.
-        method: Index of the one that is looked at.
+        rankings: By one or more graders, each once or repeatedly.
+        metric: The ranks that a metric gives, see `ranks_from_scores`.
 
-    >>> stack = [np.array([[d]]) for d in (1.0, 2.0, 5.0)]
-    >>> median_difference_map(stack, np.array([[0.0]]), 0).tolist()
-    [[1.0]]
+    Raises:
+        Misuse: There are none, or they are of different experiments or variants.
+        BadData: They do not rank the same methods.
     """
+    rankings = list(rankings)
+    experiment, variant = _one_experiment(rankings)
+    named = [(_name(ranking), ranking.ranks) for ranking in rankings]
+    _check_methods([*named, ("the metric", metric)] if metric is not None else named)
+    by_grader: dict[str, list[Ranks]] = {}
+    for ranking in rankings:
+        by_grader.setdefault(ranking.grader, []).append(ranking.ranks)
+    within = {
+        grader: [correlate(a, b) for a, b in itertools.combinations(own, 2)]
+        for grader, own in by_grader.items()
+    }
+    between = [
+        correlate(a, b)
+        for one, other in itertools.combinations(by_grader.values(), 2)
+        for a, b in itertools.product(one, other)
+    ]
+    with_metric = {
+        grader: [correlate(ranks, metric) for ranks in own] if metric is not None else []
+        for grader, own in by_grader.items()
+    }
+    return Agreement(
+        experiment=experiment,
+        variant=variant,
+        methods=tuple(rankings[0].ranks),
+        graders=tuple(by_grader),
+        within=_mean(_flat(within)),
+        between=_mean(between),
+        with_metric=_mean(_flat(with_metric)),
+        within_grader={grader: _mean(found) for grader, found in within.items()},
+        grader_with_metric={grader: _mean(found) for grader, found in with_metric.items()},
+        mean_ranks=_mean_ranks(by_grader),
+    )
 
-    def work(block: Map, known: Map) -> Map:
-        errors = absolute_errors(block, known)
-        return np.asarray(known_median(errors) - errors[method])
 
-    return by_blocks(estimates, truth, truth.shape[:2], work)
+def measure_agreements(
+    rankings: Iterable[Ranking], metrics: Mapping[str, Ranks] | None = None
+) -> dict[tuple[str, str], Agreement]:
+    """The agreement of every experiment and variant, in the order of the rankings.
 
+    Args:
+        rankings: Of any number of experiments.
+        metrics: experiment -> the ranks that its metric gives, for those that have one.
 
-def share_wrong(estimates: Stack, truth: Map, threshold: float) -> Map:
-    """Share (0..1) of methods whose error at a pixel exceeds the threshold or that have none there.
-
-    NaN where there is no truth. 1 marks what no method can do.
+    Raises:
+        Misuse: A metric is given for an experiment that nobody did.
+        BadData: Rankings of one experiment do not rank the same methods.
     """
+    groups: dict[tuple[str, str], list[Ranking]] = {}
+    for ranking in rankings:
+        groups.setdefault((ranking.experiment, ranking.variant), []).append(ranking)
+    metrics = metrics or {}
+    if strange := sorted(set(metrics) - {experiment for experiment, _ in groups}):
+        raise Misuse(
+            f"there are no rankings of '{strange[0]}' to compare its metric with; there are of: "
+            f"{', '.join(sorted({experiment for experiment, _ in groups}))}."
+        )
+    return {key: measure_agreement(group, metrics.get(key[0])) for key, group in groups.items()}
 
-    def work(block: Map, known: Map) -> Map:
-        wrong = ~(absolute_errors(block, known) <= np.float32(threshold))
-        share = wrong.mean(axis=0)
-        finite = np.isfinite(known) if known.ndim == 2 else np.isfinite(known).all(axis=-1)
-        return np.where(finite, share, np.nan).astype(np.float32)
 
-    return by_blocks(estimates, truth, truth.shape[:2], work)
+def _one_experiment(rankings: Sequence[Ranking]) -> tuple[str, str]:
+    found = sorted({(ranking.experiment, ranking.variant) for ranking in rankings})
+    if len(found) != 1:
+        named = "; ".join(", ".join(word for word in key if word) for key in found) or "none"
+        raise Misuse(f"agreement is between rankings of one experiment and variant, not: {named}.")
+    return found[0]
 
 
-def least_error(estimates: Stack, truth: Map) -> Map:
-    """The smallest |error| of all methods at each pixel; NaN where none has an estimate."""
+def _name(ranking: Ranking) -> str:
+    words = [ranking.grader, ranking.experiment, ranking.variant]
+    words += [f"repeat {ranking.repeat}"] if ranking.repeat > 1 else []
+    return ", ".join(word for word in words if word)
 
-    def work(block: Map, known: Map) -> Map:
-        return np.asarray(np.fmin.reduce(absolute_errors(block, known), axis=0))
 
-    return by_blocks(estimates, truth, truth.shape[:2], work)
+def _check_methods(named: Sequence[tuple[str, Ranks]]) -> None:
+    (first, ranks), *others = named
+    for name, other in others:
+        if ranks.keys() != other.keys():
+            only = [sorted(a.keys() - b.keys()) for a, b in ((ranks, other), (other, ranks))]
+            said = [
+                f"{', '.join(methods)} only in that of {who}"
+                for methods, who in zip(only, (first, name), strict=True)
+                if methods
+            ]
+            raise BadData(
+                f"two rankings are not of the same methods: {'; '.join(said)}. Give a method that "
+                "was not ranked an empty rank."
+            )
+
+
+def _flat(found: Mapping[str, Sequence[Correlation]]) -> list[Correlation]:
+    return list(itertools.chain.from_iterable(found.values()))
+
+
+def _mean(found: Sequence[Correlation]) -> Correlation:
+    defined = [each for each in found if each.pairs]
+    if not defined:
+        return Correlation(math.nan, math.nan, 0, len(found))
+    return Correlation(
+        tau=math.fsum(each.tau for each in defined) / len(defined),
+        rho=math.fsum(each.rho for each in defined) / len(defined),
+        pairs=len(defined),
+        undefined=len(found) - len(defined),
+    )
+
+
+def _mean_ranks(by_grader: Mapping[str, Sequence[Ranks]]) -> dict[str, float]:
+    methods = next(iter(by_grader.values()))[0]
+    return {
+        method: _known_mean(
+            [_known_mean([ranks[method] for ranks in own]) for own in by_grader.values()]
+        )
+        for method in methods
+    }
+
+
+def _known_mean(ranks: Sequence[float]) -> float:
+    known = [rank for rank in ranks if not math.isnan(rank)]
+    return float(np.mean(known)) if known else math.nan

@@ -1,0 +1,60 @@
+"""Maps over the methods of one sample: who is better than the others where, and what is hard.
+
+Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none; errors of vectors
+are end-point errors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from depthgauge.analysis._stacks import Stack, absolute_errors, by_blocks, known_median
+from depthgauge.types import Map
+
+
+def median_difference_map(estimates: Stack, truth: Map, method: int) -> Map:
+    """Median over methods of |error| minus the |error| of one method (MedianDiff, Honauer 2019).
+
+    Positive where that method is better than the median. Methods without an estimate at a pixel
+    are left out of its median; of an even number the two middle errors are averaged. NaN where
+    there is no truth or that method has no estimate.
+
+    Args:
+        estimates: All methods, that one among them.
+        truth: NaN where it is not known.
+        method: Index of the one that is looked at.
+
+    >>> stack = [np.array([[d]]) for d in (1.0, 2.0, 5.0)]
+    >>> median_difference_map(stack, np.array([[0.0]]), 0).tolist()
+    [[1.0]]
+    """
+
+    def work(block: Map, known: Map) -> Map:
+        errors = absolute_errors(block, known)
+        return np.asarray(known_median(errors) - errors[method])
+
+    return by_blocks(estimates, truth, truth.shape[:2], work)
+
+
+def share_wrong(estimates: Stack, truth: Map, threshold: float) -> Map:
+    """Share (0..1) of methods whose error at a pixel exceeds the threshold or that have none there.
+
+    NaN where there is no truth. 1 marks what no method can do.
+    """
+
+    def work(block: Map, known: Map) -> Map:
+        wrong = ~(absolute_errors(block, known) <= np.float32(threshold))
+        share = wrong.mean(axis=0)
+        finite = np.isfinite(known) if known.ndim == 2 else np.isfinite(known).all(axis=-1)
+        return np.where(finite, share, np.nan).astype(np.float32)
+
+    return by_blocks(estimates, truth, truth.shape[:2], work)
+
+
+def least_error(estimates: Stack, truth: Map) -> Map:
+    """The smallest |error| of all methods at each pixel; NaN where none has an estimate."""
+
+    def work(block: Map, known: Map) -> Map:
+        return np.asarray(np.fmin.reduce(absolute_errors(block, known), axis=0))
+
+    return by_blocks(estimates, truth, truth.shape[:2], work)

@@ -1,0 +1,39 @@
+"""Application profiles: which scores matter to whom, and who is best by them.
+
+A profile is one TOML file (see `_profile.py`); those of this folder follow section 2.2.4 of Honauer
+2019, and a user's own file is as good.
+"""
+
+from __future__ import annotations
+
+from depthgauge.analysis.profiles._profile import (
+    PROFILES,
+    Profile,
+    Weight,
+    find_profile,
+    load_profile,
+)
+from depthgauge.analysis.profiles._result import (
+    Absent,
+    ProfileRanking,
+    ProfileRow,
+    Swing,
+    Verdict,
+    Weighed,
+)
+from depthgauge.analysis.profiles.ranking import rank_by_profile
+
+__all__ = [
+    "PROFILES",
+    "Absent",
+    "Profile",
+    "ProfileRanking",
+    "ProfileRow",
+    "Swing",
+    "Verdict",
+    "Weighed",
+    "Weight",
+    "find_profile",
+    "load_profile",
+    "rank_by_profile",
+]

@@ -1,0 +1,89 @@
+"""Scores of different units and scales, made comparable.
+
+The cost of a value is d / (d + m): d is how far it is from perfect (or from good enough, where the
+profile says what that is) and m the median of that over the methods. It is 0 for a perfect value,
+1/2 for the median method, 2/3 for one twice as far from perfect and never above 1. So units cancel,
+factors count (which ranks would forget), and one method that fails altogether cannot outweigh
+everything else (which it would in a mean of scores divided by their median or their maximum).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the values of one score are measured against."""
+
+    perfect: float
+    """What is good enough, where the profile says so; else 0 for errors, 100 % where a higher
+    percentage is better, otherwise the best method's value."""
+    reach: float
+    """The median distance from perfect."""
+    median: float
+    """The median value; of its absolutes where `better` is `zero`."""
+    better: str
+
+    def cost(self, value: float) -> float:
+        """0 perfect, 1/2 the median, 1 as bad as can be; NaN where there is no value."""
+        distance = self.distance(value)
+        if math.isnan(distance):
+            return math.nan
+        if math.isinf(distance):
+            return 1.0
+        # Where half of the methods are perfect, whatever is not is as bad as can be.
+        return distance / (distance + self.reach) if distance else 0.0
+
+    @property
+    def median_cost(self) -> float:
+        """That of the median method: 1/2, or 0 where it is perfect."""
+        return 0.5 if self.reach else 0.0
+
+    def distance(self, value: float) -> float:
+        """How far a value is from perfect; what is better than that is not far at all."""
+        return _distance(value, self.perfect, self.better)
+
+
+def make_scale(
+    values: Mapping[str, float], better: str, unit: str, enough: float | None = None
+) -> Scale:
+    """The scale of one score, from the values of all methods that have one.
+
+    Args:
+        values: Of every method, NaN where it has none.
+        better: `lower`, `higher` or `zero`.
+        unit: Of the score.
+        enough: The value that is good enough.
+
+    >>> scale = make_scale({"a": 1.0, "b": 2.0, "c": 6.0}, "lower", "px")
+    >>> scale.median, scale.cost(2.0), scale.cost(6.0)
+    (2.0, 0.5, 0.75)
+    >>> make_scale({"a": 90.0, "b": 80.0, "c": 85.0}, "higher", "%")
+    Scale(perfect=100.0, reach=15.0, median=85.0, better='higher')
+    """
+    known = [value for value in values.values() if not math.isnan(value)]
+    if not known:
+        return Scale(0.0, math.nan, math.nan, better)
+    finite = [value for value in known if math.isfinite(value)]
+    perfect = _perfect(finite, better, unit) if enough is None else enough
+    distances = [_distance(value, perfect, better) for value in known]
+    shown = [abs(value) for value in known] if better == "zero" else known
+    return Scale(perfect, statistics.median(distances), statistics.median(shown), better)
+
+
+def _perfect(known: list[float], better: str, unit: str) -> float:
+    """As the report's radar has it."""
+    if better == "higher":
+        top = max(known, default=0.0)
+        return 100.0 if unit == "%" and top <= 100 else top
+    lowest = min(known, default=0.0)
+    return lowest if better == "lower" and lowest < 0 else 0.0
+
+
+def _distance(value: float, perfect: float, better: str) -> float:
+    beyond = {"lower": value - perfect, "higher": perfect - value, "zero": abs(value) - perfect}
+    return math.nan if math.isnan(value) else max(0.0, beyond[better])

@@ -1,0 +1,182 @@
+"""Rankings of methods: made of scores, or given by people, and the files that hold those.
+
+A file of rankings is a table with one row for each method of each ranking:
+`grader, experiment, variant, method, rank`, and `repeat` where a grader did an experiment more than
+once. As CSV it starts with a line of these names; as JSON it is a list of objects with these keys.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from depthgauge.analysis.ranks import average_ranks, min_ranks, rank_keys
+from depthgauge.errors import BadFile, Misuse
+
+COLUMNS = ("grader", "experiment", "variant", "repeat", "method", "rank")
+_NEEDED = ("grader", "experiment", "method", "rank")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How one person ordered the methods, once."""
+
+    grader: str
+    experiment: str
+    """What was judged: `porosity`, `general appearance` ..."""
+    ranks: Mapping[str, float]
+    """method -> rank: 1 is best, equals have equal ranks; NaN where a method was not ranked."""
+    variant: str = ""
+    """How it was shown, where there is more than one way: `basic`, `detailed`."""
+    repeat: int = 1
+    """Counts the times that this grader did this experiment in this variant."""
+
+
+def ranks_from_scores(
+    scores: Mapping[str, float],
+    *,
+    decimals: int | None = 1,
+    better: str = "lower",
+    ties: str = "average",
+) -> dict[str, float]:
+    """The ranks that scores give, as people would give them.
+
+    Args:
+        scores: Of each method; NaN comes last.
+        decimals: Scores that are equal when rounded to this are ties; None: as they are.
+        better: `lower`, `higher` or `zero`.
+        ties: `average`: equals share the mean of their places (1, 2.5, 2.5, 4); `min`: they share
+            the better place (1, 2, 2, 4).
+
+    Raises:
+        Misuse: There is no such rule for ties.
+
+    >>> ranks_from_scores({"a": 2.81, "b": 3.7, "c": 2.79, "d": 2.1})
+    {'a': 2.5, 'b': 4.0, 'c': 2.5, 'd': 1.0}
+    """
+    rules = {"average": average_ranks, "min": min_ranks}
+    if ties not in rules:
+        raise Misuse(f"ties are ranked by 'average' or 'min', not by '{ties}'.")
+    values = np.array(list(scores.values()), np.float64)
+    if decimals is not None:
+        values = np.round(values, decimals)
+    ranks = rules[ties](rank_keys(values, better))
+    return dict(zip(scores, ranks.astype(np.float64).tolist(), strict=True))
+
+
+def read_rankings(path: str | Path) -> list[Ranking]:
+    """The rankings of a CSV or JSON file, in its order.
+
+    An empty rank (`null` in JSON) means that the method was not ranked.
+
+    Raises:
+        BadFile: It cannot be read, lacks a column, or a row is wrong; says which.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path}: cannot be read as text: {error}") from None
+    rows = _json_rows(path, text) if path.suffix.lower() == ".json" else _csv_rows(path, text)
+    found: dict[tuple[str, str, str, int], dict[str, float]] = {}
+    for where, row in rows:
+        key, method, rank = _row(where, row)
+        ranks = found.setdefault(key, {})
+        if method in ranks:
+            raise BadFile(
+                f"{where}: {key[0]} ranks '{method}' twice in '{key[1]}'; where that is another "
+                "time, count it in the column 'repeat'."
+            )
+        ranks[method] = rank
+    return [
+        Ranking(grader, experiment, ranks, variant, repeat)
+        for (grader, experiment, variant, repeat), ranks in found.items()
+    ]
+
+
+def write_rankings(path: str | Path, rankings: Iterable[Ranking]) -> None:
+    """Writes the file that `read_rankings` reads: JSON where its name ends so, else CSV."""
+    path = Path(path)
+    rows = [
+        (each.grader, each.experiment, each.variant, each.repeat, method, rank)
+        for each in rankings
+        for method, rank in each.ranks.items()
+    ]
+    if path.suffix.lower() == ".json":
+        named = [
+            dict(zip(COLUMNS, (*row, None if math.isnan(rank) else rank), strict=True))
+            for *row, rank in rows
+        ]
+        path.write_text(json.dumps(named, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows((*row, "" if math.isnan(rank) else rank) for *row, rank in rows)
+
+
+def _csv_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
+    _check_columns(str(path), reader.fieldnames or ())
+    rows = []
+    for row in reader:
+        where = f"{path}, line {reader.line_num}"
+        if reader.restkey in row:
+            raise BadFile(f"{where}: has more fields than the first line names.")
+        rows.append((where, dict(row)))
+    return rows
+
+
+def _json_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
+    try:
+        rows = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadFile(f"{path}: is no JSON: {error}") from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise BadFile(f"{path}: must be a list of objects with the keys {', '.join(COLUMNS)}.")
+    named = [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
+    for where, row in named:
+        _check_columns(where, row)
+    return named
+
+
+def _check_columns(where: str, names: Iterable[str]) -> None:
+    names = list(names)
+    lacking = [name for name in _NEEDED if name not in names]
+    strange = [str(name) for name in names if name not in COLUMNS]
+    if lacking or strange:
+        wrong = [f"lacks {', '.join(lacking)}"] if lacking else []
+        wrong += [f"does not know {', '.join(strange)}"] if strange else []
+        raise BadFile(f"{where}: {' and '.join(wrong)}; the columns are {', '.join(COLUMNS)}.")
+
+
+def _row(where: str, row: Mapping[str, Any]) -> tuple[tuple[str, str, str, int], str, float]:
+    words = {name: str(row.get(name) or "").strip() for name in ("grader", "experiment", "method")}
+    if empty := [name for name, word in words.items() if not word]:
+        raise BadFile(f"{where}: {', '.join(empty)} must not be empty.")
+    repeat = _number(where, "repeat", row.get("repeat"), 1.0)
+    rank = _number(where, "rank", row.get("rank"), math.nan)
+    if repeat < 1 or not repeat.is_integer():
+        raise BadFile(f"{where}: repeat is {repeat:g} but counts from 1.")
+    variant = str(row.get("variant") or "").strip()
+    return (words["grader"], words["experiment"], variant, int(repeat)), words["method"], rank
+
+
+def _number(where: str, name: str, value: Any, empty: float) -> float:
+    if value is None or str(value).strip() == "":
+        return empty
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < 1 or isinstance(value, bool):
+        raise BadFile(f"{where}: {name} is '{value}' but must be a number from 1, or empty.")
+    return number

@@ -1,0 +1,139 @@
+"""What an effect is: a decorated function that damages an image by a level.
+
+    @effect("blur", unit="px", neutral=0, levels=(0, 1, 2, 4), bounds=(0, 100))
+    def blur(image, *, level): ...
+
+The image is float32 in grey levels 0..255, (H, W, 3) RGB or (H, W) grey, and must not be changed in
+place; what is returned may leave the range, it is clipped once at the end. A function that takes
+`rng` as well is random: it must draw the same numbers whatever the level, so that damage grows
+smoothly with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge._registry import Registry
+from depthgauge.errors import BadScoreId
+
+Pixels = NDArray[np.float32]
+"""(H, W, 3) or (H, W), in grey levels 0..255."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One registered effect: how to compute it and what a table or a protocol says of it."""
+
+    name: str
+    unit: str
+    """Of the level; empty for a plain factor."""
+    neutral: float
+    """The level at which nothing changes, to the last bit."""
+    levels: tuple[float, ...]
+    """A useful series, the neutral level first, the damage growing."""
+    bounds: tuple[float, float]
+    """The smallest and the largest level, both allowed."""
+    whole: bool
+    """Whether levels are whole numbers."""
+    moves: bool
+    """Whether it moves what is seen, so that the truth would not fit a reference view any more."""
+    random: bool
+    cite: str
+    revision: int
+    """Raised whenever the code may give other pixels."""
+    doc: str
+    compute: Callable[..., Pixels]
+
+    def apply(self, image: Pixels, level: float, rng: np.random.Generator) -> Pixels:
+        """The damaged image; the image itself at the neutral level."""
+        if level == self.neutral:
+            return image
+        if self.random:
+            return self.compute(image, level=level, rng=rng)
+        return self.compute(image, level=level)
+
+    def checked_level(self, word: str) -> float:
+        """The level that a word of a perturbation's text means.
+
+        Raises:
+            BadScoreId: It is no number, or out of bounds.
+        """
+        low, high = self.bounds
+        try:
+            level = float(word)
+        except ValueError:
+            level = float("nan")
+        fits = low <= level <= high and (level.is_integer() or not self.whole)
+        if not fits:
+            kind = "a whole number" if self.whole else "a number"
+            unit = f" ({self.unit})" if self.unit else ""
+            raise BadScoreId(
+                f"perturbation '{self.name}': the level is {kind}{unit} from {low:g} to {high:g}, "
+                f"not '{word}'."
+            )
+        return level
+
+
+EFFECTS: Registry[Effect] = Registry("perturbation", "depthgauge.perturbations")
+"""Every effect of this folder and of the entry points `depthgauge.perturbations`."""
+
+
+def effect(
+    name: str,
+    *,
+    unit: str,
+    neutral: float,
+    levels: Sequence[float],
+    bounds: tuple[float, float],
+    whole: bool = False,
+    moves: bool = False,
+    cite: str = "",
+    revision: int = 1,
+) -> Callable[[Callable[..., Pixels]], Callable[..., Pixels]]:
+    """Registers the decorated function under that name and returns it unchanged.
+
+    Args:
+        name: What perturbation texts call it.
+        unit: Of its level.
+        neutral: The level at which nothing changes.
+        levels: A useful series, the neutral level first.
+        bounds: The smallest and the largest level.
+        whole: Whether levels are whole numbers.
+        moves: Whether it moves what is seen; then it is for views without truth only.
+        cite: Who evaluated with it.
+        revision: To be raised whenever the code may give other pixels.
+    """
+
+    def register(function: Callable[..., Pixels]) -> Callable[..., Pixels]:
+        keywords = {
+            argument.name
+            for argument in inspect.signature(function).parameters.values()
+            if argument.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        if keywords not in ({"level"}, {"level", "rng"}):
+            raise TypeError(f"{function.__name__} must take the keywords level, or level and rng")
+        if not levels or levels[0] != neutral:
+            raise TypeError(f"{function.__name__}: levels must start with the neutral one")
+        made = Effect(
+            name=name,
+            unit=unit,
+            neutral=float(neutral),
+            levels=tuple(float(level) for level in levels),
+            bounds=bounds,
+            whole=whole,
+            moves=moves,
+            random="rng" in keywords,
+            cite=cite,
+            revision=revision,
+            doc=inspect.cleandoc(function.__doc__ or ""),
+            compute=function,
+        )
+        EFFECTS.add(name, made, function.__module__)
+        return function
+
+    return register
