@@ -1,4 +1,4 @@
-"""Scenes, the two cameras that see them, and what each ray meets first."""
+"""Scenes, the cameras that see them, and what each ray meets first."""
 
 from __future__ import annotations
 
@@ -45,16 +45,19 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One camera of the pair."""
+    """One camera of a pair or a grid."""
 
     frame: Frame
     focal_px: float
     size_px: tuple[int, int]
+    shift_px: tuple[float, float] = (0.0, 0.0)
+    """How far the principal point is from the middle of the image, right and down."""
 
     @property
     def centre_px(self) -> tuple[float, float]:
-        """The principal point: the middle of the image."""
-        return (self.size_px[0] - 1) / 2, (self.size_px[1] - 1) / 2
+        """The principal point."""
+        (width, height), (right, down) = self.size_px, self.shift_px
+        return (width - 1) / 2 + right, (height - 1) / 2 + down
 
     def origin(self, kind: DTypeLike) -> Vector:
         """Where all rays begin."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,12 @@ def picture(scene: Scene, view: View, which: NDArray[Any]) -> Array:
     for y, x in _batches(edges):
         light[y, x] = _mean_light(scene, view, lit_from, (x, y), _AT_EDGES)
     return stored(light)
+
+
+def noisy(image: Array, levels: float, seed: Sequence[int]) -> NDArray[np.uint8]:
+    """The image as a camera stores it, with noise of so many grey levels."""
+    noise = np.random.default_rng(seed).normal(0, levels, image.shape)
+    return np.rint(np.clip(image + noise, 0, 255)).astype(np.uint8)
 
 
 def _batches(chosen: Mask) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from depthgauge._registry import unknown
 from depthgauge.errors import Misuse
@@ -66,7 +65,11 @@ def make_scene(name: str, size_px: tuple[int, int] = SIZE_PX, seed: int = 0) -> 
         _render.disparity(made, view, seen.depth_m) for view, seen in zip(pair, hits, strict=True)
     )
     images = [
-        _noisy(_render.picture(made, view, seen.which), (seed, SCENES.index(name), side))
+        _render.noisy(
+            _render.picture(made, view, seen.which),
+            NOISE_LEVELS,
+            (seed, SCENES.index(name), side),
+        )
         for side, (view, seen) in enumerate(zip(pair, hits, strict=True))
     ]
     inputs = {
@@ -131,11 +134,6 @@ def write_scenes(
         },
         overwrite=overwrite,
     )
-
-
-def _noisy(image: Array, seed: Sequence[int]) -> NDArray[np.uint8]:
-    noise = np.random.default_rng(seed).normal(0, NOISE_LEVELS, image.shape)
-    return np.rint(np.clip(image + noise, 0, 255)).astype(np.uint8)
 
 
 def _range(left: Array, right: Array) -> tuple[int, int]:
