@@ -1,16 +1,21 @@
-"""Geometry of maps: cameras, disparity and depth, warping, resizing, surfaces, alignment, filling.
+"""Geometry of maps: cameras, disparity and depth, warping, resizing, surfaces, alignment, filling;
+and what a map shows: discontinuities, fine structures, planar and curved surfaces.
 
 Every function takes and returns float32 maps in which a missing value is NaN, and says what becomes
 of it. Pixel centres are at integers; camera axes are x right, y down, z forward.
 """
 
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
+from depthgauge.geometry.cardboard import fill_cardboard
+from depthgauge.geometry.continuity import Surfaces, find_surfaces, fitted_curvature
 from depthgauge.geometry.disparity import (
     depth_from_disparity,
     depth_from_lightfield_disparity,
     disparity_from_depth,
     lightfield_disparity_from_depth,
 )
+from depthgauge.geometry.distances import distance_to, nearest_pixel
+from depthgauge.geometry.edges import Edges, edges_from_mask, find_edges, front
 from depthgauge.geometry.filling import fill
 from depthgauge.geometry.intrinsics import (
     camera_from_mm,
@@ -34,6 +39,7 @@ from depthgauge.geometry.resizing import (
     resize_labels,
     subsample_truth,
 )
+from depthgauge.geometry.structures import Structures, find_structures, structures_from_masks
 from depthgauge.geometry.surfaces import (
     curvature,
     hessian,
@@ -49,6 +55,9 @@ from depthgauge.geometry.warping import (
 
 __all__ = [
     "Alignment",
+    "Edges",
+    "Structures",
+    "Surfaces",
     "apply_alignment",
     "backproject",
     "camera_from_mm",
@@ -58,14 +67,23 @@ __all__ = [
     "depth_from_disparity",
     "depth_from_lightfield_disparity",
     "disparity_from_depth",
+    "distance_to",
+    "edges_from_mask",
     "fill",
+    "fill_cardboard",
+    "find_edges",
+    "find_structures",
+    "find_surfaces",
     "fit_alignment",
+    "fitted_curvature",
     "focal_px",
+    "front",
     "hessian",
     "inverse_pose",
     "left_right_consistent",
     "left_right_unknown",
     "lightfield_disparity_from_depth",
+    "nearest_pixel",
     "normals_from_depth",
     "normals_from_disparity",
     "pad_border",
@@ -74,6 +92,7 @@ __all__ = [
     "resize",
     "resize_labels",
     "scale_camera",
+    "structures_from_masks",
     "subsample_truth",
     "to_camera",
     "to_world",

@@ -1,0 +1,97 @@
+"""Disparities for objects that have a mask but no depth: each becomes an upright cardboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import WrongShape
+from depthgauge.geometry._maps import as_plane, missing, need_same_size
+from depthgauge.types import Map, Mask
+
+Indices = NDArray[np.intp]
+
+_FOOT = 0.1
+"""Of an object's height: columns that end within this share above its lowest pixel are its feet."""
+_BELOW = 5
+"""px; how far below an object its ground is looked for."""
+
+
+def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
+    """The truth with one value for each object that has none (Honauer 2019, section 5.1.2).
+
+    An object that stands on the ground is as far away as the ground at its feet. Its feet are the
+    columns in which it reaches down to within a tenth of its height above its lowest pixel, and the
+    ground at them is what is known and unlabelled among the five pixels below it in each of these
+    columns. The object's pixels get the median of the ground (the lower one of two). Without any
+    ground there, the five pixels below all of its columns are taken; without any there either, or
+    where the object is cut off by the image's lower border, it stays missing.
+
+    An object with truth of its own, be it one pixel, is left as it is.
+
+    Args:
+        truth: (H, W) disparity or depth, NaN where missing.
+        labels: (H, W) whole numbers; every value above 0 is one object, its pixels need not hang
+            together.
+
+    Returns:
+        A new map.
+
+    Raises:
+        WrongShape: Truth and labels are not (H, W) of one size.
+
+    >>> truth = np.array([[1, 1, 1], [1, np.nan, 1], [4, 5, 6]])
+    >>> fill_cardboard(truth, np.isnan(truth))
+    array([[1., 1., 1.], [1., 5., 1.], [4., 5., 6.]], dtype=float32)
+    """
+    values = as_plane(truth, "the truth")
+    if labels.ndim != 2:
+        raise WrongShape(f"labels must be (H, W), found {labels.shape}")
+    need_same_size(labels, values, ("the label map", "the truth"))
+    known = ~missing(values)
+    ground = known & np.less_equal(labels, 0)
+    filled = values.copy()
+    for rows, columns, inside in _objects(labels):
+        bottom = rows.stop == values.shape[0]
+        if not bottom and not known[rows, columns][inside].any():
+            lowest, at = _outline(rows, columns, inside)
+            feet = lowest > rows.stop - 1 - _FOOT * inside.shape[0]
+            found = _below(values, ground, lowest[feet], at[feet])
+            if found.size == 0:
+                found = _below(values, ground, lowest, at)
+            if found.size > 0:
+                filled[rows, columns][inside] = np.sort(found)[(found.size - 1) // 2]
+    return filled
+
+
+def _objects(labels: NDArray[np.generic]) -> Iterator[tuple[slice, slice, Mask]]:
+    """The box of each object, and its pixels in it."""
+    from scipy import ndimage
+
+    # Instance labels may be large and far apart.
+    at = np.flatnonzero(np.greater(labels, 0))
+    _, dense = np.unique(labels.reshape(-1)[at], return_inverse=True)
+    numbers = np.zeros(labels.shape, np.int32)
+    numbers.reshape(-1)[at] = dense + 1
+    for number, (rows, columns) in enumerate(ndimage.find_objects(numbers), start=1):
+        yield rows, columns, numbers[rows, columns] == number
+
+
+def _outline(rows: slice, columns: slice, inside: Mask) -> tuple[Indices, Indices]:
+    """The lowest row of an object in each of its columns, and the columns."""
+    at = np.flatnonzero(inside.any(axis=0))
+    lowest = rows.stop - 1 - np.argmax(inside[::-1, at], axis=0)
+    return lowest, at + columns.start
+
+
+def _below(values: Map, ground: Mask, lowest: Indices, columns: Indices) -> Map:
+    """The values of the ground in the pixels below some."""
+    down = np.arange(1, _BELOW + 1)[:, np.newaxis]
+    rows, across = np.broadcast_arrays(lowest + down, columns)
+    within = rows < values.shape[0]
+    rows, across = rows[within], across[within]
+    usable = ground[rows, across]
+    found: Map = values[rows[usable], across[usable]]
+    return found

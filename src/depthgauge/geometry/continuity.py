@@ -1,0 +1,111 @@
+"""Where a map shows continuous surfaces, and which of them are planar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from depthgauge.errors import Misuse
+from depthgauge.geometry._jumps import find_jumps
+from depthgauge.geometry._maps import as_map
+from depthgauge.types import Map, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Surfaces:
+    """The continuous surfaces of a map (Honauer 2019, section 4.2.1)."""
+
+    continuous: Mask
+    """M_c: no jump near, and the surface bends little."""
+    planar: Mask
+    """M_p: those that do not bend."""
+    curved: Mask
+    """M_n: those that do."""
+
+
+def fitted_curvature(values: Map, window: int = 9) -> Map:
+    """How strongly a map bends at each pixel: the larger magnitude of its Hessian's eigenvalues.
+
+    The Hessian is that of the quadratic of least squares over `window` x `window` pixels. Noise of
+    s px per pixel makes it uncertain by 0.24 s for a window of 5, 0.04 s for 9 and 0.008 s for 15,
+    where `curvature` (central differences) is uncertain by 2.4 s.
+
+    Args:
+        values: (H, W) or (H, W, C); of several channels the largest.
+        window: Width in px, odd, at least 3.
+
+    Returns:
+        float32 (H, W), per px squared; NaN where the window leaves the image or has missing values.
+
+    Raises:
+        Misuse: The window is not odd or below 3.
+
+    >>> y, x = np.mgrid[0:5, 0:5]
+    >>> fitted_curvature(0.5 * x * x - 2 * y * y, 5)[2, 2]
+    np.float32(4.0)
+    """
+    if window < 3 or window % 2 == 0:
+        raise Misuse(f"window is {window}; it must be odd and at least 3 to show a bend")
+    array = as_map(values)
+    from depthgauge.geometry import _fit_kernels as kernels
+
+    out = np.full(array.shape[:2], np.nan, np.float32)
+    kernels.fitted_curvature(array.reshape(*array.shape[:2], -1), window // 2, out)
+    return out
+
+
+def find_surfaces(
+    truth: Map,
+    quantity: str,
+    *,
+    jump: float = 1.0,
+    bend: float = 0.05,
+    flat: float = 0.002,
+    window: int = 9,
+) -> Surfaces:
+    """The continuous surfaces of a dense map, split into planar and curved ones.
+
+    A pixel is continuous where the `window` around it is whole, holds no pixel of a jump (see
+    `find_edges`), and the surface in it bends by no more than `bend`; planar where that is no more
+    than `flat`. How much it bends is its `fitted_curvature`. Disparity is linear on every plane. So
+    is the inverse of depth, and depth is not: for depth it is the curvature of 1 / depth, times the
+    depth squared, which is in m per px squared, that of the depth itself where the surface faces
+    the camera, and 0 on every plane. Of flow it is the larger one of both channels.
+
+    Within a window of 9 px a surface that bends by 0.05 px per px squared leaves its tangent plane
+    by 0.4 px, which is well below a jump, and one that bends by 0.002 by 0.016 px, which is below
+    what a truth measured with light can show (its noise may be 0.04 px). For truth in steps of a
+    quarter px take a `flat` of 0.005, for rendered truth without noise 0.0001, and for rendered
+    light fields a jump of 0.1, a bend of 0.005 and a `flat` of 0.0002.
+
+    Args:
+        truth: (H, W) or (H, W, C), NaN where missing.
+        quantity: What the truth is of; only depth is special.
+        jump: In the truth's unit.
+        bend: In the truth's unit per px squared.
+        flat: In the truth's unit per px squared.
+        window: Width in px, odd, at least 3.
+
+    Raises:
+        Misuse: A negative jump, a bend below flat, or a window that is not odd or below 3.
+    """
+    if not 0 <= flat <= bend:
+        raise Misuse(f"flat is {flat:g} and bend {bend:g}; they must be 0 <= flat <= bend")
+    values = as_map(truth)
+    first = values if values.ndim == 2 else values[..., 0]
+    edge = find_jumps(values, first, jump).sides().edge
+    heights = _inverse(values) if quantity == "depth" else values.copy()
+    # A window with a missing value has no curvature.
+    heights[edge] = np.nan
+    bends = fitted_curvature(heights, window)
+    if quantity == "depth":
+        bends *= first * first
+    continuous = bends <= np.float32(bend)
+    planar = bends <= np.float32(flat)
+    return Surfaces(continuous, planar, continuous & ~planar)
+
+
+def _inverse(depth: Map) -> Map:
+    inverse = np.full(depth.shape, np.nan, np.float32)
+    return np.divide(1.0, depth, out=inverse, where=depth > 0)

@@ -1,0 +1,175 @@
+"""Fine structures: the thin parts of the foreground, and the background around them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import Misuse
+from depthgauge.geometry._jumps import Indices, Jumps, Seeds, continue_surfaces, find_jumps
+from depthgauge.geometry._maps import need_same_size
+from depthgauge.geometry.distances import distance_to, nearest_pixel
+from depthgauge.types import Map, Mask
+
+_WINDOW = 5
+"""px; the slope of a structure is that of the plane over so many around its pixel."""
+_STANDS_OUT = 0.75
+"""Of the width: how far a thin part must stand out from what is not thin. A right-angled corner's
+thin part stands out by half the width, that of a tip of 67 degrees by three quarters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structures:
+    """The fine structures of a map and what lies around them (Honauer 2019, section 4.2.3)."""
+
+    mask: Mask
+    """M_r: pixels of fine structures."""
+    surrounding: Mask
+    """M_s: background pixels near them."""
+    labels: NDArray[np.int32]
+    """The structures: 8-connected components of M_r, 1..n; 0 elsewhere."""
+    foreground_map: Map
+    """f: the structures continued into M_s, and the truth on M_r; NaN elsewhere."""
+
+
+def find_structures(
+    truth: Map, order: Map, *, jump: float = 1.0, width: int = 10, reach: int = 10
+) -> Structures:
+    """The fine structures of a dense map.
+
+    A pixel is *thin* where along a row, a column or a diagonal it lies between a rise of more than
+    `jump` and the opposite fall, no more than `width` px apart. Diagonal steps count sqrt 2; a bar
+    of any direction looks at most 8 % wider than it is. Between them the surface may be slanted,
+    and something smaller may be in front of it. What reaches the image's border or missing truth
+    has one edge only and is not thin there.
+
+    The corners of wide objects are thin too. A thin pixel belongs to a fine structure where its
+    thin part stands out from the wide surface that it hangs together with by more than three
+    quarters of `width`, or hangs together with none: bars, dots, grids and tips of less than 67
+    degrees are fine structures; right-angled corners and ragged outlines are not.
+
+    The surrounding are the pixels within `reach` of a structure that are behind its nearest pixel
+    by more than `jump`. The structure is continued into it as `find_edges` continues a foreground.
+
+    Args:
+        truth: (H, W) or (H, W, C), NaN where missing.
+        order: (H, W), larger in front; see `front`. Rises and falls are those of the order.
+        jump: In the unit of the order.
+        width: In px.
+        reach: Euclidean distance in px.
+
+    Raises:
+        WrongShape: Truth and order are not of one size.
+        Misuse: A negative jump, width or reach.
+
+    >>> row = np.array([[1, 1, 5, 5, 1, 1, 1]], np.float32)
+    >>> found = find_structures(row, row, reach=2)
+    >>> found.labels, found.foreground_map
+    (array([[0, 0, 1, 1, 0, 0, 0]], dtype=int32),
+     array([[ 5., 5., 5., 5., 5., 5., nan]], dtype=float32))
+    """
+    if width < 0:
+        raise Misuse(f"width is {width}; it cannot be negative")
+    jumps = find_jumps(truth, order, jump)
+    mask = _stands_out(jumps, _thin(jumps, width), width)
+    return _around(jumps, mask, None, reach, truth.shape)
+
+
+def structures_from_masks(
+    mask: Mask,
+    surrounding: Mask | None,
+    truth: Map,
+    order: Map,
+    *,
+    jump: float = 0.0,
+    reach: int = 10,
+) -> Structures:
+    """Fine structures whose masks are known, from a renderer or by hand.
+
+    Args:
+        mask: (H, W) pixels of fine structures; those without truth do not count.
+        surrounding: (H, W) pixels around them. None: those within `reach` that are behind the
+            nearest pixel of a structure by more than `jump`.
+        truth: (H, W) or (H, W, C), NaN where missing.
+        order: (H, W), larger in front.
+        jump: In the unit of the order.
+        reach: Euclidean distance in px; a given surrounding may go farther.
+
+    Raises:
+        WrongShape: Truth, order and masks are not of one size.
+        Misuse: A negative jump or reach.
+    """
+    jumps = find_jumps(truth, order, jump)
+    need_same_size(mask, truth, ("the mask", "the truth"))
+    if surrounding is not None:
+        need_same_size(surrounding, truth, ("the surrounding", "the truth"))
+        surrounding = np.not_equal(surrounding, 0)
+    return _around(jumps, jumps.known & np.not_equal(mask, 0), surrounding, reach, truth.shape)
+
+
+def _thin(jumps: Jumps, width: int) -> Mask:
+    from depthgauge.geometry import _structure_kernels as kernels
+
+    # The nearer end of a run through a pixel is at most half its length away; of a diagonal run the
+    # jump may be at the neighbour around the corner.
+    near = np.isfinite(distance_to(jumps.sides().front, math.ceil(width / 2) + 1))
+    slopes = np.zeros(near.shape, np.uint8)
+    kernels.find_slopes(jumps.order, jumps.known, jumps.jump, slopes)
+    thin = np.zeros_like(near)
+    kernels.find_thin(jumps.order, slopes, near & jumps.known, jumps.jump, float(width), thin)
+    return thin
+
+
+def _stands_out(jumps: Jumps, thin: Mask, width: int) -> Mask:
+    """The thin pixels without the corners of what is wide."""
+    limit = _STANDS_OUT * width
+    beside = np.isfinite(distance_to(thin, 2))
+    corners = _flooded(jumps, beside & jumps.known & ~thin, thin, limit)
+    return _flooded(jumps, thin & ~corners, thin, limit)
+
+
+def _flooded(jumps: Jumps, starts: Mask, within: Mask, limit: float) -> Mask:
+    """The starts, and what lies within and up to a limit from them on the same surface."""
+    from depthgauge.geometry import _structure_kernels as kernels
+
+    distance = np.where(starts, np.float32(0), np.float32(np.inf))
+    queue = np.zeros(np.count_nonzero(starts | within) + 1, np.int32)
+    kernels.flood(jumps.order, within, jumps.jump, limit, queue, distance)
+    return np.isfinite(distance)
+
+
+def _around(
+    jumps: Jumps, mask: Mask, surrounding: Mask | None, reach: int, shape: tuple[int, ...]
+) -> Structures:
+    """Everything else that there is to say about structures."""
+    from scipy import ndimage
+
+    if reach < 0:
+        raise Misuse(f"reach is {reach}; a distance cannot be negative")
+    chosen = nearest_pixel(mask, None if surrounding is not None else reach)
+    if surrounding is None:
+        surrounding = _behind(jumps, mask, chosen)
+    surrounding = surrounding & jumps.known & ~mask
+    chosen[~surrounding] = -1
+    used = np.zeros(mask.size, bool)
+    used[chosen[chosen >= 0]] = True
+    at = np.flatnonzero(used).astype(np.int32)
+    behind = jumps.ends(at, np.ones(at.size, bool))
+    seeds = Seeds(at, at, jumps.directions(behind, at))
+    continued = continue_surfaces(jumps, chosen, seeds, _WINDOW)
+    np.copyto(continued, jumps.truth, where=mask[..., np.newaxis])
+    labels, _ = ndimage.label(mask, np.ones((3, 3)), output=np.int32)
+    return Structures(mask, surrounding, labels, continued.reshape(shape))
+
+
+def _behind(jumps: Jumps, mask: Mask, chosen: Indices) -> Mask:
+    """Where the order is lower than that of the nearest structure's pixel, by more than a jump."""
+    behind = np.zeros(mask.size, bool)
+    here = np.flatnonzero((chosen >= 0) & jumps.known & ~mask)
+    order = jumps.order.reshape(-1)
+    nearest = order[chosen.reshape(-1)[here]].astype(np.float64)
+    behind[here] = nearest - order[here] > jumps.jump
+    return behind.reshape(mask.shape)

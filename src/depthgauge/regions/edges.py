@@ -1,0 +1,103 @@
+"""Discontinuities of the truth: the thing that metrics share, and its parts as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from depthgauge.geometry.cardboard import fill_cardboard
+from depthgauge.geometry.edges import Edges, edges_from_mask, find_edges, front
+from depthgauge.regions._derived import derived
+from depthgauge.regions._region import region
+from depthgauge.regions.objects import objects_of
+from depthgauge.types import Map, Mask
+
+_CITE = "Honauer 2019, 4.2.2"
+
+
+@derived("edges", needs=("quantity",), cite=_CITE)
+def edges(
+    truth: Map, *, quantity: str, jump: float = 1.0, reach: int = 10, window: int = 5
+) -> Edges:
+    """Depth discontinuities with both of their sides, each continued across.
+
+    Two 4-neighbours whose truth differs by more than `jump` (px of disparity and flow, m of depth)
+    are a discontinuity, M_d. Missing truth is never part of one. The nearby foreground M_f and the
+    nearby background M_b are the pixels within `reach` px of it on its two sides: that of the
+    nearest pixel of M_d decides. In front is the larger disparity, the smaller depth, the faster
+    flow. The foreground map f continues the foreground into M_b, the background map b the
+    background into M_f: linearly, by the gradient in the `window` around the other side's pixel.
+
+    For light fields, whose disparities are between neighbouring views, take `edges:0.1`.
+    """
+    order = front(truth, quantity)
+    return find_edges(truth, order, jump=jump, reach=reach, window=window)
+
+
+@derived("edges_from_mask", makes="edges", needs=("quantity", "items"), cite=_CITE)
+def from_mask(
+    truth: Map,
+    *,
+    quantity: str,
+    items: Mapping[str, Any],
+    name: str,
+    jump: float = 0.0,
+    reach: int = 10,
+    window: int = 5,
+) -> Edges:
+    """Discontinuities at the outlines of objects whose mask the sample has.
+
+    As `edges`, but a discontinuity is where two neighbours are one in `<name>_mask` and the other
+    not, or have two labels of `<name>_labels`, and differ by more than `jump`. Which of the two is
+    in front is the truth's to say.
+    """
+    objects = objects_of(items, name, truth)
+    order = front(truth, quantity)
+    return edges_from_mask(objects, truth, order, jump=jump, reach=reach, window=window)
+
+
+@derived(
+    "edges_from_cardboard", makes="edges", needs=("quantity", "items"), cite="Honauer 2019, 5.1.2"
+)
+def from_cardboard(
+    truth: Map,
+    *,
+    quantity: str,
+    items: Mapping[str, Any],
+    name: str,
+    jump: float = 0.0,
+    reach: int = 10,
+    window: int = 5,
+) -> Edges:
+    """Discontinuities around objects that have a mask but no depth.
+
+    Each object of `<name>_labels`, or each piece of `<name>_mask`, without truth is taken for an
+    upright cardboard on the ground: it has the median truth of the ground just below its feet. Then
+    as `edges_from_mask`. Scores in the nearby background can be trusted as far as the cardboard
+    can; the nearby foreground has no truth, so no pixel of it is ever scored.
+    """
+    objects = objects_of(items, name, truth, pieces=True)
+    filled = fill_cardboard(truth, objects)
+    order = front(filled, quantity)
+    return edges_from_mask(objects, filled, order, jump=jump, reach=reach, window=window)
+
+
+@region("jump_edges", needs=("edges",), cite=_CITE)
+def jump_edges(truth: Map, *, edges: Edges) -> Mask:
+    """Pixels of discontinuities (M_d): both sides of every jump, without anything around them.
+
+    The region `discontinuities` is wider and of its own parameters.
+    """
+    return edges.edge
+
+
+@region("near_foreground", needs=("edges",), cite=_CITE)
+def near_foreground(truth: Map, *, edges: Edges) -> Mask:
+    """Foreground near a discontinuity (M_f), where it may look thinner than it is."""
+    return edges.foreground
+
+
+@region("near_background", needs=("edges",), cite=_CITE)
+def near_background(truth: Map, *, edges: Edges) -> Mask:
+    """Background near a discontinuity (M_b), where the foreground may look fatter than it is."""
+    return edges.background

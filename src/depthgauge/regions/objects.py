@@ -1,0 +1,51 @@
+"""Masks and labels of objects that a sample brings along, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import Unavailable
+from depthgauge.regions._checks import same_size
+from depthgauge.types import Map, Mask
+
+
+def mask_of(items: Mapping[str, Any], name: str, truth: Map) -> Mask:
+    """The sample's `<name>_mask`.
+
+    Raises:
+        Unavailable: The sample has none.
+        WrongShape: It is not of the truth's size.
+    """
+    item = f"{name}_mask"
+    if item not in items:
+        raise Unavailable(f"the mask '{name}' needs {item}, which this sample does not have.")
+    mask: Mask = np.not_equal(items[item], 0)
+    same_size(item, mask, truth)
+    return mask
+
+
+def objects_of(
+    items: Mapping[str, Any], name: str, truth: Map, *, pieces: bool = False
+) -> NDArray[np.int32]:
+    """The sample's `<name>_labels`, else its `<name>_mask` as one object, or one for each piece.
+
+    Raises:
+        Unavailable: The sample has neither.
+        WrongShape: It is not of the truth's size.
+    """
+    item = f"{name}_labels"
+    if item in items:
+        labels = np.asarray(items[item])
+        same_size(item, labels, truth)
+        return labels.astype(np.int32)
+    mask = mask_of(items, name, truth)
+    if not pieces:
+        return mask.astype(np.int32)
+    from scipy import ndimage
+
+    numbered: NDArray[np.int32] = ndimage.label(mask, np.ones((3, 3)), output=np.int32)[0]
+    return numbered

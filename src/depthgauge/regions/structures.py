@@ -1,0 +1,68 @@
+"""Fine structures of the truth: the thing that metrics share, and its parts as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from depthgauge.geometry.edges import front
+from depthgauge.geometry.structures import Structures, find_structures, structures_from_masks
+from depthgauge.regions._derived import derived
+from depthgauge.regions._region import region
+from depthgauge.regions.objects import mask_of
+from depthgauge.types import Map, Mask
+
+_CITE = "Honauer 2019, 4.2.3"
+
+
+@derived("structures", needs=("quantity",), cite=_CITE)
+def structures(
+    truth: Map, *, quantity: str, jump: float = 1.0, width: int = 10, reach: int = 10
+) -> Structures:
+    """Thin parts of the foreground, with the background around them.
+
+    A fine structure M_r is no wider than `width` px: along a row, a column or a diagonal there are
+    a rise of more than `jump` (px of disparity and of the length of flow, m of depth) on one side
+    and the opposite fall on the other. It may be slanted. It has to stand out from anything wider
+    by three quarters of `width`, so that the corners of large objects do not count. What touches
+    the image's border or missing truth has one edge only and is none. The surrounding M_s are the
+    pixels within `reach` px that are behind it by more than `jump`.
+
+    For light fields take `structures:0.1`.
+    """
+    order = front(truth, quantity)
+    return find_structures(truth, order, jump=jump, width=width, reach=reach)
+
+
+@derived("structures_from_mask", makes="structures", needs=("quantity", "items"), cite=_CITE)
+def from_mask(
+    truth: Map,
+    *,
+    quantity: str,
+    items: Mapping[str, Any],
+    name: str,
+    jump: float = 0.0,
+    reach: int = 10,
+) -> Structures:
+    """Fine structures whose mask the sample has: `<name>_mask`.
+
+    Their surrounding is the sample's `<name>_surrounding_mask`; without one it is what lies within
+    `reach` px and behind the nearest pixel of a structure by more than `jump`.
+    """
+    mask = mask_of(items, name, truth)
+    given = f"{name}_surrounding"
+    around = mask_of(items, given, truth) if f"{given}_mask" in items else None
+    order = front(truth, quantity)
+    return structures_from_masks(mask, around, truth, order, jump=jump, reach=reach)
+
+
+@region("fine_structures", needs=("structures",), cite=_CITE)
+def fine_structures(truth: Map, *, structures: Structures) -> Mask:
+    """Pixels of fine structures (M_r)."""
+    return structures.mask
+
+
+@region("fine_surroundings", needs=("structures",), cite=_CITE)
+def fine_surroundings(truth: Map, *, structures: Structures) -> Mask:
+    """Background around fine structures (M_s), where they may look fatter than they are."""
+    return structures.surrounding

@@ -1,0 +1,56 @@
+"""Continuous surfaces of the truth, planar and curved."""
+
+from __future__ import annotations
+
+from depthgauge.geometry.continuity import Surfaces, find_surfaces
+from depthgauge.regions._derived import derived
+from depthgauge.regions._region import region
+from depthgauge.types import Map, Mask
+
+_CITE = "Honauer 2019, 4.2.1"
+
+
+@derived("surfaces", needs=("quantity",), cite=_CITE)
+def surfaces(
+    truth: Map,
+    *,
+    quantity: str,
+    jump: float = 1.0,
+    bend: float = 0.05,
+    flat: float = 0.002,
+    window: int = 9,
+) -> Surfaces:
+    """Continuous surfaces, by second derivatives.
+
+    The second derivatives are those of the quadratic of least squares over `window` x `window`
+    pixels. A pixel is continuous (M_c) where all of them have a truth, none is at a jump of more
+    than `jump`, and the surface bends by no more than `bend`, which is the larger magnitude of the
+    Hessian's eigenvalues in px (depth: m) per px squared. It is planar (M_p) where that is no more
+    than `flat`, else curved (M_n). On planes, disparity and the inverse of depth have no second
+    derivative, so for depth it is that of 1 / depth, times the depth squared. For flow it is the
+    larger one of both channels.
+
+    In 9 px a surface that bends by 0.05 leaves its tangent plane by 0.4 px, well below a jump, and
+    one that bends by 0.002 by 0.016 px; noise of the truth of 0.04 px makes planes look bent by as
+    much. For truth in steps of a quarter px take a `flat` of 0.005, for rendered truth without
+    noise 0.0001, for rendered light fields `surfaces:0.1,0.005,0.0002`.
+    """
+    return find_surfaces(truth, quantity, jump=jump, bend=bend, flat=flat, window=window)
+
+
+@region("continuous_surfaces", needs=("surfaces",), cite=_CITE)
+def continuous_surfaces(truth: Map, *, surfaces: Surfaces) -> Mask:
+    """Pixels of continuous surfaces (M_c)."""
+    return surfaces.continuous
+
+
+@region("planar_surfaces", needs=("surfaces",), cite=_CITE)
+def planar_surfaces(truth: Map, *, surfaces: Surfaces) -> Mask:
+    """Pixels of planar surfaces (M_p)."""
+    return surfaces.planar
+
+
+@region("curved_surfaces", needs=("surfaces",), cite=_CITE)
+def curved_surfaces(truth: Map, *, surfaces: Surfaces) -> Mask:
+    """Pixels of continuous surfaces that are not planar (M_n)."""
+    return surfaces.curved

@@ -1,0 +1,173 @@
+"""Discontinuities, fine structures and surfaces as regions, and the makers that take masks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from depthgauge.errors import BadScoreId, Misuse, WrongShape
+from depthgauge.geometry import find_edges, find_structures, find_surfaces, structures_from_masks
+from depthgauge.regions import DERIVED, REGIONS, Things, compute_regions
+
+NAN = np.nan
+Y, X = np.mgrid[0:50, 0:70]
+INSIDE = (X - 35) ** 2 + (Y - 25) ** 2 < 15**2
+ROD = (X >= 5) & (X < 9)
+TRUTH = np.where(INSIDE | ROD, 20.0, 3.0 + 0.1 * X).astype(np.float32)
+NAMES = (
+    "jump_edges",
+    "near_foreground",
+    "near_background",
+    "fine_structures",
+    "fine_surroundings",
+    "continuous_surfaces",
+    "planar_surfaces",
+    "curved_surfaces",
+)
+
+
+def masks(names, truth=TRUTH, quantity="disparity", items=None, makers=None):
+    things = Things(truth, items or {}, quantity, makers)
+    return compute_regions(
+        {name: name for name in names}, truth, items or {}, quantity=quantity, things=things
+    )
+
+
+def test_regions_are_the_parts_of_what_geometry_finds():
+    found = masks(NAMES).masks
+    edges, structures = find_edges(TRUTH, TRUTH), find_structures(TRUTH, TRUTH)
+    surfaces = find_surfaces(TRUTH, "disparity")
+    parts = (
+        *(edges.edge, edges.foreground, edges.background),
+        *(structures.mask, structures.surrounding),
+        *(surfaces.continuous, surfaces.planar, surfaces.curved),
+    )
+    for name, part in zip(NAMES, parts, strict=True):
+        assert (found[name] == part).all(), name
+    assert (found["fine_structures"] == ROD).all()
+    assert found["near_background"].sum() > 500
+    assert found["planar_surfaces"].any()
+
+
+def test_regions_take_no_parameters_of_their_own():
+    assert all(not REGIONS[name].params for name in NAMES)
+    with pytest.raises(BadScoreId, match="takes no parameters"):
+        masks(["jump_edges:0.1"])
+
+
+def test_parameters_are_set_once_for_all():
+    truth = TRUTH / 20
+    assert not masks(["near_background"], truth).masks["near_background"].any()
+    makers = {"edges": "edges:0.1,3", "structures": "structures:0.1,2"}
+    found = masks(["near_background", "fine_structures"], truth, makers=makers).masks
+    expected = find_edges(truth, truth, jump=0.1, reach=3)
+    assert (found["near_background"] == expected.background).all()
+    assert not found["fine_structures"].any()
+
+
+def test_declared_parameters():
+    assert dict(DERIVED["edges"].params) == {"jump": 1.0, "reach": 10, "window": 5}
+    assert dict(DERIVED["structures"].params) == {"jump": 1.0, "width": 10, "reach": 10}
+    assert list(DERIVED["surfaces"].params) == ["jump", "bend", "flat", "window"]
+    assert DERIVED["edges_from_mask"].makes == DERIVED["edges_from_cardboard"].makes == "edges"
+    assert DERIVED["structures_from_mask"].makes == "structures"
+
+
+def test_depth_and_flow():
+    depth = 100 - TRUTH
+    assert (masks(["near_foreground"], depth, "depth").masks["near_foreground"] == INSIDE).sum() > 0
+    expected = find_edges(TRUTH, TRUTH).foreground
+    assert (masks(["near_foreground"], depth, "depth").masks["near_foreground"] == expected).all()
+    flow = np.stack([TRUTH, np.zeros_like(TRUTH)], -1)
+    found = masks(NAMES, flow, "flow").masks
+    assert (found["near_foreground"] == expected).all()
+    assert (found["fine_structures"] == ROD).all()
+
+
+def test_what_has_no_front_is_refused():
+    with pytest.raises(Misuse, match="not of normals"):
+        masks(["jump_edges"], np.zeros((5, 5, 3), np.float32), "normals")
+
+
+def test_regions_stay_within_the_truth():
+    truth = TRUTH.copy()
+    truth[10:20, 30:40] = NAN
+    for name, mask in masks(NAMES, truth).masks.items():
+        assert not (mask & np.isnan(truth)).any(), name
+
+
+# --- from masks
+
+
+def test_edges_of_a_mask_that_the_sample_has():
+    items = {"objects_mask": INSIDE.astype(np.uint8) * 255}
+    found = masks(["jump_edges"], items=items, makers={"edges": "edges_from_mask:objects"}).masks
+    expected = find_edges(np.where(INSIDE, 9, 0), np.where(INSIDE, 9, 0)).edge
+    assert (found["jump_edges"] == expected).all()
+
+
+def test_labels_are_objects_of_their_own():
+    left = INSIDE & (X < 35)
+    items = {"objects_labels": np.where(left, 1, np.where(INSIDE, 2, 0))}
+    truth = np.where(left, 21, TRUTH).astype(np.float32)
+    found = masks(["jump_edges"], truth, items=items, makers={"edges": "edges_from_mask:objects"})
+    assert found.masks["jump_edges"][20:30, 34:36].all()
+
+
+def test_a_sample_without_the_mask_cannot_give_it():
+    found = masks(["jump_edges"], makers={"edges": "edges_from_mask:objects"})
+    assert "needs objects_mask" in found.unavailable["jump_edges"]
+    found = masks(["fine_structures"], makers={"structures": "structures_from_mask:fine"})
+    assert "needs fine_mask" in found.unavailable["fine_structures"]
+
+
+def test_the_name_of_the_mask_has_to_be_given():
+    with pytest.raises(BadScoreId, match="needs its name"):
+        masks(["jump_edges"], makers={"edges": "edges_from_mask"})
+
+
+@pytest.mark.parametrize("maker", ["edges_from_mask", "edges_from_cardboard"])
+@pytest.mark.parametrize("item", ["objects_mask", "objects_labels"])
+def test_masks_of_another_size_are_refused(maker, item):
+    with pytest.raises(WrongShape, match=f"{item} is 2x2, the truth is 70x50"):
+        masks(["jump_edges"], items={item: np.zeros((2, 2))}, makers={"edges": f"{maker}:objects"})
+
+
+def test_structures_of_a_mask_with_its_surrounding():
+    around = (X >= 2) & (X < 12) & ~ROD
+    items = {"fine_mask": ROD, "fine_surrounding_mask": around}
+    makers = {"structures": "structures_from_mask:fine"}
+    found = masks(["fine_structures", "fine_surroundings"], items=items, makers=makers).masks
+    assert (found["fine_structures"] == ROD).all()
+    assert (found["fine_surroundings"] == around).all()
+
+
+def test_structures_of_a_mask_alone():
+    makers = {"structures": "structures_from_mask:fine,1,4"}
+    found = masks(["fine_surroundings"], items={"fine_mask": ROD}, makers=makers).masks
+    expected = structures_from_masks(ROD, None, TRUTH, TRUTH, jump=1.0, reach=4)
+    assert (found["fine_surroundings"] == expected.surrounding).all()
+    assert (found["fine_surroundings"] == ((X >= 1) & (X <= 12) & ~ROD)).all()
+
+
+def test_cardboards_give_a_background_but_no_foreground():
+    truth = np.where(Y < 20, 5.0, Y - 15.0).astype(np.float32)
+    person = (X >= 30) & (X < 36) & (Y >= 8) & (Y < 40)
+    car = (X >= 50) & (X < 62) & (Y >= 22) & (Y < 34)
+    truth[person | car] = NAN
+    items = {"people_mask": person | car}
+    makers = {"edges": "edges_from_cardboard:people,2"}
+    things = Things(truth, items, "disparity", makers)
+    edges = things["edges"]
+    beside = edges.background & (Y < 18) & (X < 40)
+    assert beside.any()
+    assert (edges.foreground_map[beside] == 27).all()
+    found = compute_regions(
+        {"f": "near_foreground", "b": "near_background"},
+        truth,
+        items,
+        quantity="disparity",
+        things=things,
+    ).masks
+    assert found["b"].any()
+    assert not found["f"][person | car].any()
