@@ -69,7 +69,7 @@ def test_declared_parameters():
     assert dict(DERIVED["edges"].params) == {"jump": 1.0, "reach": 10, "window": 5}
     assert dict(DERIVED["structures"].params) == {"jump": 1.0, "width": 10, "reach": 10}
     assert list(DERIVED["surfaces"].params) == ["jump", "bend", "flat", "window"]
-    assert DERIVED["edges_from_mask"].makes == DERIVED["edges_from_cardboard"].makes == "edges"
+    assert DERIVED["edges_from_mask"].makes == "edges"
     assert DERIVED["structures_from_mask"].makes == "structures"
 
 
@@ -126,11 +126,11 @@ def test_the_name_of_the_mask_has_to_be_given():
         masks(["jump_edges"], makers={"edges": "edges_from_mask"})
 
 
-@pytest.mark.parametrize("maker", ["edges_from_mask", "edges_from_cardboard"])
 @pytest.mark.parametrize("item", ["objects_mask", "objects_labels"])
-def test_masks_of_another_size_are_refused(maker, item):
+def test_masks_of_another_size_are_refused(item):
+    makers = {"edges": "edges_from_mask:objects"}
     with pytest.raises(WrongShape, match=f"{item} is 2x2, the truth is 70x50"):
-        masks(["jump_edges"], items={item: np.zeros((2, 2))}, makers={"edges": f"{maker}:objects"})
+        masks(["jump_edges"], items={item: np.zeros((2, 2))}, makers=makers)
 
 
 def test_structures_of_a_mask_with_its_surrounding():
@@ -148,26 +148,3 @@ def test_structures_of_a_mask_alone():
     expected = structures_from_masks(ROD, None, TRUTH, TRUTH, jump=1.0, reach=4)
     assert (found["fine_surroundings"] == expected.surrounding).all()
     assert (found["fine_surroundings"] == ((X >= 1) & (X <= 12) & ~ROD)).all()
-
-
-def test_cardboards_give_a_background_but_no_foreground():
-    truth = np.where(Y < 20, 5.0, Y - 15.0).astype(np.float32)
-    person = (X >= 30) & (X < 36) & (Y >= 8) & (Y < 40)
-    car = (X >= 50) & (X < 62) & (Y >= 22) & (Y < 34)
-    truth[person | car] = NAN
-    items = {"people_mask": person | car}
-    makers = {"edges": "edges_from_cardboard:people,2"}
-    things = Things(truth, items, "disparity", makers)
-    edges = things["edges"]
-    beside = edges.background & (Y < 18) & (X < 40)
-    assert beside.any()
-    assert (edges.foreground_map[beside] == 27).all()
-    found = compute_regions(
-        {"f": "near_foreground", "b": "near_background"},
-        truth,
-        items,
-        quantity="disparity",
-        things=things,
-    ).masks
-    assert found["b"].any()
-    assert not found["f"][person | car].any()

@@ -217,6 +217,13 @@ def _check_named_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
             yield Problem(f"regions.{name}", f"is defined by itself, through {others}")
 
 
+def _check_may_have(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for index, name in enumerate(benchmark.may_have):
+        if not re.fullmatch(r"[a-z][a-z0-9_]*_(mask|labels)", name):
+            hint = "masks end with _mask, label maps with _labels"
+            yield Problem(f"may_have[{index}]", f"is '{name}'", hint)
+
+
 def _check_derived(benchmark: BenchmarkFile) -> Iterator[Problem]:
     for thing, text in benchmark.derived.items():
         try:
@@ -305,6 +312,7 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_pools, ("scores", "pool")),
     (_check_metrics_quantity, ("scores", "quantity")),
     (_check_named_regions, ("regions",)),
+    (_check_may_have, ("may_have",)),
     (_check_derived, ("derived", "scores", "truth_scale")),
     (_check_resolutions, ("scores", "truth_scale", "align", "estimate_resize")),
     (_check_fit_on, ("regions", "given_regions")),

@@ -26,7 +26,7 @@ from depthgauge.benchmarks.schema import (
     TruthRange,
 )
 from depthgauge.errors import BadFile, BadProtocol, Problem
-from depthgauge.geometry import alignment, filling, resizing
+from depthgauge.geometry import alignment, cardboard, filling, resizing
 from depthgauge.regions import resolve
 
 __all__ = [
@@ -46,7 +46,7 @@ RULES_REVISION = 1
 """Raised whenever the engine's own rules (truth limits, ranges, clipping, filling order, pooling)
 may move a number; part of the hash."""
 
-_PROSE = {"title", "about", "truth_accuracy", "axes"}
+_PROSE = {"title", "about", "truth_accuracy", "axes", "may_have"}
 _UNUSED = {
     "interpolate": None,
     "interpolate_constant": None,
@@ -135,7 +135,9 @@ class Protocol(BenchmarkFile):
         for key, unused in _UNUSED.items():
             if body.get(key) == unused:
                 body.pop(key, None)
-        if not self.truth.cardboard and "truth" in body:
+        if self.truth.cardboard:
+            body["cardboard_revision"] = cardboard.REVISION
+        elif "truth" in body:
             body["truth"].pop("cardboard")
         body["dataset_revision"] = _dataset_revision(self.dataset)
         body["rules_revision"] = RULES_REVISION

@@ -42,7 +42,7 @@ class TruthRange(_Strict):
     min_depth_m: Number | None = Field(default=None, ge=0)
     max_depth_m: Number | None = Field(default=None, gt=0)
     cardboard: str = ""
-    """A label item of the truth: each of its objects that has no truth gets one disparity."""
+    """Objects (of `<name>_labels` or `<name>_mask`) that have no truth get one value each."""
 
 
 class EstimateRange(_Strict):
@@ -137,6 +137,9 @@ class BenchmarkFile(_Strict):
     estimate: EstimateRange = EstimateRange()
     regions: dict[str, str] = {}
     """Names for expressions; `"gap_{1..15}" = "gaps & bins_{1..15}"` names fifteen."""
+    may_have: tuple[str, ...] = ()
+    """Masks and labels (`boxes_labels`) of only some samples: where no sample at hand has one, what
+    uses it is left out instead of unknown."""
     derived: dict[str, str] = {}
     """Parameters of what regions and metrics share: `edges = "edges:0.1"`."""
     axes: dict[str, Axis] = {}
@@ -218,6 +221,7 @@ NOT_OF_TWINS = (
     "truth",
     "estimate",
     "regions",
+    "may_have",
     "derived",
     "axes",
     "scores",

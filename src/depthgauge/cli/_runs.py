@@ -112,7 +112,7 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         title = f"{out}: {run.protocol.title or run.protocol.id}, {count(n, 'sample')}"
         click.echo(fitting_board(make_board(run), title, run.protocol, out))
     if left_out := run.info.get("left_out"):
-        warn(f"left out, their truth is not in the data: {', '.join(left_out)}")
+        warn(f"left out, their truth is not in the data: {some_of(left_out)}")
     code = list_failures(run)
     if table:
         say(f"Next: {program_name()} report {in_shell(out)}")
@@ -161,7 +161,7 @@ def list_failures(run: Run) -> int:
         for sample, why in found.failed.items():
             name = sample if seed == 0 else f"{sample} (seed {seed})"
             reasons.setdefault((label, why), []).append(name)
-    failed = [f"{label}: {_names(names)}: {why}" for (label, why), names in reasons.items()]
+    failed = [f"{label}: {some_of(names)}: {why}" for (label, why), names in reasons.items()]
     for text in failed[:_MOST_FAILURES]:
         click.echo(f"failed: {one_line(text)}", err=True)
     if len(failed) > _MOST_FAILURES:
@@ -169,6 +169,7 @@ def list_failures(run: Run) -> int:
     return 1 if failed else 0
 
 
-def _names(names: list[str]) -> str:
+def some_of(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

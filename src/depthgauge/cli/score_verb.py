@@ -9,7 +9,7 @@ import click
 
 from depthgauge.cli._options import benchmark_argument, json_option
 from depthgauge.cli._output import count, print_table, progress_bar, warn, working, write_json
-from depthgauge.cli._runs import can_go_on
+from depthgauge.cli._runs import can_go_on, some_of
 from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
     for sample, why in result.failed.items():
         warn(f"{sample}: {why}")
     if result.left_out:
-        warn(f"left out, their truth or mask is not in the data: {', '.join(result.left_out)}")
+        warn(f"left out, their truth or mask is not in the data: {some_of(result.left_out)}")
     if options["json_to"]:
         write_json(options["json_to"], result.to_json())
     if options["json_to"] != "-":

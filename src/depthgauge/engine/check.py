@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.evaluate import locate
@@ -61,13 +62,17 @@ def check_estimates(
     """Every problem of every sample, in the order of the samples.
 
     Without the dataset's folder every map in the estimates folder is looked at by itself: nobody
-    knows then which are missing and what size they should have.
+    knows then which are missing and what size they should have. A twin that has rules of its own
+    for submissions knows it without the data too.
     """
     protocol = find_benchmark(benchmark)
     dataset = DATASETS[protocol.dataset]
     root = Path(estimates)
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
+    if (own := _own_rules(protocol)) is not None:
+        found = () if data is None else dataset.samples(Path(data), protocol.split)
+        return [Finding(*fault) for fault in own(root, {s.id: s.fresh() for s in found})]
     samples = _samples(protocol, dataset, data, root)
     findings: list[Finding] = []
     for done, (sample, path) in enumerate(samples, start=1):
@@ -75,6 +80,12 @@ def check_estimates(
         if progress is not None:
             progress(sample.id, done, len(samples))
     return findings
+
+
+def _own_rules(protocol: Protocol) -> Callable[..., Iterator[tuple[Any, ...]]] | None:
+    """`check_submission` of a twin: of a folder and the samples by name, the fields of findings."""
+    twin = None if protocol.twin is None else TWINS[protocol.twin]
+    return getattr(twin, "check_submission", None)
 
 
 def _samples(
@@ -164,7 +175,11 @@ def _check_values(
 ) -> Iterator[Finding]:
     """Sign, range and scale: against the truth where it is there, else the range of the inputs."""
     middle = float(np.median(estimate[np.isfinite(estimate)]))
-    if middle < 0:
+    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
+    low, high = estimate_range(protocol, items)
+    # Of a light field: zero is at the focus plane, and ratios of medians tell nothing.
+    signed = -LARGEST < low < 0 or (truth is not None and bool((truth < 0).any()))
+    if middle < 0 and not signed:
         rule = "d = x_left - x_right" if protocol.quantity == "disparity" else "along the axis"
         yield Finding(
             sample.id,
@@ -175,20 +190,19 @@ def _check_values(
     if not estimate[np.isfinite(estimate)].any():
         yield Finding(sample.id, "all values are 0.", "Write NaN where there is no estimate.")
         return
-    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
-    low, high = estimate_range(protocol, items)
+    typical = math.nan if signed else _typical(truth)
     outside = float(np.mean((estimate < low) | (estimate > high)))
     if outside > _MANY_OUTSIDE:
         yield Finding(
             sample.id,
             f"{100 * outside:.1f} % of the values are outside the allowed {low:g} to {high:g} and "
             "count as missing.",
-            _suspect(middle, _typical(truth)) or "Is the scale right?",
+            _suspect(middle, typical) or "Is the scale right?",
         )
-    elif question := _suspect(middle, _typical(truth)):
+    elif question := _suspect(middle, typical):
         yield Finding(
             sample.id,
-            f"the median is {middle:.3g}, the truth's is {_typical(truth):.3g}.",
+            f"the median is {middle:.3g}, the truth's is {typical:.3g}.",
             question,
             serious=False,
         )

@@ -45,14 +45,15 @@ class Rules:
 
     protocol: Protocol
     declared: frozenset[str] = frozenset()
-    """Masks and labels that some of the samples have."""
+    """Masks and labels that some of the samples have, or may have."""
     ranged: bool = False
     """Whether estimates outside the samples' disparity range are missing."""
 
     @classmethod
     def of(cls, protocol: Protocol, samples: Iterable[Sample]) -> Rules:
         """What the samples have, seen together."""
-        names: set[str] = set()
+        prefixes = [f"{name}_" if name else "" for name in protocol.resolutions]
+        names = {f"{start}{name}" for start in prefixes for name in protocol.may_have}
         given = False
         for sample in samples:
             names.update(sample.truth or ())

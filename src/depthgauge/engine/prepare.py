@@ -18,6 +18,7 @@ from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
 from depthgauge.regions import Resolved, Things, compute_regions
+from depthgauge.regions.objects import objects_of
 from depthgauge.types import Map, Mask, is_known
 from depthgauge.units import CHANNELS
 
@@ -193,12 +194,10 @@ def limit_truth(
 
 
 def _with_cardboard(truth: Map, name: str, items: Mapping[str, Any]) -> Map:
-    """The truth with one value for each labelled object that has none."""
+    """The truth with one value for each object of that name that has none."""
     from depthgauge.geometry.cardboard import fill_cardboard
 
-    if name not in items:
-        raise Unavailable(f"[truth] cardboard needs {name}, which this sample does not have.")
-    return fill_cardboard(truth, items[name])
+    return fill_cardboard(truth, objects_of(items, name, truth, pieces=True))
 
 
 def _depth_between(

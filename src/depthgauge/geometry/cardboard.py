@@ -13,6 +13,8 @@ from depthgauge.types import Map, Mask
 
 Indices = NDArray[np.intp]
 
+REVISION = 1
+"""Raised whenever a filled value may change; part of the protocol's hash."""
 _FOOT = 0.1
 """Of an object's height: columns that end within this share above its lowest pixel are its feet."""
 _BELOW = 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.geometry.cardboard import fill_cardboard
 from depthgauge.geometry.edges import Edges, edges_from_mask, find_edges, front
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
@@ -54,32 +53,6 @@ def from_mask(
     objects = objects_of(items, name, truth)
     order = front(truth, quantity)
     return edges_from_mask(objects, truth, order, jump=jump, reach=reach, window=window)
-
-
-@derived(
-    "edges_from_cardboard", makes="edges", needs=("quantity", "items"), cite="Honauer 2019, 5.1.2"
-)
-def from_cardboard(
-    truth: Map,
-    *,
-    quantity: str,
-    items: Mapping[str, Any],
-    name: str,
-    jump: float = 0.0,
-    reach: int = 10,
-    window: int = 5,
-) -> Edges:
-    """Discontinuities around objects that have a mask but no depth.
-
-    Each object of `<name>_labels`, or each piece of `<name>_mask`, without truth is taken for an
-    upright cardboard on the ground: it has the median truth of the ground just below its feet. Then
-    as `edges_from_mask`. Scores in the nearby background can be trusted as far as the cardboard
-    can; the nearby foreground has no truth, so no pixel of it is ever scored.
-    """
-    objects = objects_of(items, name, truth, pieces=True)
-    filled = fill_cardboard(truth, objects)
-    order = front(filled, quantity)
-    return edges_from_mask(objects, filled, order, jump=jump, reach=reach, window=window)
 
 
 @region("jump_edges", needs=("edges",), cite=_CITE)
