@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from depthgauge.analysis.board import Board, Cell, Column, Row
+from depthgauge.analysis.degradation import Degradation
+from depthgauge.benchmarks import make_protocol
+from depthgauge.engine.evaluate import gather
+from depthgauge.engine.judge import Outcome
+from depthgauge.engine.measure import Prepared, measure
+from depthgauge.engine.record import THRESHOLDS, Curve, Entrant, Run
+from depthgauge.report.metric_maps import MetricMaps
+from depthgauge.report.outlines import Outline
 from depthgauge.report.page import (
     CurvePoint,
     Curves,
@@ -16,9 +25,10 @@ from depthgauge.report.page import (
     Provenance,
     RankStability,
     Scatter,
-    radar_of,
 )
 from depthgauge.report.picture_groups import SampleMaps, draw_sample
+from depthgauge.report.profiles_view import choose_profiles
+from depthgauge.report.radar import radar_of
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -98,10 +108,60 @@ def pictures_of(labels, sample="s1", shape=(40, 60)):
         errors=errors,
         median_diffs={label: error - 1 for label, error in errors.items()},
         share_wrong=np.full(shape, 50, np.float32),
+        median_error=np.median(list(errors.values()), axis=0),
         least_error=np.minimum.reduce(list(errors.values())),
+        outline=Outline(truth > 10, truth),
+        metric_maps=(MetricMaps("bumps <b>", "What <b> is.", "px", truth < 15, errors),),
         why=("best of a", f"worst of {labels[-1]}"),
     )
     return draw_sample(maps)
+
+
+def run_of_errors(table, name="run", scenes=None, **protocol):
+    """A run from label -> sample -> errors of its pixels; NaN: no estimate."""
+    body = {
+        "id": "trial",
+        "version": 1,
+        "dataset": "none",
+        "quantity": "disparity",
+        "pool": "image",
+        "scores": [{"metric": "badpix", "threshold": [1, 3]}, {"metric": "mae"}],
+    }
+    made = make_protocol({**body, **protocol}, "trial")
+    results, curves = {}, {}
+    for label, samples in table.items():
+        outcomes = {}
+        for sample, errors in samples.items():
+            error = np.asarray(errors, np.float32).reshape(1, -1)
+            masks = {spec.region: np.ones(error.shape, bool) for spec in made.specs}
+            prepared = Prepared(error, np.zeros_like(error), masks)
+            scores = measure(prepared, made.specs, "disparity", made.missing, made.pool)
+            known = np.abs(error[np.isfinite(error)])
+            within = np.array([(known <= np.float32(t)).sum() for t in THRESHOLDS])
+            curve = Curve(within, known.size, error.size - known.size)
+            outcomes[sample] = Outcome(scores, curve=curve)
+        results[label, 0] = gather(made, outcomes, scenes or {})
+        curves[label, 0] = {sample: found.curve for sample, found in outcomes.items()}
+    samples = tuple(next(iter(table.values())))
+    entrants = tuple(Entrant(label, label, label, {}, "hash") for label in table)
+    truth = dict.fromkeys(samples, "truth")
+    return Run(Path(name), made, entrants, results, samples, scenes or {}, truth, curves)
+
+
+def degradation_of(labels, stem="gap", bins=(8.0, 4.0, 2.0, 1.0), **keys):
+    """A family in which every method gets worse."""
+    filled = {
+        "metric": "mae",
+        "unit": "px",
+        "better": "lower",
+        "label": "width of the <gap>",
+        "axis_unit": "px",
+        "score_ids": tuple(f"mae@{stem}_{n}" for n in range(1, len(bins) + 1)),
+        "lines": {x: tuple(k + 0.5 * n for n in range(len(bins))) for k, x in enumerate(labels)},
+        "filled": (True,) * len(bins),
+        "declared": True,
+    }
+    return Degradation(stem=stem, bins=bins, **{**filled, **keys})
 
 
 def full_page(board, **parts):
@@ -144,6 +204,8 @@ def full_page(board, **parts):
         "rank_probabilities": {
             label: [1.0 * (k == i) for i in range(len(labels))] for k, label in enumerate(labels)
         },
+        "degradations": (degradation_of(labels),),
+        "profiles": choose_profiles(board, ["surgery"]),
         "provenance": Provenance(
             "2026-01-02", "host", {"numpy": "2"}, ("depthgauge run <x>",), {"truth": "cd"}, ("s9",)
         ),

@@ -10,13 +10,15 @@ import depthgauge as dg
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.oracle_scores import score_oracles
 from depthgauge.benchmarks import make_protocol
+from depthgauge.datasets import DATASETS
 from depthgauge.engine.maps import RunMaps
 from depthgauge.io import write_image
 from depthgauge.report.all_pictures import write_all_pictures
 from depthgauge.report.build import build_page, values_of
 from depthgauge.report.choice import choose_samples
-from depthgauge.report.html import write_report
+from depthgauge.report.html import render_report, write_report
 from depthgauge.report.scatter import count_pairs, scatter_edges
+from depthgauge.types import Inputs, Sample, Truth
 
 SIZE = (20, 30)
 
@@ -176,3 +178,63 @@ def test_a_damaged_truth_costs_its_pictures_and_the_oracles_only(small_run, tmp_
     hurt = build_page(small_run, data=data, with_oracles=True)
     assert len(hurt.pictures) == len(page.pictures) - 1
     assert any(note.startswith("There are no oracles") for note in hurt.notes)
+
+
+def test_bins_edges_and_metrics_reach_the_page(tmp_path):
+    """One scene whose left half is easy, in three bins from top to bottom."""
+    truth = np.full((24, 32), 3.0, np.float32)
+    truth[:, 16:] = 9.0
+    bins = np.repeat(np.arange(24) // 8 + 1, 32).reshape(truth.shape).astype(np.uint8)
+    image = np.zeros((24, 32, 3), np.uint8)
+    inputs = Inputs({"left_image": image, "right_image": image})
+    scene = Sample("scene", inputs, Truth({"disparity": truth, "rows_labels": bins}))
+    DATASETS["depthgauge"].write(tmp_path / "data", [scene], id="d", title="D", licence="CC0-1.0")
+
+    def wide(inputs):
+        """Fatter by one pixel in each bin."""
+        made = truth.copy()
+        for n in (1, 2, 3):
+            made[(bins == n) & (np.arange(32) >= 16 - n)] = 9.0
+        return made
+
+    def exact(inputs):
+        return truth
+
+    def off(inputs):
+        return truth + 0.5
+
+    body = {
+        "id": "bins",
+        "version": 1,
+        "dataset": "depthgauge",
+        "quantity": "disparity",
+        "pool": "image",
+        "axes": {"rows": {"label": "row", "values": [10, 20, 30]}},
+        "scores": [
+            {"metric": "badpix", "threshold": 1, "region": ["all", "rows_{1..3}"]},
+            {"metric": "foreground_fattening"},
+        ],
+    }
+    protocol = make_protocol(body, "bins")
+    run = dg.run(protocol, tmp_path / "data", [wide, exact, off], tmp_path / "run", workers=0)
+    page = build_page(run)
+    (found,) = page.degradations
+    assert found.bins == (10, 20, 30)
+    assert found.lines["wide"] == pytest.approx([100 / 32, 200 / 32, 300 / 32])
+    assert found.lines["exact"] == (0, 0, 0)
+    assert [c.id for c in page.columns] == ["badpix:1@all", "foreground_fattening@all"]
+    (group,) = page.pictures
+    assert [p.caption for p in group.together][1:] == [
+        "median error of all methods",
+        "least error of any method",
+    ]
+    titles = [row.title for row in group.rows]
+    assert titles[0] == "Estimates with the truth's discontinuities"
+    assert titles[1:] == ["The best quarter of each method (Q25)", "foreground_fattening"]
+    caption = group.rows[2].pictures["wide"].caption
+    assert caption == f"wide, {100 * 2 / 11:.3f} %"  # 1, 2 and 3 of the 11 px beside the edge
+    assert set(group.scatter) == {"wide", "exact", "off"}
+    text = render_report(page)
+    before, _, after = text.partition("<h3>CSV</h3>")
+    assert "badpix:1@rows_1" not in before
+    assert "badpix:1@rows_1" in after

@@ -21,11 +21,11 @@ from depthgauge.report.page import (
     RankStability,
     Scatter,
 )
-from depthgauge.report.radar import axis_scale, radar_chart
+from depthgauge.report.radar import axis_scale, radar_chart, radar_of
 from depthgauge.report.samples_view import heat_of
 from depthgauge.report.series import styles_of
 
-from .conftest import HOSTILE, NAN
+from .conftest import HOSTILE, NAN, column
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -75,6 +75,18 @@ def test_radar_normalisation(axis, values, radii):
 def test_an_infinite_score_is_beyond_every_ring():
     for values in ([0.0, 0.0, math.inf], [1.0, 2.0, math.inf]):
         assert axis_scale(RadarAxis("mae", "px"), values).radius(math.inf) == math.inf
+
+
+def test_a_radar_shows_every_metric_before_regions(board):
+    from dataclasses import replace
+
+    ids = ["badpix:2@all", "badpix:2@near", "badpix:4@all", "mae@near", "mae@all", "density@all",
+           "bumps@near", "badpix:2@far"]  # fmt: skip
+    columns = tuple(column(name) for name in ids)
+    made = replace(board, columns=columns, rows=(), main="badpix:2@all")
+    names = [axis.name for axis in radar_of(made).axes]
+    assert names == ["badpix:2@all", "mae@all", "bumps@near", "badpix:2@near", "badpix:2@far"]
+    assert len(radar_of(made, most=2).axes) == 2
 
 
 def test_a_radar_has_a_gap_where_a_value_lacks(board):

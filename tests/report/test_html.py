@@ -70,7 +70,7 @@ def test_headings_come_in_order(page):
 def test_pictures_and_tables_can_be_read_aloud(page):
     text = render_report(page)
     reader = Reader(text)
-    assert len(reader.all("img")) == 4 + 3 * 3
+    assert len(reader.all("img")) == 5 + 3 * 3 + 3 * 3
     for image in reader.all("img"):
         assert image["alt"]
         assert int(image["width"])

@@ -1,5 +1,7 @@
 """Maps as pictures: colours, sizes, shared scales."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ from depthgauge.report.map_pictures import (
     value_bar,
 )
 from depthgauge.report.page import ColourBar, Picture
-from depthgauge.report.pictures import MISSING_COLOURS, NO_TRUTH_COLOUR, shrink_errors
+from depthgauge.report.pictures import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
+from depthgauge.report.shrinking import any_of_block, middle_of_block, shrink_errors
 
 from .conftest import NAN, pictures_of
 
@@ -37,10 +40,10 @@ def test_values_become_the_colours_of_the_table():
     assert tuple(picture[5]) == rgb_of(NO_TRUTH_COLOUR)
 
 
-@pytest.mark.parametrize("name", ["viridis", "magma", "RdBu_r"])
+@pytest.mark.parametrize("name", ["viridis", "magma", "RdBu_r", "YlOrRd"])
 def test_missing_and_no_truth_do_not_occur_in_the_table(name):
     table = colour_table(name)[0].astype(int)
-    for text in (MISSING_COLOURS[name], NO_TRUTH_COLOUR):
+    for text in (MISSING_COLOURS[name], NO_TRUTH_COLOUR, ASIDE_COLOUR):
         assert np.abs(table - rgb_of(text)).sum(axis=1).min() > 60
 
 
@@ -133,7 +136,10 @@ def test_a_group_shares_its_scales_and_is_the_same_every_time():
         (group.truth.bar.low, group.truth.bar.high)
     }
     assert group.methods[0].estimate.bar.missing
-    assert group == pictures_of(["a", "b"])
+    again = pictures_of(["a", "b"])
+    assert replace(group, scatter={}) == replace(again, scatter={})
+    for label in ("a", "b"):
+        assert (group.scatter[label].counts == again.scatter[label].counts).all()
 
 
 def test_reducing_keeps_the_shape():
@@ -149,3 +155,52 @@ def test_encoding_is_deterministic():
     noise = np.random.default_rng(0).integers(0, 256, (50, 60, 3), np.uint8)
     assert encode(noise, lossless=True) == encode(noise, lossless=True)
     assert encode(noise, lossless=False)[:4] == b"RIFF"
+
+
+def test_what_a_picture_is_not_about_is_grey_and_is_not_missing():
+    values = np.full((6, 8), 5.0, np.float32)
+    values[:, :4] = NAN
+    known = np.ones(values.shape, bool)
+    known[0] = False
+    aside = np.zeros(values.shape, bool)
+    aside[:, 2:6] = True
+    bar = ColourBar(0, 10, "px", "magma", aside="not measured")
+    made = picture_of_map(values, known, bar, "x", aside=aside)
+    picture = decoded(made)[3]
+    assert tuple(picture[0]) == rgb_of(MISSING_COLOURS["magma"])
+    assert tuple(picture[2]) == tuple(picture[5]) == rgb_of(ASIDE_COLOUR)
+    assert tuple(picture[7]) == tuple(colour_table("magma")[0][32])
+    assert tuple(decoded(made)[0][3]) == rgb_of(NO_TRUTH_COLOUR)
+    assert (made.bar.missing, made.bar.aside) == (True, "not measured")
+    plain = picture_of_map(values, known, bar, "x")
+    assert plain.bar.aside == ""
+
+
+def test_thin_measured_parts_survive_shrinking():
+    values = np.full((90, 990), NAN, np.float32)
+    values[:, 500] = 7
+    known = np.ones(values.shape, bool)
+    bar = ColourBar(0, 7, "px", "magma", aside="not measured")
+    made = picture_of_map(
+        values, known, bar, "x", aside=np.isnan(values), worst_of_block=True, wide=99
+    )
+    assert made.size_px == (99, 9)
+    colours = {tuple(colour) for colour in decoded(made)[4]}
+    assert colours == {rgb_of(ASIDE_COLOUR), tuple(colour_table("magma")[0][-1])}
+    assert not made.bar.missing
+
+
+def test_blocks():
+    mask = np.zeros((4, 6), bool)
+    mask[3, 5] = True
+    assert any_of_block(mask, (2, 3)).tolist() == [[False] * 3, [False, False, True]]
+    assert any_of_block(mask, (4, 6)) is mask
+    numbers = np.arange(24).reshape(4, 6)
+    assert middle_of_block(numbers, (2, 2)).tolist() == [[7, 10], [19, 22]]
+
+
+def test_a_perfect_method_does_not_stretch_the_scale():
+    known = np.ones((10, 10), bool)
+    perfect, other = np.zeros((10, 10), np.float32), np.full((10, 10), 0.02, np.float32)
+    assert error_bar([perfect, perfect, other], known, "px").high == pytest.approx(0.02)
+    assert error_bar([perfect], known, "px").high == 1.0

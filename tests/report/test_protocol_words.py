@@ -5,6 +5,9 @@ import pytest
 from depthgauge.benchmarks import BENCHMARKS, make_protocol
 from depthgauge.report.protocol_words import describe_protocol
 
+FATTENING = {"metric": "foreground_fattening"}
+FINER = {"metric": "bumpiness", "resolution": "high"}
+
 
 def protocol(**keys):
     body = {
@@ -69,6 +72,26 @@ def test_every_benchmark_can_be_described(name):
             "Region inner",
             "all - border:7. all: Every pixel with truth",
         ),
+        ({"perturb": "noise:5@right+jpeg:60"}, "Perturbation", "noise:5@right: "),
+        ({"perturb": "noise:5@right+jpeg:60"}, "Perturbation", "jpeg:60: "),
+        ({"estimate_resize": "block"}, "Size", "in blocks, its values scaled along."),
+        (
+            {"estimate_resize": "block", "resize_values": "kept"},
+            "Size",
+            "in blocks, its values as they are.",
+        ),
+        (
+            {"scores": [FINER], "estimate_resize": "block"},
+            "Size",
+            "with the truth at resolution 'high', estimates enlarged to it: bumpiness.",
+        ),
+        ({"truth": {"cardboard": "things_labels"}}, "Allowed range", "as if it were of cardboard"),
+        ({"scores": [FATTENING]}, "Derived edges", "Made by edges, jump 1, reach 10"),
+        (
+            {"scores": [FATTENING], "derived": {"edges": "edges:0.1"}},
+            "Derived edges",
+            "Made by edges, jump 0.1",
+        ),
         (
             {"scores": [{"metric": "mae", "region": "all"}]},
             "Metric mae",
@@ -78,6 +101,29 @@ def test_every_benchmark_can_be_described(name):
 )
 def test_what_decides_a_number_is_said(keys, term, part):
     assert part in dict(describe_protocol(protocol(**keys)))[term]
+
+
+def test_numbered_regions_are_told_together():
+    made = protocol(
+        regions={"gap_{1..9}": "near_{1..9} - far_33", "rim_1": "near_4", "rim_2": "near_7"},
+        given_regions=[f"near_{n}" for n in range(1, 10)] + ["far_33"],
+        axes={"gap": {"label": "width of the gap"}},
+        scores=[
+            {"metric": "mae", "region": ["gap_{1..9}", "near_{1..2}", "rim_1", "rim_2"]},
+        ],
+    )
+    words = dict(describe_protocol(made))
+    regions = {term: text for term, text in words.items() if term.startswith("Region")}
+    assert list(regions) == [
+        "Region gap_1 to gap_9",
+        "Region near_1 to near_2",
+        "Region rim_1",
+        "Region rim_2",
+    ]
+    assert regions["Region gap_1 to gap_9"] == (
+        "near_* - far_33. Along the axis: width of the gap."
+    )
+    assert regions["Region rim_2"].startswith("near_7.")
 
 
 def test_parameters_of_regions_are_said():

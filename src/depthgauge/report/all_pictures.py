@@ -9,11 +9,11 @@ from pathlib import Path
 from depthgauge.engine.maps import RunMaps
 from depthgauge.engine.record import Run
 from depthgauge.errors import DepthgaugeError
-from depthgauge.report.build import sample_maps
 from depthgauge.report.choice import MOST_SAMPLES
 from depthgauge.report.html import write_report
 from depthgauge.report.page import Page
 from depthgauge.report.picture_groups import draw_sample
+from depthgauge.report.sample_maps import sample_maps
 
 Progress = Callable[[str, int, int], None]
 
@@ -41,6 +41,9 @@ def write_all_pictures(
     maps = RunMaps(run, data)
     bare = replace(
         page,
+        board=replace(page.board, columns=page.columns),
+        degradations=(),
+        profiles=(),
         samples={},
         curves=None,
         stability=None,

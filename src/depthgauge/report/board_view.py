@@ -76,7 +76,7 @@ class Line:
 
 def board_html(page: Page, styles: Mapping[str, Style]) -> Markup:
     """The table, its notes, and the same table to be copied."""
-    board = main_first(page.board)
+    board = main_first(replace(page.board, columns=page.columns))
     heads, groups = _heads(board), _groups(board)
     lines = [_line(row, board, styles) for row in board.rows]
     ranked = [line for line, row in zip(lines, board.rows, strict=True) if not row.oracle]
@@ -85,16 +85,18 @@ def board_html(page: Page, styles: Mapping[str, Style]) -> Markup:
     bodies += [("oracles", "Oracles, not ranked", oracles)] if oracles else []
     source = f"{page.benchmark} version {page.version}, protocol {page.protocol_hash}"
     table = leaderboard_table(board, title=page.title, source=source)
-    formats = {"Markdown": to_markdown, "LaTeX": to_latex, "CSV": to_csv}
+    whole = leaderboard_table(main_first(page.board), title=page.title, source=source)
+    copies = {"Markdown": to_markdown(table), "LaTeX": to_latex(table), "CSV": to_csv(whole)}
     return render(
         "leaderboard.html.j2",
         groups=groups,
         heads=heads,
         bodies=[(kind, [title] if title else [], body) for kind, title, body in bodies],
         width=len(heads) + 1,
-        caption=f"Every score of every method, best {board.main} first",
-        notes=_notes(board),
-        copies=[(name, Markup.escape(write(table))) for name, write in formats.items()],
+        caption=f"{'Scores' if _left_out(page) else 'Every score'} of every method, "
+        f"best {board.main} first",
+        notes=[*_notes(board), *_left_out(page)],
+        copies=[(name, Markup.escape(text)) for name, text in copies.items()],
     )
 
 
@@ -110,6 +112,14 @@ def _notes(board: Board) -> list[str]:
     if tie_groups(board, board.main):
         notes.insert(0, f"Methods with the same letter cannot be told apart by {board.main}.")
     return ["Bold: best, underlined: second best.", *notes]
+
+
+def _left_out(page: Page) -> list[str]:
+    """That long families of scores are elsewhere."""
+    count = len(page.board.columns) - len(page.columns)
+    if not count:
+        return []
+    return [f"{count} scores of numbered regions are drawn as curves below; the CSV has them too."]
 
 
 def _groups(board: Board) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from depthgauge.report.colours import LEVELS, colour_table, flow_wheel, hex_of
 from depthgauge.report.heat import data_url
 from depthgauge.report.map_pictures import encode
 from depthgauge.report.page import ColourBar
-from depthgauge.report.pictures import MISSING_COLOURS, NO_TRUTH_COLOUR
+from depthgauge.report.pictures import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
 
 _WIDTH, _HEIGHT, _PAD, _STOPS = 186.0, 10.0, 11.0, 16
 
@@ -20,11 +20,12 @@ def colour_bar(bar: ColourBar, name: str) -> Markup:
     y = 66.0 if bar.colours == "wheel" else 42.0
     masks = [("no estimate", MISSING_COLOURS[bar.colours])] if bar.missing else []
     masks += [("no truth", NO_TRUTH_COLOUR)] if bar.no_truth else []
+    masks += [(bar.aside, ASIDE_COLOUR)] if bar.aside else []
     for k, (text, colour) in enumerate(masks):
-        x = _PAD + 92 * k
-        parts.append(tag("rect", x=x, y=y, width=10, height=10, fill=colour))
-        parts.append(words(text, x + 16, y + 9, "tick"))
-    height = y + (14 if masks else -4)
+        x, low = _PAD + 92 * (k % 2), y + 16 * (k // 2)
+        parts.append(tag("rect", x=x, y=low, width=10, height=10, fill=colour))
+        parts.append(words(text, x + 16, low + 9, "tick"))
+    height = y - 4 + (18 if masks else 0) + (16 if len(masks) > 2 else 0)
     about = f"from {bar.low:g} to {bar.high:g} {bar.unit}".strip()
     return chart(name, "Meaning of the colours", about, (_WIDTH + 30, height), *parts, class_="key")
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, file_name
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.measure import Prepared, lacking
 from depthgauge.metrics import Order, Recipe
 from depthgauge.metrics.terms import ABS, Term
+from depthgauge.report.metric_maps import error_map_of, judged_by
 from depthgauge.report.pictures import write_error_map
 
 _LABELS = {
@@ -25,12 +26,13 @@ def write_error_maps(
     """Draws what was scored, once where several metrics show the same.
 
     Returns:
-        The metrics that have no error map.
+        The metrics that have no error map, or lack what they need on this sample.
     """
     without: list[str] = []
     drawn: set[object] = set()
     for metric_id, spec in {s.id.partition("@")[0]: s for s in protocol.specs}.items():
-        if spec.metric.recipe(**spec.params) is None and spec.metric.error_map_with is None:
+        own = spec.metric.error_map_with is not None
+        if (spec.metric.recipe(**spec.params) is None and not own) or lacking(prepared, spec):
             without.append(metric_id)
             continue
         what = _shown(spec)
@@ -39,10 +41,11 @@ def write_error_maps(
         drawn.add(what)
         write_error_map(
             folder / f"{file_name(metric_id)}.png",
-            spec.metric.error_map(prepared.allowed, prepared.truth, **spec.params),
+            error_map_of(prepared, spec),
             prepared.known,
             title=f"{sample}: {metric_id}",
             unit=_label(spec, protocol.quantity),
+            aside=prepared.known & ~judged_by(prepared, spec) if own else None,
         )
     return without
 

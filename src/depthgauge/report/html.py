@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from markupsafe import Markup
 
 from depthgauge.io import write_text
 from depthgauge.report._templates import asset, content_hash, render
-from depthgauge.report.board_view import board_html, pareto_sentences
-from depthgauge.report.forest import forest_plot
+from depthgauge.report.board_view import board_html
+from depthgauge.report.chart_sections import (
+    Styles,
+    curves_section,
+    degradation_section,
+    forest_section,
+    profiles_section,
+    radar_section,
+    scatter_section,
+    stability_section,
+)
 from depthgauge.report.headline import headline
-from depthgauge.report.heat import density_plot
+from depthgauge.report.how_view import how_html
 from depthgauge.report.leaderboard import sample_names
-from depthgauge.report.line_chart import bump_chart, threshold_curves
 from depthgauge.report.page import Page
 from depthgauge.report.pictures_view import pictures_html
-from depthgauge.report.radar import NORMALISATION, radar_chart
-from depthgauge.report.samples_view import rank_table_html, samples_html, stability_table_html
-from depthgauge.report.series import HIGHLIGHTED, Style, styles_of
+from depthgauge.report.samples_view import samples_html
+from depthgauge.report.section import Section
+from depthgauge.report.series import styles_of
 from depthgauge.report.size_limit import LIMIT_BYTES, fitted
 
-Styles = Mapping[str, Style]
 _LONG = 12
 """Longer lists are folded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One part of the page."""
-
-    id: str
-    title: str
-    nav: str
-    """A word or two for the list at the top."""
-    body: Markup
 
 
 def write_report(path: Path, page: Page, *, limit: int = LIMIT_BYTES) -> None:
@@ -53,15 +45,29 @@ def write_report(path: Path, page: Page, *, limit: int = LIMIT_BYTES) -> None:
 
 def render_report(page: Page) -> str:
     """The report as HTML."""
-    script = asset("report.js")
     styles = styles_of(page.board)
     sections = [section for make in _SECTIONS if (section := make(page, styles)) is not None]
+    return render_sections(page.title, headline(page.board), _facts(page), sections)
+
+
+def render_sections(
+    title: str, headline: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]
+) -> str:
+    """A whole page with what every page has: style, script, policy, and links to its parts.
+
+    Args:
+        title: Of the document.
+        headline: What came out, in one sentence.
+        facts: Names and short texts below it.
+        sections: The parts, in order.
+    """
+    script = asset("report.js")
     return str(
         render(
             "report.html.j2",
-            page=page,
-            headline=headline(page.board),
-            facts=_facts(page),
+            title=title,
+            headline=headline,
+            facts=facts,
             sections=sections,
             css=asset("report.css"),
             script=script,
@@ -89,97 +95,12 @@ def _facts(page: Page) -> list[tuple[str, str]]:
 def _how(page: Page, styles: Styles) -> Section | None:
     if not page.how and not page.about:
         return None
-    details = ("Region ", "Metric ", "Option ")
-    first = [(term, text) for term, text in page.how if not term.startswith(details)]
-    rest = [(term, text) for term, text in page.how if term.startswith(details)]
-    body = render(
-        "how.html.j2",
-        about=[page.about] if page.about else [],
-        first=first,
-        rest=[rest] if rest else [],
-    )
+    body = how_html(page.about, page.how)
     return Section("how", "What was measured, and how", "Protocol", body)
 
 
 def _board(page: Page, styles: Styles) -> Section:
     return Section("leaderboard", "Leaderboard", "Leaderboard", board_html(page, styles))
-
-
-def _forest(page: Page, styles: Styles) -> Section:
-    level = f"{100 * page.board.level:g} %"
-    cells = [row.cells[page.board.main] for row in page.board.rows if page.board.main in row.cells]
-    text = "There are no intervals: the order of methods holds for these samples only."
-    if any(math.isfinite(cell.low) for cell in cells):
-        text = (
-            f"Lines are intervals at {level}: where the score would lie had other samples of the "
-            "same kind been drawn. A bracket joins methods that cannot be told apart."
-        )
-    parts = [forest_plot(page.board, styles)] if cells else []
-    tables = [rank_table_html(page)] if page.rank_probabilities else []
-    body = _charts(texts=[text], charts=parts, tables=tables)
-    return Section("certainty", f"How certain is {page.board.main}?", "Certainty", body)
-
-
-def _charts(
-    *,
-    texts: Sequence[str],
-    charts: Sequence[Markup],
-    notes: Sequence[str] = (),
-    tables: Sequence[Markup] = (),
-    folded: Sequence[tuple[str, Markup]] = (),
-) -> Markup:
-    return render(
-        "charts.html.j2",
-        texts=texts,
-        charts=charts,
-        notes=[notes] if notes else [],
-        tables=tables,
-        folded=folded,
-    )
-
-
-def _radar(page: Page, styles: Styles) -> Section | None:
-    pareto = pareto_sentences(page.board)
-    radar = page.radar if page.radar is not None and page.radar.values else None
-    if radar is None and not pareto:
-        return None
-    body = _charts(
-        texts=[NORMALISATION] if radar is not None and len(radar.axes) > 2 else [],
-        charts=[radar_chart(radar, styles)] if radar is not None else [],
-        notes=pareto,
-    )
-    return Section("strengths", "Strengths and weaknesses", "Strengths", body)
-
-
-_MISSING = {
-    "bad": "a missing pixel is never correct. ",
-    "skip": "missing pixels are left out. ",
-    "interpolate": "missing pixels are filled in first. ",
-}
-
-
-def _curves(page: Page, styles: Styles) -> Section | None:
-    if page.curves is None or not page.curves.lines:
-        return None
-    text = (
-        f"How many pixels of region '{page.curves.region}' have an error of at most each "
-        f"threshold; {_MISSING.get(page.curves.missing, '')}Dotted: the thresholds that are scored."
-    )
-    if any(not math.isnan(p.low) for points in page.curves.lines.values() for p in points):
-        text += f" Bands: intervals at {100 * page.board.level:g} %."
-    charts = [threshold_curves(page.curves, styles)]
-    body = _charts(texts=[text], charts=charts)
-    return Section("curves", "Correct pixels by threshold", "Thresholds", body)
-
-
-def _stability(page: Page, styles: Styles) -> Section | None:
-    if page.stability is None or not page.stability.ranks:
-        return None
-    text = "Where lines cross, the order of methods depends on what one calls an error."
-    folded = [("Values", stability_table_html(page.stability))] if page.stability.values else []
-    charts = [bump_chart(page.stability, styles)]
-    body = _charts(texts=[text], charts=charts, folded=folded)
-    return Section("stability", "Does the order depend on the threshold?", "Ranks", body)
 
 
 def _samples(page: Page, styles: Styles) -> Section | None:
@@ -191,25 +112,8 @@ def _samples(page: Page, styles: Styles) -> Section | None:
 def _pictures(page: Page, styles: Styles) -> Section | None:
     if not page.pictures:
         return None
-    return Section("pictures", "Where the errors are", "Pictures", pictures_html(page.pictures))
-
-
-def _scatter(page: Page, styles: Styles) -> Section | None:
-    if not page.scatter:
-        return None
-    labels = list(page.scatter)[:HIGHLIGHTED]
-    plots = [
-        density_plot(page.scatter[label], label, page.unit, f"scatter{k}")
-        for k, label in enumerate(labels)
-    ]
-    text = (
-        "A perfect method has all pixels on the line. Colours count pixels on a logarithmic "
-        "scale, bright is many."
-    )
-    more = len(page.scatter) - len(labels)
-    texts = [text, *([f"{more} more methods are not shown."] if more else [])]
-    body = render("multiples.html.j2", texts=texts, charts=plots)
-    return Section("scatter", "Truth against estimate", "Scatter", body)
+    body = pictures_html(page.pictures, page.unit)
+    return Section("pictures", "Where the errors are", "Pictures", body)
 
 
 def _failures(page: Page, styles: Styles) -> Section | None:
@@ -269,13 +173,15 @@ def _absent(page: Page) -> list[str]:
 _SECTIONS: tuple[Callable[[Page, Styles], Section | None], ...] = (
     _how,
     _board,
-    _forest,
-    _radar,
-    _curves,
-    _stability,
+    forest_section,
+    radar_section,
+    profiles_section,
+    degradation_section,
+    curves_section,
+    stability_section,
     _samples,
     _pictures,
-    _scatter,
+    scatter_section,
     _failures,
     _provenance,
 )

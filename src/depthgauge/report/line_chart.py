@@ -24,6 +24,7 @@ from depthgauge.report.series import Style, back_to_front, marker, style_for
 from depthgauge.report.tables import show_number
 
 _WIDTH, _LEFT, _TOP, _LINE = 760.0, 46.0, 26.0, 15.0
+_BELOW_MARKS = 42.0
 
 
 def threshold_curves(
@@ -34,16 +35,16 @@ def threshold_curves(
     lines = {label: points for label, points in lines.items() if points}
     thresholds = [point.threshold for points in lines.values() for point in points] or [0.1, 10.0]
     shown = [label for label in lines if style_for(styles, label).place >= 0] or list(lines)[:8]
-    right, bottom = room_for(shown) + 44, 330.0
+    right, bottom = room_for(shown) + 44, 346.0
     x = Scale(min(thresholds), max(thresholds), _LEFT, _WIDTH - right, log=True)
-    y = Scale(0, 100, bottom, _TOP)
+    y = Scale(0, 100, bottom, _BELOW_MARKS)
     parts = [*_frame(x, y, curves.unit), *_thresholds(curves.marks, x, y)]
     parts += [_band(lines[label], style_for(styles, label), x, y) for label in shown]
     for label in back_to_front(lines, styles):
         points = [(x(p.threshold), y(p.percent)) for p in lines[label]]
         parts.append(tag("path", d=path(points), class_=f"line {style_for(styles, label).class_}"))
     ends = {label: y(lines[label][-1].percent) for label in shown}
-    parts += _end_labels(ends, styles, x.end, (_TOP, bottom))
+    parts += _end_labels(ends, styles, x.end, (_BELOW_MARKS, bottom))
     about = "; ".join(
         f"{label}: {', '.join(_at(lines[label], mark) for mark in curves.marks)}" for label in lines
     )

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
-from depthgauge.report.colours import paint, paint_flow
+from depthgauge.report.colours import paint, paint_flow, rgb_of
+from depthgauge.report.outlines import Outline
 from depthgauge.report.page import ColourBar, Picture
-from depthgauge.report.pictures import error_limits, fitting, shrink_errors
+from depthgauge.report.pictures import ASIDE_COLOUR, error_limits
+from depthgauge.report.shrinking import any_of_block, fitting, middle_of_block, shrink_errors
 from depthgauge.types import Image, Map, Mask, is_known
 
 MOST_WIDE, MOST_PIXELS = 480, 480 * 360
@@ -37,7 +38,15 @@ def picture_of_image(image: Image, caption: str) -> Picture:
 
 
 def picture_of_map(
-    values: Map, known: Mask, bar: ColourBar, caption: str, *, worst_of_block: bool = False
+    values: Map,
+    known: Mask,
+    bar: ColourBar,
+    caption: str,
+    *,
+    worst_of_block: bool = False,
+    aside: Mask | None = None,
+    outline: Outline | None = None,
+    wide: int = MOST_WIDE,
 ) -> Picture:
     """A map in the colours of a bar.
 
@@ -48,17 +57,27 @@ def picture_of_map(
         caption: What it shows.
         worst_of_block: Shrink by the largest value of each block, so that thin errors stay; other
             maps take one pixel of each block, so that edges stay sharp.
+        aside: Pixels that the picture is not about, in a grey of their own; `bar.aside` says why.
+        outline: A line to be drawn over it.
+        wide: Largest width in pixels.
     """
-    bar = _with_facts(bar, values, known)
-    size = picture_size(values.shape)
+    aside = np.zeros(known.shape, bool) if aside is None else aside
+    if values.ndim == 2:
+        values = np.where(aside, np.float32(np.nan), values)
+    bar = _with_facts(bar, values, known, aside)
+    size = picture_size(values.shape, wide)
     if worst_of_block:
         values, known = shrink_errors(np.where(known, values, np.nan), known, size)
+        aside = np.isnan(values) & any_of_block(aside, size)
     else:
-        values, known = _every_nth(values, size), _every_nth(known, size)
+        values, known, aside = (middle_of_block(each, size) for each in (values, known, aside))
     if bar.colours == "wheel":
         picture = paint_flow(values, known, bar.high)
     else:
         picture = paint(values, known, bar.colours, bar.low, bar.high)
+    picture[aside & known] = rgb_of(ASIDE_COLOUR)
+    if outline is not None:
+        outline.draw(picture)
     return Picture(encode(picture, lossless=True), size[::-1], caption, bar)
 
 
@@ -79,7 +98,9 @@ def error_bar(errors: Iterable[Map], known: Mask, unit: str) -> ColourBar:
 
     So neither a few outliers nor one method that fails paint everything else black.
     """
-    limits = [error_limits(values[known & np.isfinite(values)], 95) for values in errors]
+    here = (values[known & np.isfinite(values)] for values in errors)
+    # A map without any error has nothing to say about the scale.
+    limits = [error_limits(values, 95) for values in here if values.any()]
     high = float(np.median([high for _, high in limits])) if limits else 1.0
     signed = any(low < 0 for low, _ in limits)
     return ColourBar(-high if signed else 0.0, high, unit, "RdBu_r" if signed else "magma")
@@ -91,14 +112,15 @@ def signed_bar(maps: Iterable[Map], known: Mask, unit: str) -> ColourBar:
     return replace(bar, low=-bar.high, colours="RdBu_r")
 
 
-def picture_size(shape: tuple[int, ...]) -> tuple[int, int]:
+def picture_size(shape: tuple[int, ...], wide: int = MOST_WIDE) -> tuple[int, int]:
     """Height and width at which a map of that shape is shown.
 
     >>> picture_size((375, 450)), picture_size((20, 30)), picture_size((375, 1242))
     ((375, 450), (20, 30), (145, 480))
     """
-    narrower = math.sqrt(MOST_PIXELS / (shape[0] * shape[1]))
-    return fitting(shape, max(1, min(MOST_WIDE, round(shape[1] * min(1.0, narrower)))))
+    most = MOST_PIXELS * (wide / MOST_WIDE) ** 2
+    narrower = math.sqrt(most / (shape[0] * shape[1]))
+    return fitting(shape, max(1, min(wide, round(shape[1] * min(1.0, narrower)))))
 
 
 def encode(picture: NDArray[np.uint8], *, lossless: bool) -> bytes:
@@ -131,16 +153,7 @@ def _bytes(encoded: tuple[bool, NDArray[np.uint8]]) -> bytes:
     return data.tobytes()
 
 
-def _every_nth(values: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
-    """The middle pixel of each block."""
-    rows, columns = (
-        ((np.arange(small) + 0.5) * whole / small).astype(np.intp)
-        for small, whole in zip(size, values.shape, strict=False)
-    )
-    return np.asarray(values[rows][:, columns])
-
-
-def _with_facts(bar: ColourBar, values: Map, known: Mask) -> ColourBar:
+def _with_facts(bar: ColourBar, values: Map, known: Mask, aside: Mask) -> ColourBar:
     some = is_known(values)
     here = values[known & some]
     flat = np.linalg.norm(here, axis=-1) if values.ndim == 3 else here
@@ -148,6 +161,7 @@ def _with_facts(bar: ColourBar, values: Map, known: Mask) -> ColourBar:
         bar,
         below=bool((flat < bar.low).any()),
         above=bool((flat > bar.high).any()),
-        missing=bool((known & ~some).any()),
+        missing=bool((known & ~some & ~aside).any()),
         no_truth=bool((~known).any()),
+        aside=bar.aside if (aside & known).any() else "",
     )

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.degradation import Degradation, table_columns
+from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.benchmarks import Protocol
 from depthgauge.report.leaderboard import SampleValues
 from depthgauge.report.protocol_words import describe_protocol
@@ -23,13 +25,16 @@ class ColourBar:
     high: float
     unit: str
     colours: str = "viridis"
-    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, or `wheel` for flow (`high` is its rim)."""
+    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, or `wheel` for flow, where `high` is its
+    rim."""
     below: bool = False
     """Some values lie below `low` and have its colour."""
     above: bool = False
     missing: bool = False
     """Some pixels have truth but no estimate and the colour of that."""
     no_truth: bool = False
+    aside: str = ""
+    """What the grey pixels are that a picture is not about; empty: there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,17 @@ class MethodPictures:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureRow:
+    """The same thing of every method, side by side."""
+
+    title: str
+    about: str
+    """What one sees, in a sentence or two."""
+    pictures: Mapping[str, Picture]
+    """By label."""
+
+
+@dataclass(frozen=True, slots=True)
 class SamplePictures:
     """One sample that is shown, and why it was chosen."""
 
@@ -67,8 +83,12 @@ class SamplePictures:
     inputs: tuple[Picture, ...] = ()
     truth: Picture | None = None
     together: tuple[Picture, ...] = ()
-    """About all methods: how many are wrong, the least error of any."""
+    """About all methods: how many are wrong, their median error, the least error of any."""
     methods: tuple[MethodPictures, ...] = ()
+    rows: tuple[PictureRow, ...] = ()
+    """What metrics see; folded."""
+    scatter: Mapping[str, Scatter] = field(default_factory=dict)
+    """Truth against estimate of this sample, by label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +193,18 @@ class Page:
     scatter: Mapping[str, Scatter] = field(default_factory=dict)
     rank_probabilities: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""
+    degradations: tuple[Degradation, ...] = ()
+    """Scores along axes of difficulty; the long ones are left out of tables and radar."""
+    profiles: tuple[ProfileRanking, ...] = ()
+    """The methods' order by the priorities of applications."""
     provenance: Provenance = Provenance()
     notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The scores that tables show."""
+        shown = set(table_columns(self.board, self.degradations))
+        return tuple(column for column in self.board.columns if column.id in shown)
 
 
 def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
@@ -194,35 +224,4 @@ def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
         quantity=protocol.quantity,
         unit=QUANTITY_UNITS.get(protocol.quantity, ""),
         **{**given, **parts},
-    )
-
-
-def radar_of(board: Board, scores: Sequence[str] | None = None, most: int = 10) -> Radar:
-    """A radar of a board's scores.
-
-    Args:
-        board: Where the values come from.
-        scores: Score ids, one an axis. Where it is None: the main metric on every region, then
-            the other metrics on the main region.
-        most: How many axes at most.
-    """
-    if scores is None:
-        main = board.column(board.main)
-        kin = [column for column in board.columns if column.metric == main.metric]
-        rest = [
-            column
-            for column in board.columns
-            if column.region == main.region and column not in kin and column.metric != "density"
-        ]
-        scores = [column.id for column in (*kin, *rest)][:most]
-    columns = [board.column(name) for name in scores]
-    return Radar(
-        tuple(RadarAxis(column.id, column.unit, column.better) for column in columns),
-        {
-            row.label: tuple(
-                row.cells[c.id].value if c.id in row.cells else float("nan") for c in columns
-            )
-            for row in board.rows
-            if not row.oracle
-        },
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from depthgauge.report.map_pictures import (
@@ -12,7 +12,18 @@ from depthgauge.report.map_pictures import (
     signed_bar,
     value_bar,
 )
-from depthgauge.report.page import ColourBar, MethodPictures, Picture, SamplePictures
+from depthgauge.report.metric_maps import MetricMaps
+from depthgauge.report.outlines import Outline
+from depthgauge.report.page import (
+    ColourBar,
+    MethodPictures,
+    Picture,
+    PictureRow,
+    SamplePictures,
+    Scatter,
+)
+from depthgauge.report.picture_rows import best_quarter_row, metric_rows, outlined_row
+from depthgauge.report.scatter import count_pairs, scatter_edges
 from depthgauge.types import Image, Map, is_known
 from depthgauge.units import QUANTITY_UNITS
 
@@ -40,8 +51,14 @@ class SampleMaps:
     """(H, W) in percent: how many methods are wrong here."""
     share_wrong_at: str = ""
     """What wrong means: `error above 2 px`."""
+    median_error: Map | None = None
+    """(H, W): the median error of all methods at each pixel."""
     least_error: Map | None = None
     """(H, W): the error of the best method of each pixel."""
+    outline: Outline | None = None
+    """The truth's discontinuities, to be drawn over estimates."""
+    metric_maps: Iterable[MetricMaps] = ()
+    """What metrics see; taken once, one metric after the other."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """By label: a few words such as the method's score here."""
     why: tuple[str, ...] = ()
@@ -62,7 +79,24 @@ def draw_sample(maps: SampleMaps) -> SamplePictures:
         ),
         together=tuple(_together(maps, errors)),
         methods=tuple(_methods(maps, own, unit, errors)),
+        rows=tuple(_rows(maps, own, unit)),
+        scatter=_scatter(maps),
     )
+
+
+def _rows(maps: SampleMaps, own: str, unit: str) -> Iterator[PictureRow]:
+    if maps.outline is not None and maps.estimates:
+        yield outlined_row(maps.estimates, maps.outline, maps.quantity, own)
+    if maps.errors:
+        yield best_quarter_row(maps.errors, is_known(maps.truth), unit)
+    yield from metric_rows(maps.metric_maps, is_known(maps.truth))
+
+
+def _scatter(maps: SampleMaps) -> dict[str, Scatter]:
+    edges = scatter_edges([maps.truth])
+    return {
+        label: count_pairs(values, maps.truth, edges) for label, values in maps.estimates.items()
+    }
 
 
 def _methods(maps: SampleMaps, own: str, unit: str, errors: ColourBar) -> list[MethodPictures]:
@@ -108,7 +142,10 @@ def _together(maps: SampleMaps, errors: ColourBar) -> list[Picture]:
         at = f" ({maps.share_wrong_at})" if maps.share_wrong_at else ""
         caption = f"share of methods that are wrong{at}"
         made.append(picture_of_map(maps.share_wrong, known, bar, caption, worst_of_block=True))
-    if maps.least_error is not None:
-        caption = "least error of any method"
-        made.append(picture_of_map(maps.least_error, known, errors, caption, worst_of_block=True))
+    for values, caption in (
+        (maps.median_error, "median error of all methods"),
+        (maps.least_error, "least error of any method"),
+    ):
+        if values is not None:
+            made.append(picture_of_map(values, known, errors, caption, worst_of_block=True))
     return made

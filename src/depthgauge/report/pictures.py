@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
+from depthgauge.report.shrinking import any_of_block, fitting, shrink_errors
 from depthgauge.types import Map, Mask
 
 # For each colour map one that does not occur in it, also for people who cannot see red or green.
@@ -17,13 +18,24 @@ MISSING_COLOURS = {
     "RdBu_r": "#2fbf71",
     "viridis": "#ff6fd8",
     "viridis_r": "#ff6fd8",
+    "YlOrRd": "#3f7fd8",
     "wheel": "#000000",
 }
 NO_TRUTH_COLOUR = "#a6a6a6"
+ASIDE_COLOUR = "#707070"
+"""Of pixels with truth and estimate that a picture is not about."""
 _WIDTH_IN, _DPI = 7.0, 130
 
 
-def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: str) -> None:
+def write_error_map(
+    path: Path,
+    values: Map,
+    known: Mask,
+    *,
+    title: str,
+    unit: str,
+    aside: Mask | None = None,
+) -> None:
     """Draws one value a pixel; where values have a sign, the colours diverge from zero.
 
     Colours go up to the 99th percentile, so that one outlier does not hide the rest; the colour bar
@@ -36,6 +48,7 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
         known: Where there is truth.
         title: What is shown.
         unit: Unit of the values, beside the colour bar.
+        aside: Pixels that the metric does not judge; they have no value, but lack no estimate.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -48,6 +61,7 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
     # Fewer than the axes have pixels beside the colour bar, so that none is dropped in drawing.
     size = fitting(values.shape, int(0.8 * _WIDTH_IN * _DPI))
     small, small_known = shrink_errors(np.where(known, values, np.nan), known, size)
+    unjudged = np.isnan(small) & any_of_block(_none(known) if aside is None else aside, size)
     height, width = small.shape
     figure = Figure(figsize=(_WIDTH_IN + 1.6, _WIDTH_IN * height / width + 1.0), dpi=_DPI)
     FigureCanvasAgg(figure)
@@ -59,7 +73,8 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
         axes,
         {
             "no truth": (~small_known, NO_TRUTH_COLOUR),
-            "no estimate": (small_known & np.isnan(small), MISSING_COLOURS[colours]),
+            "no estimate": (small_known & np.isnan(small) & ~unjudged, MISSING_COLOURS[colours]),
+            "not measured": (unjudged, ASIDE_COLOUR),
         },
     )
     axes.set_xticks([])
@@ -73,6 +88,10 @@ def write_error_map(path: Path, values: Map, known: Mask, *, title: str, unit: s
         figure.savefig(path, bbox_inches="tight")
     except OSError as error:
         raise BadFile(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def _none(mask: Mask) -> Mask:
+    return np.zeros(mask.shape, bool)
 
 
 def _paint(axes: Any, layers: dict[str, tuple[Mask, str]]) -> None:
@@ -91,48 +110,10 @@ def _paint(axes: Any, layers: dict[str, tuple[Mask, str]]) -> None:
             handles=handles,
             loc="upper left",
             bbox_to_anchor=(0, -0.01),
-            ncols=2,
+            ncols=3,
             frameon=False,
             fontsize=9,
         )
-
-
-def shrink_errors(
-    values: Map, known: Mask, size: tuple[int, int]
-) -> tuple[NDArray[np.float32], Mask]:
-    """A map and its mask at a size of at most their own: of each block the largest error.
-
-    Args:
-        values: (H, W); NaN where there is none. A block without a single value is missing.
-        known: Where there is truth; a block has truth where any of its pixels has.
-        size: Height and width.
-    """
-    if values.shape == size:
-        return values, known
-    rows, columns = (
-        np.arange(small) * whole // small for small, whole in zip(size, values.shape, strict=True)
-    )
-
-    def reduced(by: np.ufunc, array: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(by.reduceat(by.reduceat(array, rows, axis=0), columns, axis=1))
-
-    some = np.isfinite(values)
-    high = reduced(np.maximum, np.where(some, values, -np.inf))
-    low = reduced(np.minimum, np.where(some, values, np.inf))
-    largest = np.where(-low > high, low, high).astype(np.float32)
-    largest[~reduced(np.logical_or, some)] = np.nan
-    return largest, reduced(np.logical_or, known)
-
-
-def fitting(shape: tuple[int, ...], width: int) -> tuple[int, int]:
-    """Height and width of a picture that is at most so wide.
-
-    >>> fitting((400, 4000), 1000), fitting((3, 4), 1000)
-    ((100, 1000), (3, 4))
-    """
-    if shape[1] <= width:
-        return shape[0], shape[1]
-    return max(1, round(shape[0] * width / shape[1])), width
 
 
 def error_limits(values: NDArray[np.float32], percent: float = 99) -> tuple[float, float]:

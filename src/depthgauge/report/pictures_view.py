@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from depthgauge.report._templates import render
 from depthgauge.report.colour_bar import colour_bar
-from depthgauge.report.heat import data_url
+from depthgauge.report.heat import data_url, density_plot
 from depthgauge.report.page import ColourBar, Picture, SamplePictures
 
 OPEN_FIRST = 2
@@ -30,6 +30,17 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class RowView:
+    """One thing of every method, folded."""
+
+    title: str
+    about: str
+    keys: tuple[Markup, ...] = ()
+    figures: Sequence[Figure] = ()
+    charts: Sequence[Markup] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class GroupView:
     """One sample on the page."""
 
@@ -41,16 +52,17 @@ class GroupView:
     """Shared colour bars."""
     methods: Sequence[tuple[str, str, Sequence[Figure]]]
     """Label, note, figures."""
+    rows: Sequence[RowView] = ()
 
 
-def pictures_html(groups: Sequence[SamplePictures]) -> Markup:
-    """All groups, the first ones open."""
-    views = [_group(group, f"sample{k}") for k, group in enumerate(groups)]
+def pictures_html(groups: Sequence[SamplePictures], unit: str = "") -> Markup:
+    """All groups, the first ones open; the unit is that of the quantity."""
+    views = [_group(group, f"sample{k}", unit) for k, group in enumerate(groups)]
     states = [Markup(" open") if k < OPEN_FIRST else "" for k in range(len(views))]
     return render("pictures.html.j2", groups=list(zip(views, states, strict=True)))
 
 
-def _group(group: SamplePictures, name: str) -> GroupView:
+def _group(group: SamplePictures, name: str, unit: str) -> GroupView:
     values = [group.truth, *(m.estimate for m in group.methods)]
     errors = [*(m.error for m in group.methods)]
     diffs = [m.median_diff for m in group.methods]
@@ -96,7 +108,38 @@ def _group(group: SamplePictures, name: str) -> GroupView:
         first=[figure(picture, "", f"f{k}") for k, picture in enumerate(first)],
         keys=keys,
         methods=methods,
+        rows=[*_rows(group, name), *_scatter(group, name, unit)],
     )
+
+
+def _rows(group: SamplePictures, name: str) -> Iterator[RowView]:
+    """The folded rows; their pictures are made on one scale."""
+    for k, row in enumerate(group.rows):
+        bar = shared_bar(row.pictures.values())
+        yield RowView(
+            title=row.title,
+            about=row.about,
+            keys=(colour_bar(bar, f"{name}-row{k}"),) if bar is not None else (),
+            figures=[
+                Figure(
+                    data_url(picture.data),
+                    f"{row.title}, {label}, sample {group.sample}",
+                    picture.caption,
+                    *picture.size_px,
+                )
+                for label, picture in row.pictures.items()
+            ],
+        )
+
+
+def _scatter(group: SamplePictures, name: str, unit: str) -> Iterator[RowView]:
+    if group.scatter:
+        about = "A perfect method has all pixels on the line; a staircase is a set of labels."
+        charts = [
+            density_plot(found, label, unit, f"{name}-scatter{k}")
+            for k, (label, found) in enumerate(group.scatter.items())
+        ]
+        yield RowView("Truth against estimate", about, charts=charts)
 
 
 def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
@@ -110,6 +153,7 @@ def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
         above=any(bar.above for bar in bars),
         missing=any(bar.missing for bar in bars),
         no_truth=any(bar.no_truth for bar in bars),
+        aside=next((bar.aside for bar in bars if bar.aside), ""),
     )
 
 

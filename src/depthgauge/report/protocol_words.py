@@ -9,7 +9,8 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.protocol import NO_DATASET
 from depthgauge.benchmarks.score_ids import ScoreSpec, format_value
 from depthgauge.datasets import DATASETS
-from depthgauge.regions import REGIONS, parse
+from depthgauge.perturbations import EFFECTS, parse_perturbation
+from depthgauge.report.region_words import derived_words, first_paragraph, region_words
 from depthgauge.units import QUANTITY_UNITS
 
 Words = list[tuple[str, str]]
@@ -21,9 +22,9 @@ _BETTER = {
 }
 _RESIZE = {
     "none": "An estimate must have the truth's size.",
-    "nearest": "An estimate of another size takes the nearest pixel, its values scaled along.",
-    "block": "An estimate smaller by a whole factor is repeated in blocks, its values scaled.",
-    "bilinear": "An estimate of another size is interpolated linearly, its values scaled along.",
+    "nearest": "An estimate of another size takes the nearest pixel{}.",
+    "block": "An estimate smaller by a whole factor is repeated in blocks{}.",
+    "bilinear": "An estimate of another size is interpolated linearly{}.",
     "zoom": "An estimate of another size takes the nearest pixel, corner centres aligned.",
 }
 _POOL = {
@@ -47,6 +48,7 @@ def describe_protocol(protocol: Protocol) -> Words:
     """Terms and explanations in the order in which a reader asks for them."""
     words: Words = [
         ("Data", _data(protocol)),
+        *_perturbation(protocol),
         ("Quantity", _quantity(protocol)),
     ]
     if protocol.twin is not None:
@@ -54,13 +56,14 @@ def describe_protocol(protocol: Protocol) -> Words:
     return [
         *words,
         *_accuracy(protocol),
-        *_regions(protocol),
+        *region_words(protocol),
         ("Missing pixels", _missing(protocol)),
         ("Allowed range", _range(protocol)),
         ("Alignment", _alignment(protocol)),
         ("Size", _size(protocol)),
         ("Pooling", _POOL[protocol.pool]),
         *_metrics(protocol),
+        *derived_words(protocol),
     ]
 
 
@@ -70,6 +73,14 @@ def _data(protocol: Protocol) -> str:
     title = DATASETS[protocol.dataset].spec.title if protocol.dataset in DATASETS else ""
     name = f"{title} ({protocol.dataset})" if title else protocol.dataset
     return f"{name}, split '{protocol.split}'."
+
+
+def _perturbation(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    if not protocol.perturb:
+        return
+    parts = parse_perturbation(protocol.perturb).parts
+    effects = [f"{part.text}: {first_paragraph(EFFECTS[part.effect].doc)}" for part in parts]
+    yield "Perturbation", f"Images are damaged before methods see them. {' '.join(effects)}"
 
 
 def _quantity(protocol: Protocol) -> str:
@@ -93,32 +104,6 @@ def _twin(protocol: Protocol) -> Iterator[tuple[str, str]]:
     for name, value in protocol.options.items():
         yield f"Option {name}", f"{value}"
     yield "Scores", ", ".join(protocol.score_ids)
-
-
-def _regions(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    for name, text in protocol.region_texts.items():
-        yield f"Region {name}", _region(protocol, name, text)
-
-
-def _region(protocol: Protocol, name: str, text: str) -> str:
-    if name in protocol.given_regions:
-        return "A mask that was given with the call."
-    parts = dict.fromkeys(str(atom) for atom in parse(text).atoms())
-    meanings = [_meaning(protocol, part) for part in parts]
-    if list(parts) == [name]:
-        return meanings[0]
-    return " ".join([f"{text}."] + [f"{p}: {m}" for p, m in zip(parts, meanings, strict=True)])
-
-
-def _meaning(protocol: Protocol, part: str) -> str:
-    name, _, words = part.partition(":")
-    if name in REGIONS:
-        params = REGIONS[name].bind(words.split(",") if words else [])
-        given = ", ".join(f"{key} {format_value(value)}" for key, value in params.items())
-        return _first_paragraph(REGIONS[name].doc) + (f" Here: {given}." if given else "")
-    if name in protocol.regions:
-        return f"{protocol.regions[name]}."
-    return "A mask or label of the dataset."
 
 
 def _missing(protocol: Protocol) -> str:
@@ -150,6 +135,11 @@ def _range(protocol: Protocol) -> str:
         sentences.append("An estimate outside the range that methods are given counts as missing.")
     else:
         sentences.append("Estimates of any finite value count.")
+    if protocol.truth.cardboard:
+        sentences.append(
+            f"An object of {protocol.truth.cardboard} that has no truth gets one value, as if it "
+            "were of cardboard."
+        )
     limits = {"from": protocol.truth.min_depth_m, "to": protocol.truth.max_depth_m}
     texts = [f"{word} {limit:g} m" for word, limit in limits.items() if limit is not None]
     if texts:
@@ -169,7 +159,9 @@ def _alignment(protocol: Protocol) -> str:
 
 
 def _size(protocol: Protocol) -> str:
-    sentences = [_RESIZE[protocol.estimate_resize]]
+    kept = protocol.resize_values == "kept"
+    values = ", its values as they are" if kept else ", its values scaled along"
+    sentences = [_RESIZE[protocol.estimate_resize].format(values)]
     if protocol.truth_scale != 1:
         sentences.insert(
             0,
@@ -180,7 +172,16 @@ def _size(protocol: Protocol) -> str:
         sentences.append(
             f"A border of {protocol.crop} pixels is not scored, and estimates may lack it."
         )
+    sentences += [_finer(protocol, resolution) for resolution in protocol.resolutions[1:]]
     return " ".join(sentences)
+
+
+def _finer(protocol: Protocol, resolution: str) -> str:
+    names = dict.fromkeys(s.metric.name for s in protocol.specs if s.resolution == resolution)
+    return (
+        f"Compared with the truth at resolution '{resolution}', estimates enlarged to it: "
+        f"{', '.join(names)}."
+    )
 
 
 def _metrics(protocol: Protocol) -> Iterator[tuple[str, str]]:
@@ -194,7 +195,7 @@ def _metrics(protocol: Protocol) -> Iterator[tuple[str, str]]:
         facts = [f"in {unit}" if unit else "a ratio", _BETTER[metric.better]]
         if math.isinf(metric.worst):
             facts.append("no worst value, so shown with the density")
-        doc = _first_paragraph(metric.doc)
+        doc = first_paragraph(metric.doc)
         formula = f"Formula: {metric.formula}; {', '.join(facts)}."
         yield f"Metric {name}", f"{doc} {formula}{_params(specs)}"
 
@@ -206,7 +207,3 @@ def _params(specs: list[ScoreSpec]) -> str:
         values = dict.fromkeys(format_value(spec.params[name]) for spec in specs)
         lists.append(f"{name} {', '.join(values)}")
     return f" Here: {'; '.join(lists)}." if lists else ""
-
-
-def _first_paragraph(doc: str) -> str:
-    return " ".join(doc.strip().split("\n\n")[0].split()).replace("`", "'")

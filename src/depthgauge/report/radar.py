@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.report._svg import chart, path, room_for, shorten, tag, words
 from depthgauge.report.page import Radar, RadarAxis
 from depthgauge.report.series import HIGHLIGHTED, Style, back_to_front, marker, style_for
@@ -22,6 +24,57 @@ NORMALISATION = (
 )
 _WIDTH, _HEIGHT, _RADIUS = 900.0, 430.0, 158.0
 _CENTRE = (365.0, _HEIGHT / 2)
+
+
+def radar_of(
+    board: Board,
+    scores: Sequence[str] | None = None,
+    most: int = 12,
+    degradations: Sequence[Degradation] = (),
+) -> Radar:
+    """A radar of a board's scores.
+
+    Args:
+        board: Where the values come from.
+        scores: Score ids, one an axis. Where it is None: the main score, one of every other
+            metric, then the main metric on other regions.
+        most: How many axes at most.
+        degradations: Families of scores whose long ones are no axes, unless `scores` names them.
+    """
+    if scores is None:
+        shown = [board.column(name) for name in table_columns(board, degradations)]
+        scores = varied(shown, board.column(board.main))[:most]
+    columns = [board.column(name) for name in scores]
+    return Radar(
+        tuple(RadarAxis(column.id, column.unit, column.better) for column in columns),
+        {
+            row.label: tuple(
+                row.cells[c.id].value if c.id in row.cells else float("nan") for c in columns
+            )
+            for row in board.rows
+            if not row.oracle
+        },
+    )
+
+
+def varied(columns: Sequence[Column], main: Column) -> list[str]:
+    """The main score, one of every other metric, then the main metric on other regions.
+
+    Of several scores of one metric, that on the main score's region is taken, else the first.
+    Density is no strength by itself.
+    """
+    first = {_name(main): main.id}
+    for column in sorted(columns, key=lambda c: c.region != main.region):
+        if _name(column) != "density":
+            first.setdefault(_name(column), column.id)
+    others = [column.id for column in columns if first.get(_name(column)) == column.id]
+    kin = [column.id for column in columns if column.metric == main.metric]
+    return list(dict.fromkeys([main.id, *others, *kin]))
+
+
+def _name(column: Column) -> str:
+    """The metric without its parameters."""
+    return column.metric.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class HeatTable:
 def samples_html(page: Page) -> Markup:
     """The main score of every sample, the other scores folded below it."""
     labels, names = list(page.samples), sample_names(page.samples)
-    columns = [c for c in page.board.columns if _occurs(page, c.id)]
+    columns = [c for c in page.columns if _occurs(page, c.id)]
     columns.sort(key=lambda column: column.id != page.board.main)
     fit = max(1, MOST_CELLS // max(1, len(labels) * len(names)))
     tables = [_sample_table(page, column) for column in columns]

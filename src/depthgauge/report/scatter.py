@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from depthgauge.report.page import Scatter
 from depthgauge.types import Map, is_known
 
-_BINS = 96
+_BINS = 160
+"""Fine enough to show the stairs of a method with a few dozen labels."""
 _MOST_PIXELS = 400_000
 """Of one sample; larger maps are taken every few pixels, which a density plot does not show."""
 

@@ -1,0 +1,139 @@
+"""The parts of the report that are charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from depthgauge.report._templates import render
+from depthgauge.report.board_view import pareto_sentences
+from depthgauge.report.degradation_view import degradation_html
+from depthgauge.report.forest import forest_plot
+from depthgauge.report.heat import density_plot
+from depthgauge.report.line_chart import bump_chart, threshold_curves
+from depthgauge.report.page import Page
+from depthgauge.report.profiles_view import profiles_html
+from depthgauge.report.radar import NORMALISATION, radar_chart
+from depthgauge.report.samples_view import rank_table_html, stability_table_html
+from depthgauge.report.section import Section
+from depthgauge.report.series import HIGHLIGHTED, Style
+
+Styles = Mapping[str, Style]
+
+
+def forest_section(page: Page, styles: Styles) -> Section:
+    """The main score with its intervals, and how likely each rank is."""
+    level = f"{100 * page.board.level:g} %"
+    cells = [row.cells[page.board.main] for row in page.board.rows if page.board.main in row.cells]
+    text = "There are no intervals: the order of methods holds for these samples only."
+    if any(math.isfinite(cell.low) for cell in cells):
+        text = (
+            f"Lines are intervals at {level}: where the score would lie had other samples of the "
+            "same kind been drawn. A bracket joins methods that cannot be told apart."
+        )
+    parts = [forest_plot(page.board, styles)] if cells else []
+    tables = [rank_table_html(page)] if page.rank_probabilities else []
+    body = _charts(texts=[text], charts=parts, tables=tables)
+    return Section("certainty", f"How certain is {page.board.main}?", "Certainty", body)
+
+
+def _charts(
+    *,
+    texts: Sequence[str],
+    charts: Sequence[Markup],
+    notes: Sequence[str] = (),
+    tables: Sequence[Markup] = (),
+    folded: Sequence[tuple[str, Markup]] = (),
+) -> Markup:
+    return render(
+        "charts.html.j2",
+        texts=texts,
+        charts=charts,
+        notes=[notes] if notes else [],
+        tables=tables,
+        folded=folded,
+    )
+
+
+def radar_section(page: Page, styles: Styles) -> Section | None:
+    """Several scores at once, and who is beaten in everything."""
+    pareto = pareto_sentences(page.board)
+    radar = page.radar if page.radar is not None and page.radar.values else None
+    if radar is None and not pareto:
+        return None
+    body = _charts(
+        texts=[NORMALISATION] if radar is not None and len(radar.axes) > 2 else [],
+        charts=[radar_chart(radar, styles)] if radar is not None else [],
+        notes=pareto,
+    )
+    return Section("strengths", "Strengths and weaknesses", "Strengths", body)
+
+
+_MISSING = {
+    "bad": "a missing pixel is never correct. ",
+    "skip": "missing pixels are left out. ",
+    "interpolate": "missing pixels are filled in first. ",
+}
+
+
+def curves_section(page: Page, styles: Styles) -> Section | None:
+    """The share of correct pixels over thresholds."""
+    if page.curves is None or not page.curves.lines:
+        return None
+    text = (
+        f"How many pixels of region '{page.curves.region}' have an error of at most each "
+        f"threshold; {_MISSING.get(page.curves.missing, '')}Dotted: the thresholds that are scored."
+    )
+    if any(not math.isnan(p.low) for points in page.curves.lines.values() for p in points):
+        text += f" Bands: intervals at {100 * page.board.level:g} %."
+    charts = [threshold_curves(page.curves, styles)]
+    body = _charts(texts=[text], charts=charts)
+    return Section("curves", "Correct pixels by threshold", "Thresholds", body)
+
+
+def stability_section(page: Page, styles: Styles) -> Section | None:
+    """The order of the methods over thresholds."""
+    if page.stability is None or not page.stability.ranks:
+        return None
+    text = "Where lines cross, the order of methods depends on what one calls an error."
+    folded = [("Values", stability_table_html(page.stability))] if page.stability.values else []
+    charts = [bump_chart(page.stability, styles)]
+    body = _charts(texts=[text], charts=charts, folded=folded)
+    return Section("stability", "Does the order depend on the threshold?", "Ranks", body)
+
+
+def degradation_section(page: Page, styles: Styles) -> Section | None:
+    """Scores along the axes of difficulty."""
+    if not page.degradations:
+        return None
+    body = degradation_html(page.degradations, styles)
+    return Section("degradation", "How scores degrade with difficulty", "Degradation", body)
+
+
+def profiles_section(page: Page, styles: Styles) -> Section | None:
+    """The order of the methods for different applications."""
+    if not page.profiles:
+        return None
+    body = profiles_html(page.profiles)
+    return Section("profiles", "Which method for which application?", "Profiles", body)
+
+
+def scatter_section(page: Page, styles: Styles) -> Section | None:
+    """Truth against estimate of all pixels."""
+    if not page.scatter:
+        return None
+    labels = list(page.scatter)[:HIGHLIGHTED]
+    plots = [
+        density_plot(page.scatter[label], label, page.unit, f"scatter{k}")
+        for k, label in enumerate(labels)
+    ]
+    text = (
+        "A perfect method has all pixels on the line. Colours count pixels on a logarithmic "
+        "scale, bright is many."
+    )
+    more = len(page.scatter) - len(labels)
+    texts = [text, *([f"{more} more methods are not shown."] if more else [])]
+    body = render("multiples.html.j2", texts=texts, charts=plots)
+    return Section("scatter", "Truth against estimate", "Scatter", body)
