@@ -29,7 +29,6 @@ from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.engine.task import GIVEN
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
-from depthgauge.perturbations import EFFECTS
 from depthgauge.regions import DERIVED, REGIONS, Derived, Region
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,23 +149,6 @@ def _region(region: Region | Derived) -> Iterator[str]:
     if region.cite:
         yield f"- Source: {region.cite}"
     yield f"- Revision {region.revision}.\n"
-
-
-# Perturbations.
-
-
-def _perturbations(_: str) -> Iterator[str]:
-    for effect in EFFECTS.values():
-        low, high = effect.bounds
-        yield f"## `{effect.name}`\n"
-        yield f"{effect.doc.strip()}\n"
-        yield f"- Level: {effect.unit or 'a factor'}, from {low:g} to {high:g}"
-        yield f"- Changes nothing at {effect.neutral:g}"
-        yield f"- Suggested: {', '.join(f'{level:g}' for level in effect.levels)}"
-        yield f"- Views: {'`others`' if effect.moves else '`all`'} unless the text says which"
-        if effect.cite:
-            yield f"- Source: {effect.cite}"
-        yield f"- Revision {effect.revision}.\n"
 
 
 # Datasets.
@@ -418,7 +400,6 @@ _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "metrics": _metrics,
     "regions": _regions,
     "derived": _derived,
-    "perturbations": _perturbations,
     "datasets": _datasets,
     "methods": _methods,
     "benchmark": _benchmark,

@@ -14,7 +14,8 @@ from depthgauge.datasets import DATASETS
 from depthgauge.io.maps import _READERS
 from depthgauge.methods import METHODS
 from depthgauge.metrics import METRICS
-from depthgauge.regions import REGIONS
+from depthgauge.perturbations import EFFECTS
+from depthgauge.regions import DERIVED, REGIONS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
@@ -93,7 +94,8 @@ def anchors(page: Path) -> set[str]:
 
 def test_every_paper_that_is_cited_is_in_the_references():
     entries = re.split(r"^- ", (DOCS / "references.md").read_text(encoding="utf-8"), flags=re.M)
-    cites = [thing.cite for registry in (METRICS, REGIONS) for thing in registry.values()]
+    registries = (METRICS, REGIONS, DERIVED, EFFECTS)
+    cites = [thing.cite for registry in registries for thing in registry.values()]
     papers = [
         paper for cite in cites for paper in re.findall(r"(\w+)(?: et al\.| & \w+) (\d{4})", cite)
     ]

@@ -58,6 +58,15 @@ def test_wrong_sign_or_scale_is_suspected(folders, findings, change, words):
     assert set(findings()) == set("abc")
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_signs_are_not_judged_where_both_occur(folders, findings, sign):
+    # As in a light field: zero is at the focus plane.
+    for name in "abc":
+        folders.write_truth(name, folders.truth[name] - 16)
+        folders.write(name, sign * (folders.truth[name] - 16) / 4)
+    assert findings() == {}
+
+
 def test_scale_is_not_judged_where_the_protocol_aligns(folders, findings):
     folders.write("a", folders.estimate["a"] / 256)
     assert findings(align={"kind": "median"}) == {}

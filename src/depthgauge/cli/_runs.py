@@ -130,11 +130,14 @@ def fitting_board(
 
     A benchmark may have dozens; a table that is wrapped anywhere cannot be read.
     """
+    from depthgauge.analysis.degradation import degradations, table_columns
     from depthgauge.report.formats import to_text
     from depthgauge.report.leaderboard import leaderboard_table
 
-    ids = [board.main, *(c.id for c in board.columns if c.id != board.main)]
-    ids = list(ids if columns is None else columns)
+    ids = list(columns or ())
+    if columns is None:
+        shorter = table_columns(board, degradations(board, protocol))
+        ids = [board.main, *(name for name in shorter if name != board.main)]
 
     def shown(n: int) -> str:
         table = leaderboard_table(board, ids[:n], title=title, source=source_of(protocol))

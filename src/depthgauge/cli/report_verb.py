@@ -49,6 +49,14 @@ if TYPE_CHECKING:
 @board_options
 @click.option("--oracles", is_flag=True, help="Add what an ideal choice among the methods reaches.")
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Rank methods for an application: automotive, surgery, matting ... or a TOML file; may be "
+    "repeated. By default those of which most scores are there.",
+)
 @click.option("--all-pictures", is_flag=True, help="Pictures of every sample, beside the page.")
 def command(folders: tuple[Path, ...], **options: Any) -> None:
     """Writes the report of a run: one HTML file, or its tables for a terminal or a paper.
@@ -58,6 +66,8 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
       depthgauge report runs/first --latex > table.tex
       depthgauge report runs/first --csv --samples
       depthgauge report runs/first runs/second --html both.html
+      depthgauge report runs/first --profile surgery   methods by what surgeons need
+      depthgauge report runs/noisy                     the levels of run --perturb
 
     The page needs nothing else: no network, no scripts. It shows pictures of at most 12 samples,
     the best, median and worst of each method; --all-pictures writes the others beside it.
@@ -68,6 +78,9 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
     if options["samples"] or options["columns"]:
         options["kind"] = options["kind"] or ("text" if options["json_to"] is None else None)
     _check_together(options, wants_page)
+    if len(folders) == 1 and (folders[0] / "robustness.json").is_file():
+        _report_robustness(folders[0], options)
+        return
     if len(folders) > 1:
         _check_several(options)
     with working("reading the run ..."):
@@ -113,6 +126,32 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
         raise click.UsageError("--all-pictures writes files beside the page; give --html a file.")
 
 
+def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
+    """The page or the table of a run for each level of a perturbation."""
+    from depthgauge.analysis.robustness import load_robustness
+    from depthgauge.report import formats
+    from depthgauge.report.robustness_view import robustness_table, write_robustness_page
+
+    alone = {"samples", "columns", "oracles", "all_pictures", "profiles", "json_to"}
+    if given := [name for name in alone if options[name]]:
+        name = {"columns": "column", "json_to": "json", "profiles": "profile"}.get(
+            given[0], given[0]
+        )
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} goes with the run of one level: {folder}/<level>."
+        )
+    with working("reading the runs ..."):
+        found = load_robustness(folder, main=options["main"])
+    if options["kind"] is not None:
+        render = getattr(formats, f"to_{options['kind']}")
+        write_text_to("-", render(robustness_table(found)))
+        return
+    path = folder / "report.html" if options["html"] is None else Path(options["html"])
+    with working("writing the page ..."):
+        write_robustness_page(path, found)
+    click.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB; open it in a browser.")
+
+
 # --- tables -------------------------------------------------------------------------------------
 
 
@@ -153,7 +192,8 @@ def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) ->
         main = board.column(known[0] if known else board.main)
         table = sample_table(values_of(run), main, samples=run.samples, source=source)
     else:
-        table = leaderboard_table(board, known or None, source=source)
+        shown = known or (None if options["kind"] == "csv" else _columns(run, board))
+        table = leaderboard_table(board, shown, source=source)
     render = {
         "text": formats.to_text,
         "markdown": formats.to_markdown,
@@ -161,6 +201,13 @@ def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) ->
         "latex": formats.to_latex,
     }
     return render[options["kind"]](table)
+
+
+def _columns(run: Run, board: Board) -> list[str]:
+    """The scores that a table has room for: those of numbered bins are curves."""
+    from depthgauge.analysis.degradation import degradations, table_columns
+
+    return table_columns(board, degradations(board, run.protocol))
 
 
 def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
@@ -185,6 +232,7 @@ def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
             **options["choices"],
             with_oracles=options["oracles"],
             with_pictures=options["pictures"],
+            profiles=options["profiles"] or None,
             progress=step,
         )
     for note in page.notes:

@@ -9,8 +9,8 @@ import click
 
 from depthgauge.cli._names import completes
 from depthgauge.cli._options import benchmark_argument, json_option, where_options
-from depthgauge.cli._output import progress_bar, write_json
-from depthgauge.cli._runs import can_go_on, finish_run, run_json
+from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
+from depthgauge.cli._runs import can_go_on, finish_run, list_failures, run_json
 
 
 @click.command("run")
@@ -52,6 +52,12 @@ from depthgauge.cli._runs import can_go_on, finish_run, run_json
     metavar="SECONDS",
     help="The longest that one estimate may take.",
 )
+@click.option(
+    "--perturb",
+    metavar="EFFECT:LEVELS",
+    help="Run once for each level of damage done to the images: noise:0,5,10,20; "
+    "'depthgauge list perturbations' has all effects.",
+)
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
 @click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")
 @json_option
@@ -60,6 +66,7 @@ def command(
     methods: tuple[str, ...],
     data: Path,
     out: Path,
+    perturb: str | None,
     drop_estimates: bool,
     json_to: str | None,
     **options: Any,
@@ -69,23 +76,46 @@ def command(
     \b
       depthgauge run middlebury --data trainingH -m sgbm -m sgbm:block_size=9 --out runs/first
       depthgauge run middlebury --data trainingH -m 'command:./mine {left} {right} {out}' --out r
+      depthgauge run middlebury --data trainingH -m sgbm --perturb noise:0,5,10,20 --out noisy
       depthgauge report runs/first
 
     A run that was stopped goes on where it was: give the same command again. A method that fails
     on a sample costs that sample; failures are listed at the end, and the exit code is 1 then.
     """
+    options |= {"keep_estimates": not drop_estimates}
+    if perturb is not None:
+        _run_levels(perturb, benchmark, data, methods, out, json_to, options)
+        return
     from depthgauge.engine.run import run
 
     with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
-        done = run(
-            benchmark,
-            data,
-            methods,
-            out,
-            keep_estimates=not drop_estimates,
-            progress=step,
-            **options,
-        )
+        done = run(benchmark, data, methods, out, progress=step, **options)
     if json_to is not None:
         write_json(json_to, run_json(done))
     click.get_current_context().exit(finish_run(done, out, table=json_to != "-"))
+
+
+def _run_levels(
+    perturb: str,
+    benchmark: str,
+    data: Path,
+    methods: tuple[str, ...],
+    out: Path,
+    json_to: str | None,
+    options: dict[str, Any],
+) -> None:
+    """One run for each level, then how scores change with it."""
+    from depthgauge.analysis.robustness import robustness
+    from depthgauge.engine.perturbed import run_perturbed
+    from depthgauge.report.robustness_view import robustness_text
+
+    with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
+        runs = run_perturbed(
+            benchmark, data, methods, out, perturb=perturb, progress=step, **options
+        )
+    if json_to is not None:
+        write_json(json_to, {str(run.path): run_json(run) for run in runs})
+    if json_to != "-":
+        click.echo(robustness_text(robustness(runs)))
+        say(f"Next: {program_name()} report {in_shell(out)}")
+    click.get_current_context().exit(max(list_failures(run) for run in runs))

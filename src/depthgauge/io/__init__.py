@@ -14,6 +14,11 @@ from depthgauge.io._files import MAX_PIXELS, write_bytes, write_text
 
 if TYPE_CHECKING:
     from depthgauge.io.image import read_image, read_labels, read_mask, write_image
+    from depthgauge.io.light_field_parameters import (
+        LightFieldParameters,
+        read_light_field_parameters,
+        write_light_field_parameters,
+    )
     from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
     from depthgauge.io.middlebury_calib import (
         MiddleburyCalib,
@@ -22,16 +27,21 @@ if TYPE_CHECKING:
         write_middlebury_calib,
     )
     from depthgauge.io.opencv_storage import read_opencv_calibration, write_opencv_calibration
+    from depthgauge.io.pfm import map_pfm, pfm_scale
     from depthgauge.io.ply import PointCloud, read_ply, write_ply
 
 # Where each name lives; a module is imported when one of its names is first used.
 _HOMES = {
+    "LightFieldParameters": "light_field_parameters",
     "MiddleburyCalib": "middlebury_calib",
     "PointCloud": "ply",
     "guess_quantity": "maps",
+    "map_pfm": "pfm",
     "map_size": "maps",
+    "pfm_scale": "pfm",
     "read_image": "image",
     "read_labels": "image",
+    "read_light_field_parameters": "light_field_parameters",
     "read_map": "maps",
     "read_mask": "image",
     "read_middlebury_calib": "middlebury_calib",
@@ -40,6 +50,7 @@ _HOMES = {
     "read_ply": "ply",
     "stored_dtype": "maps",
     "write_image": "image",
+    "write_light_field_parameters": "light_field_parameters",
     "write_map": "maps",
     "write_middlebury_calib": "middlebury_calib",
     "write_opencv_calibration": "opencv_storage",
@@ -48,12 +59,16 @@ _HOMES = {
 
 __all__ = [
     "MAX_PIXELS",
+    "LightFieldParameters",
     "MiddleburyCalib",
     "PointCloud",
     "guess_quantity",
+    "map_pfm",
     "map_size",
+    "pfm_scale",
     "read_image",
     "read_labels",
+    "read_light_field_parameters",
     "read_map",
     "read_mask",
     "read_middlebury_calib",
@@ -63,6 +78,7 @@ __all__ = [
     "stored_dtype",
     "write_bytes",
     "write_image",
+    "write_light_field_parameters",
     "write_map",
     "write_middlebury_calib",
     "write_opencv_calibration",

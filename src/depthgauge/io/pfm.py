@@ -17,6 +17,7 @@ import numpy as np
 
 from depthgauge.errors import BadFile, DoesNotFit
 from depthgauge.io._files import (
+    MAX_PIXELS,
     AnyPath,
     check_size,
     expect_rest,
@@ -47,6 +48,9 @@ class _Header:
     shape: tuple[int, int, int]
     little_endian: bool
     factor: float
+    """By which values are multiplied: `scale`, but for the viewers' hint."""
+    scale: float
+    """As the header has it, without its sign."""
     start: int
 
 
@@ -65,6 +69,42 @@ def read(path: AnyPath, request: Request) -> Map:
     if request.quantity == "flow" and header.shape[2] == 3:
         values = np.ascontiguousarray(values[..., :2])
     return as_map(path, values, request)
+
+
+def map_pfm(path: AnyPath, limit: int = MAX_PIXELS) -> Map:
+    """The values of a `Pf` file where they are on disk; they are read when they are used.
+
+    For twins and other single passes over large files: as `read_map(path, raw=True, scale=1)`, but
+    read-only and with the rows as the file has them, from the bottom up. Where the processor could
+    not use them so (big endian, a header of odd length) they are copied.
+
+    Args:
+        path: The file; it must not be cut short while the map is in use.
+        limit: The most pixels the header may claim.
+    """
+    with opened(path) as file:
+        header = _read_header(path, file, limit)
+        height, width, channels = header.shape
+        if channels != 1:
+            raise BadFile(f"{path}: expected a PFM with one channel (Pf), found a colour one (PF)")
+        order = "<f4" if header.little_endian else ">f4"
+        rows: Map = np.memmap(file, order, "r", header.start, (height, width)).view(np.ndarray)
+    if not (rows.dtype.isnative and rows.flags.aligned):
+        rows = np.array(rows, np.float32)
+    rows.flags.writeable = False
+    return rows
+
+
+def pfm_scale(path: AnyPath) -> float | None:
+    """The scale of a PFM's header without its sign, None where the file is no PFM.
+
+    `read_map` multiplies by it, but for the hint that Middlebury's files have.
+    """
+    with opened(path) as file:
+        if file.read(2) not in (b"Pf", b"PF"):
+            return None
+        file.seek(0)
+        return _read_header(path, file, MAX_PIXELS).scale
 
 
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
@@ -118,7 +158,7 @@ def _read_header(path: AnyPath, file: BinaryIO, limit: int) -> _Header:
         start += 1
     expect_rest(path, file, start, need)
     viewer = scale.lstrip(b"+-").decode("latin-1") == _VIEWER_SCALE
-    return _Header(shape, factor < 0, 1.0 if viewer else abs(factor), start)
+    return _Header(shape, factor < 0, 1.0 if viewer else abs(factor), abs(factor), start)
 
 
 def _parse_scale(path: AnyPath, text: bytes) -> float:

@@ -50,6 +50,8 @@ class Metric:
     """Allowed values of the parameters that are words."""
     uses_truth: bool = True
     """False where it judges an estimate by itself."""
+    missing_costs: str = ""
+    """What becomes of a missing pixel, in words, where the bounds do not say it."""
 
     @property
     def worst(self) -> float:
@@ -125,7 +127,10 @@ class Metric:
         return float(self.finish_with(state, missing=missing, **params))
 
     def error_map(self, estimate: Map, truth: Map, /, **params: Any) -> Map:
-        """One value a pixel to look at, in the metric's unit; NaN where either is missing."""
+        """One value a pixel to look at, in the metric's unit; NaN where nothing is judged.
+
+        What the metric needs is given by keyword beside its parameters, as to `measure`.
+        """
         if self.recipe_with is not None:
             from depthgauge.metrics.moments import map_recipe
 
@@ -195,13 +200,14 @@ def metric(
     needs: tuple[str, ...] = (),
     choices: Mapping[str, tuple[Any, ...]] | None = None,
     uses_truth: bool = True,
+    missing_costs: str = "",
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
     On a function: a pixel metric. The function takes the parameters and returns the `Recipe` of
     sums that it is made of. On a class: any metric; the class has `measure(estimate, truth,
     region, *, <needs>, <params>) -> State`, `finish(state, *, missing, <params>) -> float` and,
-    where there is something to look at, `error_map(estimate, truth, *, <params>) -> Map`.
+    where there is something to look at, `error_map(estimate, truth, *, <needs>, <params>) -> Map`.
     """
 
     def register(thing: Any) -> Any:
@@ -236,6 +242,7 @@ def metric(
             doc=inspect.getdoc(thing) or "",
             choices=choices or {},
             uses_truth=uses_truth,
+            missing_costs=missing_costs,
             **made,
         )
         METRICS.add(name, declared, thing.__module__)

@@ -1,0 +1,166 @@
+"""4D light field benchmark, evaluation toolkit of 2017 (f070f23): all ids of its results.json.
+
+Its rules, each a named option: an estimate of NaN is right and one of +-inf is wrong where pixels
+are counted; the 512x512 estimate is enlarged to 5120x5120 by `scipy.ndimage.zoom(order=0)`, which
+does not repeat blocks; 15 px are left out on every side (150 when enlarged); `mae` is the median
+angle between normals that are made in a frame of half the width. Errors are float32 and compared
+strictly. Sums are float64 here, where the original takes float32 means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from depthgauge.benchmarks.twins import TwinScores, fill_options
+from depthgauge.benchmarks.twins._hci4d_maps import (
+    HIGH,
+    LOW,
+    Compared,
+    compare,
+    read_estimate,
+    read_label_maps,
+    read_masks,
+)
+from depthgauge.benchmarks.twins._hci4d_pixels import measure, missed_dots
+from depthgauge.benchmarks.twins._hci4d_regions import (
+    GENERAL_AT_HIGH,
+    MISSED_DOTS,
+    all_ids,
+    masked_of,
+    surfaces_of,
+)
+from depthgauge.benchmarks.twins._hci4d_submission import check_submission, read_runtime
+from depthgauge.benchmarks.twins._hci4d_surfaces import bumpiness, mean_bumpiness, median_angle
+from depthgauge.errors import BadData, Unavailable
+from depthgauge.types import Sample, Score, Truth
+
+__all__ = ["check_submission", "evaluate", "options", "score_ids"]
+
+REVISION = 1
+MAIN = "badpix_0070"
+HIGHER = ()
+MISSING = np.inf
+_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "nan": ("good",),
+    "inf": ("bad",),
+    "mse": ("finite estimates",),
+    "quantile": ("element at 25 %",),
+    "resize": ("zoom", "block"),
+    "high_scale": (HIGH,),
+    "border_px": (15,),
+    "general_at_high": (", ".join(GENERAL_AT_HIGH),),
+    "backgammon_references": ("columns 140 and -11",),
+    "missed_dots": ("badpix 0.4 not below 50, labels 1 to 8",),
+    "bumpiness": ("Scharr twice, clipped at 0.05",),
+    "mae": ("median of halved-lateral normals",),
+    "accumulate": ("float64",),
+    "pfm_scale": ("multiplied",),
+}
+
+
+def options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The evaluator's quirks by name."""
+    return fill_options(given, _OPTIONS)
+
+
+def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """General ones, then those of the stratified scenes, of regions, and runtimes."""
+    return all_ids()
+
+
+def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) -> TwinScores:
+    """All numbers that the toolkit gives for the scene, as far as its truth and masks are there."""
+    if sample.truth is None:
+        raise BadData(f"{sample.id}: has no truth.")
+    estimate = read_estimate(estimate_path, sample)
+    found = _Found(sample.truth)
+    _score_low(sample, compare(estimate, sample, LOW, "none"), found)
+    if "high_disparity_path" in sample.truth:
+        _score_high(sample, compare(estimate, sample, HIGH, options["resize"]), found)
+    else:
+        found.lacking.append("highres")
+    if not found.scores:
+        raise Unavailable(
+            f"{sample.id} is scored at the high resolution, and gt_disp_highres.pfm is not there."
+        )
+    _add_runtime(sample.id, estimate_path, found)
+    ordered = {name: found.scores[name] for name in all_ids() if name in found.scores}
+    return TwinScores(ordered, tuple(found.lacking))
+
+
+@dataclass
+class _Found:
+    """What comes together for one sample."""
+
+    truth: Truth
+    scores: dict[str, Score] = field(default_factory=dict)
+    lacking: list[str] = field(default_factory=list)
+    """What the sample would need for the numbers that it does not have."""
+
+    def files(self, names: Iterable[str], kind: str, prefix: str = "") -> list[Path]:
+        """The files of some masks or labels; none where one lacks, which is noted."""
+        items = {name: f"{prefix}{name}_{kind}_path" for name in names}
+        missing = [name for name, item in items.items() if item not in self.truth]
+        self.lacking += missing
+        return [] if missing else [self.truth[item] for item in items.values()]
+
+
+def _score_low(sample: Sample, low: Compared, found: _Found) -> None:
+    if sample.id not in GENERAL_AT_HIGH:
+        found.scores.update(measure(low, True, (), np.zeros((0, *low.truth.shape), bool)))
+    bumps = None
+    for surface in surfaces_of(sample.id):
+        files = found.files(surface.masks, "mask")
+        if not files:
+            continue
+        mask = np.asarray(read_masks(low, files).any(axis=0))
+        bumps = bumpiness(low) if bumps is None else bumps
+        found.scores[surface.bumpiness] = mean_bumpiness(bumps, low, mask)
+        if surface.angle and _has_normals(sample, low, found):
+            angle = median_angle(low, mask, sample.inputs["parameters"])
+            found.scores[surface.angle] = angle
+
+
+def _has_normals(sample: Sample, low: Compared, found: _Found) -> bool:
+    """Whether there are normals: the evaluator has none where an image is not square."""
+    height, width = low.truth.shape
+    if "parameters" in sample.inputs and height == width > 1:
+        return True
+    if "normals" not in found.lacking:
+        found.lacking.append("normals")
+    return False
+
+
+def _score_high(sample: Sample, high: Compared, found: _Found) -> None:
+    files = {
+        region: found.files((region.mask,), "mask", "high_") for region in masked_of(sample.id)
+    }
+    regions = [region for region, paths in files.items() if paths]
+    general = sample.id in GENERAL_AT_HIGH
+    if general or regions:
+        masks = read_masks(high, [files[region][0] for region in regions])
+        found.scores.update(measure(high, general, regions, masks))
+    if sample.id == "dots":
+        labels = found.files(("boxes", "dots_by_size"), "labels", "high_")
+        if labels:
+            boxes, dots = read_label_maps(high, labels)
+            found.scores[MISSED_DOTS] = missed_dots(high, boxes, dots, sample.id)
+
+
+def _add_runtime(scene: str, estimate_path: Path, found: _Found) -> None:
+    """The runtime that the submission gives for a scene, where there is such a file."""
+    folder = estimate_path.parent
+    path = folder.parent / "runtimes" / f"{scene}.txt"
+    if folder.name != "disp_maps" or not path.is_file():
+        found.lacking.append("runtime")
+        return
+    seconds = read_runtime(path)
+    logarithm = math.log10(seconds) if seconds > 0 else (-math.inf if seconds == 0 else math.nan)
+    found.scores["runtime"] = Score(seconds, 1, 0, None, "s")
+    found.scores["runtime_log"] = Score(logarithm, 1, 0, None, "log10 s")

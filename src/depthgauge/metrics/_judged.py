@@ -1,0 +1,124 @@
+"""What the metrics that measure by themselves share: which pixels they judge, and means of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import WrongShape
+from depthgauge.metrics.moments import same_size
+from depthgauge.types import Map, Mask, State, is_known
+
+Judged = tuple[Mask, Map, Mask]
+"""The pixels that fail, the estimate, and the pixels that are judged."""
+
+
+def judged_pixels(estimate: Map, truth: Map, region: Mask | None) -> tuple[Map, Map, Mask]:
+    """Both maps at one size, and the pixels of the region that have a truth."""
+    estimate, truth = same_size(estimate, truth)
+    return estimate, truth, is_known(truth) & whole_region(region, truth)
+
+
+def whole_region(region: Mask | None, values: Map) -> Mask:
+    """The region; every pixel where none is given."""
+    if region is None:
+        return np.ones(values.shape[:2], bool)
+    if region.shape != values.shape[:2]:
+        raise WrongShape(
+            f"the region is {_size(region)} but the maps are {_size(values)}; "
+            "make the mask at the truth's size."
+        )
+    return np.asarray(region, bool)
+
+
+def need_size(thing: NDArray[Any], name: str, values: Map) -> None:
+    """Refuses what a metric needs besides the maps where it is of another size.
+
+    Raises:
+        WrongShape: It is.
+    """
+    if thing.shape[:2] != values.shape[:2]:
+        raise WrongShape(
+            f"{name} is {_size(thing)} but the maps are {_size(values)}; make it at their size."
+        )
+
+
+def distance(first: Map, second: Map) -> Map:
+    """|first - second| of each pixel: for flow the length of the difference vector."""
+    difference = first - second
+    if difference.ndim == 2:
+        return np.asarray(np.abs(difference), np.float32)
+    return np.asarray(np.hypot(difference[..., 0], difference[..., 1]), np.float32)
+
+
+def one_sided(
+    estimate: Map,
+    truth: Map,
+    region: Mask | None,
+    side: Mask,
+    quantity: str,
+    threshold: float,
+    *,
+    too: Literal["near", "far"],
+) -> Judged:
+    """Which pixels of one side of an edge are too near, or too far, by more than a threshold.
+
+    Nearer is a larger disparity or a smaller depth.
+    """
+    estimate, truth, judged = judged_pixels(estimate, truth, region)
+    need_size(side, "what is judged", truth)
+    more = estimate - truth
+    if (too == "far") != (quantity == "depth"):
+        more = -more
+    return more > np.float32(threshold), estimate, judged & side
+
+
+def mean_state(values: NDArray[Any], judged: Mask) -> State:
+    """The state of a mean: pixels that are judged and have no value are missing."""
+    inside = values[judged]
+    present = inside[np.isfinite(inside)]
+    total = np.sum(present, dtype=np.float64)
+    return State(present.size, inside.size - present.size, np.array([total]))
+
+
+def finish_mean(
+    state: State, missing: str, *, factor: float = 1.0, worst: float | None = None
+) -> float:
+    """The mean times a factor; a missing pixel counts as the worst value where there is one."""
+    total, n = float(state.sums[0]), state.count
+    # What could not be filled in is as missing as it was.
+    if missing in ("bad", "interpolate") and worst is not None:
+        total, n = total + worst * state.missing, n + state.missing
+    elif missing == "good":
+        n += state.missing
+    return factor * total / n if n else math.nan
+
+
+def share_state(fails: Mask, estimate: Map, judged: Mask) -> State:
+    """The state of a share: how many of the judged pixels that have an estimate fail."""
+    present = judged & is_known(estimate)
+    count = np.count_nonzero(present)
+    failed = np.count_nonzero(fails & present)
+    return State(int(count), int(np.count_nonzero(judged) - count), np.array([float(failed)]))
+
+
+def finish_share(state: State, missing: str) -> float:
+    """Percentage of pixels that fail; under `bad` a missing one does."""
+    return finish_mean(state, missing, factor=100.0, worst=1.0)
+
+
+def share_map(fails: Mask, estimate: Map, judged: Mask) -> Map:
+    """A map whose mean is the share: 100 where a judged pixel fails, 0 where it does not."""
+    return shown(100.0 * fails, judged & is_known(estimate))
+
+
+def shown(values: NDArray[Any], judged: Mask) -> Map:
+    """A map to look at: the values where pixels are judged, NaN elsewhere."""
+    return np.where(judged, values, np.nan).astype(np.float32)
+
+
+def _size(values: NDArray[Any]) -> str:
+    return "x".join(str(n) for n in values.shape)

@@ -1,0 +1,165 @@
+"""Foreground that is too fat or too thin beside depth discontinuities.
+
+They ask to which side an estimate belongs, by means of the foreground and the background that were
+extrapolated across the edge. `one_sided.py` has the simple variants with a threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from depthgauge.metrics._judged import (
+    Judged,
+    distance,
+    judged_pixels,
+    need_size,
+    shown,
+)
+from depthgauge.metrics._metric import metric
+from depthgauge.types import Map, Mask, State, is_known
+from depthgauge.units import Unit
+
+if TYPE_CHECKING:
+    from depthgauge.geometry.edges import Edges
+
+NUMBERS = ("disparity", "depth")
+WEIGHTS = {"weight": ("none", "distance")}
+HALF_PX = np.float32(0.5)
+"""From the centre of a pixel of an edge to the boundary, which runs between two of them."""
+
+
+def _other_side(estimate: Map, truth: Map, region: Mask | None, side: Mask, other: Map) -> Judged:
+    """Which pixels of one side have an estimate that is nearer to the other side's value."""
+    estimate, truth, judged = judged_pixels(estimate, truth, region)
+    need_size(other, "what the edges give", truth)
+    crossed = distance(estimate, other) < distance(estimate, truth)
+    return crossed, estimate, judged & side & is_known(other)
+
+
+def _weighted_state(crossed: Mask, estimate: Map, judged: Mask, weights: Map) -> State:
+    """Weights of the pixels that crossed, of those with an estimate and of those without."""
+    present = judged & is_known(estimate)
+    sums = [
+        np.sum(weights[mask], dtype=np.float64)
+        for mask in (crossed & present, present, judged & ~present)
+    ]
+    count = int(np.count_nonzero(present))
+    return State(count, int(np.count_nonzero(judged)) - count, np.array(sums))
+
+
+def _finish_weighted(state: State, missing: str) -> float:
+    failed, present, lost = (float(value) for value in state.sums)
+    if missing in ("bad", "interpolate"):
+        failed, present = failed + lost, present + lost
+    elif missing == "good":
+        present += lost
+    return 100.0 * failed / present if present else math.nan
+
+
+def _weights(edges: Edges, weight: str) -> Map:
+    """What each pixel counts: 1, or its distance to the boundary."""
+    if weight == "distance":
+        return edges.distance_px + HALF_PX
+    return np.ones_like(edges.distance_px)
+
+
+def _weighted_map(crossed: Mask, estimate: Map, judged: Mask, weights: Map) -> Map:
+    """A map whose mean is the score: 0, or 100 times the pixel's share of the mean weight."""
+    judged = judged & is_known(estimate)
+    mean = np.mean(weights[judged], dtype=np.float64) if judged.any() else 1.0
+    return shown(np.where(crossed, 100.0 * weights / mean, 0.0), judged)
+
+
+@metric(
+    "foreground_fattening",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=(*NUMBERS, "flow"),
+    cite="Honauer 2019, equation 4.7",
+    formula="100 * mean over M_b [|estimate - f| < |estimate - truth|]",
+    revision=1,
+    needs=("edges",),
+    choices=WEIGHTS,
+)
+class ForegroundFattening:
+    """Percentage of the background beside edges that is estimated as foreground.
+
+    M_b is the background within reach of a discontinuity, f the foreground that is extrapolated
+    into it: a pixel is fattened where its estimate is nearer to f than to its truth, however far
+    apart the two are. With the weight `distance` a pixel counts by its distance to the true
+    boundary: 100 * (sum of distances of fattened pixels) / (sum of all), so that blocks which reach
+    far into the background cost more than an even seam. For flow, distances are between vectors.
+
+    >>> import depthgauge as dg
+    >>> fat = ["foreground_fattening", "foreground_fattening:distance"]
+    >>> s = dg.score([[9, 9, 6, 2]], [[9, 9, 1, 1]], fat)
+    >>> s["foreground_fattening@all"].value, s["foreground_fattening:distance@all"].value
+    (50.0, 25.0)
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map, truth: Map, region: Mask | None, *, edges: Edges, weight: str = "none"
+    ) -> State:
+        """Weights of fattened, of estimated and of missing pixels."""
+        fat = _other_side(estimate, truth, region, edges.background, edges.foreground_map)
+        return _weighted_state(*fat, _weights(edges, weight))
+
+    @staticmethod
+    def finish(state: State, *, missing: str, weight: str = "none") -> float:
+        """Percentage of the weight that is fattened."""
+        return _finish_weighted(state, missing)
+
+    @staticmethod
+    def error_map(estimate: Map, truth: Map, *, edges: Edges, weight: str = "none") -> Map:
+        """What each pixel of M_b adds to the mean: 0 where it is not fattened."""
+        fat = _other_side(estimate, truth, None, edges.background, edges.foreground_map)
+        return _weighted_map(*fat, _weights(edges, weight))
+
+
+@metric(
+    "foreground_thinning",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=(*NUMBERS, "flow"),
+    cite="Honauer 2019, equation 4.9",
+    formula="100 * mean over M_f [|estimate - b| < |estimate - truth|]",
+    revision=1,
+    needs=("edges",),
+    choices=WEIGHTS,
+)
+class ForegroundThinning:
+    """Percentage of the foreground beside edges that is estimated as background.
+
+    The counterpart of `foreground_fattening`: M_f is the foreground within reach of a
+    discontinuity, b the background that is extrapolated into it.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[8, 4, 1, 1]], [[9, 9, 1, 1]], "foreground_thinning")
+    >>> s["foreground_thinning@all"].value
+    50.0
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map, truth: Map, region: Mask | None, *, edges: Edges, weight: str = "none"
+    ) -> State:
+        """Weights of thinned, of estimated and of missing pixels."""
+        thin = _other_side(estimate, truth, region, edges.foreground, edges.background_map)
+        return _weighted_state(*thin, _weights(edges, weight))
+
+    @staticmethod
+    def finish(state: State, *, missing: str, weight: str = "none") -> float:
+        """Percentage of the weight that is thinned."""
+        return _finish_weighted(state, missing)
+
+    @staticmethod
+    def error_map(estimate: Map, truth: Map, *, edges: Edges, weight: str = "none") -> Map:
+        """What each pixel of M_f adds to the mean: 0 where it is not thinned."""
+        thin = _other_side(estimate, truth, None, edges.foreground, edges.background_map)
+        return _weighted_map(*thin, _weights(edges, weight))

@@ -1,0 +1,140 @@
+"""Gaps of whole maps: they count by their size, not by their area alone.
+
+Porosity of fine structures, generalised: the distance of a pixel to the nearest good one, or its
+logarithm, on average.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from depthgauge.metrics._gaps import SCALES, finish_gaps, gap_state, gaps
+from depthgauge.metrics._judged import distance, judged_pixels, shown, whole_region
+from depthgauge.metrics._metric import metric
+from depthgauge.types import Map, Mask, State, is_known
+from depthgauge.units import Unit
+
+QUANTITIES = ("disparity", "depth", "flow")
+
+
+@metric(
+    "spatial_sparsity",
+    unit=Unit.RATIO,
+    better="lower",
+    bounds=(0, math.inf),
+    of=QUANTITIES,
+    cite="Honauer 2019, equation 5.1",
+    formula="100 * mean ln(1 + distance to the nearest estimated pixel)",
+    revision=1,
+    missing_costs="is what it measures, whatever the protocol says.",
+    choices=SCALES,
+    uses_truth=False,
+)
+class SpatialSparsity:
+    """How large the gaps of a sparse estimate are: 100 times their mean logarithm; uses no truth.
+
+    For each pixel of the region the distance in px to the nearest pixel of the map that has an
+    estimate, right or wrong; `linear` takes the distance itself instead of ln(1 + distance).
+    Missing pixels are what it measures, whatever the protocol says of them. No distance is above
+    `cap_px`, and an empty map has it everywhere.
+
+    >>> import depthgauge as dg
+    >>> nan = float("nan")
+    >>> s = dg.score([[5, nan, nan, 5]], None, "spatial_sparsity:linear")
+    >>> s["spatial_sparsity:linear@all"].value
+    50.0
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map,
+        truth: Map | None,
+        region: Mask | None,
+        *,
+        scale: str = "log",
+        cap_px: int = 1000,
+    ) -> State:
+        """Sum of the gaps."""
+        values = gaps(is_known(estimate), scale, cap_px)
+        return gap_state(values, estimate, whole_region(region, estimate))
+
+    @staticmethod
+    def finish(state: State, *, missing: str, scale: str = "log", cap_px: int = 1000) -> float:
+        """100 times the mean gap."""
+        return finish_gaps(state, "bad")
+
+    @staticmethod
+    def error_map(
+        estimate: Map, truth: Map | None, *, scale: str = "log", cap_px: int = 1000
+    ) -> Map:
+        """100 times the gap at each pixel."""
+        return np.float32(100) * gaps(is_known(estimate), scale, cap_px)
+
+
+@metric(
+    "spatial_badpix",
+    unit=Unit.RATIO,
+    better="lower",
+    bounds=(0, math.inf),
+    of=QUANTITIES,
+    cite="Honauer 2019, section 5.1.1 (SBP), after equation 5.1",
+    formula="100 * mean ln(1 + distance to the nearest pixel with an error of at most threshold)",
+    revision=1,
+    missing_costs="is not good; `skip`: is left out of the mean.",
+    choices=SCALES,
+)
+class SpatialBadPix:
+    """How large the areas without a good estimate are: 100 times the mean logarithm of the gaps.
+
+    As `spatial_sparsity`, but only pixels whose error is at most the threshold end a gap, as they
+    are not bad in `badpix`. Scattered bad pixels cost less than as many in one place. A missing
+    pixel is not good; `skip` leaves it out of the mean.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[5, 9, 9, 5]], [[5, 5, 5, 5]], "spatial_badpix:1,linear")
+    >>> s["spatial_badpix:1,linear@all"].value
+    50.0
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        threshold: float = 1.0,
+        scale: str = "log",
+        cap_px: int = 1000,
+    ) -> State:
+        """Sums of the gaps."""
+        estimate, truth, judged = judged_pixels(estimate, truth, region)
+        good = distance(estimate, truth) <= np.float32(threshold)
+        return gap_state(gaps(good, scale, cap_px), estimate, judged)
+
+    @staticmethod
+    def finish(
+        state: State,
+        *,
+        missing: str,
+        threshold: float = 1.0,
+        scale: str = "log",
+        cap_px: int = 1000,
+    ) -> float:
+        """100 times the mean gap."""
+        return finish_gaps(state, missing)
+
+    @staticmethod
+    def error_map(
+        estimate: Map,
+        truth: Map,
+        *,
+        threshold: float = 1.0,
+        scale: str = "log",
+        cap_px: int = 1000,
+    ) -> Map:
+        """100 times the gap at each pixel that has a truth."""
+        estimate, truth, judged = judged_pixels(estimate, truth, None)
+        good = distance(estimate, truth) <= np.float32(threshold)
+        return shown(100.0 * gaps(good, scale, cap_px), judged)
