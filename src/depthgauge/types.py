@@ -157,11 +157,13 @@ class Sample:
     """None where the truth is not in the data (a held-out test split)."""
     scene: str = ""
     """What `pool = "scene"` merges; empty: a scene of its own."""
+    extra: bool = False
+    """Beside the public benchmark: where a folder has no estimate of it, it is left out."""
 
     def fresh(self) -> Sample:
         """The same sample with nothing read yet, to be used and let go."""
         truth = None if self.truth is None else self.truth.fresh()
-        return Sample(self.id, self.inputs.fresh(), truth, self.scene)
+        return Sample(self.id, self.inputs.fresh(), truth, self.scene, self.extra)
 
 
 @dataclass(frozen=True, slots=True)

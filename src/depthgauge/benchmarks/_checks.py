@@ -233,8 +233,9 @@ def _check_derived(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if benchmark.truth_scale == 1:
         return
     for where, block in _blocks(benchmark):
-        if block.metric in METRICS and any(map(is_thing, METRICS[block.metric].needs)):
-            what = f"{block.metric} compares with what is derived from the whole truth"
+        needs = METRICS[block.metric].needs if block.metric in METRICS else ()
+        if "rig" in needs or any(map(is_thing, needs)):
+            what = f"{block.metric} needs what belongs to the whole truth"
             yield Problem(f"{where}.metric", what, "it goes only with truth_scale = 1")
 
 

@@ -78,7 +78,8 @@ def _scene_folders(root: Path) -> Iterator[Path]:
 
 
 def _sample(name: str, folder: Path) -> Sample:
-    return Sample(name, Inputs(_inputs(folder)), _truth(folder))
+    extra = name in SCENES["additional"]
+    return Sample(name, Inputs(_inputs(folder)), _truth(folder), extra=extra)
 
 
 def _inputs(folder: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from depthgauge.engine.judge import Judge, Outcome, Rules
 from depthgauge.engine.measure import Prepared
 from depthgauge.engine.pool import Summary, pool_plain, pool_spec
 from depthgauge.engine.result import Result
-from depthgauge.errors import BadData, DepthgaugeError, NothingScored
+from depthgauge.errors import BadData, DepthgaugeError, NoEstimate, NothingScored
 from depthgauge.io import read_map
 from depthgauge.types import Sample, Score
 
@@ -53,7 +53,7 @@ def evaluate(
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
     samples = list(dataset.samples(Path(data), protocol.split))
-    judge = Judge(Rules.of(protocol, samples))
+    judge = Judge(Rules.of(protocol, samples), with_hashes=False)
     outcomes: dict[str, Outcome] = {}
     chosen = choose(samples, only)
     for done, sample in enumerate(chosen, start=1):
@@ -89,7 +89,7 @@ def prepared_samples(
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
     samples = list(dataset.samples(Path(data), protocol.split))
-    judge = Judge(Rules.of(protocol, samples))
+    judge = Judge(Rules.of(protocol, samples), with_hashes=False)
     for sample in choose(samples, only):
         path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)
         if path is None or sample.truth is None:
@@ -122,7 +122,7 @@ def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str |
     path = find_estimate(root, dataset, sample, quantity, name)
     if path is None:
         places = estimate_candidates(dataset, sample, quantity, name)
-        raise BadData(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
+        raise NoEstimate(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
     return path
 
 

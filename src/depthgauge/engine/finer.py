@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from depthgauge.errors import Unavailable, WrongShape
-from depthgauge.types import Map
+from depthgauge.types import Camera, Map, Rig
 
 
 class Finer(Mapping[str, Any]):
@@ -33,16 +34,27 @@ class Finer(Mapping[str, Any]):
 
 
 class Sizeless(Mapping[str, Any]):
-    """The inputs that have no size of their own: cameras, ranges, parameters; no pictures."""
+    """The inputs that have no size of their own: ranges, parameters; no pictures.
 
-    def __init__(self, inputs: Mapping[str, Any]) -> None:
+    The rig is given as that of cameras with more and smaller pixels.
+
+    Args:
+        inputs: Of the sample.
+        factor: How many of the finer pixels are one of the images along each axis.
+        kept: Whether disparities are in pixels of the images still.
+    """
+
+    def __init__(self, inputs: Mapping[str, Any], factor: int = 1, *, kept: bool = False) -> None:
         self._inputs = inputs
+        self._factor = factor
+        self._kept = kept
         self._names = [n for n in inputs if not n.endswith("image") and n != "views"]
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
             raise KeyError(name)
-        return self._inputs[name]
+        found = self._inputs[name]
+        return finer_rig(found, self._factor, kept=self._kept) if name == "rig" else found
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -52,6 +64,25 @@ class Sizeless(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def finer_rig(rig: Rig, factor: int, *, kept: bool) -> Rig:
+    """The same cameras with pixels of a fraction of the size.
+
+    With f b / (d + offset) the depth must stay: where d is kept in the images' pixels, a focal
+    length that is k times as long needs a baseline of b / k; else the offset grows as d does.
+    """
+    cameras = {name: _finer_camera(camera, factor) for name, camera in rig.cameras.items()}
+    if kept:
+        return Rig(cameras, rig.baseline_m / factor, rig.principal_offset_px)
+    return Rig(cameras, rig.baseline_m, rig.principal_offset_px * factor)
+
+
+def _finer_camera(camera: Camera, factor: int) -> Camera:
+    fx, fy = (factor * f for f in camera.focal_px)
+    cx, cy = ((c + 0.5) * factor - 0.5 for c in camera.centre_px)
+    width, height = (factor * n for n in camera.size_px)
+    return replace(camera, focal_px=(fx, fy), centre_px=(cx, cy), size_px=(width, height))
 
 
 def size_factor(plain: Map, fine: Map, resolution: str) -> int:

@@ -16,7 +16,7 @@ from depthgauge.engine.finer import Finer, Sizeless, size_factor
 from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.prepare import Ready, prepare, prepare_truth
 from depthgauge.engine.record import THRESHOLDS, Curve
-from depthgauge.errors import BadData, DepthgaugeError, Unavailable
+from depthgauge.errors import BadData, DepthgaugeError, NoEstimate, Unavailable
 from depthgauge.io import read_map
 from depthgauge.metrics.order import count_within
 from depthgauge.types import Inputs, Map, Sample, Score, Truth
@@ -64,10 +64,17 @@ class Rules:
 
 
 class Judge:
-    """Scores estimates of samples; the truth of the last sample is kept."""
+    """Scores estimates of samples; the truth of the last sample is kept.
 
-    def __init__(self, rules: Rules) -> None:
+    Args:
+        rules: What is measured and how.
+        with_hashes: Whether outcomes have a hash of what they were compared with. Hashing a large
+            truth takes as long as scoring it, and only runs keep it.
+    """
+
+    def __init__(self, rules: Rules, *, with_hashes: bool = True) -> None:
         self.rules = rules
+        self.with_hashes = with_hashes
         self.protocol = rules.protocol
         self._sample = ""
         self._ready: dict[str, Ready] = {}
@@ -88,6 +95,8 @@ class Judge:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         try:
             return self._score(sample, find())
+        except NoEstimate as error:
+            return self.score_nothing_found(sample, str(error))
         except DepthgaugeError as error:
             return self.score_none(sample, str(error))
 
@@ -99,22 +108,30 @@ class Judge:
             return Outcome(left_out=(sample.id,), skipped=True)
         sample = sample.fresh()  # what is read of it goes with it
         twin = TWINS[self.protocol.twin]
-        known = str(truth_hash(sample))
+        known = self._twin_hash(sample)
         try:
             found = twin.evaluate(sample, find(), twin.options(self.protocol.options))
         except Unavailable as error:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
+        except NoEstimate as error:
+            return self.score_nothing_found(sample, str(error))
         except DepthgaugeError as error:
             return Outcome(failed=str(error), truth_hash=known)
         left_out = tuple(f"{sample.id}@{region}" for region in found.left_out)
         return Outcome(dict(found.scores), left_out=left_out, truth_hash=known)
+
+    def score_nothing_found(self, sample: Sample, why: str) -> Outcome:
+        """What it costs that a folder has no estimate of a sample: nothing where it is an extra."""
+        if sample.extra:
+            return Outcome(left_out=(f"{sample.id}: no estimate",), skipped=True)
+        return self.score_none(sample, why)
 
     def score_none(self, sample: Sample, why: str) -> Outcome:
         """What a sample costs that has no estimate: in a twin it has no scores at all."""
         if not self.has_truth(sample):
             return Outcome(failed=why, left_out=(sample.id,), skipped=True)
         if self.protocol.twin is not None:
-            return Outcome(failed=why, truth_hash=str(truth_hash(sample.fresh())))
+            return Outcome(failed=why, truth_hash=self._twin_hash(sample.fresh()))
         try:
             found = self._score(sample, None)
         except Unavailable as error:
@@ -122,6 +139,14 @@ class Judge:
         return Outcome(
             found.scores, why, found.left_out, curve=found.curve, truth_hash=found.truth_hash
         )
+
+    def _twin_hash(self, sample: Sample) -> str:
+        """The hash of a twin's truth, made once while samples come one after the other."""
+        if not self.with_hashes:
+            return ""
+        if self._sample != sample.id:
+            self._sample, self._hash = sample.id, str(truth_hash(sample))
+        return self._hash
 
     def hash_of(self, sample: Sample) -> str:
         """SHA-256 of all that scoring this sample reads."""
@@ -172,7 +197,7 @@ class Judge:
                 self._lacking[resolution] = str(problem)
         used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
         used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
-        self._hash = things_hash(used)
+        self._hash = things_hash(used) if self.with_hashes else ""
         self._sample, self._ready = sample.id, ready
         return ready
 
@@ -189,12 +214,13 @@ class Judge:
         if quantity not in finer:
             raise Unavailable(f"there is no {resolution}_{quantity}")
         factor = size_factor(truth[quantity], finer[quantity], resolution)
+        kept = self.protocol.resize_values == "kept"
         prefix = f"{resolution}_"
         declared = {n.removeprefix(prefix) for n in self.rules.declared if n.startswith(prefix)}
         ready = prepare_truth(
             self.protocol,
             finer[quantity],
-            ChainMap(finer, Sizeless(inputs)),  # type: ignore[arg-type]  # only read
+            ChainMap(finer, Sizeless(inputs, factor, kept=kept)),  # type: ignore[arg-type]  # only read
             declared=declared,
             resolution=resolution,
             factor=factor,

@@ -8,7 +8,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.judge import Judge, Rules
-from depthgauge.types import Inputs, Sample, Truth
+from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 from depthgauge.units import CHANNELS
 
 _SIZE = (24, 40)
@@ -38,4 +38,6 @@ def _sample(rules: Rules) -> Sample:
     for name in rules.declared:
         values = rng.integers(0, 2, _SIZE, dtype=np.uint8)
         truth[name] = values.astype(bool) if name.endswith("_mask") else values
-    return Sample("warm-up", Inputs({"left_image": image, "right_image": image}), Truth(truth))
+    camera = Camera((40.0, 40.0), (19.5, 11.5), _SIZE[::-1])
+    inputs = {"left_image": image, "right_image": image, "rig": Rig({"left": camera}, 0.1)}
+    return Sample("warm-up", Inputs(inputs), Truth(truth))
