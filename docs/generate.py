@@ -110,6 +110,8 @@ _BETTER = {"lower": "lower", "higher": "higher", "zero": "near zero"}
 
 def _missing(metric: Metric) -> str:
     """What a pixel without an estimate costs under `bad` and `skip`."""
+    if metric.missing_costs:
+        return f"{metric.missing_costs.rstrip('.')}."
     recipe = metric.recipe(**metric.bind({}))
     if isinstance(recipe, Recipe) and recipe.from_counts:
         return "is what it counts, whatever the protocol says."

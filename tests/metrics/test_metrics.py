@@ -14,7 +14,7 @@ from depthgauge.metrics import METRICS, Recipe, metric
 from depthgauge.units import Unit
 
 NAN = np.nan
-NAMES = list(METRICS)
+NAMES = [name for name in METRICS if METRICS[name].recipe_with]
 CASES = [(name, {}) for name in NAMES] + [
     ("badpix", {"threshold": 0.3}),
     ("badpix", {"threshold": 0}),

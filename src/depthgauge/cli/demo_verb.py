@@ -1,9 +1,11 @@
-"""`depthgauge demo`: the newcomer's first minute."""
+"""`depthgauge demo`: the newcomer's first minutes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,15 +16,89 @@ from depthgauge.cli._runs import can_go_on, fitting_board, list_failures, run_js
 if TYPE_CHECKING:
     from depthgauge.engine.record import Run
 
-METHODS = (
-    "sgbm",
-    "sgbm-large=sgbm:block_size=11",
-    "sgbm-filled=sgbm:mode=3way,fill=background",
-    "bm-small=bm:block_size=9",
-    "bm-large=bm:block_size=21",
-    "constant",
-)
-_COLUMNS = ("badpix:2@all", "badpix:2@visible", "badpix:2@thin", "badpix:2@plain", "mae@visible")
+Step = Callable[[str, int, int], None]
+LIGHT_FIELDS = ("backgammon", "dots", "pyramids", "stripes")
+
+
+def _make_stereo(folder: Path, step: Step) -> None:
+    from depthgauge.synth.stereo_scenes import write_scenes
+
+    write_scenes(folder, overwrite=True, progress=step)
+
+
+def _make_light_fields(folder: Path, step: Step) -> None:
+    from depthgauge.synth.stratified import write_scenes
+
+    # A quarter of the benchmark's pixels and a third of its views, so that it takes seconds.
+    write_scenes(
+        folder, names=LIGHT_FIELDS, size_px=256, views=5, scale=4, overwrite=True, progress=step
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One half of the demonstration."""
+
+    what: str
+    make: Callable[[Path, Step], None]
+    folder: str
+    benchmark: str
+    methods: tuple[str, ...]
+    page: str
+    title: str
+    columns: tuple[str, ...]
+    """The few scores that are printed; the first sorts the page."""
+
+
+PARTS = {
+    "stereo": Part(
+        "eight stereo scenes",
+        _make_stereo,
+        "scenes",
+        "stereo-scenes",
+        (
+            "sgbm",
+            "sgbm-large=sgbm:block_size=11",
+            "sgbm-filled=sgbm:mode=3way,fill=background",
+            "bm-small=bm:block_size=9",
+            "bm-large=bm:block_size=21",
+            "constant",
+        ),
+        "report.html",
+        "Bad pixels (error above 2 px or no estimate) on eight scenes",
+        (
+            "badpix:2@all",
+            "badpix:2@thin",
+            "foreground_fattening@all",
+            "foreground_thinning@all",
+            "porosity@all",
+            "median_angular_error@planar",
+        ),
+    ),
+    "light-field": Part(
+        "four stratified light fields",
+        _make_light_fields,
+        "light-fields",
+        "stratified",
+        (
+            "lf-cost-volume",
+            "lf-epi",
+            "pair=lf-pair",
+            "pair-filled=lf-pair:fill=background",
+            "constant",
+        ),
+        "light-fields.html",
+        "Bad pixels (error above 0.07 px or no estimate) on four light fields",
+        (
+            "badpix:0.07@all",
+            "badpix:0.07@planar_surfaces",
+            "foreground_fattening@all",
+            "foreground_thinning@all",
+            "porosity:0.15@all",
+            "missed_dots:80@all",
+        ),
+    ),
+}
 
 
 @click.command("demo")
@@ -31,68 +107,75 @@ _COLUMNS = ("badpix:2@all", "badpix:2@visible", "badpix:2@thin", "badpix:2@plain
     type=click.Path(path_type=Path),
     default=Path("depthgauge-demo"),
     show_default=True,
-    help="The folder for scenes, run and report.",
+    help="The folder for scenes, runs and reports.",
 )
+@click.option("--part", type=click.Choice([*PARTS]), help="Only this half.")
 @click.option("--workers", type=click.IntRange(min=0), help="Worker processes.")
 @json_option
-def command(out: Path, workers: int | None, json_to: str | None) -> None:
-    """Makes eight stereo scenes with exact truth, runs the baselines, and writes a report.
+def command(out: Path, part: str | None, workers: int | None, json_to: str | None) -> None:
+    """Makes scenes with exact truth, runs the baselines, and writes two reports.
 
-    The scenes have slanted and curved surfaces, boxes, thin bars, walls without texture and
-    occlusions. OpenCV's matchers run on them with a few settings each; the report says which is
-    best, whether that is more than chance, and where each of them fails.
+    Stereo: eight scenes with slanted and curved surfaces, boxes, thin bars, walls without texture
+    and occlusions; OpenCV's matchers with a few settings each. Light fields: the four stratified
+    scenes of the 4D light-field benchmark, in each of which one challenge grows across the image,
+    at a quarter of their size. The reports say which method is best, whether that is more than
+    chance, where each of them fails, and how fast it gets worse.
     """
-    say("1/3 making eight stereo scenes with exact truth ...")
-    from depthgauge.synth.stereo_scenes import write_scenes
+    chosen = [PARTS[part]] if part else list(PARTS.values())
+    runs = {each.folder: _show(each, out, workers, quiet=json_to == "-") for each in chosen}
+    if json_to is not None:
+        write_json(json_to, {name: run_json(run) for name, run in runs.items()})
+    if json_to != "-":
+        _say_what_next(out)
+    click.get_current_context().exit(max(list_failures(run) for run in runs.values()))
 
+
+def _show(part: Part, out: Path, workers: int | None, *, quiet: bool) -> Run:
+    """Makes the data, runs the methods, writes the page and prints a small table of it."""
+    say(f"making {part.what} with exact truth ...")
     with progress_bar("scenes") as step:
-        write_scenes(out / "scenes", overwrite=True, progress=step)
-    say(f"2/3 running {len(METHODS)} methods (the first time, kernels are compiled) ...")
+        part.make(out / part.folder, step)
+    say(f"running {len(part.methods)} methods (the first time, kernels are compiled) ...")
     from depthgauge.engine.run import run
 
+    folder = out / f"{part.folder}-run"
     with can_go_on(), progress_bar("methods") as step:
         done = run(
-            "stereo-scenes",
-            out / "scenes",
-            METHODS,
-            out / "run",
+            part.benchmark,
+            out / part.folder,
+            part.methods,
+            folder,
             workers=workers,
             progress=step,
         )
-    say("3/3 writing the report ...")
-    page = _write_report(done, out / "report.html")
-    if json_to is not None:
-        write_json(json_to, run_json(done))
-    if json_to != "-":
-        click.echo(page)
-        click.echo(f"Open {out / 'report.html'} in a browser.")
-        _say_what_next(out)
-    click.get_current_context().exit(list_failures(done))
+    say("writing the report ...")
+    table = _write_report(done, part, out / part.page, folder)
+    if not quiet:
+        click.echo(table)
+        click.echo(f"Open {out / part.page} in a browser.\n")
+    return done
 
 
-def _write_report(done: Run, path: Path) -> str:
+def _write_report(done: Run, part: Part, path: Path, folder: Path) -> str:
     """Writes the page; returns a small table of it."""
     from depthgauge.report.build import build_page
     from depthgauge.report.html import write_report
 
     with progress_bar("report") as step:
-        page = build_page(done, main=_COLUMNS[0], with_oracles=True, progress=step)
+        page = build_page(done, main=part.columns[0], with_oracles=True, progress=step)
         write_report(path, page)
-    title = "Bad pixels (error above 2 px or no estimate) on eight scenes"
-    return fitting_board(page.board, title, done.protocol, path.parent / "run", _COLUMNS)
+    return fitting_board(page.board, part.title, done.protocol, folder, part.columns)
 
 
 def _say_what_next(out: Path) -> None:
-    name, scenes, run = program_name(), in_shell(out / "scenes"), in_shell(out / "run")
-    estimate = in_shell(out / "run/estimates/sgbm/fence/disparity.npy")
-    truth = in_shell(out / "scenes/fence/truth/disparity.npy")
-    say(
-        "Then try:\n"
-        f"  {name} report {run} --latex                 the table for your paper\n"
-        f"  {name} run stereo-scenes --data {scenes} --out {run} \\\n"
-        f"    -m 'mine=command:python my_method.py {{left}} {{right}} {{out}}'    your own method\n"
-        f"  {name} score --estimate {estimate} \\\n"
-        f"    --truth {truth}    two maps\n"
-        f"  {name} list methods\n"
-        f"  {name} show badpix"
-    )
+    name, scenes, run = program_name(), in_shell(out / "scenes"), in_shell(out / "scenes-run")
+    lines: list[Any] = [
+        f"{name} report {run} --latex                 the table for your paper",
+        f"{name} report {run} --profile surgery       methods by what an application needs",
+        f"{name} run stereo-scenes --data {scenes} --out {run} \\",
+        "  -m 'mine=command:python my_method.py {left} {right} {out}'    your own method",
+        f"{name} run stereo-scenes --data {scenes} -m sgbm --perturb noise:0,5,10 --out noisy",
+        f"{name} list methods",
+        f"{name} show foreground_fattening",
+    ]
+    say("Then try:\n" + "\n".join(f"  {line}" for line in lines))

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import click
 
+from depthgauge.cli import _make_stratified
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
 
 
 @click.group("make")
 def command() -> None:
     """Makes data with exact truth."""
+
+
+command.add_command(_make_stratified.command)
 
 
 @command.command("stereo-scenes")

@@ -172,7 +172,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
     for sample, why in result.failed.items():
         warn(f"{sample}: {why}")
     if result.left_out:
-        warn(f"left out, their truth or mask is not in the data: {some_of(result.left_out)}")
+        warn(f"left out, what they need is not in the data: {some_of(result.left_out)}")
     if options["json_to"]:
         write_json(options["json_to"], result.to_json())
     if options["json_to"] != "-":

@@ -113,6 +113,8 @@ def _metric(metric: Metric) -> Facts:
 
 
 def _missing(metric: Metric) -> str:
+    if metric.missing_costs:
+        return metric.missing_costs
     if math.isinf(metric.worst):
         return "is left out; look at the density beside it"
     return f"costs the worst value, {metric.worst:g}, unless the protocol says skip"

@@ -193,7 +193,9 @@ def _metrics(protocol: Protocol) -> Iterator[tuple[str, str]]:
         metric = specs[0].metric
         unit = metric.unit.of(protocol.quantity)
         facts = [f"in {unit}" if unit else "a ratio", _BETTER[metric.better]]
-        if math.isinf(metric.worst):
+        if metric.missing_costs:
+            facts.append(f"a missing pixel: {metric.missing_costs}")
+        elif math.isinf(metric.worst):
             facts.append("no worst value, so shown with the density")
         doc = first_paragraph(metric.doc)
         formula = f"Formula: {metric.formula}; {', '.join(facts)}."
