@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -268,14 +268,37 @@ def _benchmark_facts(protocol: Protocol) -> Iterator[tuple[str, str]]:
     yield "quantity", protocol.quantity
     if protocol.twin is None:  # which has its own rules, as options
         yield "scale of the truth", f"{protocol.truth_scale:g}"
-        yield "estimate of another size", f"`{protocol.estimate_resize}`"
+        values = f"values {protocol.resize_values}"
+        yield "estimate of another size", f"`{protocol.estimate_resize}`, {values}"
         yield "border left out", f"{protocol.crop} px"
         yield "alignment", f"`{protocol.align.kind}`"
         yield "missing estimate", f"`{protocol.missing}`"
         yield "estimates count within", _range(protocol)
     yield "pooling", f"`{protocol.pool}`"
-    for name, text in protocol.regions.items():
+    for thing, text in protocol.derived.items():
+        yield f"derived `{thing}`", f"`{text}`"
+    for name, text in _ranged(protocol.regions).items():
         yield f"region `{name}`", f"`{text}`".replace("|", r"\|")
+
+
+def _ranged(table: Mapping[str, str]) -> dict[str, str]:
+    """Numbered names in one line, as a benchmark file may write them."""
+    families: dict[tuple[str, str], list[int]] = {}
+    for name, text in table.items():
+        stem, number = _numbered(name)
+        whole = re.sub(rf"_{number}\b", "_{}", text) if number else text
+        families.setdefault((stem, whole), []).append(number)
+    found = {}
+    for (stem, text), numbers in families.items():
+        count = f"{{{numbers[0]}..{numbers[-1]}}}"
+        found[stem + count if numbers[0] else stem] = text.replace("{}", count)
+    return found
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """The name before its number, and the number, 0 for none."""
+    found = re.fullmatch(r"(.+_)([1-9]\d*)", name)
+    return (found[1], int(found[2])) if found else (name, 0)
 
 
 def _range(protocol: Protocol) -> str:
@@ -290,7 +313,10 @@ def _scores(protocol: Protocol) -> Iterator[str]:
     yield "|---|---|---|"
     for block in protocol.scores:
         given = ", ".join(f"{key} {value}" for key, value in (block.model_extra or {}).items())
+        if block.resolution:
+            given = ", ".join(filter(None, [given, f"at the {block.resolution} resolution"]))
         regions = (block.region,) if isinstance(block.region, str) else block.region
+        regions = tuple(_ranged({name: name for name in regions}))
         yield f"| [`{block.metric}`](../metrics.md#{block.metric}) | {given} | {_codes(regions)} |"
     yield ""
 

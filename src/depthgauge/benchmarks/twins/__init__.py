@@ -1,10 +1,11 @@
-"""Twins: public evaluators' own numbers, quirks included. One module each, all plain NumPy.
+"""Twins: public evaluators' own numbers, quirks included. One module each, kept plain.
 
 A twin module has `REVISION`, `options(given) -> dict` (checked, defaults filled in; every quirk is
 one of them), `score_ids(options)` and `evaluate(sample, estimate_path, options) -> TwinScores`.
 `MAIN` is the score that sorts a leaderboard (the first where it has none), `HIGHER` names the
 metrics of which more is better, `MISSING` is the value that a file has where there is no estimate
-(NaN where it does not say).
+(NaN where it does not say). `check_submission(root, samples)`, where there is one, gives the rules
+of the public submission for `depthgauge check`.
 """
 
 from __future__ import annotations
