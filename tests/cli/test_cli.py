@@ -204,13 +204,14 @@ def test_an_unwritable_json_is_one_sentence(run, maps):
 
 def test_list_and_show(run):
     assert "badpix:threshold" in run("list", "metrics").out
-    kinds = {"metrics", "regions", "datasets", "methods", "benchmarks"}
+    kinds = {"metrics", "regions", "derived", "datasets", "methods", "perturbations", "benchmarks"}
     assert set(run("list", "--json").json()) == kinds
     shown = run("show", "badpix").out
     assert "100 * mean [not |e| <= threshold]" in shown
     assert ">>> dg.score" in shown
     assert max(map(len, run("show", "middlebury-toolkit").out.splitlines())) <= 105
-    for name in ("visible", "middlebury", "middlebury-toolkit", "middlebury-2014"):
+    names = ("visible", "middlebury", "middlebury-toolkit", "middlebury-2014", "edges", "noise")
+    for name in names:
         ran = run("show", name)
         assert ran.code == 0
         assert len(ran.out) > 100

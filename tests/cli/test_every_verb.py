@@ -23,6 +23,7 @@ def arguments(finished, before, skip_benchmark, work, monkeypatch, tmp_path):
 
     small = functools.partial(stereo_scenes.write_scenes, size_px=(64, 48))
     monkeypatch.setattr(stereo_scenes, "write_scenes", small)
+    tiny = ("--size", "64", "--views", "3", "--scale", "2", "--overwrite")
     truth, estimate = tmp_path / "truth.pfm", tmp_path / "estimate.pfm"
     dg.write_map(truth, np.ones((6, 8)))
     dg.write_map(estimate, np.ones((6, 8)) * 2)
@@ -30,7 +31,7 @@ def arguments(finished, before, skip_benchmark, work, monkeypatch, tmp_path):
 
     def find(verb: str) -> list[str]:
         found = {
-            "demo": ["--out", tmp_path / "demo", "--workers", "0"],
+            "demo": ["--out", tmp_path / "demo", "--workers", "0", "--part", "stereo"],
             "score": ["--estimate", estimate, "--truth", truth],
             "run": work.call("constant")[1:],
             "report": [finished],
@@ -44,6 +45,8 @@ def arguments(finished, before, skip_benchmark, work, monkeypatch, tmp_path):
             "make stereo-scenes": [
                 *("--out", tmp_path / "scenes", "--width", "48", "--height", "32", "--overwrite")
             ],
+            "make stratified": ["--out", tmp_path / "stratified", "--scene", "slant", *tiny],
+            "make light-field": ["--out", tmp_path / "fields", "--scene", "fence", *tiny],
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],
             "completion": ["bash"],

@@ -43,7 +43,7 @@ def test_generated_pages_are_fresh():
     ("page", "registry"),
     [
         ("metrics.md", METRICS),
-        ("regions.md", REGIONS),
+        ("regions.md", [*REGIONS, *DERIVED]),
         ("datasets.md", DATASETS),
         ("methods.md", METHODS),
     ],
