@@ -42,6 +42,7 @@ class Part:
     what: str
     make: Callable[[Path, Step], None]
     folder: str
+    run: str
     benchmark: str
     methods: tuple[str, ...]
     page: str
@@ -55,6 +56,7 @@ PARTS = {
         "eight stereo scenes",
         _make_stereo,
         "scenes",
+        "run",
         "stereo-scenes",
         (
             "sgbm",
@@ -79,6 +81,7 @@ PARTS = {
         "four stratified light fields",
         _make_light_fields,
         "light-fields",
+        "light-fields-run",
         "stratified",
         (
             "lf-cost-volume",
@@ -122,12 +125,13 @@ def command(out: Path, part: str | None, workers: int | None, json_to: str | Non
     chance, where each of them fails, and how fast it gets worse.
     """
     chosen = [PARTS[part]] if part else list(PARTS.values())
-    runs = {each.folder: _show(each, out, workers, quiet=json_to == "-") for each in chosen}
+    runs = [_show(each, out, workers, quiet=json_to == "-") for each in chosen]
     if json_to is not None:
-        write_json(json_to, {name: run_json(run) for name, run in runs.items()})
+        body = run_json(runs[0])
+        write_json(json_to, body if len(runs) == 1 else {**body, "light_fields": run_json(runs[1])})
     if json_to != "-":
         _say_what_next(out)
-    click.get_current_context().exit(max(list_failures(run) for run in runs.values()))
+    click.get_current_context().exit(max(list_failures(run) for run in runs))
 
 
 def _show(part: Part, out: Path, workers: int | None, *, quiet: bool) -> Run:
@@ -138,7 +142,7 @@ def _show(part: Part, out: Path, workers: int | None, *, quiet: bool) -> Run:
     say(f"running {len(part.methods)} methods (the first time, kernels are compiled) ...")
     from depthgauge.engine.run import run
 
-    folder = out / f"{part.folder}-run"
+    folder = out / part.run
     with can_go_on(), progress_bar("methods") as step:
         done = run(
             part.benchmark,
@@ -168,7 +172,7 @@ def _write_report(done: Run, part: Part, path: Path, folder: Path) -> str:
 
 
 def _say_what_next(out: Path) -> None:
-    name, scenes, run = program_name(), in_shell(out / "scenes"), in_shell(out / "scenes-run")
+    name, scenes, run = program_name(), in_shell(out / "scenes"), in_shell(out / "run")
     lines: list[Any] = [
         f"{name} report {run} --latex                 the table for your paper",
         f"{name} report {run} --profile surgery       methods by what an application needs",
