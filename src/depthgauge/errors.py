@@ -8,7 +8,6 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── DoesNotFit              values that a file format cannot hold
 ├── WrongShape              two maps, masks or images whose sizes do not go together
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
-│   └── NoEstimate          a folder of estimates has none of a sample
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
 ├── Unavailable             this sample cannot give what was asked for (no mask, no right view ...)
 ├── BadEstimate             what a method returned cannot be scored
@@ -66,10 +65,6 @@ class WrongShape(DepthgaugeError, ValueError):
 
 class BadData(DepthgaugeError):
     """A dataset or estimates folder lacks something or contradicts itself."""
-
-
-class NoEstimate(BadData):
-    """A folder of estimates has no file for a sample."""
 
 
 @dataclass(frozen=True, slots=True)

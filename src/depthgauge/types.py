@@ -158,7 +158,7 @@ class Sample:
     scene: str = ""
     """What `pool = "scene"` merges; empty: a scene of its own."""
     extra: bool = False
-    """Beside the public benchmark: where a folder has no estimate of it, it is left out."""
+    """Beside the public benchmark: a folder of estimates need not have it."""
 
     def fresh(self) -> Sample:
         """The same sample with nothing read yet, to be used and let go."""

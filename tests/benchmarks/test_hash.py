@@ -120,7 +120,7 @@ CHANGES = {
         {"truth": {"min_depth_m": 80}},
         {"truth": {"cardboard": "objects_labels"}},
     ],
-    "resize_values": [{"resize_values": "kept"}],
+    "resize_values": [{"resize_values": "kept", "estimate_resize": "nearest"}],
     "perturb": [{"perturb": "noise:5"}, {"perturb": "noise:6"}, {"perturb": "blur:5"}],
     "derived": [
         {"scores": EDGES},

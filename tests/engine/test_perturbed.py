@@ -9,7 +9,10 @@ import pytest
 
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.datasets import DATASETS
+from depthgauge.engine.evaluate import evaluate
 from depthgauge.engine.perturbed import load_perturbed, run_perturbed
+from depthgauge.engine.rescore import rescore
+from depthgauge.engine.run import run
 from depthgauge.errors import BadData, BadFile, BadScoreId, Misuse
 from depthgauge.types import Inputs, Sample, Truth
 
@@ -119,3 +122,34 @@ def test_wrong_calls_and_damaged_folders_are_refused(data, protocol, tmp_path):
     path.write_text(json.dumps(body))
     with pytest.raises(BadFile):
         load_perturbed(tmp_path)
+
+
+def test_estimates_that_are_there_already_cannot_be_perturbed(data, protocol, tmp_path):
+    run_perturbed(
+        protocol, data / "data", [brightness_spread], data / "n", perturb="noise:0,40", workers=0
+    )
+    made = f"folder:{data / 'n' / 'noise_0' / 'estimates' / 'brightness_spread'}"
+    with pytest.raises(Misuse, match="no damage to images changes them"):
+        run_perturbed(protocol, data / "data", [made], data / "m", perturb="noise:0,40")
+    noisy = protocol.model_copy(update={"perturb": "noise:40"})
+    with pytest.raises(Misuse, match="made from other images"):
+        run(noisy, data / "data", [made], data / "m")
+    with pytest.raises(Misuse, match="made from other images"):
+        evaluate(noisy, data / "data", data / "n")
+
+
+def test_estimates_of_noisy_images_are_not_scored_as_those_of_clean_ones(data, protocol):
+    run_perturbed(
+        protocol, data / "data", [brightness_spread], data / "n", perturb="noise:0,40", workers=0
+    )
+    with pytest.raises(BadData, match="made from images with noise:40"):
+        rescore(data / "n" / "noise_40", protocol, data / "again", workers=0)
+    again = rescore(data / "n" / "noise_0", protocol, data / "again", workers=0)
+    assert again.protocol.hash == protocol.hash
+
+
+def test_parts_that_change_nothing_are_not_in_the_hash(protocol):
+    plain = protocol.hash
+    assert protocol.model_copy(update={"perturb": "noise:0"}).hash == plain
+    one = protocol.model_copy(update={"perturb": "gain:0.9"}).hash
+    assert protocol.model_copy(update={"perturb": "noise:0+gain:0.9"}).hash == one != plain

@@ -115,6 +115,41 @@ def test_values_grow_with_the_size_unless_they_are_kept(data, two_sizes):
     assert grown.samples["wedge"]["fine@thin"].value > kept["fine@thin"].value + 1
 
 
+def test_the_range_of_estimates_grows_with_their_values(data, two_sizes):
+    root, samples, _ = data
+    np.save(root / "estimates/wedge/disparity.npy", samples[0].truth.disparity)
+    ranged = {"range": [-1.5, 1.5]}
+    scaled = evaluate(
+        two_sizes(resize_values="scaled", estimate=ranged), root / "data", root / "estimates"
+    )
+    assert scaled.samples["wedge"]["fine@thin"].missing == 0
+    narrow = evaluate(two_sizes(estimate={"range": [-0.5, 0.5]}), root / "data", root / "estimates")
+    assert narrow.samples["wedge"]["fine@thin"].missing > 0
+
+
+def test_maps_of_yet_another_size_are_refused(data, two_sizes):
+    root, _, estimates = data
+    np.save(root / "estimates/wedge/disparity.npy", estimates["wedge"][::2, ::2].copy())
+    result = evaluate(two_sizes(), root / "data", root / "estimates")
+    assert "is 8x6 but must be 16x12, or 12x8 without its border" in result.failed["wedge"]
+
+
+def test_extra_samples_need_no_estimate(data, two_sizes, monkeypatch):
+    from dataclasses import replace
+
+    root, samples, _ = data
+    marked = [replace(sample, extra=sample.id == "old") for sample in samples]
+    reader = DATASETS["depthgauge"]
+    monkeypatch.setattr(type(reader), "samples", lambda *_, **__: iter(marked))
+    whole = evaluate(two_sizes(), root / "data", root / "estimates")
+    assert set(whole.samples) == {"wedge", "old"}
+    (root / "estimates/old/disparity.npy").unlink()
+    result = evaluate(two_sizes(), root / "data", root / "estimates")
+    assert set(result.samples) == {"wedge"}
+    assert not result.failed
+    assert "old: no estimate" in result.left_out
+
+
 def test_the_truths_hash_is_of_both_sizes(data, two_sizes):
     from depthgauge.engine.judge import Judge, Rules
 

@@ -28,25 +28,24 @@ def expand_all(texts: Iterable[str]) -> list[str]:
 
 
 def expand_table(table: Mapping[str, str]) -> dict[str, str]:
-    """A table whose numbered keys take their numbers along into the values.
+    """A table whose numbered keys count together with their values, which may count down.
 
-    >>> expand_table({"gap_{1..2}": "gaps & bins_{1..2}"})
-    {'gap_1': 'gaps & bins_1', 'gap_2': 'gaps & bins_2'}
+    >>> expand_table({"gap_{1..2}": "gaps & bins_{2..1}"})
+    {'gap_1': 'gaps & bins_2', 'gap_2': 'gaps & bins_1'}
     """
     return dict(_pairs(table))
 
 
 def _pairs(table: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for key, value in table.items():
-        numbers = _numbers(key)
-        if not numbers:
-            if _RANGE.search(value):
-                raise BadScoreId(f"'{value}' has a range but its name '{key}' has none.")
-            yield key, value
-        if (inner := _numbers(value)) and inner != numbers:
+        names, texts = expand(key), expand(value)
+        if len(names) == 1 and len(texts) > 1:
+            raise BadScoreId(f"'{value}' has a range but its name '{key}' has none.")
+        if len(texts) == 1:
+            texts *= len(names)
+        if len(texts) != len(names):
             raise BadScoreId(f"'{key}' and '{value}' count differently.")
-        for n in numbers:
-            yield _filled(key, n), _filled(value, n)
+        yield from zip(names, texts, strict=True)
 
 
 def _numbers(text: str) -> list[int]:
@@ -57,9 +56,9 @@ def _numbers(text: str) -> list[int]:
     if len(found) > 1:
         raise BadScoreId(f"'{text}' has two different ranges; use one.")
     first, last = found.pop()
-    if not first <= last <= first + _MOST:
-        raise BadScoreId(f"'{text}': a range counts up, by {_MOST} at most.")
-    return list(range(first, last + 1))
+    if abs(last - first) > _MOST:
+        raise BadScoreId(f"'{text}': a range counts by {_MOST} at most.")
+    return list(range(first, last + 1) if first <= last else range(first, last - 1, -1))
 
 
 def _filled(text: str, number: int) -> str:

@@ -135,6 +135,8 @@ class Protocol(BenchmarkFile):
         for key, unused in _UNUSED.items():
             if body.get(key) == unused:
                 body.pop(key, None)
+        if self.estimate_resize == "none":
+            body.pop("resize_values", None)
         if self.truth.cardboard:
             body["cardboard_revision"] = cardboard.REVISION
         elif "truth" in body:
@@ -147,9 +149,11 @@ class Protocol(BenchmarkFile):
         if self.perturb:
             from depthgauge.perturbations import parse_perturbation
 
-            found = parse_perturbation(self.perturb)
-            body["perturb"] = str(found)
-            body["perturb_revisions"] = dict(found.revisions)
+            body.pop("perturb", None)
+            found = parse_perturbation(self.perturb).without_neutral()
+            if found.parts:
+                body["perturb"] = str(found)
+                body["perturb_revisions"] = dict(found.revisions)
 
     def _align_form(self) -> tuple[dict[str, Any], list[str]]:
         """The alignment, and the text of the region that it is fitted on, where there is one."""

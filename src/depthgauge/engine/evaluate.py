@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from depthgauge.engine.judge import Judge, Outcome, Rules
 from depthgauge.engine.measure import Prepared
 from depthgauge.engine.pool import Summary, pool_plain, pool_spec
 from depthgauge.engine.result import Result
-from depthgauge.errors import BadData, DepthgaugeError, NoEstimate, NothingScored
+from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
 from depthgauge.io import read_map
 from depthgauge.types import Sample, Score
 
@@ -48,6 +49,11 @@ def evaluate(
         NothingScored: There was no sample with both truth and estimate.
     """
     protocol = find_benchmark(benchmark)
+    if protocol.perturb:
+        raise Misuse(
+            f"{protocol.id} scores methods on images with {protocol.perturb}; estimates in files "
+            "were made from other images; run the methods."
+        )
     dataset = DATASETS[protocol.dataset]
     root = Path(estimates)
     if not root.is_dir():
@@ -55,7 +61,10 @@ def evaluate(
     samples = list(dataset.samples(Path(data), protocol.split))
     judge = Judge(Rules.of(protocol, samples), with_hashes=False)
     outcomes: dict[str, Outcome] = {}
-    chosen = choose(samples, only)
+    wanted = list(only)
+    chosen = choose(samples, wanted)
+    if not wanted:
+        chosen = expected(chosen, protocol, root, name)
     for done, sample in enumerate(chosen, start=1):
         find = partial(locate, dataset, root, sample.id, protocol.quantity, name)
         outcomes[sample.id] = judge.score_file(sample, find)
@@ -63,7 +72,22 @@ def evaluate(
             progress(sample.id, done, len(chosen))
     result = gather(protocol, outcomes, {sample.id: sample.scene for sample in chosen})
     _require_scores(result, root)
-    return result
+    absent = sorted({sample.id for sample in samples} - {sample.id for sample in chosen})
+    if wanted or not absent:
+        return result
+    return replace(result, left_out=(*result.left_out, *(f"{n}: no estimate" for n in absent)))
+
+
+def expected(
+    samples: Iterable[Sample], protocol: Protocol, root: Path, name: str | None = None
+) -> list[Sample]:
+    """The samples that a folder of estimates is scored on: extra ones only where it has them."""
+    dataset = DATASETS[protocol.dataset]
+    return [
+        sample
+        for sample in samples
+        if not sample.extra or find_estimate(root, dataset, sample.id, protocol.quantity, name)
+    ]
 
 
 def gather(
@@ -122,7 +146,7 @@ def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str |
     path = find_estimate(root, dataset, sample, quantity, name)
     if path is None:
         places = estimate_candidates(dataset, sample, quantity, name)
-        raise NoEstimate(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
+        raise BadData(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
     return path
 
 

@@ -16,7 +16,7 @@ from depthgauge.engine.finer import Finer, Sizeless, size_factor
 from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.prepare import Ready, prepare, prepare_truth
 from depthgauge.engine.record import THRESHOLDS, Curve
-from depthgauge.errors import BadData, DepthgaugeError, NoEstimate, Unavailable
+from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.io import read_map
 from depthgauge.metrics.order import count_within
 from depthgauge.types import Inputs, Map, Sample, Score, Truth
@@ -95,8 +95,6 @@ class Judge:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         try:
             return self._score(sample, find())
-        except NoEstimate as error:
-            return self.score_nothing_found(sample, str(error))
         except DepthgaugeError as error:
             return self.score_none(sample, str(error))
 
@@ -113,18 +111,10 @@ class Judge:
             found = twin.evaluate(sample, find(), twin.options(self.protocol.options))
         except Unavailable as error:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
-        except NoEstimate as error:
-            return self.score_nothing_found(sample, str(error))
         except DepthgaugeError as error:
             return Outcome(failed=str(error), truth_hash=known)
         left_out = tuple(f"{sample.id}@{region}" for region in found.left_out)
         return Outcome(dict(found.scores), left_out=left_out, truth_hash=known)
-
-    def score_nothing_found(self, sample: Sample, why: str) -> Outcome:
-        """What it costs that a folder has no estimate of a sample: nothing where it is an extra."""
-        if sample.extra:
-            return Outcome(left_out=(f"{sample.id}: no estimate",), skipped=True)
-        return self.score_none(sample, why)
 
     def score_none(self, sample: Sample, why: str) -> Outcome:
         """What a sample costs that has no estimate: in a twin it has no scores at all."""
@@ -189,16 +179,23 @@ class Judge:
             raise BadData(f"{sample.id}: has no truth.")
         # What is read of a sample goes with it, or all maps of the dataset would pile up.
         truth, inputs = sample.truth.fresh(), sample.inputs.fresh()
+        try:
+            ready = self._prepare_all(truth, inputs)
+        except WrongShape as error:
+            raise WrongShape(f"{sample.id}: {error}") from error
+        used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
+        used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
+        self._hash = things_hash(used) if self.with_hashes else ""
+        self._sample, self._ready = sample.id, ready
+        return ready
+
+    def _prepare_all(self, truth: Truth, inputs: Inputs) -> dict[str, Ready]:
         ready = {"": self._prepare(truth, inputs)}
         for resolution in self.protocol.resolutions[1:]:
             try:
                 ready[resolution] = self._prepare_finer(truth, inputs, resolution)
             except Unavailable as problem:
                 self._lacking[resolution] = str(problem)
-        used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
-        used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
-        self._hash = things_hash(used) if self.with_hashes else ""
-        self._sample, self._ready = sample.id, ready
         return ready
 
     def _prepare(self, truth: Truth, inputs: Inputs) -> Ready:

@@ -14,6 +14,7 @@ from depthgauge.engine.record import Run
 from depthgauge.engine.run import Progress, run
 from depthgauge.errors import BadData, BadFile, Misuse
 from depthgauge.io import write_text
+from depthgauge.methods import find_methods
 from depthgauge.perturbations import Perturbation, levels_of
 
 FILE_NAME = "robustness.json"
@@ -55,6 +56,11 @@ def run_perturbed(
         )
     folder, levels = Path(out), levels_of(perturb)
     named = list(methods) if not isinstance(methods, (str, Path)) else [methods]
+    if fixed := [method.label for method in find_methods(named) if not method.spec.keeps]:
+        raise Misuse(
+            f"method '{fixed[0]}' reads estimates that are there already: no damage to images "
+            "changes them; run the method itself."
+        )
     runs = []
     for n, level in enumerate(levels):
         changed = _changed(protocol, level)

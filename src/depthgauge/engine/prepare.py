@@ -76,6 +76,8 @@ def prepare_truth(
         where = protocol.align.fit_on
         raise Unavailable(f"the alignment is fitted on '{where}', not to be had here: {why}")
     low, high = estimate_range(protocol, items)
+    if factor > 1 and protocol.resize_values == "scaled" and protocol.quantity == "disparity":
+        low, high = max(factor * low, -LARGEST), min(factor * high, LARGEST)
     known: Mapping[str, Any] = ChainMap({"quantity": protocol.quantity}, things, items)  # type: ignore[arg-type]  # only read
     return Ready(scale_truth(protocol, full), masks, unavailable, known, low, high, factor)
 
@@ -224,9 +226,15 @@ def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int =
         return np.full(truth.shape, np.nan, np.float32)
     _check_channels(protocol.quantity, estimate)
     n = protocol.crop
-    inner = tuple(size // factor - 2 * n for size in truth.shape[:2])
+    plain = tuple(size // factor for size in truth.shape[:2])
+    inner = tuple(size - 2 * n for size in plain)
     if n and estimate.shape[:2] == inner:
         estimate = pad_border(estimate, n)
+    elif len(protocol.resolutions) > 1 and estimate.shape[:2] != plain:
+        # It is enlarged to the finer truth; that says nothing of maps of yet another size.
+        hint = f", or {inner[1]}x{inner[0]} without its border" if n else ""
+        size = f"{estimate.shape[1]}x{estimate.shape[0]}"
+        raise WrongShape(f"the estimate is {size} but must be {plain[1]}x{plain[0]}{hint}.")
     return resize(
         estimate,
         truth.shape[:2],

@@ -50,7 +50,7 @@ def rescore(
     folder = Path(source).absolute()
     info = read_info(folder)
     protocol = find_benchmark(benchmark)
-    _require_same_quantity(info, protocol, folder)
+    _require_same_task(info, protocol, folder)
     require_finished(folder, info)
     root = find_data(info, data)
     samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
@@ -90,13 +90,23 @@ def _has_estimates(info: Mapping[str, Any], label: str) -> bool:
     return bool(body["kept"] or not body["keeps"])
 
 
-def _require_same_quantity(info: Mapping[str, Any], protocol: Protocol, folder: Path) -> None:
+def _require_same_task(info: Mapping[str, Any], protocol: Protocol, folder: Path) -> None:
     before = info["definition"].get("quantity")
     if before != protocol.quantity:
         raise BadData(
             f"{folder}: its estimates are of {before}, {protocol.id} scores {protocol.quantity}; "
             "choose a benchmark of the same quantity."
         )
+    damage = info["definition"].get("perturb", "")
+    if damage != protocol.perturb:
+        raise BadData(
+            f"{folder}: its estimates were made from {_images(damage)}, {protocol.id} wants those "
+            f"of {_images(protocol.perturb)}; run the methods again."
+        )
+
+
+def _images(perturb: str) -> str:
+    return f"images with {perturb}" if perturb else "images as they are"
 
 
 def recorded(entrant: Entrant) -> Method:

@@ -14,7 +14,7 @@ from typing import Any
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.begin import Plan, begin, refuse_strange
-from depthgauge.engine.evaluate import choose
+from depthgauge.engine.evaluate import choose, expected
 from depthgauge.engine.executors import run_here, run_processes
 from depthgauge.engine.finish import finish, items_to_redo
 from depthgauge.engine.judge import Rules
@@ -154,10 +154,16 @@ def score_folder(
     """
     if not Path(estimates).is_dir():
         raise BadData(f"{estimates}: there is no such folder of estimates.")
+    protocol = find_benchmark(benchmark)
+    if not options.get("only"):
+        samples = list(DATASETS[protocol.dataset].samples(Path(data), protocol.split))
+        wanted = expected(samples, protocol, Path(estimates), name)
+        if len(wanted) < len(samples):
+            options["only"] = [sample.id for sample in wanted]
     method = find_method(f"folder:{estimates}", name)
     settings = {**method.described(), "name": name}
     method = replace(method, options=method.spec.options.model_validate(settings))
-    done = run(benchmark, data, [method], out, **options)
+    done = run(protocol, data, [method], out, **options)
     failed = done.results[method.label, 0].failed
     if len(failed) == len(done.samples):
         first = next(iter(failed.values()))
@@ -279,6 +285,11 @@ def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[
             raise Misuse(
                 f"method '{method.label}' estimates {' and '.join(spec.quantities)}, but "
                 f"{protocol.id} scores {protocol.quantity}; choose another method or benchmark."
+            )
+        if protocol.perturb and not spec.keeps:
+            raise Misuse(
+                f"method '{method.label}' reads estimates that are there already, made from other "
+                f"images than those with {protocol.perturb}; run the method itself."
             )
         folder = getattr(method.options, "path", None) if spec.id == "folder" else None
         if folder is not None and not Path(folder).is_dir():

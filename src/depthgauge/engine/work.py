@@ -32,7 +32,7 @@ from depthgauge.engine.record import Timing
 from depthgauge.engine.run_folder import item_path
 from depthgauge.engine.task import Context, Task
 from depthgauge.engine.texts import cut, reason
-from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed, NoEstimate
+from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed
 from depthgauge.methods import Method, Usage, metered
 from depthgauge.types import Estimate, Inputs, Map, is_known
 
@@ -51,8 +51,6 @@ class _Made:
     """Of its values."""
     failed: str = ""
     details: str = ""
-    absent: bool = False
-    """Whether it failed because a folder has no estimate of the sample."""
 
 
 def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], None]) -> str:
@@ -143,7 +141,7 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
     except MethodFailed as error:
         return _Made(failed=reason(str(error)), details=error.details)
     except DepthgaugeError as error:
-        return _Made(failed=reason(str(error)), absent=isinstance(error, NoEstimate))
+        return _Made(failed=reason(str(error)))
     except MemoryError:
         return _Made(failed="there was not enough memory for the method.")
     told, path = estimate.extras.get("usage"), estimate.extras.get("path")
@@ -182,8 +180,6 @@ def _perturbed(task: Task, context: Context) -> Inputs:
 
 def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
     estimate, sample = made.estimate, task.sample
-    if made.absent:
-        return judge.score_nothing_found(sample, made.failed)
     if estimate is None:
         return judge.score_none(sample, made.failed)
     if context.protocol.twin is None:

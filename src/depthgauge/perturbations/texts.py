@@ -59,6 +59,10 @@ class Perturbation:
         """Whether it changes nothing."""
         return all(part.is_neutral for part in self.parts)
 
+    def without_neutral(self) -> Perturbation:
+        """The same without the parts that change nothing."""
+        return Perturbation(tuple(part for part in self.parts if not part.is_neutral))
+
     def __str__(self) -> str:
         return self.text
 
