@@ -33,6 +33,8 @@ class Unit(Enum):
     DEGREE = ("deg", 0)
     QUANTITY = ("{}", 1)
     QUANTITY_SQUARED = ("{}\u00b2", 2)
+    HUNDREDTH_PER_PX2 = ("0.01 {}/px\u00b2", 1)
+    """Curvature times 100, as light-field papers give it."""
 
     def __init__(self, symbol: str, degree: int) -> None:
         self.symbol = symbol

@@ -50,9 +50,9 @@ def test_costs_by_hand():
 
 
 def test_a_percentage_that_should_be_high_lacks_something_to_100():
-    scale = make_scale({"a": 98.0, "b": 96.0, "c": 90.0}, "higher", "%")
-    assert (scale.perfect, scale.median) == (100, 96)
-    assert scale.cost(98) == pytest.approx(1 / 3)
+    scale = make_scale({"a": 92.0, "b": 84.0, "c": 60.0}, "higher", "%")
+    assert (scale.perfect, scale.median) == (100, 84)
+    assert scale.cost(92) == pytest.approx(1 / 3)
 
 
 def test_without_a_perfect_value_the_best_method_is_the_measure():
@@ -67,9 +67,13 @@ def test_a_bias_is_best_at_zero():
     assert scale.cost(-1) == scale.cost(1) == 0.5
 
 
-def test_where_half_are_perfect_the_others_are_as_bad_as_can_be():
-    scale = make_scale({"a": 0.0, "b": 0.0, "c": 0.1}, "lower", "%")
-    assert [scale.cost(v) for v in (0, 0.1)] == [0, 1]
+def test_where_half_are_perfect_a_small_shortfall_is_a_small_cost():
+    scale = make_scale({"a": 0.0, "b": 0.0, "c": 0.5}, "lower", "%")
+    assert [scale.cost(v) for v in (0, 0.5, 5, 95)] == pytest.approx([0, 1 / 11, 0.5, 0.95])
+    scale = make_scale({"a": 0.05, "b": 0.08, "c": 1.9}, "lower", "s", enough=0.1)
+    assert [scale.cost(v) for v in (0.05, 0.2, 1.9)] == pytest.approx([0, 0.5, 1.8 / 1.9])
+    scale = make_scale({"a": 0.0, "b": 0.0, "c": 0.4}, "lower", "px")
+    assert [scale.cost(v) for v in (0, 0.2, 0.4)] == pytest.approx([0, 0.5, 2 / 3])
 
 
 def test_what_is_good_enough_is_as_good_as_what_is_better():
@@ -77,7 +81,7 @@ def test_what_is_good_enough_is_as_good_as_what_is_better():
     assert [scale.cost(v) for v in (0.01, 0.1, 0.3, 0.5)] == pytest.approx([0, 0, 0.5, 2 / 3])
     assert (scale.median, scale.median_cost) == (0.3, 0.5)
     scale = make_scale({"a": 99.0, "b": 95.0, "c": 80.0}, "higher", "%", enough=95.0)
-    assert [scale.cost(v) for v in (99, 95, 80)] == [0, 0, 1]
+    assert [scale.cost(v) for v in (99, 95, 80)] == [0, 0, 0.75]
     assert (scale.median, scale.median_cost) == (95, 0)
     scale = make_scale({"a": -0.1, "b": 0.5, "c": -0.9}, "zero", "px", enough=0.1)
     assert [scale.cost(v) for v in (-0.1, 0.5, -0.9)] == pytest.approx([0, 0.5, 2 / 3])

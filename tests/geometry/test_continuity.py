@@ -69,7 +69,7 @@ def test_its_noise_is_as_the_docs_say():
     assert differences > 50 * median[9]
 
 
-@pytest.mark.parametrize("window", [0, 1, 4, -3])
+@pytest.mark.parametrize("window", [0, 1, 4, -3, 101, 10**12 + 1])
 def test_windows_that_show_no_bend_are_refused(window):
     with pytest.raises(Misuse, match=f"window is {window}"):
         fitted_curvature(np.zeros((9, 9)), window)

@@ -327,7 +327,38 @@ def test_feet_on_the_ground_are_no_edge_with_a_jump():
     assert not edges_from_mask(mask, truth, truth, jump=0.5).edge.any()
 
 
+@pytest.mark.parametrize("large", [2**31, 2**32, 2**62, -(2**40)])
+def test_labels_of_any_size_are_objects(large):
+    labels = np.where(SHAPES["circle"], large, 0)
+    expected = edges_from_mask(SHAPES["circle"], BACK - 9 * SHAPES["circle"], BACK)
+    found = edges_from_mask(labels, BACK - 9 * SHAPES["circle"], BACK)
+    assert expected.edge.any()
+    assert (found.edge == expected.edge).all()
+
+
 # --- how it behaves
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_beyond_the_square_root_of_float32():
+    """Two channels of 1e30 have a direction, though its squared length is no float32."""
+    far = np.where(SHAPES["straight"][..., np.newaxis], [3e30, 4e30], 0).astype(np.float32)
+    found = find_edges(far, front(far, "flow"), jump=1e30, reach=2)
+    continued = found.foreground_map[found.background]
+    assert continued.size > 0
+    np.testing.assert_allclose(continued, [[3e30, 4e30]] * len(continued), rtol=1e-6)
+    # Continued, this one would fall behind; it is kept a jump away along the direction.
+    steep = far + np.where(SHAPES["straight"], (X - 42) * 2e30, 0)[..., np.newaxis] * [0.6, 0.8]
+    steep = steep.astype(np.float32)
+    found = find_edges(steep, front(steep, "flow"), jump=4e30, reach=2)
+    ahead = found.foreground_map[found.background]
+    np.testing.assert_allclose(np.hypot(*(ahead / 1e30).T), 4, rtol=1e-5)
+
+
+def test_the_boundary_is_half_a_pixel_from_the_edge():
+    found = edges_of([[1, 1, 1, 9, 9]])
+    assert found.boundary_px.tolist() == [[2.5, 1.5, 0.5, 0.5, 1.5]]
+    assert found.boundary_px.dtype == np.float32
 
 
 def test_threads_change_nothing():
@@ -361,6 +392,7 @@ def test_the_truth_is_left_alone():
         ({"reach": -1}, "reach is -1"),
         ({"window": 4}, "window is 4"),
         ({"window": 0}, "window is 0"),
+        ({"window": 100_001}, "window is 100001; a window's width is odd, from 1 to 99"),
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(parameters, message):

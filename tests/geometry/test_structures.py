@@ -301,6 +301,19 @@ def test_masks_are_taken_as_they_are():
     np.testing.assert_allclose(found.foreground_map[found.surrounding], 2.0)
 
 
+@pytest.mark.parametrize("jump", [0.0, 1.0])
+@pytest.mark.parametrize("given_around", [True, False])
+def test_a_tilted_structure_is_continued_along_its_slope(jump, given_around):
+    """Half a px per px is more than a jump of 0, yet within the mask it is one surface."""
+    inside = bar(6, 20)
+    plane = 100 + 0.5 * X - 0.5 * Y
+    truth = np.where(inside, plane, 3.0).astype(np.float32)
+    around = (ndimage.distance_transform_edt(~inside) <= 10) & ~inside
+    found = structures_from_masks(inside, around if given_around else None, truth, truth, jump=jump)
+    assert (found.surrounding == around).all()
+    np.testing.assert_allclose(found.foreground_map[around], plane[around], atol=1e-3)
+
+
 def test_without_a_surrounding_it_is_what_lies_behind():
     truth = scene(disc(3), 2.0, 1.5)
     truth[:, 70:] = 3.0

@@ -87,6 +87,22 @@ def test_without_labels_the_region_is_empty():
     assert state.count == 0
 
 
+@pytest.mark.parametrize("large", [2**31 - 1, 2**40, 2**62])
+def test_labels_may_be_large_and_far_apart(large):
+    items = {
+        "boxes_labels": np.where(BOXES == 2, large, 7),
+        "dots_by_size_labels": np.where(DOTS == 2, large, DOTS),
+    }
+    estimate = spoil((0, 0, 3), (1, 10, 5))
+    sizes = {"sizes": 2**62}
+    expected, state = score("missed_dots", estimate, TRUTH, ITEMS, sizes=8)
+    assert (expected, state.count) == (pytest.approx(100 / 3), 6)
+    assert score("missed_dots", estimate, TRUTH, items, **sizes) == (expected, state)
+    shown = METRICS["missed_dots"].error_map(estimate, TRUTH, **items, **sizes)
+    plain = METRICS["missed_dots"].error_map(estimate, TRUTH, **ITEMS, sizes=8)
+    np.testing.assert_array_equal(shown, plain)
+
+
 def test_labels_of_another_size_are_refused():
     with pytest.raises(WrongShape, match="boxes_labels is 1x20 but the maps are 2x20"):
         value("missed_dots", TRUTH, TRUTH, {**ITEMS, "boxes_labels": BOXES[:1]})

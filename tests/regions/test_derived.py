@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from depthgauge.errors import BadScoreId, Unavailable, UnknownName
+from depthgauge.errors import BadScoreId, Misuse, Unavailable, UnknownName
 from depthgauge.regions import DERIVED, REGIONS, Things, compute_regions, derived, region, resolve
 from depthgauge.regions._derived import closure, is_thing, maker_of
 
@@ -95,6 +95,24 @@ def test_wrong_makers_are_refused(makers):
         maker_of("steps", "steps:1,2,3")
     with pytest.raises(BadScoreId, match="a number, not 'wide'"):
         maker_of("steps", "steps:wide")
+
+
+def test_a_maker_judges_its_own_parameters(monkeypatch):
+    is_thing("none")
+    monkeypatch.setattr(DERIVED, "_things", dict(DERIVED._things))
+
+    def rising(*, low: float, high: float) -> None:
+        if low > high:
+            raise Misuse(f"low is {low:g} and high {high:g}; low comes first")
+
+    @derived("ramp", check=rising)
+    def ramp(truth, *, low: float = 0.0, high: float = 1.0):
+        return low, high
+
+    assert DERIVED["ramp"].bind(["1"]) == {"low": 1, "high": 1}
+    with pytest.raises(BadScoreId, match="derived thing 'ramp': low is 2 and high 1; low comes"):
+        DERIVED["ramp"].bind(["2"])
+    assert ramp(TRUTH, low=2.0) == (2.0, 1.0)
 
 
 def test_only_things_by_their_own_name_are_things(makers):

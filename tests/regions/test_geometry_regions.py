@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from depthgauge.errors import BadScoreId, Misuse, WrongShape
+from depthgauge.benchmarks import make_protocol
+from depthgauge.errors import BadProtocol, BadScoreId, Misuse, WrongShape
 from depthgauge.geometry import find_edges, find_structures, find_surfaces, structures_from_masks
 from depthgauge.regions import DERIVED, REGIONS, Things, compute_regions
+from depthgauge.regions._derived import maker_of
+from depthgauge.regions.objects import objects_of
 
 NAN = np.nan
 Y, X = np.mgrid[0:50, 0:70]
@@ -73,6 +78,61 @@ def test_declared_parameters():
     assert DERIVED["structures_from_mask"].makes == "structures"
 
 
+BAD_MAKERS = {
+    "edges:-1": "derived thing 'edges': jump is -1; it must be finite and cannot be negative.",
+    "edges:1,-1": "reach is -1; a length cannot be negative",
+    "edges:1,10,4": "window is 4; a window's width is odd, from 1 to 99",
+    "edges:1,10,100001": "window is 100001; a window's width is odd, from 1 to 99",
+    "edges_from_mask:objects,-1": "'edges_from_mask': jump is -1",
+    "edges_from_mask:objects,0,10,101": "window is 101",
+    "structures:-0.5": "jump is -0.5",
+    "structures:1,-1": "width is -1",
+    "structures:1,10,-1": "reach is -1",
+    "structures_from_mask:fine,-1": "jump is -1",
+    "structures_from_mask:fine,0,-1": "reach is -1",
+    "surfaces:-1": "jump is -1",
+    "surfaces:1,0.01,0.02": "flat is 0.02 and bend 0.01; they must be 0 <= flat <= bend",
+    "surfaces:1,0.05,0.002,1": "window is 1; a window's width is odd, from 3 to 99",
+    "surfaces:1,0.05,0.002,1000001": "window is 1000001",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_MAKERS.items())
+def test_parameters_that_mean_nothing_are_refused_before_anything_is_computed(text, message):
+    with pytest.raises(BadScoreId, match=re.escape(message)):
+        maker_of(DERIVED[text.partition(":")[0]].makes, text)
+
+
+def test_the_widest_parameters_are_no_mistake():
+    for text in ("edges:0,0,99", "structures:0,0,0", "surfaces:0,0,0,99"):
+        maker_of(text.partition(":")[0], text)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"derived": {"edges": "edges:-1"}}, "derived.edges: derived thing 'edges': jump is -1"),
+        ({"regions": {"flat": "low_texture:9"}}, "regions.flat: region 'low_texture': level is 9"),
+        (
+            {"scores": [{"metric": "mae", "region": ["saturation:0"]}]},
+            "region 'saturation': level is 0",
+        ),
+    ],
+)
+def test_a_protocol_with_them_is_refused(change, message):
+    body = {
+        "id": "trial",
+        "version": 1,
+        "dataset": "folder",
+        "quantity": "disparity",
+        "pool": "image",
+        "scores": [{"metric": "mae", "region": ["all"]}],
+    }
+    make_protocol(body, "trial")
+    with pytest.raises(BadProtocol, match=message):
+        make_protocol({**body, **change}, "trial")
+
+
 def test_depth_and_flow():
     depth = 100 - TRUTH
     assert (masks(["near_foreground"], depth, "depth").masks["near_foreground"] == INSIDE).sum() > 0
@@ -112,6 +172,31 @@ def test_labels_are_objects_of_their_own():
     truth = np.where(left, 21, TRUTH).astype(np.float32)
     found = masks(["jump_edges"], truth, items=items, makers={"edges": "edges_from_mask:objects"})
     assert found.masks["jump_edges"][20:30, 34:36].all()
+
+
+@pytest.mark.parametrize("large", [2**32, 2**40])
+def test_labels_may_be_larger_than_32_bits(large):
+    makers = {"edges": "edges_from_mask:objects"}
+    small, big = (
+        masks(["jump_edges"], items={"objects_labels": np.where(INSIDE, n, 0)}, makers=makers)
+        for n in (1, large)
+    )
+    assert small.masks["jump_edges"].any()
+    assert (big.masks["jump_edges"] == small.masks["jump_edges"]).all()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.float32])
+def test_labels_below_zero_are_background(kind):
+    labels = np.where(INSIDE, 3, np.where(ROD, -1, 0)).astype(kind)
+    found = objects_of({"objects_labels": labels}, "objects", TRUTH)
+    assert (found == np.where(INSIDE, 3, 0)).all()
+
+
+def test_a_mask_is_one_object_or_one_for_each_piece():
+    items = {"objects_mask": (INSIDE | ROD).astype(np.uint8) * 255}
+    assert (objects_of(items, "objects", TRUTH) == (INSIDE | ROD)).all()
+    pieces = objects_of(items, "objects", TRUTH, pieces=True)
+    assert sorted({int(pieces[25, 35]), int(pieces[0, 6]), int(pieces[0, 0])}) == [0, 1, 2]
 
 
 def test_a_sample_without_the_mask_cannot_give_it():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.errors import Misuse, WrongShape
+from depthgauge.errors import BadScoreId, WrongShape
 from depthgauge.geometry import find_edges
 from depthgauge.regions import REGIONS, Things, compute_regions
 
@@ -55,8 +55,8 @@ def test_a_region_holds_the_levels_from_its_own(thing):
 @pytest.mark.parametrize("wrong", [0, 5, -1])
 def test_there_are_four_levels(name, wrong):
     made = REGIONS[name]
-    with pytest.raises(Misuse, match=f"level is {wrong}; levels go from 1"):
-        made.compute(np.ones((2, 2)), level=wrong, **{made.needs[0]: np.zeros((2, 2), np.uint8)})
+    with pytest.raises(BadScoreId, match=f"'{name}': level is {wrong}; levels go from 1"):
+        made.bind([str(wrong)])
 
 
 @pytest.mark.parametrize("name", REGION_OF.values())

@@ -44,6 +44,13 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def once(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """The value of an option that may be given only once; click itself takes the last."""
+    if len(values) > 1:
+        raise click.UsageError(f"{param.opts[0]} is given {len(values)} times; give it once.")
+    return values[0] if values else None
+
+
 def benchmark_argument(required: bool = True) -> Decorator:
     """The benchmark: its id or a TOML file."""
     complete = completes("benchmarks", files=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,8 +30,16 @@ def _make_light_fields(folder: Path, step: Step) -> None:
     from depthgauge.synth.stratified import write_scenes
 
     # A quarter of the benchmark's pixels and a third of its views, so that it takes seconds.
+    # Dots keep the widths in px that they have at full size, or most would be unseen.
     write_scenes(
-        folder, names=LIGHT_FIELDS, size_px=256, views=5, scale=4, overwrite=True, progress=step
+        folder,
+        names=LIGHT_FIELDS,
+        size_px=256,
+        views=5,
+        scale=4,
+        axes={"diameter": "3:30:10"},
+        overwrite=True,
+        progress=step,
     )
 
 
@@ -130,7 +138,7 @@ def command(out: Path, part: str | None, workers: int | None, json_to: str | Non
         body = run_json(runs[0])
         write_json(json_to, body if len(runs) == 1 else {**body, "light_fields": run_json(runs[1])})
     if json_to != "-":
-        _say_what_next(out)
+        _say_what_next(out, chosen[0])
     click.get_current_context().exit(max(list_failures(run) for run in runs))
 
 
@@ -171,14 +179,14 @@ def _write_report(done: Run, part: Part, path: Path, folder: Path) -> str:
     return fitting_board(page.board, part.title, done.protocol, folder, part.columns)
 
 
-def _say_what_next(out: Path) -> None:
-    name, scenes, run = program_name(), in_shell(out / "scenes"), in_shell(out / "run")
-    lines: list[Any] = [
+def _say_what_next(out: Path, part: Part) -> None:
+    name, data, run = program_name(), in_shell(out / part.folder), in_shell(out / part.run)
+    again = f"{name} run {part.benchmark} --data {data}"
+    lines = [
         f"{name} report {run} --latex                 the table for your paper",
         f"{name} report {run} --profile surgery       methods by what an application needs",
-        f"{name} run stereo-scenes --data {scenes} --out {run} \\",
-        "  -m 'mine=command:python my_method.py {left} {right} {out}'    your own method",
-        f"{name} run stereo-scenes --data {scenes} -m sgbm --perturb noise:0,5,10 --out noisy",
+        f"{again} --out {run} -m my_method.py    your own method",
+        f"{again} -m {part.methods[0]} --perturb noise:0,5,10 --out noisy",
         f"{name} list methods",
         f"{name} show foreground_fattening",
     ]

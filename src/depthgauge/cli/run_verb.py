@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from depthgauge.cli._names import completes
-from depthgauge.cli._options import benchmark_argument, json_option, where_options
+from depthgauge.cli._options import benchmark_argument, json_option, once, where_options
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
 from depthgauge.cli._runs import can_go_on, finish_run, list_failures, run_json
 
@@ -54,9 +54,11 @@ from depthgauge.cli._runs import can_go_on, finish_run, list_failures, run_json
 )
 @click.option(
     "--perturb",
+    callback=once,
+    multiple=True,
     metavar="EFFECT:LEVELS",
     help="Run once for each level of damage done to the images: noise:0,5,10,20; "
-    "'depthgauge list perturbations' has all effects.",
+    "'depthgauge list perturbations' has all effects. Join several effects by +.",
 )
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
 @click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")

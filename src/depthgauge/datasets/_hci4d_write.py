@@ -66,7 +66,9 @@ def _clear(folder: Path, overwrite: bool) -> None:
     ours = [p for p in folder.iterdir() if is_view(p.name) or item_of(p.name)]
     ours += [p for p in (folder / PARAMETERS,) if p.exists()]
     if ours and not overwrite:
-        raise CannotWrite(f"{folder}: holds a scene already; pass overwrite=True to replace it.")
+        raise CannotWrite(
+            f"{folder}: holds a scene already; say --overwrite (overwrite=True) to replace it."
+        )
     for path in ours:
         path.unlink()
 

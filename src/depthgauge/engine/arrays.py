@@ -186,8 +186,13 @@ def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
 
 def _makers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The thing that each text makes, and the text."""
+    seen: set[str] = set()
     for text in texts:
-        yield DERIVED[text.partition(":")[0].strip()].makes, text
+        thing = DERIVED[text.partition(":")[0].strip()].makes
+        if thing in seen:
+            raise BadScoreId(f"{thing} is derived twice, the second time by '{text}'; keep one.")
+        seen.add(thing)
+        yield thing, text
 
 
 def _make_protocol(**fields: Any) -> Protocol:

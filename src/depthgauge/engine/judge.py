@@ -22,6 +22,7 @@ from depthgauge.metrics.order import count_within
 from depthgauge.types import Inputs, Map, Sample, Score, Truth
 
 _WITH_CURVES = ("disparity", "depth", "flow")
+_ENDINGS = ("mask", "labels")
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class Judge:
             specs = [spec for spec in protocol.specs if spec.resolution == resolution]
             prepared = prepare(protocol, estimate, ready)
             scores |= measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
-            left_out += _left_out(sample, specs, prepared, ready)
+            left_out += _left_out(sample, protocol, specs, prepared, ready)
             if not resolution and protocol.quantity in _WITH_CURVES:
                 curve = _curve(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
@@ -234,11 +235,26 @@ class Judge:
 
 
 def _left_out(
-    sample: Sample, specs: Iterable[ScoreSpec], prepared: Prepared, ready: Ready
+    sample: Sample,
+    protocol: Protocol,
+    specs: Iterable[ScoreSpec],
+    prepared: Prepared,
+    ready: Ready,
 ) -> Iterable[str]:
-    """Regions and scores that this sample cannot have."""
-    yield from (f"{sample.id}@{region}" for region in ready.unavailable)
-    yield from (f"{sample.id}: {spec.id}" for spec in specs if lacking(prepared, spec))
+    """Regions and scores that this sample cannot have, but for those that only some may have."""
+    foreign = {name for name in protocol.may_have if name not in ready.items}
+    for region, why in ready.unavailable.items():
+        if not any(f"needs {name}" in why for name in foreign):
+            yield f"{sample.id}@{region}"
+    for spec in specs:
+        if any(not _is_foreign(name, protocol, foreign) for name in lacking(prepared, spec)):
+            yield f"{sample.id}: {spec.id}"
+
+
+def _is_foreign(need: str, protocol: Protocol, foreign: set[str]) -> bool:
+    """Whether what a metric lacks is, or is made of, what only some samples have."""
+    words = protocol.derived.get(need, "").partition(":")[2].split(",")
+    return need in foreign or any(f"{w}_{end}" in foreign for w in words for end in _ENDINGS)
 
 
 def _curve(prepared: Prepared) -> Curve:

@@ -129,7 +129,7 @@ def _score(
         count=state.count,
         missing=state.missing,
         total=total_of(spec.metric, state, missing, **spec.params),
-        unit=spec.metric.unit.of(quantity),
+        unit=spec.metric.unit_of(quantity, spec.params),
         state=state,
         alignment=asdict(prepared.alignment) if prepared.alignment else None,
     )

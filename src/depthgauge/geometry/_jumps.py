@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import Misuse
+from depthgauge.geometry._checks import need_jump, need_window
 from depthgauge.geometry._maps import as_map, as_plane, need_same_size
 from depthgauge.types import Map, Mask, is_known
 
@@ -60,9 +60,10 @@ class Jumps:
     def directions(self, starts: Indices, ends: Indices) -> NDArray[np.float32]:
         """Unit vectors of the truth from one pixel to another; 0 where both are the same."""
         flat = self.truth.reshape(-1, self.truth.shape[2])
-        difference = flat[ends] - flat[starts]
+        # The square of a large float32 is infinite.
+        difference = flat[ends].astype(np.float64) - flat[starts]
         length = np.linalg.norm(difference, axis=1, keepdims=True)
-        unit: NDArray[np.float32] = np.zeros_like(difference)
+        unit = np.zeros(difference.shape, np.float32)
         np.divide(difference, length, out=unit, where=length > 0)
         return unit
 
@@ -78,8 +79,7 @@ def find_jumps(
     """
     values, ahead = as_map(truth), as_plane(order, "the order")
     need_same_size(ahead, values, ("the order", "the truth"))
-    if not 0 <= jump < np.inf:
-        raise Misuse(f"jump is {jump:g}; it must be finite and cannot be negative")
+    need_jump(jump)
     if objects is None:
         objects = np.zeros((0, 0), np.int32)
     else:
@@ -117,10 +117,9 @@ def continue_surfaces(jumps: Jumps, chosen: Indices, seeds: Seeds, window: int) 
         (H, W, C), at least a jump away from the truth; NaN where there is no seed.
 
     Raises:
-        Misuse: The window is not odd and positive.
+        Misuse: The window is not odd, or wider than 99 px.
     """
-    if window < 1 or window % 2 == 0:
-        raise Misuse(f"window is {window}; a window's width is odd and positive")
+    need_window(window)
     from depthgauge.geometry import _edge_kernels as kernels
 
     height, width, channels = jumps.truth.shape

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.errors import Misuse
+from depthgauge.geometry._checks import need_bends, need_window
 from depthgauge.geometry._jumps import find_jumps
 from depthgauge.geometry._maps import as_map
 from depthgauge.types import Map, Mask
@@ -33,20 +33,19 @@ def fitted_curvature(values: Map, window: int = 9) -> Map:
 
     Args:
         values: (H, W) or (H, W, C); of several channels the largest.
-        window: Width in px, odd, at least 3.
+        window: Width in px, odd, from 3 to 99.
 
     Returns:
         float32 (H, W), per px squared; NaN where the window leaves the image or has missing values.
 
     Raises:
-        Misuse: The window is not odd or below 3.
+        Misuse: The window is not odd, or not from 3 to 99.
 
     >>> y, x = np.mgrid[0:5, 0:5]
     >>> fitted_curvature(0.5 * x * x - 2 * y * y, 5)[2, 2]
     np.float32(4.0)
     """
-    if window < 3 or window % 2 == 0:
-        raise Misuse(f"window is {window}; it must be odd and at least 3 to show a bend")
+    need_window(window, least=3)  # two pixels show no bend
     array = as_map(values)
     from depthgauge.geometry import _fit_kernels as kernels
 
@@ -85,13 +84,12 @@ def find_surfaces(
         jump: In the truth's unit.
         bend: In the truth's unit per px squared.
         flat: In the truth's unit per px squared.
-        window: Width in px, odd, at least 3.
+        window: Width in px, odd, from 3 to 99.
 
     Raises:
-        Misuse: A negative jump, a bend below flat, or a window that is not odd or below 3.
+        Misuse: A negative jump, a bend below flat, or a window that is not odd and from 3 to 99.
     """
-    if not 0 <= flat <= bend:
-        raise Misuse(f"flat is {flat:g} and bend {bend:g}; they must be 0 <= flat <= bend")
+    need_bends(flat, bend)
     values = as_map(truth)
     first = values if values.ndim == 2 else values[..., 0]
     edge = find_jumps(values, first, jump).sides().edge

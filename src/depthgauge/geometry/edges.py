@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse
+from depthgauge.geometry._checks import need_length
 from depthgauge.geometry._jumps import Indices, Jumps, Seeds, continue_surfaces, find_jumps
 from depthgauge.geometry._maps import as_map
 from depthgauge.geometry.distances import distance_to, nearest_pixel
@@ -30,6 +31,11 @@ class Edges:
     """f: the foreground continued into M_b, and the truth on M_f; NaN elsewhere."""
     background_map: Map
     """b: the background continued into M_f, and the truth on M_b; NaN elsewhere."""
+
+    @property
+    def boundary_px(self) -> Map:
+        """Distance to the boundary, which runs between two pixels of M_d, half a px from each."""
+        return self.distance_px + np.float32(0.5)
 
 
 def front(truth: Map, quantity: str) -> Map:
@@ -92,11 +98,11 @@ def find_edges(
         order: (H, W), larger in front; see `front`.
         jump: In the truth's unit.
         reach: Euclidean distance in px.
-        window: Width in px, odd.
+        window: Width in px, odd, at most 99.
 
     Raises:
         WrongShape: Truth and order are not of one size.
-        Misuse: A negative jump or reach, or a window that is not odd.
+        Misuse: A negative jump or reach, or a window that is not odd or too wide.
 
     >>> found = find_edges(*2 * [np.array([[1, 1, 5, 5]], np.float32)], reach=1)
     >>> found.background, found.foreground_map
@@ -128,19 +134,25 @@ def edges_from_mask(
         jump: Differences up to this one are no discontinuity, as at the feet of an object that
             stands on the ground.
         reach: Euclidean distance in px.
-        window: Width in px, odd.
+        window: Width in px, odd, at most 99.
 
     Raises:
         WrongShape: Truth, order and mask are not of one size.
-        Misuse: A negative jump or reach, or a window that is not odd.
+        Misuse: A negative jump or reach, or a window that is not odd or too wide.
     """
-    jumps = find_jumps(truth, order, jump, np.ascontiguousarray(mask, np.int32))
+    jumps = find_jumps(truth, order, jump, _numbered(mask))
     return _edges(jumps, reach, window, truth.shape)
 
 
+def _numbered(objects: NDArray[np.generic]) -> NDArray[np.int32]:
+    """The same objects by numbers that fit: labels may be larger, and far apart."""
+    if np.can_cast(objects.dtype, np.int32):
+        return np.ascontiguousarray(objects, np.int32)
+    return np.searchsorted(np.unique(objects), objects).astype(np.int32)
+
+
 def _edges(jumps: Jumps, reach: int, window: int, shape: tuple[int, ...]) -> Edges:
-    if reach < 0:
-        raise Misuse(f"reach is {reach}; a distance cannot be negative")
+    need_length("reach", reach)
     edge, in_front, behind = jumps.sides()
     chosen, foreground, background = _near(jumps, in_front, behind, reach)
     # A pixel that is both is nearest to nothing that has a side.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import Misuse
+from depthgauge.geometry._checks import need_length
 from depthgauge.geometry._jumps import Indices, Jumps, Seeds, continue_surfaces, find_jumps
 from depthgauge.geometry._maps import need_same_size
 from depthgauge.geometry.distances import distance_to, nearest_pixel
@@ -71,8 +71,7 @@ def find_structures(
     (array([[0, 0, 1, 1, 0, 0, 0]], dtype=int32),
      array([[ 5., 5., 5., 5., 5., 5., nan]], dtype=float32))
     """
-    if width < 0:
-        raise Misuse(f"width is {width}; it cannot be negative")
+    need_length("width", width)
     jumps = find_jumps(truth, order, jump)
     mask = _stands_out(jumps, _thin(jumps, width), width)
     return _around(jumps, mask, None, reach, truth.shape)
@@ -102,12 +101,13 @@ def structures_from_masks(
         WrongShape: Truth, order and masks are not of one size.
         Misuse: A negative jump or reach.
     """
-    jumps = find_jumps(truth, order, jump)
-    need_same_size(mask, truth, ("the mask", "the truth"))
+    inside = np.not_equal(mask, 0)
+    # A structure is whole, however steep it is: it may jump at its outline only.
+    jumps = find_jumps(truth, order, jump, np.ascontiguousarray(inside, np.int32))
     if surrounding is not None:
         need_same_size(surrounding, truth, ("the surrounding", "the truth"))
         surrounding = np.not_equal(surrounding, 0)
-    return _around(jumps, jumps.known & np.not_equal(mask, 0), surrounding, reach, truth.shape)
+    return _around(jumps, jumps.known & inside, surrounding, reach, truth.shape)
 
 
 def _thin(jumps: Jumps, width: int) -> Mask:
@@ -147,8 +147,7 @@ def _around(
     """Everything else that there is to say about structures."""
     from scipy import ndimage
 
-    if reach < 0:
-        raise Misuse(f"reach is {reach}; a distance cannot be negative")
+    need_length("reach", reach)
     chosen = nearest_pixel(mask, None if surrounding is not None else reach)
     if surrounding is None:
         surrounding = _behind(jumps, mask, chosen)

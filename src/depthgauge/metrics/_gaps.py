@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from depthgauge.geometry.distances import distance_to
+from depthgauge.metrics._judged import distance, judged_pixels, part, shown
 from depthgauge.types import Map, Mask, State, is_known
 
 SCALES = {"scale": ("log", "linear")}
@@ -38,3 +41,70 @@ def finish_gaps(state: State, missing: str) -> float:
     total = present + lost if missing in ("bad", "interpolate") else present
     n = state.count if missing == "skip" else state.count + state.missing
     return 100.0 * total / n if n else math.nan
+
+
+class GapsOfErrors:
+    """The steps of a metric of the gaps between pixels whose error is at most a threshold."""
+
+    within: ClassVar[tuple[str, str] | None] = None
+    """A thing that it needs, and the mask of it outside of which nothing is judged or good."""
+
+    @classmethod
+    def measure(
+        cls,
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        threshold: float = 1.0,
+        scale: str = "log",
+        cap_px: int = 1000,
+        **things: Any,
+    ) -> State:
+        """Sums of the gaps."""
+        estimate, good, judged = cls._judge(estimate, truth, region, threshold, things)
+        return gap_state(gaps(good, scale, cap_px), estimate, judged)
+
+    @staticmethod
+    def finish(
+        state: State,
+        *,
+        missing: str,
+        threshold: float = 1.0,
+        scale: str = "log",
+        cap_px: int = 1000,
+    ) -> float:
+        """100 times the mean gap."""
+        return finish_gaps(state, missing)
+
+    @classmethod
+    def error_map(
+        cls,
+        estimate: Map,
+        truth: Map,
+        *,
+        threshold: float = 1.0,
+        scale: str = "log",
+        cap_px: int = 1000,
+        **things: Any,
+    ) -> Map:
+        """100 times the gap at each pixel that is judged."""
+        _, good, judged = cls._judge(estimate, truth, None, threshold, things)
+        return shown(100.0 * gaps(good, scale, cap_px), judged)
+
+    @classmethod
+    def _judge(
+        cls,
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        threshold: float,
+        things: Mapping[str, Any],
+    ) -> tuple[Map, Mask, Mask]:
+        """The estimate, the good pixels and the judged ones."""
+        estimate, truth, judged = judged_pixels(estimate, truth, region)
+        good = distance(estimate, truth) <= np.float32(threshold)
+        if cls.within is not None:
+            mask = part(things, cls.within, truth)
+            good, judged = good & mask, judged & mask
+        return estimate, good, judged

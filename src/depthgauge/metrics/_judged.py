@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,26 +55,32 @@ def distance(first: Map, second: Map) -> Map:
     return np.asarray(np.hypot(difference[..., 0], difference[..., 1]), np.float32)
 
 
-def one_sided(
-    estimate: Map,
-    truth: Map,
-    region: Mask | None,
-    side: Mask,
-    quantity: str,
-    threshold: float,
-    *,
-    too: Literal["near", "far"],
-) -> Judged:
-    """Which pixels of one side of an edge are too near, or too far, by more than a threshold.
+def part(things: Mapping[str, Any], path: tuple[str, str], values: Map) -> NDArray[Any]:
+    """A mask or a map of one of the things that a metric was given, by both of their names.
 
-    Nearer is a larger disparity or a smaller depth.
+    Raises:
+        WrongShape: It is not of the maps' size.
+    """
+    thing, name = path
+    found: NDArray[Any] = getattr(things[thing], name)
+    need_size(found, f"the {thing}' {name}", values)
+    return found
+
+
+def crossed(estimate: Map, truth: Map, region: Mask | None, side: Mask, other: Map) -> Judged:
+    """Which pixels of one side of an edge are nearer to the other side's value than to the truth.
+
+    Args:
+        estimate: The estimate.
+        truth: The truth.
+        region: What is judged of the side; None for all of it.
+        side: The pixels of the side.
+        other: The other side's values, continued into this one; NaN where nobody knows.
     """
     estimate, truth, judged = judged_pixels(estimate, truth, region)
     need_size(side, "what is judged", truth)
-    more = estimate - truth
-    if (too == "far") != (quantity == "depth"):
-        more = -more
-    return more > np.float32(threshold), estimate, judged & side
+    fails = distance(estimate, other) < distance(estimate, truth)
+    return fails, estimate, judged & side & is_known(other)
 
 
 def mean_state(values: NDArray[Any], judged: Mask) -> State:

@@ -61,6 +61,11 @@ class Metric:
             return math.inf if math.isinf(high) else max(abs(low), abs(high))
         return high if self.better == "lower" else low
 
+    def unit_of(self, quantity: str, params: Mapping[str, Any]) -> str:
+        """The unit of a score: a mean times 100 is in hundredths."""
+        unit, factor = self.unit.of(quantity), params.get("factor", 1)
+        return f"{1 / factor:g} {unit}" if factor not in (0, 1) else unit
+
     def bind(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters with defaults filled in and types checked."""
         for name in params:

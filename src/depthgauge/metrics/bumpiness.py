@@ -59,7 +59,7 @@ class _MeanBend:
 
 @metric(
     "bumpiness",
-    unit=Unit.QUANTITY,
+    unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
     of=NUMBERS,
@@ -93,7 +93,7 @@ class Bumpiness(_MeanBend):
 
 @metric(
     "smoothing",
-    unit=Unit.QUANTITY,
+    unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
     of=NUMBERS,
@@ -125,7 +125,7 @@ class Smoothing(_MeanBend):
 
 @metric(
     "weak_bumpiness",
-    unit=Unit.QUANTITY,
+    unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
     of=NUMBERS,
@@ -163,7 +163,7 @@ class WeakBumpiness(_MeanBend):
 
 @metric(
     "light_field_bumpiness",
-    unit=Unit.QUANTITY,
+    unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
     of=NUMBERS,

@@ -7,17 +7,11 @@ extrapolated across the edge. `one_sided.py` has the simple variants with a thre
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from depthgauge.metrics._judged import (
-    Judged,
-    distance,
-    judged_pixels,
-    need_size,
-    shown,
-)
+from depthgauge.metrics._judged import Judged, crossed, shown
 from depthgauge.metrics._metric import metric
 from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
@@ -27,24 +21,14 @@ if TYPE_CHECKING:
 
 NUMBERS = ("disparity", "depth")
 WEIGHTS = {"weight": ("none", "distance")}
-HALF_PX = np.float32(0.5)
-"""From the centre of a pixel of an edge to the boundary, which runs between two of them."""
 
 
-def _other_side(estimate: Map, truth: Map, region: Mask | None, side: Mask, other: Map) -> Judged:
-    """Which pixels of one side have an estimate that is nearer to the other side's value."""
-    estimate, truth, judged = judged_pixels(estimate, truth, region)
-    need_size(other, "what the edges give", truth)
-    crossed = distance(estimate, other) < distance(estimate, truth)
-    return crossed, estimate, judged & side & is_known(other)
-
-
-def _weighted_state(crossed: Mask, estimate: Map, judged: Mask, weights: Map) -> State:
-    """Weights of the pixels that crossed, of those with an estimate and of those without."""
+def _weighted_state(fails: Mask, estimate: Map, judged: Mask, weights: Map) -> State:
+    """Weights of the pixels that fail, of those with an estimate and of those without."""
     present = judged & is_known(estimate)
     sums = [
         np.sum(weights[mask], dtype=np.float64)
-        for mask in (crossed & present, present, judged & ~present)
+        for mask in (fails & present, present, judged & ~present)
     ]
     count = int(np.count_nonzero(present))
     return State(count, int(np.count_nonzero(judged)) - count, np.array(sums))
@@ -62,15 +46,46 @@ def _finish_weighted(state: State, missing: str) -> float:
 def _weights(edges: Edges, weight: str) -> Map:
     """What each pixel counts: 1, or its distance to the boundary."""
     if weight == "distance":
-        return edges.distance_px + HALF_PX
+        return edges.boundary_px
     return np.ones_like(edges.distance_px)
 
 
-def _weighted_map(crossed: Mask, estimate: Map, judged: Mask, weights: Map) -> Map:
+def _weighted_map(fails: Mask, estimate: Map, judged: Mask, weights: Map) -> Map:
     """A map whose mean is the score: 0, or 100 times the pixel's share of the mean weight."""
     judged = judged & is_known(estimate)
     mean = np.mean(weights[judged], dtype=np.float64) if judged.any() else 1.0
-    return shown(np.where(crossed, 100.0 * weights / mean, 0.0), judged)
+    return shown(np.where(fails, 100.0 * weights / mean, 0.0), judged)
+
+
+class _Crossed:
+    """The steps that both share: each says which side it judges, and what lies on the other."""
+
+    side: ClassVar[str]
+    """A mask of the edges."""
+    other: ClassVar[str]
+    """A map of the edges: the other side, continued into this one."""
+
+    @classmethod
+    def measure(
+        cls, estimate: Map, truth: Map, region: Mask | None, *, edges: Edges, weight: str = "none"
+    ) -> State:
+        """Weights of the pixels on the wrong side, of all that are estimated and of the missing."""
+        return _weighted_state(*cls._judge(estimate, truth, region, edges), _weights(edges, weight))
+
+    @staticmethod
+    def finish(state: State, *, missing: str, weight: str = "none") -> float:
+        """Percentage of the weight that is on the wrong side."""
+        return _finish_weighted(state, missing)
+
+    @classmethod
+    def error_map(cls, estimate: Map, truth: Map, *, edges: Edges, weight: str = "none") -> Map:
+        """What each pixel of the side adds to the mean: 0 where it is not on the wrong side."""
+        return _weighted_map(*cls._judge(estimate, truth, None, edges), _weights(edges, weight))
+
+    @classmethod
+    def _judge(cls, estimate: Map, truth: Map, region: Mask | None, edges: Edges) -> Judged:
+        side, other = getattr(edges, cls.side), getattr(edges, cls.other)
+        return crossed(estimate, truth, region, side, other)
 
 
 @metric(
@@ -85,7 +100,7 @@ def _weighted_map(crossed: Mask, estimate: Map, judged: Mask, weights: Map) -> M
     needs=("edges",),
     choices=WEIGHTS,
 )
-class ForegroundFattening:
+class ForegroundFattening(_Crossed):
     """Percentage of the background beside edges that is estimated as foreground.
 
     M_b is the background within reach of a discontinuity, f the foreground that is extrapolated
@@ -101,24 +116,7 @@ class ForegroundFattening:
     (50.0, 25.0)
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map, truth: Map, region: Mask | None, *, edges: Edges, weight: str = "none"
-    ) -> State:
-        """Weights of fattened, of estimated and of missing pixels."""
-        fat = _other_side(estimate, truth, region, edges.background, edges.foreground_map)
-        return _weighted_state(*fat, _weights(edges, weight))
-
-    @staticmethod
-    def finish(state: State, *, missing: str, weight: str = "none") -> float:
-        """Percentage of the weight that is fattened."""
-        return _finish_weighted(state, missing)
-
-    @staticmethod
-    def error_map(estimate: Map, truth: Map, *, edges: Edges, weight: str = "none") -> Map:
-        """What each pixel of M_b adds to the mean: 0 where it is not fattened."""
-        fat = _other_side(estimate, truth, None, edges.background, edges.foreground_map)
-        return _weighted_map(*fat, _weights(edges, weight))
+    side, other = "background", "foreground_map"
 
 
 @metric(
@@ -133,7 +131,7 @@ class ForegroundFattening:
     needs=("edges",),
     choices=WEIGHTS,
 )
-class ForegroundThinning:
+class ForegroundThinning(_Crossed):
     """Percentage of the foreground beside edges that is estimated as background.
 
     The counterpart of `foreground_fattening`: M_f is the foreground within reach of a
@@ -145,21 +143,4 @@ class ForegroundThinning:
     50.0
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map, truth: Map, region: Mask | None, *, edges: Edges, weight: str = "none"
-    ) -> State:
-        """Weights of thinned, of estimated and of missing pixels."""
-        thin = _other_side(estimate, truth, region, edges.foreground, edges.background_map)
-        return _weighted_state(*thin, _weights(edges, weight))
-
-    @staticmethod
-    def finish(state: State, *, missing: str, weight: str = "none") -> float:
-        """Percentage of the weight that is thinned."""
-        return _finish_weighted(state, missing)
-
-    @staticmethod
-    def error_map(estimate: Map, truth: Map, *, edges: Edges, weight: str = "none") -> Map:
-        """What each pixel of M_f adds to the mean: 0 where it is not thinned."""
-        thin = _other_side(estimate, truth, None, edges.foreground, edges.background_map)
-        return _weighted_map(*thin, _weights(edges, weight))
+    side, other = "foreground", "background_map"

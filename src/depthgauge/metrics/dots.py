@@ -20,8 +20,16 @@ RULES = {"rule": ("at_least", "more_than")}
 def _dots(boxes: Labels, sizes_of_dots: Labels, sizes: int) -> NDArray[np.int64]:
     """The number of the dot that each pixel belongs to, one for each box and size; 0 for none."""
     inside = (boxes > 0) & (sizes_of_dots > 0) & (sizes_of_dots <= sizes)
-    numbers = (boxes.astype(np.int64) - 1) * sizes + sizes_of_dots
-    return np.where(inside, numbers, 0)
+    size = _numbered(sizes_of_dots[inside])
+    box = _numbered(boxes[inside])
+    numbers = np.zeros(inside.shape, np.int64)
+    numbers[inside] = 1 + _numbered(box * (1 + size.max(initial=0)) + size)
+    return numbers
+
+
+def _numbered(labels: Labels) -> NDArray[np.int64]:
+    """0, 1, 2 ... for the labels that there are, which may be large and far apart."""
+    return np.searchsorted(np.unique(labels), labels)
 
 
 def _found(

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 QUARTER = 0.25
 """An estimate this share of the jump away from a side still belongs to it."""
-HALF_PX = np.float32(0.5)
-"""From the centre of a pixel of an edge to the boundary, which runs between two of them."""
 STEPS_PER_PX = 2
 """Shifts are tried in halves of a pixel: no map places an edge more exactly."""
 
@@ -57,7 +55,7 @@ def _beside(estimate: Map, truth: Map, edges: Edges, piece: int) -> _Beside:
     maps = (estimate, truth, edges.foreground_map, edges.background_map)
     own, true, front, back = (values.reshape(*shape, -1) for values in maps)
     take_sides(own, true, edges.foreground, edges.background, front, back, QUARTER, side, taken)
-    depth = np.where(side != 0, edges.distance_px + HALF_PX, 0) * side
+    depth = np.where(side != 0, edges.boundary_px, 0) * side
     reach = int(np.max(np.abs(depth), initial=0.0))
     pieces = np.full(shape, -1, np.int32)
     # By the edge's pixels in front alone, so that both sides of a boundary are of one piece; from

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.metrics._gaps import SCALES, finish_gaps, gap_state, gaps
+from depthgauge.metrics._gaps import SCALES, GapsOfErrors
 from depthgauge.metrics._judged import (
     Judged,
+    crossed,
     distance,
     finish_mean,
     finish_share,
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
 NUMBERS = ("disparity", "depth")
 
 
-def found_pixels(estimate: Map, truth: Map, structures: Structures, threshold: float) -> Mask:
-    """M_a (equation 4.10): the pixels of fine structures whose error is at most the threshold."""
-    need_size(structures.mask, "the structures' mask", truth)
-    near = distance(estimate, truth) <= np.float32(threshold)
-    return np.asarray(structures.mask & near)
-
-
 @metric(
     "porosity",
     unit=Unit.RATIO,
@@ -50,7 +44,7 @@ def found_pixels(estimate: Map, truth: Map, structures: Structures, threshold: f
     needs=("structures",),
     choices=SCALES,
 )
-class Porosity:
+class Porosity(GapsOfErrors):
     """How badly fine structures are sampled: 100 times the mean logarithm of the gaps in them.
 
     For each pixel of a structure, the distance in px to the nearest pixel of any structure whose
@@ -65,48 +59,14 @@ class Porosity:
     50.0
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        structures: Structures,
-        threshold: float = 1.0,
-        scale: str = "log",
-        cap_px: int = 1000,
-    ) -> State:
-        """Sums of the gaps."""
-        estimate, truth, judged = judged_pixels(estimate, truth, region)
-        found = found_pixels(estimate, truth, structures, threshold)
-        return gap_state(gaps(found, scale, cap_px), estimate, judged & structures.mask)
+    within = ("structures", "mask")
 
-    @staticmethod
-    def finish(
-        state: State,
-        *,
-        missing: str,
-        threshold: float = 1.0,
-        scale: str = "log",
-        cap_px: int = 1000,
-    ) -> float:
-        """100 times the mean gap."""
-        return finish_gaps(state, missing)
 
-    @staticmethod
-    def error_map(
-        estimate: Map,
-        truth: Map,
-        *,
-        structures: Structures,
-        threshold: float = 1.0,
-        scale: str = "log",
-        cap_px: int = 1000,
-    ) -> Map:
-        """100 times the gap at each pixel of a structure."""
-        estimate, truth, judged = judged_pixels(estimate, truth, None)
-        found = found_pixels(estimate, truth, structures, threshold)
-        return shown(100.0 * gaps(found, scale, cap_px), judged & structures.mask)
+def found_pixels(estimate: Map, truth: Map, structures: Structures, threshold: float) -> Mask:
+    """M_a (equation 4.10): the pixels of fine structures whose error is at most the threshold."""
+    need_size(structures.mask, "the structures' mask", truth)
+    near = distance(estimate, truth) <= np.float32(threshold)
+    return np.asarray(structures.mask & near)
 
 
 def fragments(
@@ -210,11 +170,8 @@ class Fragmentation:
 
 def _fattened(estimate: Map, truth: Map, region: Mask | None, structures: Structures) -> Judged:
     """Which pixels around structures are nearer to the structures' values than to their truth."""
-    estimate, truth, judged = judged_pixels(estimate, truth, region)
-    need_size(structures.surrounding, "the structures' surrounding", truth)
-    front = structures.foreground_map
-    fat = distance(estimate, front) < distance(estimate, truth)
-    return fat, estimate, judged & structures.surrounding & is_known(front)
+    around, front = structures.surrounding, structures.foreground_map
+    return crossed(estimate, truth, region, around, front)
 
 
 @metric(

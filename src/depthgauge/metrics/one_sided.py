@@ -7,18 +7,74 @@ for Middlebury's images, the 4D Light Field Benchmark 0.15 px.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
-from depthgauge.metrics._judged import finish_share, one_sided, share_map, share_state
+import numpy as np
+
+from depthgauge.metrics._judged import (
+    Judged,
+    finish_share,
+    judged_pixels,
+    part,
+    share_map,
+    share_state,
+)
 from depthgauge.metrics._metric import metric
 from depthgauge.types import Map, Mask, State
 from depthgauge.units import Unit
 
-if TYPE_CHECKING:
-    from depthgauge.geometry.edges import Edges
-    from depthgauge.geometry.structures import Structures
-
 NUMBERS = ("disparity", "depth")
+
+
+class _OneSided:
+    """The steps that all four share: each says which pixels it judges, and for what."""
+
+    side: ClassVar[tuple[str, str]]
+    """The thing that it needs, and the mask of it that it judges."""
+    too: ClassVar[Literal["near", "far"]]
+
+    @classmethod
+    def measure(
+        cls,
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        quantity: str,
+        threshold: float = 6.0,
+        **things: Any,
+    ) -> State:
+        """Number of pixels that are too near or too far."""
+        return share_state(*cls._judge(estimate, truth, region, quantity, threshold, things))
+
+    @staticmethod
+    def finish(state: State, *, missing: str, threshold: float = 6.0) -> float:
+        """Percentage of pixels that are."""
+        return finish_share(state, missing)
+
+    @classmethod
+    def error_map(
+        cls, estimate: Map, truth: Map, *, quantity: str, threshold: float = 6.0, **things: Any
+    ) -> Map:
+        """100 where a pixel that is judged is too near or too far, 0 where it is not."""
+        return share_map(*cls._judge(estimate, truth, None, quantity, threshold, things))
+
+    @classmethod
+    def _judge(
+        cls,
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        quantity: str,
+        threshold: float,
+        things: Mapping[str, Any],
+    ) -> Judged:
+        estimate, truth, judged = judged_pixels(estimate, truth, region)
+        more = estimate - truth
+        if (cls.too == "far") != (quantity == "depth"):
+            more = -more
+        return more > np.float32(threshold), estimate, judged & part(things, cls.side, truth)
 
 
 @metric(
@@ -32,7 +88,7 @@ NUMBERS = ("disparity", "depth")
     revision=1,
     needs=("edges", "quantity"),
 )
-class FatteningSimple:
+class FatteningSimple(_OneSided):
     """Percentage of the background beside edges that is estimated too near by a threshold.
 
     Nearer is a larger disparity or a smaller depth; the threshold is in the quantity's unit (6 px
@@ -45,34 +101,8 @@ class FatteningSimple:
     50.0
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        edges: Edges,
-        quantity: str,
-        threshold: float = 6.0,
-    ) -> State:
-        """Number of pixels that are too near."""
-        side = edges.background
-        return share_state(
-            *one_sided(estimate, truth, region, side, quantity, threshold, too="near")
-        )
-
-    @staticmethod
-    def finish(state: State, *, missing: str, threshold: float = 6.0) -> float:
-        """Percentage of pixels that are."""
-        return finish_share(state, missing)
-
-    @staticmethod
-    def error_map(
-        estimate: Map, truth: Map, *, edges: Edges, quantity: str, threshold: float = 6.0
-    ) -> Map:
-        """100 where a pixel of M_b is too near, 0 where it is not."""
-        side = edges.background
-        return share_map(*one_sided(estimate, truth, None, side, quantity, threshold, too="near"))
+    side = ("edges", "background")
+    too = "near"
 
 
 @metric(
@@ -86,7 +116,7 @@ class FatteningSimple:
     revision=1,
     needs=("edges", "quantity"),
 )
-class ThinningSimple:
+class ThinningSimple(_OneSided):
     """Percentage of the foreground beside edges that is estimated too far by a threshold.
 
     The counterpart of `fattening_simple`.
@@ -97,34 +127,8 @@ class ThinningSimple:
     50.0
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        edges: Edges,
-        quantity: str,
-        threshold: float = 6.0,
-    ) -> State:
-        """Number of pixels that are too far."""
-        side = edges.foreground
-        return share_state(
-            *one_sided(estimate, truth, region, side, quantity, threshold, too="far")
-        )
-
-    @staticmethod
-    def finish(state: State, *, missing: str, threshold: float = 6.0) -> float:
-        """Percentage of pixels that are."""
-        return finish_share(state, missing)
-
-    @staticmethod
-    def error_map(
-        estimate: Map, truth: Map, *, edges: Edges, quantity: str, threshold: float = 6.0
-    ) -> Map:
-        """100 where a pixel of M_f is too far, 0 where it is not."""
-        side = edges.foreground
-        return share_map(*one_sided(estimate, truth, None, side, quantity, threshold, too="far"))
+    side = ("edges", "foreground")
+    too = "far"
 
 
 @metric(
@@ -138,7 +142,7 @@ class ThinningSimple:
     revision=1,
     needs=("structures", "quantity"),
 )
-class DetailFatteningSimple:
+class DetailFatteningSimple(_OneSided):
     """Percentage of the surrounding of fine structures that is estimated too near by a threshold.
 
     Nearer is a larger disparity or a smaller depth. With 0.15 px it is the 4D Light Field
@@ -150,34 +154,8 @@ class DetailFatteningSimple:
     50.0
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        structures: Structures,
-        quantity: str,
-        threshold: float = 6.0,
-    ) -> State:
-        """Number of pixels that are too near."""
-        side = structures.surrounding
-        return share_state(
-            *one_sided(estimate, truth, region, side, quantity, threshold, too="near")
-        )
-
-    @staticmethod
-    def finish(state: State, *, missing: str, threshold: float = 6.0) -> float:
-        """Percentage of pixels that are."""
-        return finish_share(state, missing)
-
-    @staticmethod
-    def error_map(
-        estimate: Map, truth: Map, *, structures: Structures, quantity: str, threshold: float = 6.0
-    ) -> Map:
-        """100 where a pixel of M_s is too near, 0 where it is not."""
-        side = structures.surrounding
-        return share_map(*one_sided(estimate, truth, None, side, quantity, threshold, too="near"))
+    side = ("structures", "surrounding")
+    too = "near"
 
 
 @metric(
@@ -191,7 +169,7 @@ class DetailFatteningSimple:
     revision=1,
     needs=("structures", "quantity"),
 )
-class FineThinning:
+class FineThinning(_OneSided):
     """Percentage of the pixels of fine structures that is estimated too far by a threshold.
 
     The counterpart of `detail_fattening_simple`. With 0.15 px it is the 4D Light Field Benchmark's
@@ -203,31 +181,5 @@ class FineThinning:
     50.0
     """
 
-    @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        structures: Structures,
-        quantity: str,
-        threshold: float = 6.0,
-    ) -> State:
-        """Number of pixels that are too far."""
-        side = structures.mask
-        return share_state(
-            *one_sided(estimate, truth, region, side, quantity, threshold, too="far")
-        )
-
-    @staticmethod
-    def finish(state: State, *, missing: str, threshold: float = 6.0) -> float:
-        """Percentage of pixels that are."""
-        return finish_share(state, missing)
-
-    @staticmethod
-    def error_map(
-        estimate: Map, truth: Map, *, structures: Structures, quantity: str, threshold: float = 6.0
-    ) -> Map:
-        """100 where a pixel of a structure is too far, 0 where it is not."""
-        side = structures.mask
-        return share_map(*one_sided(estimate, truth, None, side, quantity, threshold, too="far"))
+    side = ("structures", "mask")
+    too = "far"

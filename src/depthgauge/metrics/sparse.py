@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from depthgauge.metrics._gaps import SCALES, finish_gaps, gap_state, gaps
-from depthgauge.metrics._judged import distance, judged_pixels, shown, whole_region
+from depthgauge.metrics._gaps import SCALES, GapsOfErrors, finish_gaps, gap_state, gaps
+from depthgauge.metrics._judged import whole_region
 from depthgauge.metrics._metric import metric
 from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
@@ -85,7 +85,7 @@ class SpatialSparsity:
     missing_costs="is not good; `skip`: is left out of the mean.",
     choices=SCALES,
 )
-class SpatialBadPix:
+class SpatialBadPix(GapsOfErrors):
     """How large the areas without a good estimate are: 100 times the mean logarithm of the gaps.
 
     As `spatial_sparsity`, but only pixels whose error is at most the threshold end a gap, as they
@@ -97,44 +97,3 @@ class SpatialBadPix:
     >>> s["spatial_badpix:1,linear@all"].value
     50.0
     """
-
-    @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        threshold: float = 1.0,
-        scale: str = "log",
-        cap_px: int = 1000,
-    ) -> State:
-        """Sums of the gaps."""
-        estimate, truth, judged = judged_pixels(estimate, truth, region)
-        good = distance(estimate, truth) <= np.float32(threshold)
-        return gap_state(gaps(good, scale, cap_px), estimate, judged)
-
-    @staticmethod
-    def finish(
-        state: State,
-        *,
-        missing: str,
-        threshold: float = 1.0,
-        scale: str = "log",
-        cap_px: int = 1000,
-    ) -> float:
-        """100 times the mean gap."""
-        return finish_gaps(state, missing)
-
-    @staticmethod
-    def error_map(
-        estimate: Map,
-        truth: Map,
-        *,
-        threshold: float = 1.0,
-        scale: str = "log",
-        cap_px: int = 1000,
-    ) -> Map:
-        """100 times the gap at each pixel that has a truth."""
-        estimate, truth, judged = judged_pixels(estimate, truth, None)
-        good = distance(estimate, truth) <= np.float32(threshold)
-        return shown(100.0 * gaps(good, scale, cap_px), judged)

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from depthgauge.errors import BadScoreId
+from depthgauge.errors import BadScoreId, Misuse
 from depthgauge.regions.expressions import number_text
 
 Value: TypeAlias = int | float | str
 """What a parameter may be."""
 
 _KINDS: dict[str, type[Value]] = {"int": int, "float": float, "str": str}
+Check: TypeAlias = Callable[..., None]
+"""Takes all parameters by keyword and raises Misuse where they make no sense."""
+
 _WANTED = {int: "a whole number", float: "a number", str: "a word"}
 
 
@@ -38,6 +41,7 @@ class Computed:
     kinds: Mapping[str, type[Value]]
     doc: str
     compute: Callable[..., Any]
+    check: Check | None
 
     def bind(self, words: Sequence[str]) -> dict[str, Value]:
         """The parameters' values for the words of an expression, with defaults filled in."""
@@ -55,12 +59,23 @@ class Computed:
                 raise BadScoreId(
                     f"{self.kind} '{self.name}' needs its {param}: {self.name}:<{param}>."
                 )
-        return {param: value for param, value in values.items() if value is not None}
+        bound = {param: value for param, value in values.items() if value is not None}
+        self._judge(bound)
+        return bound
 
     def fill(self, words: Sequence[str]) -> tuple[str, ...]:
         """The same words, with the defaults of all parameters that were left out."""
         values = self.bind(words).values()
         return tuple(v if isinstance(v, str) else number_text(v) for v in values)
+
+    def _judge(self, values: Mapping[str, Value]) -> None:
+        """Refuses parameters now that would fail in the middle of a run."""
+        if self.check is None:
+            return
+        try:
+            self.check(**values)
+        except Misuse as problem:
+            raise BadScoreId(f"{self.kind} '{self.name}': {problem}.") from None
 
     def _value(self, param: str, word: str) -> Value:
         kind = self.kinds[param]
@@ -79,7 +94,10 @@ class Computed:
 
 
 def declaration(
-    function: Callable[..., Any], needs: Sequence[str], needs_any: Sequence[str]
+    function: Callable[..., Any],
+    needs: Sequence[str],
+    needs_any: Sequence[str],
+    check: Check | None,
 ) -> dict[str, Any]:
     """What a function says of itself: the fields of `Computed` that are not given by hand."""
     params, kinds = _declared(function, {*needs, *needs_any})
@@ -90,6 +108,7 @@ def declaration(
         "kinds": kinds,
         "doc": inspect.cleandoc(function.__doc__ or ""),
         "compute": function,
+        "check": check,
     }
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from depthgauge._registry import Registry, unknown
 from depthgauge.errors import BadScoreId, Unavailable
-from depthgauge.regions._computed import Computed, declaration
+from depthgauge.regions._computed import Check, Computed, declaration
 from depthgauge.regions.expressions import Atom, parse
 from depthgauge.types import Map
 
@@ -44,6 +44,7 @@ def derived(
     needs_any: Sequence[str] = (),
     cite: str = "",
     revision: int = 1,
+    check: Check | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated function as a maker and returns it unchanged.
 
@@ -54,6 +55,7 @@ def derived(
         needs_any: Items of which it takes the first that is there.
         cite: Where the definition comes from.
         revision: To be raised whenever the code may give another thing.
+        check: Takes all parameters by keyword and raises Misuse where they make no sense.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,7 +64,7 @@ def derived(
             cite=cite,
             revision=revision,
             makes=makes or name,
-            **declaration(function, needs, needs_any),
+            **declaration(function, needs, needs_any, check),
         )
         DERIVED.add(name, made, function.__module__)
         return function

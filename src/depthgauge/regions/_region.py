@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from depthgauge._registry import Registry
-from depthgauge.regions._computed import Computed, declaration
+from depthgauge.regions._computed import Check, Computed, declaration
 from depthgauge.types import Mask
 
 
@@ -38,6 +38,7 @@ def region(
     needs_any: Sequence[str] = (),
     cite: str = "",
     revision: int = 1,
+    check: Check | None = None,
 ) -> Callable[[Callable[..., Mask]], Callable[..., Mask]]:
     """Registers the decorated function under that name and returns it unchanged.
 
@@ -47,11 +48,15 @@ def region(
         needs_any: Items of which it takes the first that is there.
         cite: Where the definition comes from.
         revision: To be raised whenever the code may give other pixels.
+        check: Takes all parameters by keyword and raises Misuse where they make no sense.
     """
 
     def register(function: Callable[..., Mask]) -> Callable[..., Mask]:
         made = Region(
-            name=name, cite=cite, revision=revision, **declaration(function, needs, needs_any)
+            name=name,
+            cite=cite,
+            revision=revision,
+            **declaration(function, needs, needs_any, check),
         )
         REGIONS.add(name, made, function.__module__)
         return function

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from depthgauge.geometry._checks import need_jump, need_length, need_window
 from depthgauge.geometry.edges import Edges, edges_from_mask, find_edges, front
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
@@ -14,7 +15,13 @@ from depthgauge.types import Map, Mask
 _CITE = "Honauer 2019, 4.2.2"
 
 
-@derived("edges", needs=("quantity",), cite=_CITE)
+def _check(*, jump: float, reach: int, window: int, name: str = "") -> None:
+    need_jump(jump)
+    need_length("reach", reach)
+    need_window(window)
+
+
+@derived("edges", needs=("quantity",), cite=_CITE, check=_check)
 def edges(
     truth: Map, *, quantity: str, jump: float = 1.0, reach: int = 10, window: int = 5
 ) -> Edges:
@@ -33,7 +40,7 @@ def edges(
     return find_edges(truth, order, jump=jump, reach=reach, window=window)
 
 
-@derived("edges_from_mask", makes="edges", needs=("quantity", "items"), cite=_CITE)
+@derived("edges_from_mask", makes="edges", needs=("quantity", "items"), cite=_CITE, check=_check)
 def from_mask(
     truth: Map,
     *,

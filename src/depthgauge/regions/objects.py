@@ -30,8 +30,10 @@ def mask_of(items: Mapping[str, Any], name: str, truth: Map) -> Mask:
 
 def objects_of(
     items: Mapping[str, Any], name: str, truth: Map, *, pieces: bool = False
-) -> NDArray[np.int32]:
+) -> NDArray[np.generic]:
     """The sample's `<name>_labels`, else its `<name>_mask` as one object, or one for each piece.
+
+    What is above 0 is an object, everything else is 0.
 
     Raises:
         Unavailable: The sample has neither.
@@ -41,10 +43,10 @@ def objects_of(
     if item in items:
         labels = np.asarray(items[item])
         same_size(item, labels, truth)
-        return labels.astype(np.int32)
+        return np.where(labels > 0, labels, np.zeros_like(labels))
     mask = mask_of(items, name, truth)
     if not pieces:
-        return mask.astype(np.int32)
+        return mask
     from scipy import ndimage
 
     numbered: NDArray[np.int32] = ndimage.label(mask, np.ones((3, 3)), output=np.int32)[0]

@@ -121,50 +121,49 @@ def contrast_level(truth: Map, *, truth_view: TruthView, edges: Edges) -> Levels
     return np.where(near, levels[index], np.uint8(0))
 
 
-@region("low_texture", needs=("texture_level",), cite=_CITE)
+def _check_level(*, level: int) -> None:
+    if not 1 <= level <= 4:
+        raise Misuse(f"level is {level}; levels go from 1 (mild) to 4 (severe)")
+
+
+@region("low_texture", needs=("texture_level",), cite=_CITE, check=_check_level)
 def low_texture(truth: Map, *, texture_level: Levels, level: int = 1) -> Mask:
     """Pixels with little to match around them, of at least that level.
 
     By the root of the mean squared horizontal difference in 9 x 9 pixels: below 4 grey values
     (level 1), 2, 1, 0.5 (level 4). See the derived thing `texture_level`.
     """
-    return _at_least(texture_level, level)
+    return np.greater_equal(texture_level, level)
 
 
-@region("saturation", needs=("saturation_level",), cite=_CITE)
+@region("saturation", needs=("saturation_level",), cite=_CITE, check=_check_level)
 def saturation(truth: Map, *, saturation_level: Levels, level: int = 1) -> Mask:
     """Clipped pixels, of at least that level.
 
     One channel is clipped (level 1), all are (2), in a clump of half (3) or all (4) of 9 x 9
     pixels. See the derived thing `saturation_level`.
     """
-    return _at_least(saturation_level, level)
+    return np.greater_equal(saturation_level, level)
 
 
-@region("repetition", needs=("repetition_level",), cite=_CITE)
+@region("repetition", needs=("repetition_level",), cite=_CITE, check=_check_level)
 def repetition(truth: Map, *, repetition_level: Levels, level: int = 1) -> Mask:
     """Pixels whose surroundings look like another place in the row, of at least that level.
 
     The best other place within the disparity range fits by 0.8 (level 1), 0.9, 0.95, 0.98 (level
     4). See the derived thing `repetition_level`.
     """
-    return _at_least(repetition_level, level)
+    return np.greater_equal(repetition_level, level)
 
 
-@region("low_contrast", needs=("contrast_level",), cite=_CITE)
+@region("low_contrast", needs=("contrast_level",), cite=_CITE, check=_check_level)
 def low_contrast(truth: Map, *, contrast_level: Levels, level: int = 1) -> Mask:
     """Pixels near a discontinuity that the image hardly shows, of at least that level.
 
     Both sides differ by less than 32 (level 1), 16, 8, 4 (level 4) grey values in every channel.
     See the derived thing `contrast_level`; `edges` sets what is a discontinuity and what is near.
     """
-    return _at_least(contrast_level, level)
-
-
-def _at_least(levels: Levels, level: int) -> Mask:
-    if not 1 <= level <= 4:
-        raise Misuse(f"level is {level}; levels go from 1 (mild) to 4 (severe).")
-    return np.greater_equal(levels, level)
+    return np.greater_equal(contrast_level, level)
 
 
 def _below(measure: NDArray[np.floating[Any]], limits: tuple[float, ...]) -> Levels:

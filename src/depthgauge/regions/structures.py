@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from depthgauge.geometry._checks import need_jump, need_length
 from depthgauge.geometry.edges import front
 from depthgauge.geometry.structures import Structures, find_structures, structures_from_masks
 from depthgauge.regions._derived import derived
@@ -15,7 +16,13 @@ from depthgauge.types import Map, Mask
 _CITE = "Honauer 2019, 4.2.3"
 
 
-@derived("structures", needs=("quantity",), cite=_CITE)
+def _check(*, jump: float, reach: int, width: int = 0, name: str = "") -> None:
+    need_jump(jump)
+    need_length("reach", reach)
+    need_length("width", width)
+
+
+@derived("structures", needs=("quantity",), cite=_CITE, check=_check)
 def structures(
     truth: Map, *, quantity: str, jump: float = 1.0, width: int = 10, reach: int = 10
 ) -> Structures:
@@ -34,7 +41,13 @@ def structures(
     return find_structures(truth, order, jump=jump, width=width, reach=reach)
 
 
-@derived("structures_from_mask", makes="structures", needs=("quantity", "items"), cite=_CITE)
+@derived(
+    "structures_from_mask",
+    makes="structures",
+    needs=("quantity", "items"),
+    cite=_CITE,
+    check=_check,
+)
 def from_mask(
     truth: Map,
     *,

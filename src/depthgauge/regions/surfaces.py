@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from depthgauge.geometry._checks import need_bends, need_jump, need_window
 from depthgauge.geometry.continuity import Surfaces, find_surfaces
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
@@ -10,7 +11,13 @@ from depthgauge.types import Map, Mask
 _CITE = "Honauer 2019, 4.2.1"
 
 
-@derived("surfaces", needs=("quantity",), cite=_CITE)
+def _check(*, jump: float, bend: float, flat: float, window: int) -> None:
+    need_jump(jump)
+    need_bends(flat, bend)
+    need_window(window, least=3)
+
+
+@derived("surfaces", needs=("quantity",), cite=_CITE, check=_check)
 def surfaces(
     truth: Map,
     *,

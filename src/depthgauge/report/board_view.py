@@ -116,7 +116,9 @@ def _notes(board: Board) -> list[str]:
 
 def _left_out(page: Page) -> list[str]:
     """That long families of scores are elsewhere."""
-    count = len(page.board.columns) - len(page.columns)
+    absent = {i for each in page.degradations if not any(each.filled) for i in each.score_ids}
+    here = absent.union(column.id for column in page.columns)
+    count = sum(column.id not in here for column in page.board.columns)
     if not count:
         return []
     return [f"{count} scores of numbered regions are drawn as curves below; the CSV has them too."]

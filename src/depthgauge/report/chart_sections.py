@@ -106,7 +106,7 @@ def stability_section(page: Page, styles: Styles) -> Section | None:
 
 def degradation_section(page: Page, styles: Styles) -> Section | None:
     """Scores along the axes of difficulty."""
-    if not page.degradations:
+    if not any(any(each.filled) for each in page.degradations):
         return None
     body = degradation_html(page.degradations, styles)
     return Section("degradation", "How scores degrade with difficulty", "Degradation", body)

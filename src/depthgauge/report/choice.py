@@ -15,7 +15,7 @@ MOST_SAMPLES = 12
 def choose_samples(
     board: Board, values: SampleValues, most: int = MOST_SAMPLES
 ) -> dict[str, tuple[str, ...]]:
-    """Samples to show, each with why it was chosen, such as `worst of sgbm`.
+    """Samples to show, each with why it was chosen, such as `worst of bm, sgbm`.
 
     The methods take turns in the order of the board: first the worst sample of each, then the
     best, then the median, by the main score, until there are enough samples.
@@ -23,13 +23,20 @@ def choose_samples(
     better = board.column(board.main).better
     labels = [row.label for row in board.rows if not row.oracle]
     ordered = {label: _in_order(values.get(label, {}), board.main, better) for label in labels}
-    chosen: dict[str, list[str]] = {}
+    chosen: dict[str, dict[str, list[str]]] = {}
     for what, place in (("worst", -1.0), ("best", 0.0), ("median", 0.5)):
         for label in labels:
             sample = _at(ordered[label], place)
             if sample is not None and (sample in chosen or len(chosen) < most):
-                chosen.setdefault(sample, []).append(f"{what} of {label}")
-    return {sample: tuple(why) for sample, why in sorted(chosen.items())}
+                chosen.setdefault(sample, {}).setdefault(what, []).append(label)
+    return {sample: _why(chosen[sample], len(labels)) for sample in sorted(chosen)}
+
+
+def _why(found: Mapping[str, Sequence[str]], methods: int) -> tuple[str, ...]:
+    return tuple(
+        f"{what} of {'all methods' if 1 < methods == len(labels) else ', '.join(labels)}"
+        for what, labels in found.items()
+    )
 
 
 def _in_order(

@@ -1,23 +1,30 @@
-"""The bar or wheel beside pictures that says what their colours mean."""
+"""The bar, wheel, ball or swatches beside pictures that says what their colours mean."""
 
 from __future__ import annotations
 
 from markupsafe import Markup
 
 from depthgauge.report._svg import Scale, chart, nice_ticks, path, tag, words
-from depthgauge.report.colours import LEVELS, colour_table, flow_wheel, hex_of
+from depthgauge.report.colours import (
+    LEVELS,
+    colour_table,
+    flow_wheel,
+    fragment_table,
+    hex_of,
+    normal_ball,
+)
 from depthgauge.report.heat import data_url
 from depthgauge.report.map_pictures import encode
 from depthgauge.report.page import ColourBar
 from depthgauge.report.pictures import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
 
 _WIDTH, _HEIGHT, _PAD, _STOPS = 186.0, 10.0, 11.0, 16
+_FRAGMENTS = 6
 
 
 def colour_bar(bar: ColourBar, name: str) -> Markup:
     """The bar with its range and unit, arrows where values go on, and the colours of no value."""
-    parts = _wheel(bar) if bar.colours == "wheel" else _gradient(bar, name)
-    y = 66.0 if bar.colours == "wheel" else 42.0
+    parts, y, about = _meaning(bar, name)
     masks = [("no estimate", MISSING_COLOURS[bar.colours])] if bar.missing else []
     masks += [("no truth", NO_TRUTH_COLOUR)] if bar.no_truth else []
     masks += [(bar.aside, ASIDE_COLOUR)] if bar.aside else []
@@ -26,8 +33,19 @@ def colour_bar(bar: ColourBar, name: str) -> Markup:
         parts.append(tag("rect", x=x, y=low, width=10, height=10, fill=colour))
         parts.append(words(text, x + 16, low + 9, "tick"))
     height = y - 4 + (18 if masks else 0) + (16 if len(masks) > 2 else 0)
-    about = f"from {bar.low:g} to {bar.high:g} {bar.unit}".strip()
     return chart(name, "Meaning of the colours", about, (_WIDTH + 30, height), *parts, class_="key")
+
+
+def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
+    """What is drawn, how far down it goes, and the same in words."""
+    if bar.colours == "normals":
+        return _ball(), 66.0, "the directions of surfaces, on a ball"
+    if bar.colours == "fragments":
+        return _swatches(), 38.0, "fragments, each in a colour of its own; dark: not found"
+    about = f"from {bar.low:g} to {bar.high:g} {bar.unit}".strip()
+    if bar.colours == "wheel":
+        return _wheel(bar), 66.0, about
+    return _gradient(bar, name), 42.0, about
 
 
 def _gradient(bar: ColourBar, name: str) -> list[Markup]:
@@ -81,4 +99,30 @@ def _wheel(bar: ColourBar) -> list[Markup]:
         tag("image", href=href, x=4, y=0, width=60, height=60),
         words("direction of motion", 74, 26, "tick"),
         words(rim, 74, 42, "tick"),
+    ]
+
+
+def _ball() -> list[Markup]:
+    href = data_url(encode(normal_ball(), lossless=True))
+    return [
+        tag("image", href=href, x=4, y=0, width=60, height=60),
+        words("a ball in these colours,", 74, 26, "tick"),
+        words("seen from the front", 74, 42, "tick"),
+    ]
+
+
+def _swatches() -> list[Markup]:
+    """Some colours of fragments, and the one of what was not found."""
+    table, side = fragment_table()[0], 10
+    parts = [
+        tag("rect", x=_PAD + side * k, y=4, width=side, height=side, fill=hex_of(table[k]))
+        for k in range(_FRAGMENTS)
+    ]
+    x = _PAD + side * _FRAGMENTS + 6
+    dark = MISSING_COLOURS["fragments"]
+    return [
+        *parts,
+        words("fragments", x, 13, "tick"),
+        tag("rect", x=_PAD, y=22, width=side, height=side, fill=dark),
+        words("not found", _PAD + 16, 31, "tick"),
     ]

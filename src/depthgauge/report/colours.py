@@ -1,7 +1,8 @@
-"""Colours of maps: tables from values to RGB, and the wheel of flow directions."""
+"""Colours of maps: tables from values to RGB, directions of flow and of surfaces, fragments."""
 
 from __future__ import annotations
 
+import colorsys
 import functools
 import math
 
@@ -69,6 +70,55 @@ def flow_wheel(size: int = 64) -> NDArray[np.uint8]:
     inside = np.hypot(u, v) <= 1
     picture = paint_flow(np.stack([u, v], axis=-1), np.ones(u.shape, bool), 1.0)
     return np.dstack([picture, np.where(inside, 255, 0).astype(np.uint8)])
+
+
+def paint_normals(normals: Map, known: Mask) -> Rgb:
+    """Unit normals as colours: light blue to the viewer, redder to the right, greener upwards.
+
+    Args:
+        normals: (H, W, 3) in camera axes (x right, y down, z forward); NaN where there is none.
+        known: Where there could be one.
+    """
+    # y down and z forward point away from what green and blue stand for.
+    share = (1 + np.nan_to_num(normals) * np.array([1, -1, -1], np.float32)) / 2
+    picture = np.rint(255 * np.clip(share, 0, 1)).astype(np.uint8)
+    return _with_masks(picture, is_known(normals), known, "normals")
+
+
+def normal_ball(size: int = 64) -> NDArray[np.uint8]:
+    """(size, size, 4) RGBA: the legend of `paint_normals`, a ball seen from the front."""
+    axis = np.linspace(-1, 1, size, dtype=np.float32)
+    x, y = np.meshgrid(axis, axis)
+    inside = np.hypot(x, y) <= 1
+    z = -np.sqrt(np.clip(1 - x * x - y * y, 0, 1))
+    picture = paint_normals(np.stack([x, y, z], axis=-1), np.ones(x.shape, bool))
+    return np.dstack([picture, np.where(inside, 255, 0).astype(np.uint8)])
+
+
+@functools.cache
+def fragment_table(count: int = 60) -> Rgb:
+    """(1, count, 3): colours of which those with near numbers are far from each other."""
+    golden = (math.sqrt(5) - 1) / 2
+    shades = ((0.85, 1.0), (0.55, 1.0), (0.9, 0.75))
+    colours = [
+        colorsys.hsv_to_rgb((0.1 + n * golden) % 1, *shades[n % len(shades)]) for n in range(count)
+    ]
+    table: Rgb = np.rint(255 * np.array(colours)).astype(np.uint8)[None]
+    table.setflags(write=False)
+    return table
+
+
+def paint_fragments(numbers: Map, known: Mask) -> Rgb:
+    """Each number in a colour of its own, as far as there are colours; 0 is dark.
+
+    Args:
+        numbers: (H, W): 1, 2 ... on fragments, 0 where nothing was found; NaN elsewhere.
+        known: Where there is truth.
+    """
+    table = fragment_table()[0]
+    found = np.nan_to_num(numbers) > 0
+    which = np.where(found, np.nan_to_num(numbers) - 1, 0).astype(np.intp) % len(table)
+    return _with_masks(table[which], found, known, "fragments")
 
 
 def rgb_of(text: str) -> tuple[int, int, int]:

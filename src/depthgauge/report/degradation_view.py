@@ -30,12 +30,17 @@ MEANING = (
 
 
 def degradation_html(found: Sequence[Degradation], styles: Mapping[str, Style]) -> Markup:
-    """All families; charts stand side by side where there is room."""
+    """All families; charts stand side by side where there is room.
+
+    Families of which no sample has a single pixel are only named.
+    """
+    absent = [f"{each.metric}@{each.stem}" for each in found if not any(each.filled)]
+    found = [each for each in found if any(each.filled)]
     labels = list(dict.fromkeys(label for each in found for label in each.lines))
     tables = [render("heat_table.html.j2", table=_table(each)) for each in found]
     return render(
         "curves.html.j2",
-        texts=[ABOUT],
+        texts=[ABOUT, *([f"No sample here has pixels of {', '.join(absent)}."] if absent else [])],
         legend=legend(labels, styles),
         charts=[
             axis_chart(lines_of(each), styles, f"degradation{k}") for k, each in enumerate(found)

@@ -21,6 +21,7 @@ from depthgauge.report.chart_sections import (
 from depthgauge.report.headline import headline
 from depthgauge.report.how_view import how_html
 from depthgauge.report.leaderboard import sample_names
+from depthgauge.report.numbered import shortened
 from depthgauge.report.page import Page
 from depthgauge.report.pictures_view import pictures_html
 from depthgauge.report.samples_view import samples_html
@@ -131,7 +132,7 @@ def _failures(page: Page, styles: Styles) -> Section | None:
 def _provenance(page: Page, styles: Styles) -> Section:
     made = page.provenance
     facts = [("date", made.date), ("host", made.host), *made.versions.items()]
-    hashes = [("protocol", page.protocol_hash), *made.hashes.items()]
+    hashes = list({"protocol": page.protocol_hash, **made.hashes}.items())
     options = [
         (row.label, ", ".join(f"{key} = {value}" for key, value in row.options.items()))
         for row in page.board.rows
@@ -143,13 +144,16 @@ def _provenance(page: Page, styles: Styles) -> Section:
         ("Hashes (SHA-256)", hashes),
     ]
     notes = [*page.notes, *made.notes, *_absent(page)]
+    left_out = shortened(made.left_out)
     body = render(
         "provenance.html.j2",
         notes=[notes] if notes else [],
         commands=[made.commands] if made.commands else [],
         lists=[(title, rows) for title, rows in lists if 0 < len(rows) <= _LONG],
         folded=[(title, rows) for title, rows in lists if len(rows) > _LONG],
-        left_out=[made.left_out] if made.left_out else [],
+        left_out=[(Markup("") if len(left_out) > _LONG else Markup(" open"), left_out)]
+        if left_out
+        else [],
     )
     return Section("provenance", "Where this comes from", "Provenance", body)
 

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
-from depthgauge.report.colours import paint, paint_flow, rgb_of
+from depthgauge.report.colours import (
+    Rgb,
+    paint,
+    paint_flow,
+    paint_fragments,
+    paint_normals,
+    rgb_of,
+)
 from depthgauge.report.outlines import Outline
 from depthgauge.report.page import ColourBar, Picture
 from depthgauge.report.pictures import ASIDE_COLOUR, error_limits
@@ -19,6 +26,8 @@ from depthgauge.types import Image, Map, Mask, is_known
 
 MOST_WIDE, MOST_PIXELS = 480, 480 * 360
 """What a picture of a report may measure: 12 samples x 10 methods then stay below 15 MB."""
+ROW_WIDE = 360
+"""Of the pictures in folded rows: there are many of them, so each is a little smaller."""
 _PHOTO_QUALITY, _LOSSLESS = 82, 101
 
 
@@ -51,7 +60,8 @@ def picture_of_map(
     """A map in the colours of a bar.
 
     Args:
-        values: (H, W) or, for the bar `wheel`, (H, W, 2); NaN where there is no estimate.
+        values: (H, W); for the bar `wheel` (H, W, 2), for `normals` (H, W, 3); NaN where there is
+            no estimate.
         known: Where there is truth; elsewhere the picture is grey.
         bar: What the colours mean; whether anything is out of range or missing is filled in here.
         caption: What it shows.
@@ -71,14 +81,23 @@ def picture_of_map(
         aside = np.isnan(values) & any_of_block(aside, size)
     else:
         values, known, aside = (middle_of_block(each, size) for each in (values, known, aside))
-    if bar.colours == "wheel":
-        picture = paint_flow(values, known, bar.high)
-    else:
-        picture = paint(values, known, bar.colours, bar.low, bar.high)
+    picture = _painted(values, known, bar)
     picture[aside & known] = rgb_of(ASIDE_COLOUR)
     if outline is not None:
         outline.draw(picture)
-    return Picture(encode(picture, lossless=True), size[::-1], caption, bar)
+    # Noise in three channels hardly shrinks without loss, and nobody reads values off normals.
+    data = encode(picture, lossless=bar.colours != "normals")
+    return Picture(data, size[::-1], caption, bar)
+
+
+def _painted(values: Map, known: Mask, bar: ColourBar) -> Rgb:
+    if bar.colours == "wheel":
+        return paint_flow(values, known, bar.high)
+    if bar.colours == "normals":
+        return paint_normals(values, known)
+    if bar.colours == "fragments":
+        return paint_fragments(values, known)
+    return paint(values, known, bar.colours, bar.low, bar.high)
 
 
 def value_bar(truth: Map, quantity: str, unit: str) -> ColourBar:

@@ -12,6 +12,12 @@ import numpy as np
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.measure import Prepared, lacking
+from depthgauge.report.fragment_maps import (
+    FRAGMENT_COLOURS,
+    fragment_map,
+    fragment_words,
+    shows_fragments,
+)
 from depthgauge.report.region_words import first_paragraph
 from depthgauge.report.tables import show_number
 from depthgauge.types import Map, Mask
@@ -31,6 +37,8 @@ class MetricMaps:
     """By label, (H, W); NaN where there is nothing to judge, or no estimate to be judged."""
     captions: Mapping[str, str] = field(default_factory=dict)
     """By label: its name and score here."""
+    numbered: bool = False
+    """The maps hold numbers of fragments, 0 where there is none, and not errors."""
 
 
 def metric_maps(
@@ -52,13 +60,22 @@ def metric_maps(
         if not able:
             continue
         unit = spec.metric.unit.of(protocol.quantity)
+        captions = {label: _caption(label, spec, unit, scores or {}) for label in able}
+        numbered = shows_fragments(spec)
+        shown_of = fragment_map if numbered else error_map_of
+        maps = {label: shown_of(each, spec) for label, each in able.items()}
+        if numbered:
+            captions = {
+                label: f"{captions[label]}, {fragment_words(maps[label])}" for label in able
+            }
         yield MetricMaps(
             title=title,
             about=_about(spec),
             unit=unit,
             judged=judged_by(next(iter(able.values())), spec),
-            maps={label: error_map_of(each, spec) for label, each in able.items()},
-            captions={label: _caption(label, spec, unit, scores or {}) for label in able},
+            maps=maps,
+            captions=captions,
+            numbered=numbered,
         )
 
 
@@ -102,4 +119,5 @@ def _about(spec: ScoreSpec) -> str:
         f" Scored at resolution '{spec.resolution}'; drawn at the images' size, where lengths in "
         "px reach farther."
     )
-    return first_paragraph(spec.metric.doc) + (finer if spec.resolution else "")
+    more = FRAGMENT_COLOURS if shows_fragments(spec) else ""
+    return first_paragraph(spec.metric.doc) + more + (finer if spec.resolution else "")

@@ -25,8 +25,8 @@ class ColourBar:
     high: float
     unit: str
     colours: str = "viridis"
-    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, or `wheel` for flow, where `high` is its
-    rim."""
+    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`; `wheel` for flow, where `high` is its
+    rim; `normals` and `fragments`, which have no range."""
     below: bool = False
     """Some values lie below `low` and have its colour."""
     above: bool = False

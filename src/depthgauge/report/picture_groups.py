@@ -13,6 +13,7 @@ from depthgauge.report.map_pictures import (
     value_bar,
 )
 from depthgauge.report.metric_maps import MetricMaps
+from depthgauge.report.normal_row import normals_row
 from depthgauge.report.outlines import Outline
 from depthgauge.report.page import (
     ColourBar,
@@ -24,7 +25,7 @@ from depthgauge.report.page import (
 )
 from depthgauge.report.picture_rows import best_quarter_row, metric_rows, outlined_row
 from depthgauge.report.scatter import count_pairs, scatter_edges
-from depthgauge.types import Image, Map, is_known
+from depthgauge.types import Image, Map, Rig, is_known
 from depthgauge.units import QUANTITY_UNITS
 
 
@@ -57,6 +58,8 @@ class SampleMaps:
     """(H, W): the error of the best method of each pixel."""
     outline: Outline | None = None
     """The truth's discontinuities, to be drawn over estimates."""
+    rig: Rig | None = None
+    """Through which surface normals are seen; None: they are not shown."""
     metric_maps: Iterable[MetricMaps] = ()
     """What metrics see; taken once, one metric after the other."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -89,6 +92,8 @@ def _rows(maps: SampleMaps, own: str, unit: str) -> Iterator[PictureRow]:
         yield outlined_row(maps.estimates, maps.outline, maps.quantity, own)
     if maps.errors:
         yield best_quarter_row(maps.errors, is_known(maps.truth), unit)
+    if maps.rig is not None:
+        yield normals_row(maps.truth, maps.estimates, maps.quantity, maps.rig)
     yield from metric_rows(maps.metric_maps, is_known(maps.truth))
 
 

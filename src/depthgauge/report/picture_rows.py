@@ -7,15 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from depthgauge.report.map_pictures import error_bar, picture_of_map, value_bar
+from depthgauge.report.map_pictures import ROW_WIDE, error_bar, picture_of_map, value_bar
 from depthgauge.report.metric_maps import MetricMaps
 from depthgauge.report.outlines import Outline
 from depthgauge.report.page import ColourBar, PictureRow
 from depthgauge.report.tables import show_number
 from depthgauge.types import Map, Mask
 
-_WIDE = 360
-"""There are many of them, so each is a little smaller."""
 _BEST = 25
 
 
@@ -26,7 +24,7 @@ def outlined_row(
     bar = value_bar(outline.truth, quantity, unit)
     everywhere = np.ones(outline.truth.shape[:2], bool)
     pictures = {
-        label: picture_of_map(values, everywhere, bar, label, outline=outline, wide=_WIDE)
+        label: picture_of_map(values, everywhere, bar, label, outline=outline, wide=ROW_WIDE)
         for label, values in estimates.items()
     }
     about = (
@@ -51,7 +49,7 @@ def best_quarter_row(errors: Mapping[str, Map], known: Mask, unit: str) -> Pictu
             bar,
             f"{label}, Q{_BEST} {show_number(limits[label])} {unit}".strip(),
             aside=np.isfinite(values) & np.isnan(kept[label]),
-            wide=_WIDE,
+            wide=ROW_WIDE,
         )
         for label, values in errors.items()
     }
@@ -90,7 +88,10 @@ def _looks(row: PictureRow) -> dict[str, bytes]:
 
 
 def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
-    if not any(np.nan_to_num(values[known]).any() for values in maps.maps.values()):
+    if not maps.judged.any():
+        return PictureRow(maps.title, f"{maps.about} This sample has nothing that it judges.", {})
+    seen = any(np.nan_to_num(values[known]).any() for values in maps.maps.values())
+    if not seen and not maps.numbered:
         return PictureRow(maps.title, f"{maps.about} Here it is 0 at every pixel.", {})
     bar, aside = _metric_bar(maps, known), known & ~maps.judged
     pictures = {
@@ -101,7 +102,7 @@ def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
             maps.captions.get(label, label),
             worst_of_block=True,
             aside=aside,
-            wide=_WIDE,
+            wide=ROW_WIDE,
         )
         for label, values in maps.maps.items()
     }
@@ -110,5 +111,7 @@ def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
 
 def _metric_bar(maps: MetricMaps, known: Mask) -> ColourBar:
     """As for errors; a percentage goes to 100 so that all or nothing looks the same everywhere."""
+    if maps.numbered:
+        return ColourBar(0.0, 1.0, "", "fragments", aside="no structure")
     bar = replace(error_bar(maps.maps.values(), known, maps.unit), aside="not measured")
     return replace(bar, high=100.0) if maps.unit == "%" and 0 <= bar.low < bar.high <= 100 else bar

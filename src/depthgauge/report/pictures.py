@@ -20,6 +20,8 @@ MISSING_COLOURS = {
     "viridis_r": "#ff6fd8",
     "YlOrRd": "#3f7fd8",
     "wheel": "#000000",
+    "normals": "#000000",
+    "fragments": "#1c1c1c",
 }
 NO_TRUTH_COLOUR = "#a6a6a6"
 ASIDE_COLOUR = "#707070"

@@ -165,6 +165,8 @@ def _axes(radar: Radar, scales: Sequence[AxisScale]) -> list[Markup]:
         x, y = _point(i, count, 1.1)
         side = "middle" if abs(x - _CENTRE[0]) < 8 else "start" if x > _CENTRE[0] else "end"
         y += 4 - (10 if y < _CENTRE[1] - 60 else -2 if y > _CENTRE[1] + 60 else 5)
+        if side == "middle":  # out of the way of its neighbours, which begin beside it
+            y += math.copysign(9, y - _CENTRE[1])
         parts.append(
             tag(
                 "text",

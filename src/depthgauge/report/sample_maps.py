@@ -15,6 +15,7 @@ from depthgauge.engine.measure import Prepared
 from depthgauge.engine.record import Run
 from depthgauge.metrics import METRICS
 from depthgauge.report.metric_maps import metric_maps
+from depthgauge.report.normal_row import rig_of
 from depthgauge.report.outlines import outline_of
 from depthgauge.report.picture_groups import SampleMaps
 from depthgauge.report.tables import show_number
@@ -36,7 +37,8 @@ def sample_maps(
     protocol = maps.run.protocol
     quantity = protocol.quantity
     labels = [row.label for row in board.rows if row.label in found]
-    truth = maps.truth(sample)
+    bare = maps.missing(sample)
+    truth = bare.truth
     ordered = {label: found[label] for label in labels}
     stack = [each.allowed for each in ordered.values()]
     threshold = _threshold(maps.run, board)
@@ -60,7 +62,8 @@ def sample_maps(
         if enough
         else None,
         least_error=least_error(stack, truth) if several else None,
-        outline=outline_of(protocol, maps.missing(sample)),
+        outline=outline_of(protocol, bare),
+        rig=rig_of(protocol, bare),
         metric_maps=metric_maps(protocol, ordered, _scores(maps.run, labels, sample)),
         notes=_notes(maps.run, board, sample),
         why=why,

@@ -2,7 +2,9 @@
 
 The cost of a value is d / (d + m): d is how far it is from perfect (or from good enough, where the
 profile says what that is) and m the median of that over the methods. It is 0 for a perfect value,
-1/2 for the median method, 2/3 for one twice as far from perfect and never above 1. So units cancel,
+1/2 for the median method, 2/3 for one twice as far from perfect and never above 1. Where most are
+nearly perfect, m is not less than 5 percentage points, or than what is good enough, or than half of
+the largest d: half a percent is little, even where all others lack nothing. So units cancel,
 factors count (which ranks would forget), and one method that fails altogether cannot outweigh
 everything else (which it would in a mean of scores divided by their median or their maximum).
 """
@@ -15,6 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
+_PERCENT = 5.0
+"""Percentage points from perfect below which methods are nearly perfect."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """What the values of one score are measured against."""
@@ -23,7 +29,7 @@ class Scale:
     """What is good enough, where the profile says so; else 0 for errors, 100 % where a higher
     percentage is better, otherwise the best method's value."""
     reach: float
-    """The median distance from perfect."""
+    """The distance from perfect that costs 1/2: the median one, unless that is hardly any."""
     median: float
     """The median value; of its absolutes where `better` is `zero`."""
     better: str
@@ -35,13 +41,12 @@ class Scale:
             return math.nan
         if math.isinf(distance):
             return 1.0
-        # Where half of the methods are perfect, whatever is not is as bad as can be.
         return distance / (distance + self.reach) if distance else 0.0
 
     @property
     def median_cost(self) -> float:
-        """That of the median method: 1/2, or 0 where it is perfect."""
-        return 0.5 if self.reach else 0.0
+        """That of the median method: 1/2, or less where it is nearly perfect."""
+        return self.cost(self.median)
 
     def distance(self, value: float) -> float:
         """How far a value is from perfect; what is better than that is not far at all."""
@@ -72,7 +77,19 @@ def make_scale(
     perfect = _perfect(finite, better, unit) if enough is None else enough
     distances = [_distance(value, perfect, better) for value in known]
     shown = [abs(value) for value in known] if better == "zero" else known
-    return Scale(perfect, statistics.median(distances), statistics.median(shown), better)
+    least = _least(distances, unit, enough)
+    reach = max(statistics.median(distances), least)
+    return Scale(perfect, reach, statistics.median(shown), better)
+
+
+def _least(distances: list[float], unit: str, enough: float | None) -> float:
+    """The smallest distance from perfect that may cost as much as half of the worst."""
+    if unit == "%":
+        return _PERCENT
+    if enough is not None:
+        return abs(enough)
+    finite = [distance for distance in distances if math.isfinite(distance)]
+    return max(finite, default=0.0) / 2 if statistics.median(distances) == 0 else 0.0
 
 
 def _perfect(known: list[float], better: str, unit: str) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -30,6 +31,8 @@ from depthgauge.errors import Unavailable
 _DECIMALS = 12
 """Costs that agree to so many are ties; what lies behind is rounding."""
 _FACTORS = (0.5, 2.0)
+_LONGEST = 6
+"""Numbered regions that still count one by one (materials, layers); more are bins of an axis."""
 
 
 def rank_by_profile(
@@ -76,11 +79,12 @@ def rank_by_profile(
 
 def _weigh(profile: Profile, values: Values) -> tuple[list[Weighed], list[Absent]]:
     total = math.fsum(weight.weight for weight in profile.weights)
+    whole = _without_series(values.table)
     weighed: list[Weighed] = []
     absent: list[Absent] = []
     for weight in profile.weights:
         share = weight.weight / total
-        matched = [i for i in values.table if any(fnmatchcase(i, p) for p in weight.scores)]
+        matched = [i for i in whole if any(fnmatchcase(i, p) for p in weight.scores)]
         told = [score_id for score_id in matched if values.has_any(score_id)]
         weighed += [_weighed(i, weight, share / len(told), values) for i in told]
         if not told:
@@ -90,6 +94,16 @@ def _weigh(profile: Profile, values: Values) -> tuple[list[Weighed], list[Absent
         raise _nothing(profile, values)
     covered = math.fsum(each.share for each in weighed)
     return [replace(each, share=each.share / covered) for each in weighed], absent
+
+
+def _without_series(score_ids: Iterable[str]) -> list[str]:
+    """The scores without those of long numbered families of regions.
+
+    The bins of one scene would outweigh the scores of all scenes.
+    """
+    known = list(score_ids)
+    stems = [re.sub(r"_\d+$", "", name) if "@" in name else name for name in known]
+    return [n for n, stem in zip(known, stems, strict=True) if stems.count(stem) <= _LONGEST]
 
 
 def _weighed(score_id: str, weight: Weight, share: float, values: Values) -> Weighed:

@@ -68,6 +68,10 @@ def read_estimate(path: Path, sample: Sample) -> Map:
     return np.ascontiguousarray(values)
 
 
+_WIDEST_BORDER = 64
+"""Px, both sides together; a map that lacks more is of another resolution."""
+
+
 def wrong_size(found: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[str, str]:
     """What is wrong with the size of an estimate, and what to do.
 
@@ -76,9 +80,10 @@ def wrong_size(found: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[str, st
     """
     (h, w), (height, width) = found[:2], wanted[:2]
     said = f"is {w}x{h} but must be {width}x{height}, the size of the views"
-    if height - h == width - w > 0 and (height - h) % 2 == 0:
+    cut = height - h
+    if cut == width - w and 0 < cut <= _WIDEST_BORDER and cut % 2 == 0:
         return (
-            f"{said}: a border of {(height - h) // 2} px is cut off.",
+            f"{said}: a border of {cut // 2} px is cut off.",
             "The evaluator accepts no cropped maps; fill the border, e.g. with the nearest values.",
         )
     return f"{said}.", "The evaluator resizes nothing; give it at that size."

@@ -1,0 +1,37 @@
+"""Parameters that make no sense are refused, each kind with one sentence.
+
+The regions' makers ask the same when a protocol is made, long before there is a map.
+"""
+
+from __future__ import annotations
+
+import math
+
+from depthgauge.errors import Misuse
+
+_WIDEST = 99
+"""px; a window holds its square of pixels, for each thread."""
+
+
+def need_jump(jump: float) -> None:
+    """Refuses a jump that is negative or not finite."""
+    if not 0 <= jump < math.inf:
+        raise Misuse(f"jump is {jump:g}; it must be finite and cannot be negative")
+
+
+def need_length(name: str, length_px: int) -> None:
+    """Refuses a width or a distance that is negative."""
+    if length_px < 0:
+        raise Misuse(f"{name} is {length_px}; a length cannot be negative")
+
+
+def need_window(window: int, least: int = 1) -> None:
+    """Refuses a window's width that is even, or beyond what anybody means."""
+    if not least <= window <= _WIDEST or window % 2 == 0:
+        raise Misuse(f"window is {window}; a window's width is odd, from {least} to {_WIDEST}")
+
+
+def need_bends(flat: float, bend: float) -> None:
+    """Refuses limits of curvature between which nothing is curved."""
+    if not 0 <= flat <= bend:
+        raise Misuse(f"flat is {flat:g} and bend {bend:g}; they must be 0 <= flat <= bend")
