@@ -11,6 +11,7 @@ from maps import seeds
 from scenes import make_scene, score, value
 from scipy import ndimage
 
+import depthgauge as dg
 from depthgauge.errors import BadScoreId
 from depthgauge.geometry.edges import find_edges, front
 
@@ -46,8 +47,8 @@ def quality(estimate, truth, **params):
 @pytest.mark.parametrize(("dx", "dy"), [(1, 0), (3, 1), (0, -4), (-3, 2)])
 def test_a_straight_edge_that_is_moved_is_perfect(degrees, dx, dy):
     truth, moved = as_map(half_plane(degrees)), as_map(half_plane(degrees, dx, dy))
-    # Where a diagonal meets the image's corner, one pixel has lost its neighbours.
-    assert quality(moved, truth) < 0.05
+    # Where a diagonal meets the corner of the image, a few pixels have lost their edge.
+    assert quality(moved, truth) < 0.15
 
 
 @pytest.mark.parametrize("grow", [-4, -2, 2, 4])
@@ -242,3 +243,12 @@ def test_a_map_without_edges_is_an_empty_region():
     found, state = score("edge_quality", truth, truth, {"edges": find_edges(truth, truth)})
     assert math.isnan(found)
     assert (state.count, state.missing) == (0, 0)
+
+
+@pytest.mark.parametrize("width", [3, 8, 30])
+@pytest.mark.parametrize("filled", [1.0, 9.0])
+def test_an_edge_that_is_not_there_is_as_bad_as_can_be(width, filled):
+    truth = np.ones((64, 64), np.float32)
+    truth[:, 20 : 20 + width] = 9
+    estimate = np.full_like(truth, filled)
+    assert dg.score(estimate, truth, "edge_quality")["edge_quality@all"].value > 95

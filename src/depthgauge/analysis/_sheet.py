@@ -43,7 +43,7 @@ def _column(run: Run, score_id: str) -> Column:
     spec = spec_of(run.protocol, score_id)
     metric, _, region = score_id.rpartition("@") if "@" in score_id else (score_id, "", "")
     if spec is not None:
-        unit = spec.metric.unit.of(run.protocol.quantity)
+        unit = spec.metric.unit_of(run.protocol.quantity, spec.params)
         return Column(score_id, metric, spec.region, unit, spec.metric.better)
     found = (result.summary.get(score_id) for result in run.results.values())
     unit = next((summary.unit for summary in found if summary is not None), "")

@@ -95,6 +95,28 @@ def _best_shifts(beside: _Beside, shift: float, tolerance: float) -> Map:
     return np.asarray(shifts[np.argmin(costs, axis=1)], np.float32)
 
 
+def _lost(beside: _Beside) -> NDArray[np.bool_]:
+    """Which pieces have lost their edge: around them, the estimate takes one side only."""
+    from depthgauge.metrics._edge_quality_kernels import BEHIND, FRONT
+
+    true = _both_around(beside, beside.side == -1, beside.side == 1)
+    return true & ~_both_around(beside, beside.taken == BEHIND, beside.taken == FRONT)
+
+
+def _both_around(beside: _Beside, behind: Mask, front: Mask) -> NDArray[np.bool_]:
+    """Whether there are pixels of both kinds in a piece or in those of the squares around it.
+
+    An edge that is moved may leave its square.
+    """
+    from scipy import ndimage
+
+    seen = np.zeros((beside.squares[0] * beside.squares[1] * 2, 2), bool)
+    for k, kind in enumerate((behind, front)):
+        seen[beside.pieces[kind & (beside.pieces >= 0)], k] = True
+    around = ndimage.maximum_filter(seen.reshape(*beside.squares, 2, 2), size=(3, 3, 1, 1))
+    return np.asarray(around.reshape(-1, 2).all(axis=1))
+
+
 def _misfits(
     estimate: Map,
     truth: Map,
@@ -115,7 +137,9 @@ def _misfits(
     best = _best_shifts(beside, shift, tolerance)
     marked = np.zeros(judged.shape, bool)
     mark_misfits(beside.taken, beside.depth, beside.pieces, best, tolerance, marked)
-    return marked, estimate, judged & (beside.pieces >= 0)
+    there = beside.pieces >= 0
+    marked[there] |= _lost(beside)[beside.pieces[there]]
+    return marked, estimate, judged & there
 
 
 @metric(
@@ -136,8 +160,9 @@ class EdgeQuality:
     lies more than a quarter of the jump from both. Each piece of the true edge (what lies in one
     square of `piece` px) is moved along its normal by up to `shift` px, and by no more than half
     the depth of M_f or M_b there, to where most pixels fit. A pixel still on the wrong side by more
-    than `tolerance` px, or on neither, is a misfit. Fat, thin and shifted objects with clean
-    outlines score 0; jagged, frayed, blurred and lost edges do not. For flow, the side is that
+    than `tolerance` px, or on neither, is a misfit; so is every pixel where around a piece only one
+    side is taken: the edge is lost. Fat, thin and shifted objects with clean outlines score 0;
+    jagged, frayed, blurred and lost edges do not. For flow, the side is that
     along the difference of the two vectors.
 
     >>> import numpy as np

@@ -16,7 +16,6 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
 _PERCENT = 5.0
 """Percentage points from perfect below which methods are nearly perfect."""
 
