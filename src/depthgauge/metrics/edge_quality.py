@@ -104,17 +104,18 @@ def _lost(beside: _Beside) -> NDArray[np.bool_]:
 
 
 def _both_around(beside: _Beside, behind: Mask, front: Mask) -> NDArray[np.bool_]:
-    """Whether there are pixels of both kinds in a piece or in those of the squares around it.
+    """Whether there are pixels of both kinds in a piece's square or in those around it.
 
-    An edge that is moved may leave its square.
+    An edge that is moved may leave its square, or turn the other way at a corner.
     """
     from scipy import ndimage
 
     seen = np.zeros((beside.squares[0] * beside.squares[1] * 2, 2), bool)
     for k, kind in enumerate((behind, front)):
         seen[beside.pieces[kind & (beside.pieces >= 0)], k] = True
-    around = ndimage.maximum_filter(seen.reshape(*beside.squares, 2, 2), size=(3, 3, 1, 1))
-    return np.asarray(around.reshape(-1, 2).all(axis=1))
+    squares = seen.reshape(*beside.squares, 2, 2).any(axis=2)
+    both = ndimage.maximum_filter(squares, size=(3, 3, 1)).all(axis=2)
+    return np.repeat(both.reshape(-1), 2)
 
 
 def _misfits(
