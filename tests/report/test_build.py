@@ -96,7 +96,13 @@ def test_best_median_and_worst_of_each_method_are_shown(small_run):
     assert "best of poor" in chosen["s5"]
     assert any("worst of poor" in chosen[name] for name in ("s1", "s2") if name in chosen)
     words = [why for reasons in chosen.values() for why in reasons]
-    assert len(words) == 9
+    named = [(w.partition(" of ")[0], m) for w in words for m in w.partition(" of ")[2].split(", ")]
+    wanted = {(w, m) for w in ("best", "median", "worst") for m in ("good", "fair", "poor")}
+    assert len(named) == len(set(named)) == 9
+    assert set(named) == wanted
+    alone = {label: {"s5": samples["s5"]} for label, samples in values_of(small_run).items()}
+    reasons = ("worst of all methods", "best of all methods", "median of all methods")
+    assert choose_samples(board, alone) == {"s5": reasons}
     assert choose_samples(board, values_of(small_run), most=1).keys() <= chosen.keys()
     assert len(choose_samples(board, values_of(small_run), most=2)) == 2
 

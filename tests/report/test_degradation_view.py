@@ -86,3 +86,17 @@ def test_a_short_family_without_an_axis_stays_in_the_tables(board):
     page = full_page(whole, degradations=(replace(found, declared=False),))
     assert len(page.columns) == len(whole.columns)
     assert 'class="chart axis"' in render_report(page)
+
+
+def test_families_that_no_sample_has_are_named_and_not_drawn(board):
+    whole, found = crowded(board)
+    empty = {label: (float("nan"),) * 4 for label in found.lines}
+    absent = replace(found, stem="dots", lines=empty, filled=(False,) * 4, score_ids=())
+    text = str(degradation_html([found, absent], styles_of(board)))
+    assert text.count('class="chart axis"') == 1
+    assert "No sample here has pixels of mae@dots." in text
+    assert "No sample here" not in str(degradation_html([found], styles_of(board)))
+    nothing = replace(absent, score_ids=found.score_ids)
+    text = render_report(full_page(whole, degradations=(nothing,)))
+    assert 'id="degradation"' not in text
+    assert "drawn as curves" not in text

@@ -9,7 +9,7 @@ import pytest
 
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.html import render_report, write_report
-from depthgauge.report.page import Page
+from depthgauge.report.page import Page, Provenance
 from depthgauge.report.samples_view import MANY_SAMPLES
 
 from .conftest import full_page, pictures_of
@@ -230,3 +230,19 @@ def test_pictures_go_before_numbers_do(board, tmp_path):
 def test_a_folder_that_is_not_there_is_one_sentence(page, tmp_path):
     with pytest.raises(DepthgaugeError, match="cannot be written"):
         write_report(tmp_path / "no" / "r.html", page)
+
+
+def test_a_long_list_of_what_was_left_out_is_short_and_folded(board):
+    few = Provenance(left_out=tuple(f"s@gap_{n}" for n in range(1, 16)))
+    text = render_report(full_page(board, provenance=few))
+    assert "<details open>\n<summary>Left out</summary>" in text
+    assert "<li>s@gap_1 to 15</li>" in text
+    many = Provenance(left_out=tuple(f"scene {c}" for c in "abcdefghijklmnop"))
+    text = render_report(full_page(board, provenance=many))
+    assert "<details>\n<summary>Left out</summary>" in text
+
+
+def test_the_protocol_has_one_hash(board):
+    made = Provenance(hashes={"protocol": "ab" * 32, "truth of s1": "cd"})
+    texts = Reader(render_report(full_page(board, provenance=made))).texts
+    assert texts.count("ab" * 32) == 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from markupsafe import Markup
+
 from depthgauge.io import write_text
 from depthgauge.report._templates import asset, content_hash, render
 from depthgauge.report.board_view import board_html
