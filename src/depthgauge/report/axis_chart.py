@@ -22,7 +22,7 @@ from depthgauge.report._svg import (
     words,
 )
 from depthgauge.report.series import Style, back_to_front, marker, style_for
-from depthgauge.report.tables import show_number
+from depthgauge.report.tables import show_amount
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 380.0, 44.0, 12.0, 28.0, 214.0
 _FEW, _FAR, _APART = 8, 50.0, 20.0
@@ -132,5 +132,5 @@ def _about(label: str, line: Sequence[float], shown: AxisLines) -> str:
     known = [(x, v) for x, v in zip(shown.x, line, strict=True) if math.isfinite(v)]
     if not known:
         return f"{label}: no values"
-    ends = [f"{show_number(v)} {shown.unit}".strip() + f" at {x:g}" for x, v in known]
+    ends = [f"{show_amount(v, shown.unit)} at {x:g}" for x, v in known]
     return f"{label}: from {ends[0]} to {ends[-1]}"

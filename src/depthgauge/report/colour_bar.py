@@ -17,6 +17,7 @@ from depthgauge.report.heat import data_url
 from depthgauge.report.map_pictures import encode
 from depthgauge.report.page import ColourBar
 from depthgauge.report.pictures import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
+from depthgauge.report.tables import unit_after_number
 
 _WIDTH, _HEIGHT, _PAD, _STOPS = 186.0, 10.0, 11.0, 16
 _FRAGMENTS = 6
@@ -42,7 +43,7 @@ def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
         return _ball(), 66.0, "the directions of surfaces, on a ball"
     if bar.colours == "fragments":
         return _swatches(), 38.0, "fragments, each in a colour of its own; dark: not found"
-    about = f"from {bar.low:g} to {bar.high:g} {bar.unit}".strip()
+    about = f"from {bar.low:g} to {bar.high:g}{unit_after_number(bar.unit)}"
     if bar.colours == "wheel":
         return _wheel(bar), 66.0, about
     return _gradient(bar, name), 42.0, about

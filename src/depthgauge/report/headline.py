@@ -6,6 +6,7 @@ import math
 
 from depthgauge.analysis.board import Board, Row
 from depthgauge.report.leaderboard import show_cell, show_interval
+from depthgauge.report.tables import unit_after_number
 
 _MOST = {"lower": "the lowest", "higher": "the highest", "zero": "the least biased"}
 
@@ -23,7 +24,8 @@ def headline(board: Board) -> str:
         return f"No method has a complete {board.main}: estimates are missing."
     best = [row for row in complete if row.cells[board.main].rank == 1] or complete[:1]
     column, cell = board.column(board.main), best[0].cells[board.main]
-    value = " ".join(filter(None, [show_cell(cell), column.unit, show_interval(cell)]))
+    amount = f"{show_cell(cell)}{unit_after_number(column.unit)}"
+    value = " ".join(filter(None, [amount, show_interval(cell)]))
     if len(complete) == 1:
         return f"{best[0].label} has a {board.main} of {value}."
     verb = "has" if len(best) == 1 else "share"

@@ -19,7 +19,7 @@ from depthgauge.report.fragment_maps import (
     shows_fragments,
 )
 from depthgauge.report.region_words import first_paragraph
-from depthgauge.report.tables import show_number
+from depthgauge.report.tables import show_amount
 from depthgauge.types import Map, Mask
 
 
@@ -110,7 +110,7 @@ def _caption(
     if math.isnan(value):
         return label
     region = "" if spec.region == "all" else f" on {spec.region}"
-    return f"{label}, {show_number(value)} {unit}".strip() + region
+    return f"{label}, {show_amount(value, unit)}{region}"
 
 
 def _about(spec: ScoreSpec) -> str:

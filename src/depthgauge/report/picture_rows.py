@@ -11,7 +11,7 @@ from depthgauge.report.map_pictures import ROW_WIDE, error_bar, picture_of_map, 
 from depthgauge.report.metric_maps import MetricMaps
 from depthgauge.report.outlines import Outline
 from depthgauge.report.page import ColourBar, PictureRow
-from depthgauge.report.tables import show_number
+from depthgauge.report.tables import show_amount
 from depthgauge.types import Map, Mask
 
 _BEST = 25
@@ -47,7 +47,7 @@ def best_quarter_row(errors: Mapping[str, Map], known: Mask, unit: str) -> Pictu
             kept[label],
             known,
             bar,
-            f"{label}, Q{_BEST} {show_number(limits[label])} {unit}".strip(),
+            f"{label}, Q{_BEST} {show_amount(limits[label], unit)}",
             aside=np.isfinite(values) & np.isnan(kept[label]),
             wide=ROW_WIDE,
         )

@@ -14,7 +14,7 @@ from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.report._svg import chart, path, room_for, shorten, tag, words
 from depthgauge.report.page import Radar, RadarAxis
 from depthgauge.report.series import HIGHLIGHTED, Style, back_to_front, marker, style_for
-from depthgauge.report.tables import show_number
+from depthgauge.report.tables import show_amount, show_number
 
 NORMALISATION = (
     "Each axis starts in the centre at the perfect value: 0 for errors, 100 % where a higher "
@@ -177,7 +177,7 @@ def _axes(radar: Radar, scales: Sequence[AxisScale]) -> list[Markup]:
                 text_anchor=side,
             )
         )
-        ring = f"ring at {show_number(scale.ring)} {axis.unit}".strip()
+        ring = f"ring at {show_amount(scale.ring, axis.unit)}"
         parts.append(words(ring, x, y + 13, "tick", side))
     return parts
 
@@ -219,7 +219,7 @@ def _about(radar: Radar) -> str:
     rows = []
     for label, values in radar.values.items():
         texts = [
-            f"{axis.name} {show_number(value)} {axis.unit}".strip()
+            f"{axis.name} {show_amount(value, axis.unit)}"
             for axis, value in zip(radar.axes, values, strict=True)
         ]
         rows.append(f"{label}: {', '.join(texts)}")

@@ -26,7 +26,7 @@ from depthgauge.report.radar import varied
 from depthgauge.report.samples_view import Cell, HeatTable, heat_of
 from depthgauge.report.section import Section
 from depthgauge.report.series import styles_of
-from depthgauge.report.tables import show_number
+from depthgauge.report.tables import show_amount, show_number
 
 _MOST_CHARTS = 6
 
@@ -118,7 +118,7 @@ def _leader(found: Robustness, level: int) -> tuple[str, str] | None:
     if not known:
         return None
     best = min(known, key=lambda label: rank_key(known[label], column.better))
-    return best, f"{show_number(known[best])} {column.unit}".strip()
+    return best, show_amount(known[best], column.unit)
 
 
 def _facts(found: Robustness) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from depthgauge.report.metric_maps import metric_maps
 from depthgauge.report.normal_row import rig_of
 from depthgauge.report.outlines import outline_of
 from depthgauge.report.picture_groups import SampleMaps
-from depthgauge.report.tables import show_number
+from depthgauge.report.tables import show_amount
 from depthgauge.types import Map
 from depthgauge.units import QUANTITY_UNITS
 
@@ -102,5 +102,5 @@ def _notes(run: Run, board: Board, sample: str) -> dict[str, str]:
             notes[row.label] = f"failed: {row.failed[sample]}"
             continue
         value = sample_values(run, row.label, board.main).get(sample, math.nan)
-        notes[row.label] = f"{column.metric} {show_number(value)} {column.unit}".strip()
+        notes[row.label] = f"{column.metric} {show_amount(value, column.unit)}"
     return notes

@@ -43,6 +43,22 @@ def show_number(value: float) -> str:
     return f"{value:.{decimals}f}" if decimals <= 9 else f"{value:.3e}"
 
 
+def show_amount(value: float, unit: str) -> str:
+    """A number with its unit.
+
+    >>> show_amount(2.5, "px"), show_amount(2.5, ""), show_amount(2.5, "0.01 px")
+    ('2.500 px', '2.500', '2.500 \u00d7 0.01 px')
+    """
+    return f"{show_number(value)}{unit_after_number(unit)}"
+
+
+def unit_after_number(unit: str) -> str:
+    """A unit as it stands behind a number: one that begins with a number itself is a factor."""
+    if not unit:
+        return ""
+    return f" \u00d7 {unit}" if unit[0].isdigit() else f" {unit}"
+
+
 def score_rows(scores: Mapping[str, Score]) -> Rows:
     """One row a score, with what it was made from."""
     return [
