@@ -29,6 +29,7 @@ TARGETS = {"pyramids": 8.0, "backgammon": 15.0}
 SLOWEST_S = 90.0
 BORDER_PX = 15
 SHARED = REPOSITORY.parent / "shared" / "data" / "lf-hci-antinous"
+EPINET = REPOSITORY.parent / "shared" / "data" / "lf-hci-epinet-results"
 _SOURCE = "src/depthgauge"
 SOURCES = (
     *(f"{_SOURCE}/methods/{name}.py" for name in ("lf_cost_volume", "lf_epi", "lf_pair")),
@@ -40,7 +41,7 @@ SOURCES = (
 
 
 @figure(
-    "light-field-methods",
+    "light-field",
     data="the four stratified scenes, 9x9 views of 512x512, truth of 5120x5120; antinous",
     sources=SOURCES,
 )
@@ -67,6 +68,18 @@ def light_field_methods() -> Iterator[Number]:
         yield _plain(f"antinous: BadPix(0.07) of {method}, %", bad)
         yield Number(f"antinous: seconds of {method}", seconds, SLOWEST_S / 2, SLOWEST_S / 2)
     yield Number("antinous: median error of the best, px", min(errors), 0.015, 0.015)
+    yield from _without_truth()
+
+
+def _without_truth() -> Iterator[Number]:
+    """What can be said of estimates whose truth nobody has: EPINET's of dino and cotton."""
+    for scene in ("dino", "cotton"):
+        path = EPINET / f"{scene}.epinet.pfm"
+        if not path.is_file():
+            raise Absent("the estimates of EPINET are not on this machine")
+        scores = dg.score(path, None, "weak_bumpiness", quantity="disparity")
+        value = scores["weak_bumpiness@all"].value
+        yield _plain(f"{scene}: weak bumpiness of EPINET's estimate, 0.01 px/px2", value)
 
 
 def _stratified(scene: str, found: dict[tuple[str, str], float]) -> Iterator[Number]:

@@ -398,7 +398,9 @@ def test_the_real_demo(shell, tmp_path):
     assert ran.out.startswith("Bad pixels")
     assert "Open my demo/report.html in a browser." in ran.out
     assert (tmp_path / "my demo" / "report.html").stat().st_size > 200_000
-    assert ran.err.startswith("1/3 ")
+    assert "Open my demo/light-fields.html in a browser." in ran.out
+    assert (tmp_path / "my demo" / "light-fields.html").stat().st_size > 200_000
+    assert ran.err.startswith("1/6 ")
     # Every command that it tells to try works as it stands there.
     lines = re.sub(r" \\\n +", " ", ran.err.partition("Then try:\n")[2]).splitlines()
     told = [line for line in lines if " report " in line or " score " in line]

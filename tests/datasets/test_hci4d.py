@@ -379,7 +379,7 @@ def test_a_scene_is_replaced_only_when_told(tmp_path):
     write(tmp_path, [sample()])
     folder = tmp_path / "training/cotton"
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(CannotWrite, match="holds a scene already; pass overwrite=True"):
+    with pytest.raises(CannotWrite, match="holds a scene already; say --overwrite"):
         write(tmp_path, [sample()])
     made = sample(seed=1)
     fewer = Inputs(

@@ -175,11 +175,11 @@ class TestDiscontinuities:
         assert self.thin["a0"] == 0
 
     def test_edge_quality_sees_the_shape_that_the_others_do_not(self):
-        """Beyond the thesis: fat and thin are clean, fuzzy is worst, rotated lies between."""
+        """Beyond the thesis: fat and thin are clean, a lost half is worst, then fuzzy, rotated."""
         found = measure("discontinuities", "edge_quality")
         assert found["a0"] == found["a1"] == found["a2"] == 0
         assert 2 < found["a5"] < 0.5 * found["a4"]
-        assert found["a4"] == max(found.values())
+        assert found["a3"] > 2 * found["a4"]
 
 
 class TestFineStructures:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,7 +134,8 @@ def command(out: Path, part: str | None, workers: int | None, json_to: str | Non
     chance, where each of them fails, and how fast it gets worse.
     """
     chosen = [PARTS[part]] if part else list(PARTS.values())
-    runs = [_show(each, out, workers, quiet=json_to == "-") for each in chosen]
+    steps = (f"{n}/{3 * len(chosen)}" for n in itertools.count(1))
+    runs = [_show(each, out, workers, steps, quiet=json_to == "-") for each in chosen]
     if json_to is not None:
         body = run_json(runs[0])
         write_json(json_to, body if len(runs) == 1 else {**body, "light_fields": run_json(runs[1])})
@@ -142,12 +144,14 @@ def command(out: Path, part: str | None, workers: int | None, json_to: str | Non
     click.get_current_context().exit(max(list_failures(run) for run in runs))
 
 
-def _show(part: Part, out: Path, workers: int | None, *, quiet: bool) -> Run:
+def _show(part: Part, out: Path, workers: int | None, steps: Iterator[str], *, quiet: bool) -> Run:
     """Makes the data, runs the methods, writes the page and prints a small table of it."""
-    say(f"making {part.what} with exact truth ...")
+    say(f"{next(steps)} making {part.what} with exact truth ...")
     with progress_bar("scenes") as step:
         part.make(out / part.folder, step)
-    say(f"running {len(part.methods)} methods (the first time, kernels are compiled) ...")
+    say(
+        f"{next(steps)} running {len(part.methods)} methods (the first time, kernels are compiled) ..."
+    )
     from depthgauge.engine.run import run
 
     folder = out / part.run
@@ -160,7 +164,7 @@ def _show(part: Part, out: Path, workers: int | None, *, quiet: bool) -> Run:
             workers=workers,
             progress=step,
         )
-    say("writing the report ...")
+    say(f"{next(steps)} writing the report ...")
     table = _write_report(done, part, out / part.page, folder)
     if not quiet:
         click.echo(table)
