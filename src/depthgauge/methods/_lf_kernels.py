@@ -1,8 +1,9 @@
-"""Cost volumes of light fields, compiled: their making, smoothing and minima.
+"""From the views of a light field to costs and slopes, compiled.
 
 Pictures are planes (channel, row, column), a cost volume is (row, column, disparity). Work is split
-into rows, strips of rows or paths that write to places of their own, so the number of threads never
-changes a bit. Loops are in functions of their own: those compile much faster than parallel ones.
+into strips of rows that write to places of their own, so the number of threads never changes a bit.
+Loops are in functions of their own, which compile much faster than parallel ones; all that a kernel
+calls is in its own file, because only changes of that file renew what numba has stored.
 """
 
 from __future__ import annotations
@@ -15,12 +16,115 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
-from depthgauge.methods._lf_spline_kernels import FAST, shifted
 
 Array = NDArray[Any]
 
+FAST = {"contract", "reassoc", "nsz"}  # sums may be reordered; NaN and infinity keep their meaning
 STRIP = 16  # rows whose views stay in the second-level cache
-_FAR = np.float32(1e30)
+_POLE = np.float32(math.sqrt(3.0) - 2.0)
+_REACH = 16  # powers of the pole vanish beyond
+_EDGE, _CORE, _HALF = np.float32(3 / 16), np.float32(10 / 16), np.float32(0.5)  # Scharr's taps
+
+# Interpolation.
+
+
+@compiled()
+def _spline_row(row: Array) -> None:
+    width = row.size
+    power = _POLE
+    for x in range(1, min(width, _REACH)):
+        row[0] += power * row[x]
+        power *= _POLE
+    for x in range(1, width):
+        row[x] += _POLE * row[x - 1]
+    last = _POLE / (_POLE * _POLE - np.float32(1))
+    row[width - 1] = last * (row[width - 1] + _POLE * row[width - 2])
+    for x in range(width - 2, -1, -1):
+        row[x] = _POLE * (row[x + 1] - row[x])
+
+
+@compiled()
+def _spline_columns(plane: Array) -> None:
+    height, width = plane.shape
+    power = _POLE
+    for y in range(1, min(height, _REACH)):
+        for x in range(width):
+            plane[0, x] += power * plane[y, x]
+        power *= _POLE
+    for y in range(1, height):
+        for x in range(width):
+            plane[y, x] += _POLE * plane[y - 1, x]
+    last = np.float32(36) * _POLE / (_POLE * _POLE - np.float32(1))
+    for x in range(width):
+        plane[height - 1, x] = last * (plane[height - 1, x] + _POLE * plane[height - 2, x])
+    for y in range(height - 2, -1, -1):
+        for x in range(width):
+            plane[y, x] = _POLE * (plane[y + 1, x] - np.float32(36) * plane[y, x])
+
+
+@compiled(parallel=True)
+def spline_coefficients(planes: Array) -> None:
+    """Turns (N, H, W) pictures into coefficients of the cubic B-splines through their pixels."""
+    for p in prange(planes.shape[0]):
+        for y in range(planes.shape[1]):
+            _spline_row(planes[p, y])
+        _spline_columns(planes[p])
+
+
+@compiled()
+def _taps(t: float) -> Any:
+    """Weights of four neighbouring coefficients at a fraction t of a pixel."""
+    u = 1.0 - t
+    first, last = u * u * u / 6.0, t * t * t / 6.0
+    second = (4.0 - 6.0 * t * t + 3.0 * t * t * t) / 6.0
+    third = 1.0 - first - second - last
+    return np.float32(first), np.float32(second), np.float32(third), np.float32(last)
+
+
+@compiled()
+def _mirrored(place: int, count: int) -> int:
+    """A place within 0..count-1; beyond an end it goes back, at most to the other end."""
+    inside = abs(place)
+    inside = 2 * (count - 1) - inside if inside >= count else inside
+    return max(inside, 0)
+
+
+@compiled(fastmath=FAST)
+def shifted(
+    coefficients: Array, right: float, down: float, top: int, rows: int, line: Array, out: Array
+) -> None:
+    """Rows of a picture, each pixel read from elsewhere; beyond its borders it is mirrored.
+
+    Args:
+        coefficients: (H, W) spline.
+        right: How many px further right is read.
+        down: How many px further down.
+        top: First row.
+        rows: How many.
+        line: Room for a row and, on both sides, what the shift leads out and three more.
+        out: (rows, W).
+    """
+    height, width = coefficients.shape
+    pad = (line.size - width) // 2
+    whole_x, whole_y = math.floor(right), math.floor(down)
+    a0, a1, a2, a3 = _taps(down - whole_y)
+    b0, b1, b2, b3 = _taps(right - whole_x)
+    for j in range(rows):
+        y = top + j + whole_y
+        r0 = coefficients[_mirrored(y - 1, height)]
+        r1 = coefficients[_mirrored(y, height)]
+        r2 = coefficients[_mirrored(y + 1, height)]
+        r3 = coefficients[_mirrored(y + 2, height)]
+        for x in range(width):
+            line[pad + x] = a0 * r0[x] + a1 * r1[x] + a2 * r2[x] + a3 * r3[x]
+        for x in range(pad):
+            line[pad - 1 - x] = line[pad + min(x + 1, width - 1)]
+            line[pad + width + x] = line[pad + max(width - 2 - x, 0)]
+        source = line[pad + whole_x - 1 : pad + whole_x + width + 2]
+        row = out[j]
+        for x in range(width):
+            row[x] = b0 * source[x] + b1 * source[x + 1] + b2 * source[x + 2] + b3 * source[x + 3]
+
 
 # The cost volume.
 
@@ -35,7 +139,7 @@ def _differences(delta: Array, centre: Array, top: int, rows: int, grey: Array) 
         for x in range(width):
             mean[x + 1] = 0
         for c in range(channels):
-            row, middle = delta[c, j], centre[c, min(max(top + j, 0), height - 1)]
+            row, middle = delta[c, j], centre[c, _mirrored(top + j, height)]
             for x in range(width):
                 row[x] -= middle[x]
                 mean[x + 1] += share * row[x]
@@ -181,129 +285,92 @@ def sweep(
         )
 
 
-@compiled(fastmath=FAST)
-def likeness(image: Array, y: int, x: int, j: int, i: int, tone: float) -> Any:
-    """From 1 for the same colour to 0; 1/e where channels differ by `tone` grey levels."""
-    apart = np.float32(0)
-    for c in range(image.shape[0]):
-        apart += abs(image[c, j, i] - image[c, y, x])
-    return np.float32(math.exp(-apart / (image.shape[0] * tone)))
+# Slopes.
 
 
 @compiled(fastmath=FAST)
-def _aggregate_row(
-    y: int, volume: Array, image: Array, radius: int, tone: float, scale: Array, out: Array
+def _add_products(along: Array, across: Array, weight: float, sums: Array) -> None:
+    ss, sx, xx = sums[0], sums[1], sums[2]
+    for x in range(1, along.size - 1):
+        a = _EDGE * (along[x - 1] + along[x + 1]) + _CORE * along[x]
+        b = _HALF * (across[x + 1] - across[x - 1])
+        ss[x] += weight * a * a
+        sx[x] += weight * a * b
+        xx[x] += weight * b * b
+
+
+@compiled(fastmath=FAST)
+def _tensor_strip(
+    top: int, coefficients: Array, middle: int, shear: float, pad: int, reach: Array, out: Array
 ) -> None:
-    height, width, disparities = volume.shape
-    total = np.zeros(disparities, np.float32)
-    for x in range(width):
-        total.fill(0)
-        weights = np.float32(0)
-        for j in range(max(y - radius, 0), min(y + radius + 1, height)):
-            for i in range(max(x - radius, 0), min(x + radius + 1, width)):
-                weight = likeness(image, y, x, j, i, tone)
-                weights += weight
-                costs = volume[j, i]
-                for d in range(disparities):
-                    total[d] += weight * costs[d]
-        factor = scale[y, x] / weights
-        for d in range(disparities):
-            out[y, x, d] = factor * total[d]
+    views, channels, height, width = coefficients.shape
+    rows = min(STRIP, height - top)
+    line = np.zeros(width + 2 * pad, np.float32)
+    stack = np.zeros((views, STRIP, width), np.float32)
+    along = np.zeros(width, np.float32)
+    across = np.zeros(width, np.float32)
+    out[:, :, top : top + rows] = 0
+    for c in range(channels):
+        for v in range(views):
+            right = -shear * (v - middle)
+            shifted(coefficients[v, c], right, 0.0, top, rows, line, stack[v])
+        for v in range(1, views - 1):
+            for j in range(rows):
+                before, here, after = stack[v - 1, j], stack[v, j], stack[v + 1, j]
+                for x in range(width):
+                    along[x] = _HALF * (after[x] - before[x])
+                    across[x] = _EDGE * (before[x] + after[x]) + _CORE * here[x]
+                if v <= middle:
+                    _add_products(along, across, reach[v], out[0, :, top + j])
+                if v >= middle:
+                    _add_products(along, across, reach[v], out[1, :, top + j])
 
 
 @compiled(parallel=True)
-def aggregate(
-    volume: Array, image: Array, radius: int, tone: float, scale: Array, out: Array
+def slope_tensors(
+    coefficients: Array, middle: int, shear: float, pad: int, reach: Array, out: Array
 ) -> None:
-    """Means over square windows of pixels that look like the middle one, times `scale` (H, W)."""
-    for y in prange(volume.shape[0]):
-        _aggregate_row(np.int64(y), volume, image, radius, tone, scale, out)
+    """Products of derivatives along a line of views and along x, at the middle view.
 
-
-# Semi-global matching.
-
-
-@compiled(fastmath=FAST)
-def _follow(
-    x: int, y: int, dx: int, dy: int, volume: Array, image: Array, how: Array, total: Array
-) -> None:
-    height, width, disparities = volume.shape
-    small, large, least, tone = how[0], how[1], how[2], how[3]
-    before = np.zeros(disparities + 2, np.float32)
-    now = np.zeros(disparities + 2, np.float32)
-    before[0] = before[disparities + 1] = now[0] = now[disparities + 1] = _FAR
-    lowest, jump = np.float32(0), large
-    while 0 <= x < width and 0 <= y < height:
-        costs, sums = volume[y, x], total[y, x]
-        limit = lowest + jump
-        found = _FAR
-        for d in range(disparities):
-            step = min(before[d], before[d + 2]) + small
-            value = costs[d] + min(min(before[d + 1], limit), step) - lowest
-            now[d + 1] = value
-            sums[d] += value
-            found = min(found, value)
-        lowest = found
-        before, now = now, before
-        if 0 <= x + dx < width and 0 <= y + dy < height:
-            jump = max(large * likeness(image, y, x, y + dy, x + dx, tone), least)
-        x += dx
-        y += dy
-
-
-@compiled(parallel=True)
-def follow_paths(volume: Array, image: Array, dx: int, dy: int, how: Array, total: Array) -> None:
-    """Semi-global matching along one of eight directions; adds to `total`.
+    The views are sheared first, so that points of one disparity stand still. Each derivative is
+    smoothed across its direction by the same three taps.
 
     Args:
-        volume: (H, W, D) costs.
-        image: (C, H, W).
-        dx: Direction to the right, -1, 0 or 1.
-        dy: Direction down.
-        how: Penalty of a change by one disparity, of larger changes, the least that edges of the
-            picture leave of that, and the grey levels at which they divide it by e.
-        total: (H, W, D).
+        coefficients: (N, C, H, W) splines of a line of views.
+        middle: Index of the centre view.
+        shear: That disparity, in px a step.
+        pad: Px that the farthest shift leads out of the picture, and three more.
+        reach: (N,) weight of each view.
+        out: (2, 3, H, W) along views squared, mixed, along x squared; of the views up to the
+            middle one, and of those from there on.
     """
-    height, width = volume.shape[:2]
-    first_x, first_y = (0 if dx >= 0 else width - 1), (0 if dy >= 0 else height - 1)
-    from_row = width if dy != 0 else 0
-    paths = from_row + (height if dx != 0 else 0)
-    for p in prange(paths):
-        k = np.int64(p)
-        if k < from_row:
-            _follow(k, first_y, dx, dy, volume, image, how, total)
-        elif dy == 0 or k - from_row != first_y:  # the corner's path began in the row
-            _follow(first_x, k - from_row, dx, dy, volume, image, how, total)
-
-
-@compiled()
-def _parabola(costs: Array, place: int) -> Any:
-    """Vertex of the parabola through the lowest cost next to a place, and its curvature."""
-    last = costs.size - 1
-    best = place
-    for d in range(max(place - 1, 0), min(place + 1, last) + 1):
-        if costs[d] < costs[best]:
-            best = d
-    if 0 < best < last:
-        before, after = costs[best - 1] - costs[best], costs[best + 1] - costs[best]
-        if before >= 0 and after >= 0 and before + after > 0:
-            return best + np.float32(0.5) * (before - after) / (before + after), before + after
-    return np.float32(best), np.float32(0)
+    height = coefficients.shape[2]
+    for s in prange((height + STRIP - 1) // STRIP):
+        _tensor_strip(np.int64(s) * STRIP, coefficients, middle, shear, pad, reach, out)
 
 
 @compiled(parallel=True)
-def parabolas(volume: Array, place: Array, vertex: Array, curvature: Array) -> None:
-    """Minima between disparities.
+def better_slopes(
+    tensor: Array, shear: float, most: float, floor: Array, disparity: Array, confidence: Array
+) -> None:
+    """Takes over the slopes that are more certain than what was found so far.
 
     Args:
-        volume: (H, W, D) costs.
-        place: (H, W) index of a disparity next to the minimum; negative: the lowest cost.
-        vertex: (H, W) the minimum's place, a fraction.
-        curvature: (H, W) second difference of the costs; 0 where there is no minimum.
+        tensor: (3, H, W) as `slope_tensors` gives it, smoothed.
+        shear: The disparity that was taken out.
+        most: Largest slope that is believed.
+        floor: (H, W) squared contrast at which certainty is halved.
+        disparity: (H, W) found so far.
+        confidence: (H, W) 0..1 of that.
     """
-    for y in prange(volume.shape[0]):
-        for x in range(volume.shape[1]):
-            first = place[y, x]
-            if first < 0:
-                first = volume[y, x].argmin()
-            vertex[y, x], curvature[y, x] = _parabola(volume[y, x], first)
+    for y in prange(disparity.shape[0]):
+        for x in range(disparity.shape[1]):
+            ss, sx, xx = tensor[0, y, x], tensor[1, y, x], tensor[2, y, x]
+            if xx > 0:
+                slope = sx / xx
+                # What the slope does not explain of the change from view to view.
+                left = max(ss - slope * sx, np.float32(0))
+                certain = xx / (xx + floor[y, x] + np.float32(4) * left)
+                if abs(slope) <= most and certain > confidence[y, x]:
+                    disparity[y, x] = shear + slope
+                    confidence[y, x] = certain

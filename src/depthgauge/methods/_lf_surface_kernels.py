@@ -1,4 +1,8 @@
-"""Cleaning and smoothing of disparity maps, guided by a picture, compiled."""
+"""From cost volumes to surfaces, compiled.
+
+Work is split into rows or paths that write to places of their own, so the number of threads never
+changes a bit.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,150 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
-from depthgauge.methods._lf_kernels import likeness
-from depthgauge.methods._lf_spline_kernels import FAST
 
 Array = NDArray[Any]
 
-STEP = np.float32(1 / math.sqrt(12.0))  # of the primal-dual scheme: its operator's norm is below 12
-TINY = np.float32(1e-12)  # less is 0: processors are slow with numbers below 1e-38
+FAST = {"contract", "reassoc", "nsz"}  # sums may be reordered; NaN and infinity keep their meaning
+_FAR = np.float32(1e30)
+_STEP = np.float32(1 / math.sqrt(12.0))  # of the primal-dual scheme, whose operator's norm is less
+_TINY = np.float32(1e-12)  # less is 0: processors are slow with numbers below 1e-38
 ROOMS, AHEAD = 11, 8  # maps that the scheme needs, and the place of the extrapolated surface
+
+# Costs.
+
+
+@compiled(fastmath=FAST)
+def _likeness(image: Array, y: int, x: int, j: int, i: int, tone: float) -> Any:
+    """From 1 for the same colour to 0; 1/e where channels differ by `tone` grey levels."""
+    apart = np.float32(0)
+    for c in range(image.shape[0]):
+        apart += abs(image[c, j, i] - image[c, y, x])
+    return np.float32(math.exp(-apart / (image.shape[0] * tone)))
+
+
+@compiled(fastmath=FAST)
+def _aggregate_row(
+    y: int, volume: Array, image: Array, radius: int, tone: float, scale: Array, out: Array
+) -> None:
+    height, width, disparities = volume.shape
+    total = np.zeros(disparities, np.float32)
+    for x in range(width):
+        total.fill(0)
+        weights = np.float32(0)
+        for j in range(max(y - radius, 0), min(y + radius + 1, height)):
+            for i in range(max(x - radius, 0), min(x + radius + 1, width)):
+                weight = _likeness(image, y, x, j, i, tone)
+                weights += weight
+                costs = volume[j, i]
+                for d in range(disparities):
+                    total[d] += weight * costs[d]
+        factor = scale[y, x] / weights
+        for d in range(disparities):
+            out[y, x, d] = factor * total[d]
+
+
+@compiled(parallel=True)
+def aggregate(
+    volume: Array, image: Array, radius: int, tone: float, scale: Array, out: Array
+) -> None:
+    """Means over square windows of pixels that look like the middle one, times `scale` (H, W)."""
+    for y in prange(volume.shape[0]):
+        _aggregate_row(np.int64(y), volume, image, radius, tone, scale, out)
+
+
+# Semi-global matching.
+
+
+@compiled(fastmath=FAST)
+def _follow(
+    x: int, y: int, dx: int, dy: int, volume: Array, image: Array, how: Array, total: Array
+) -> None:
+    height, width, disparities = volume.shape
+    small, large, least, tone = how[0], how[1], how[2], how[3]
+    before = np.zeros(disparities + 2, np.float32)
+    now = np.zeros(disparities + 2, np.float32)
+    before[0] = before[disparities + 1] = now[0] = now[disparities + 1] = _FAR
+    lowest, jump = np.float32(0), large
+    while 0 <= x < width and 0 <= y < height:
+        costs, sums = volume[y, x], total[y, x]
+        limit = lowest + jump
+        found = _FAR
+        for d in range(disparities):
+            step = min(before[d], before[d + 2]) + small
+            value = costs[d] + min(min(before[d + 1], limit), step) - lowest
+            now[d + 1] = value
+            sums[d] += value
+            found = min(found, value)
+        lowest = found
+        before, now = now, before
+        if 0 <= x + dx < width and 0 <= y + dy < height:
+            jump = max(large * _likeness(image, y, x, y + dy, x + dx, tone), least)
+        x += dx
+        y += dy
+
+
+@compiled(parallel=True)
+def follow_paths(volume: Array, image: Array, dx: int, dy: int, how: Array, total: Array) -> None:
+    """Semi-global matching along one of eight directions; adds to `total`.
+
+    Args:
+        volume: (H, W, D) costs.
+        image: (C, H, W).
+        dx: Direction to the right, -1, 0 or 1.
+        dy: Direction down.
+        how: Penalty of a change by one disparity, of larger changes, the least that edges of the
+            picture leave of that, and the grey levels at which they divide it by e.
+        total: (H, W, D).
+    """
+    height, width = volume.shape[:2]
+    first_x, first_y = (0 if dx >= 0 else width - 1), (0 if dy >= 0 else height - 1)
+    from_row = width if dy != 0 else 0
+    paths = from_row + (height if dx != 0 else 0)
+    for p in prange(paths):
+        k = np.int64(p)
+        if k < from_row:
+            _follow(k, first_y, dx, dy, volume, image, how, total)
+        elif dy == 0 or k - from_row != first_y:  # the corner's path began in the row
+            _follow(first_x, k - from_row, dx, dy, volume, image, how, total)
+
+
+@compiled()
+def _minimum(costs: Array, place: int) -> Any:
+    """The minimum beside a place, between disparities, and how sharp it is.
+
+    Sums of absolute differences have the form of a V: two lines of opposite slopes meet there.
+    """
+    last = costs.size - 1
+    best = place
+    for d in range(max(place - 1, 0), min(place + 1, last) + 1):
+        if costs[d] < costs[best]:
+            best = d
+    if 0 < best < last:
+        before, after = costs[best - 1] - costs[best], costs[best + 1] - costs[best]
+        if min(before, after) >= 0 and before + after > 0:
+            return best + np.float32(0.5) * (before - after) / max(before, after), before + after
+    return np.float32(best), np.float32(0)
+
+
+@compiled(parallel=True)
+def minima(volume: Array, place: Array, found: Array, sharpness: Array) -> None:
+    """Minima between disparities.
+
+    Args:
+        volume: (H, W, D) costs.
+        place: (H, W) index of a disparity next to the minimum; negative: the lowest cost.
+        found: (H, W) the minimum's place, a fraction.
+        sharpness: (H, W) second difference of the costs; 0 where there is no minimum.
+    """
+    for y in prange(volume.shape[0]):
+        for x in range(volume.shape[1]):
+            first = place[y, x]
+            if first < 0:
+                first = volume[y, x].argmin()
+            found[y, x], sharpness[y, x] = _minimum(volume[y, x], first)
+
+
+# Disparities.
 
 
 @compiled()
@@ -31,7 +171,7 @@ def _median_row(
         count, half = 0, np.float32(0)
         for j in range(max(y - radius, 0), min(y + radius + 1, height)):
             for i in range(max(x - radius, 0), min(x + radius + 1, width)):
-                weight = trust[j, i] * likeness(image, y, x, j, i, tone)
+                weight = trust[j, i] * _likeness(image, y, x, j, i, tone)
                 half += np.float32(0.5) * weight
                 k = count
                 while k > 0 and found[k - 1] > values[j, i]:
@@ -58,8 +198,8 @@ def weighted_median(
 @compiled(fastmath=FAST, inline="always")
 def _dual(value: Any, ahead: Any, bound: Any) -> Any:
     """A step of a dual variable along a difference, kept within its bound."""
-    new = min(max(value + STEP * ahead, -bound), bound)
-    return new if abs(new) > TINY else np.float32(0)
+    new = min(max(value + _STEP * ahead, -bound), bound)
+    return new if abs(new) > _TINY else np.float32(0)
 
 
 @compiled(fastmath=FAST)
@@ -94,16 +234,16 @@ def _divergence(across: Array, down: Array, y: int, x: int) -> Any:
 @compiled(fastmath=FAST)
 def _primal_row(y: int, target: Array, weight: Array, rooms: Array, out: Array) -> None:
     for x in range(out.shape[1]):
-        data = STEP * weight[y, x]
+        data = _STEP * weight[y, x]
         flow = _divergence(rooms[0], rooms[1], y, x)
-        new = (out[y, x] + STEP * flow + data * target[y, x]) / (np.float32(1) + data)
+        new = (out[y, x] + _STEP * flow + data * target[y, x]) / (np.float32(1) + data)
         rooms[8, y, x] = new + new - out[y, x]
         out[y, x] = new
     for k in range(2):
         for x in range(out.shape[1]):
             flow = rooms[k, y, x] + _divergence(rooms[2 + k], rooms[4 + k], y, x)
-            new = rooms[6 + k, y, x] + STEP * flow
-            new = new if abs(new) > TINY else np.float32(0)
+            new = rooms[6 + k, y, x] + _STEP * flow
+            new = new if abs(new) > _TINY else np.float32(0)
             rooms[9 + k, y, x] = new + new - rooms[6 + k, y, x]
             rooms[6 + k, y, x] = new
 

@@ -77,10 +77,10 @@ def estimate(inputs: Inputs, options: LfCostVolumeOptions) -> Map:
     found = _semi_global(volume, splines.centre, options)
     if options.median > 0:
         found = cleaned(found, np.ones_like(found), splines.centre, options.median)
-    target, curvature = _minima(volume, np.rint(found).astype(np.int64))
+    target, sharpness = _minima(volume, np.rint(found).astype(np.int64))
     low, step = disparities[0], disparities[1] - disparities[0]
     start, target = low + step * found, low + step * target
-    weight = np.minimum(curvature, np.float32(_MOST_WEIGHT))
+    weight = np.minimum(sharpness, np.float32(_MOST_WEIGHT))
     smooth = surface(start, target, weight, splines.centre, options.smoothness)
     return within(smooth, field.search)
 
@@ -99,29 +99,29 @@ def _disparities(search: tuple[float, float], step: float) -> NDArray[np.float32
 
 def _aggregated(volume: Volume, image: Planes, noise: Map, options: LfCostVolumeOptions) -> Volume:
     """Averages over windows, and less of the costs where there is noise."""
-    from depthgauge.methods import _lf_kernels
+    from depthgauge.methods import _lf_surface_kernels
 
     scale = 1 / (1 + noise / np.float32(_CALMER))
     out = np.zeros_like(volume)
-    _lf_kernels.aggregate(volume, image, options.window, 10.0, scale, out)
+    _lf_surface_kernels.aggregate(volume, image, options.window, 10.0, scale, out)
     return out
 
 
 def _semi_global(volume: Volume, image: Planes, options: LfCostVolumeOptions) -> Map:
     """Places of the lowest sums over eight directions, between disparities."""
-    from depthgauge.methods import _lf_kernels
+    from depthgauge.methods import _lf_surface_kernels
 
     total = np.zeros_like(volume)
     how = [options.p1, options.p2, options.p2 * _LEAST_JUMP, _EDGE_TONE]
     for dx, dy in _DIRECTIONS:
-        _lf_kernels.follow_paths(volume, image, dx, dy, np.array(how, np.float32), total)
+        _lf_surface_kernels.follow_paths(volume, image, dx, dy, np.array(how, np.float32), total)
     return _minima(total, np.full(volume.shape[:2], -1, np.int64))[0]
 
 
 def _minima(volume: Volume, place: NDArray[np.int64]) -> tuple[Map, Map]:
-    """Minima next to places (the lowest where a place is negative), and their curvature."""
-    from depthgauge.methods import _lf_kernels
+    """Minima next to places (the lowest where a place is negative), and how sharp they are."""
+    from depthgauge.methods import _lf_surface_kernels
 
-    vertex, curvature = (np.zeros(volume.shape[:2], np.float32) for _ in range(2))
-    _lf_kernels.parabolas(volume, place, vertex, curvature)
-    return vertex, curvature
+    found, sharpness = (np.zeros(volume.shape[:2], np.float32) for _ in range(2))
+    _lf_surface_kernels.minima(volume, place, found, sharpness)
+    return found, sharpness

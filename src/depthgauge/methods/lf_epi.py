@@ -99,7 +99,8 @@ def _both_directions(
     if rows >= 3:
         line = np.ascontiguousarray(views[:, columns // 2].swapaxes(-1, -2))
         along = _slopes(line, np.ascontiguousarray(noise.T), search, pad, options)
-        found.append(_Slopes(along.disparity.T, along.confidence.T))
+        turned = (np.ascontiguousarray(m.T) for m in (along.disparity, along.confidence))
+        found.append(_Slopes(*turned))
     return found
 
 
@@ -110,7 +111,7 @@ def _slopes(
 
     Beside an occluder only one half of the views sees a point, so halves are tried as well.
     """
-    from depthgauge.methods import _lf_epi_kernels
+    from depthgauge.methods import _lf_kernels
 
     count, middle, shape = len(line), len(line) // 2, line.shape[2:]
     reach = np.exp(-0.5 * ((np.arange(count) - middle) * 3 / count) ** 2).astype(np.float32)
@@ -122,10 +123,10 @@ def _slopes(
     halves = np.zeros((2, 3, *shape), np.float32)
     most = _BELIEVED * options.shear_px
     for shear in _shears(search, options.shear_px):
-        _lf_epi_kernels.slope_tensors(line, middle, shear, pad, reach, halves)
+        _lf_kernels.slope_tensors(line, middle, shear, pad, reach, halves)
         smooth = np.stack([[_windowed(plane, width) for plane in half] for half in halves])
         for tensor, least in ((smooth.sum(axis=0), floor), *((h, half_floor) for h in smooth)):
-            _lf_epi_kernels.better_slopes(tensor, shear, most, least, disparity, confidence)
+            _lf_kernels.better_slopes(tensor, shear, most, least, disparity, confidence)
     return _Slopes(within(disparity, search), confidence)
 
 
