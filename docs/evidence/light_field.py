@@ -5,6 +5,7 @@ Numbers are those of the public toolkit (BadPix of 0.07 px, a border of 15 px le
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import time
@@ -18,8 +19,8 @@ from depthgauge.datasets import DATASETS
 from depthgauge.methods import find_method
 from depthgauge.synth.stratified import make_scene
 from depthgauge.types import Sample
-from docs._measured import table
-from docs.evidence import REPOSITORY, Absent, Number, figure
+from docs._measured import table, update
+from docs.evidence import FOLDER, REPOSITORY, Absent, Number, figure
 
 METHODS = ("lf-cost-volume", "lf-epi", "lf-pair")
 BEST = "lf-cost-volume"
@@ -32,7 +33,10 @@ SHARED = REPOSITORY.parent / "shared" / "data" / "lf-hci-antinous"
 EPINET = REPOSITORY.parent / "shared" / "data" / "lf-hci-epinet-results"
 _SOURCE = "src/depthgauge"
 SOURCES = (
-    *(f"{_SOURCE}/methods/{name}.py" for name in ("lf_cost_volume", "lf_epi", "lf_pair")),
+    *(
+        f"{_SOURCE}/methods/{name}.py"
+        for name in ("lf_cost_volume", "lf_epi", "lf_pair", "_lf_kernels", "_light_field")
+    ),
     f"{_SOURCE}/synth/stratified/_kernels.py",
     f"{_SOURCE}/synth/stratified/_scene.py",
     *(f"{_SOURCE}/synth/stratified/{name}.py" for name in SCENES),
@@ -142,6 +146,15 @@ def _inner(shape: tuple[int, ...]) -> np.ndarray:
     inner = np.zeros(shape, bool)
     inner[BORDER_PX:-BORDER_PX, BORDER_PX:-BORDER_PX] = True
     return inner
+
+
+def write_page(*, check: bool = False) -> bool:
+    """Brings the table of docs/light-field-methods.md up to date; True where it is."""
+    record = FOLDER / "light-field.json"
+    if not record.is_file():
+        return False
+    numbers = {n["name"]: n["value"] for n in json.loads(record.read_text())["numbers"]}
+    return update("light-field-methods.md", {"light field": rows(numbers)}, "evidence", check)
 
 
 def rows(numbers: dict[str, float]) -> str:

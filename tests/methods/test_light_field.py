@@ -115,6 +115,15 @@ def test_grids_of_all_shapes(method, grid):
     assert np.median(np.abs(inner(estimated(method, inputs) - truth, 10))) < 0.02
 
 
+@DENSE
+def test_many_views_and_few_disparities(method):
+    """The farthest shift is much more than the range's own step."""
+    inputs, truth = planes(((0.2, 0, 0), everywhere), grid=(1, 17), span=(0.1, 0.4))
+    rough = f"{method}:shear_px=1" if method == "lf-epi" else f"{method}:step_px=4"
+    for text in (method, rough):
+        assert np.median(np.abs(inner(estimated(text, inputs) - truth, 10))) < 0.05
+
+
 @pytest.mark.parametrize("grid", [(1, 2), (2, 2)], ids=str)
 def test_two_columns_leave_only_the_view_to_the_left(grid):
     inputs, _ = planes(((0.75, 0, 0), everywhere), grid=grid)

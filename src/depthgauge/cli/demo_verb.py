@@ -149,9 +149,8 @@ def _show(part: Part, out: Path, workers: int | None, steps: Iterator[str], *, q
     say(f"{next(steps)} making {part.what} with exact truth ...")
     with progress_bar("scenes") as step:
         part.make(out / part.folder, step)
-    say(
-        f"{next(steps)} running {len(part.methods)} methods (the first time, kernels are compiled) ..."
-    )
+    compiled = "the first time, kernels are compiled"
+    say(f"{next(steps)} running {len(part.methods)} methods ({compiled}) ...")
     from depthgauge.engine.run import run
 
     folder = out / part.run

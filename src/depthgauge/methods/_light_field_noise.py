@@ -31,8 +31,6 @@ def noise_level(splines: Splines, search: tuple[float, float]) -> Map:
 
     low, high = search
     near = np.abs(splines.steps).max(axis=1) <= 1
-    if near.sum() < 2:
-        near = near | True
     plain = Likeness(np.inf, np.inf, 0.0, 1.0)
     tried = np.arange(low, high + _STEP, _STEP, dtype=np.float32)
     shape = splines.centre.shape[1:]
@@ -67,13 +65,8 @@ def blurred(plane: Planes, width_px: Map) -> Planes:
     import cv2
 
     out = np.zeros_like(plane)
-    limited = np.clip(width_px, 0, _WIDTHS_PX[-1])
-    for k, width in enumerate(_WIDTHS_PX):
-        below, above = _WIDTHS_PX[max(k - 1, 0)], _WIDTHS_PX[min(k + 1, len(_WIDTHS_PX) - 1)]
-        share = np.interp(limited, [below, width, above], [float(k == 0), 1.0, 0.0])
-        if k == len(_WIDTHS_PX) - 1:
-            share = np.interp(limited, [below, width], [0.0, 1.0])
+    for width, peak in zip(_WIDTHS_PX, np.eye(len(_WIDTHS_PX)), strict=True):
+        share = np.interp(width_px, _WIDTHS_PX, peak).astype(np.float32)
         if share.any():
-            one = plane if width == 0 else cv2.GaussianBlur(plane, (0, 0), width)
-            out += share.astype(np.float32) * one
+            out += share * (plane if width == 0 else cv2.GaussianBlur(plane, (0, 0), width))
     return out

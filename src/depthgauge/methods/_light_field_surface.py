@@ -9,7 +9,7 @@ from depthgauge.methods._light_field import Planes
 from depthgauge.types import Map
 
 TONE = 10.0
-"""Grey levels of difference at which a neighbour's weight in a median is divided by e."""
+"""Grey levels of difference at which a neighbour's weight in a window is divided by e."""
 _EDGE_TONE = 8.0
 """The same for neighbours of a surface."""
 _JUMP = 0.25

@@ -9,15 +9,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from depthgauge.errors import Unavailable
-from depthgauge.methods._light_field import (
-    LightFieldOptions,
-    Planes,
-    light_field_of,
-    within,
-)
+from depthgauge.methods._light_field import LightFieldOptions, Planes, light_field_of, within
 from depthgauge.methods._light_field_costs import Likeness, Volume, costs
 from depthgauge.methods._light_field_noise import quiet_splines
-from depthgauge.methods._light_field_surface import cleaned, surface
+from depthgauge.methods._light_field_surface import TONE, cleaned, surface
 from depthgauge.methods._spec import MethodSpec
 from depthgauge.types import Inputs, Map
 
@@ -103,7 +98,7 @@ def _aggregated(volume: Volume, image: Planes, noise: Map, options: LfCostVolume
 
     scale = 1 / (1 + noise / np.float32(_CALMER))
     out = np.zeros_like(volume)
-    _lf_surface_kernels.aggregate(volume, image, options.window, 10.0, scale, out)
+    _lf_surface_kernels.aggregate(volume, image, options.window, TONE, scale, out)
     return out
 
 

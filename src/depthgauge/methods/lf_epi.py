@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,7 @@ _AGREE = 0.2
 _NEAR = 0.15
 """Largest difference to the neighbours' median at which a pixel's own slope counts, in px."""
 _WEIGHT = 0.5
+"""Of a sure slope in the surface."""
 
 
 class LfEpiOptions(LightFieldOptions):
@@ -131,8 +133,10 @@ def _slopes(
 
 
 def _shears(search: tuple[float, float], step: float) -> list[float]:
+    """From one end of the range to the other in steps of at most that size."""
     low, high = search
-    return [float(shear) for shear in np.arange(low, high + step, step)]
+    count = math.ceil((high - low) / step - 1e-6) + 1
+    return [float(shear) for shear in np.linspace(low, high, max(count, 2))]
 
 
 def _windowed(plane: Planes, width_px: Map) -> Planes:
