@@ -8,7 +8,6 @@ import click
 
 from docs.evidence import FOLDER, Absent, Figure, all_figures
 from docs.evidence._trials_page import is_fresh, write_page
-from docs.evidence.light_field import write_page as write_light_field_page
 
 
 @click.command()
@@ -32,7 +31,9 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
     missed = [name for name in names or figures if not _bring_up(figures[name], out, force)]
     if out.resolve() == FOLDER:
         write_page()
-        write_light_field_page()
+        from docs.evidence import light_field
+
+        light_field.write_page()
     if missed:
         raise click.ClickException(f"budgets are missed in {', '.join(missed)}.")
 

@@ -35,8 +35,9 @@ _SOURCE = "src/depthgauge"
 SOURCES = (
     *(
         f"{_SOURCE}/methods/{name}.py"
-        for name in ("lf_cost_volume", "lf_epi", "lf_pair", "_lf_kernels", "_light_field")
+        for name in ("lf_cost_volume", "lf_epi", "lf_pair", "_lf_kernels", "_lf_surface_kernels")
     ),
+    *(f"{_SOURCE}/methods/_light_field{name}.py" for name in ("", "_costs", "_noise", "_surface")),
     f"{_SOURCE}/synth/stratified/_kernels.py",
     f"{_SOURCE}/synth/stratified/_scene.py",
     *(f"{_SOURCE}/synth/stratified/{name}.py" for name in SCENES),

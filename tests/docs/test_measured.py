@@ -1,6 +1,7 @@
 """Pages whose numbers a script measures are fresh."""
 
 import pytest
+from docs.evidence import light_field
 
 import docs
 from docs import _measured, edge_quality, systematic_cases
@@ -9,6 +10,11 @@ from docs import _measured, edge_quality, systematic_cases
 @pytest.mark.parametrize("script", [systematic_cases, edge_quality])
 def test_measured_pages_are_fresh(script, capsys):
     fresh = script.main(["--check"]) == 0
+    assert fresh, capsys.readouterr().out
+
+
+def test_the_page_of_light_field_methods_says_what_was_recorded(capsys):
+    fresh = light_field.write_page(check=True)
     assert fresh, capsys.readouterr().out
 
 
