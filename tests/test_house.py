@@ -18,7 +18,7 @@ FLOORS = [
     ["_registry"],
     ["types"],
     ["io", "geometry"],
-    ["metrics", "regions", "datasets", "methods", "perturbations"],
+    ["metrics", "regions", "datasets", "methods", "perturbations", "sessions"],
     ["benchmarks", "synth", "capture"],
     ["annotate"],
     ["engine"],

@@ -28,10 +28,13 @@ from depthgauge.geometry.projection import (
     inverse_pose,
     project,
     rays,
+    slopes_at,
     to_camera,
     to_world,
     transform,
 )
+from depthgauge.geometry.ray_scene import Hits, RayScene
+from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.geometry.resizing import (
     crop_border,
     pad_border,
@@ -56,6 +59,10 @@ from depthgauge.geometry.warping import (
 __all__ = [
     "Alignment",
     "Edges",
+    "Hits",
+    "RayScene",
+    "RectifiedPair",
+    "RectifiedView",
     "Structures",
     "Surfaces",
     "apply_alignment",
@@ -92,6 +99,7 @@ __all__ = [
     "resize",
     "resize_labels",
     "scale_camera",
+    "slopes_at",
     "structures_from_masks",
     "subsample_truth",
     "to_camera",

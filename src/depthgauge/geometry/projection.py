@@ -43,6 +43,31 @@ def ray_slopes(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return straight
 
 
+def slopes_at(pixels: NDArray[np.generic], camera: Camera) -> NDArray[np.float64]:
+    """Slopes (x / z, y / z), (..., 2), of the rays through any positions (..., 2) in the image.
+
+    Lens distortion is undone; NaN where no ray reaches the position.
+
+    >>> camera = Camera((100.0, 100.0), (320.0, 240.0), (641, 481))
+    >>> slopes_at(np.array([[345.0, 240.0]]), camera)
+    array([[0.25, 0. ]])
+    """
+    positions = np.asarray(pixels, np.float64)
+    if positions.ndim == 0 or positions.shape[-1] != 2:
+        raise WrongShape(f"pixel positions must be (..., 2), found {positions.shape}")
+    bent = (positions - camera.centre_px) / camera.focal_px
+    coefficients = _distortion(camera)
+    if not coefficients.any():
+        return bent
+    from depthgauge.geometry._kernels import undistort
+
+    flat = bent.reshape(1, -1, 2)
+    x, y = np.full(flat.shape[:2], np.nan), np.full(flat.shape[:2], np.nan)
+    # A copy of each: the kernel is compiled for contiguous rows.
+    undistort(flat[..., 0].copy(), flat[..., 1].copy(), coefficients, x, y)
+    return np.stack([x, y], axis=-1).reshape(positions.shape)
+
+
 def backproject(depth_m: NDArray[np.generic], camera: Camera) -> Map:
     """The points (H, W, 3) in camera axes, in metres, that a depth map shows.
 

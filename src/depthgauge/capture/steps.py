@@ -1,0 +1,164 @@
+"""The steps of the pipeline on disk: each has a folder in the work folder, and is done or not.
+
+A step's folder holds what it made and `step.json`: its options, a key of everything that it was
+made from, and the figures that a person wants to read. A step whose key is unchanged is not done
+again. A step is made in a folder beside its own, which takes its name only when it is complete; a
+killed step finds what it had made so far there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from depthgauge import io
+from depthgauge._canonical import hash_json
+from depthgauge.errors import BadData, CannotWrite
+
+STEPS = ("calibrate", "rectify", "spacetime", "refine", "clean", "check", "warp", "audit")
+"""In the order in which they are done."""
+SCHEMA = 1
+_RECORD = "step.json"
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done and how much there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that is done."""
+
+    name: str
+    folder: Path
+    key: str
+    """Of options, code revision and everything that it was made from."""
+    options: Mapping[str, Any]
+    figures: Mapping[str, Any]
+    """What a person wants to read: counts, errors, names of what was dropped."""
+    warnings: tuple[str, ...] = ()
+    """One sentence each."""
+    fresh: bool = True
+    """False where it was done before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a step's function returns."""
+
+    figures: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+def do_step(
+    work: Path,
+    name: str,
+    make: Callable[[Path], Made],
+    *,
+    options: Mapping[str, Any],
+    after: Iterable[Step] = (),
+    files: Iterable[Path] = (),
+    revision: int = 1,
+    again: bool = False,
+) -> Step:
+    """Does a step, unless it was done already from the same things.
+
+    Args:
+        work: The work folder.
+        name: One of `STEPS`.
+        make: Fills the folder that it is given, in which an interrupted attempt may have left
+            files of the same key.
+        options: Everything that the step's function was told; plain data.
+        after: Steps whose files it reads.
+        files: Other files that it reads; their content is part of the key.
+        revision: Raised whenever the code may change a value.
+        again: Do it even if nothing has changed.
+    """
+    made_from = {step.name: step.key for step in after}
+    hashes = [[path.name, file_hash(path)] for path in files]
+    plain = {"step": name, "revision": revision, "options": options}
+    key = hash_json({**plain, "after": made_from, "files": hashes})
+    if not again and (done := _read(work, name)) is not None and done.key == key:
+        return done
+    part = work / f".{name}-{key[:16]}.part"
+    _begin(work, name, part)
+    made = make(part)
+    record = {
+        "schema": SCHEMA,
+        "step": name,
+        "key": key,
+        "options": dict(options),
+        "figures": dict(made.figures),
+        "warnings": list(made.warnings),
+    }
+    io.write_text(part / _RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
+    _put_in_place(part, work / name)
+    return Step(name, work / name, key, dict(options), dict(made.figures), made.warnings)
+
+
+def read_step(work: Path, name: str) -> Step:
+    """A step that is done.
+
+    Raises:
+        BadData: It is not; the sentence says what to run.
+    """
+    step = _read(work, name)
+    if step is None:
+        raise BadData(f"{work}: step '{name}' is not done yet; run `depthgauge capture {name}`.")
+    return step
+
+
+def has_step(work: Path, name: str) -> bool:
+    """Whether a step is done."""
+    return _read(work, name) is not None
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadData(f"{path}: cannot be read: {error.strerror}.") from None
+
+
+def _read(work: Path, name: str) -> Step | None:
+    path = work / name / _RECORD
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            return None
+        warnings = tuple(str(w) for w in data["warnings"])
+        known = (str(data["key"]), dict(data["options"]), dict(data["figures"]), warnings)
+    except (OSError, KeyError, TypeError, ValueError):
+        return None  # not done, or damaged: it is done anew
+    return Step(name, work / name, *known, fresh=False)
+
+
+def _begin(work: Path, name: str, part: Path) -> None:
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        for old in work.glob(f".{name}-*.part"):
+            if old != part:  # of other options: can never be completed
+                shutil.rmtree(old, ignore_errors=True)
+        part.mkdir(exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(f"{work}: cannot be written: {error.strerror or error}.") from None
+
+
+def _put_in_place(part: Path, folder: Path) -> None:
+    """The complete folder takes its name; the one that was there goes last."""
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    try:
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(part, folder)
+    except OSError as error:
+        raise CannotWrite(f"{folder}: cannot be written: {error.strerror or error}.") from None
+    shutil.rmtree(old, ignore_errors=True)

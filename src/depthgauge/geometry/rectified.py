@@ -1,0 +1,150 @@
+"""Rectified views and pairs: from raw pixels of a real lens to pixels of an ideal camera and back.
+
+A pair is rectified when matching points lie on one row *after both images are brought to the same
+size*. For a balanced pair that is at once; in an unbalanced pair the views have different sizes,
+and the second is scaled to the first's (areas aligned, as
+`cv2.resize` does: u' = (u + 0.5) s - 0.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadData
+from depthgauge.geometry.intrinsics import scale_camera
+from depthgauge.geometry.projection import project, slopes_at
+from depthgauge.types import Camera, Rig
+
+Pixels = NDArray[np.float64]
+"""(..., 2) positions x, y in an image; NaN where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RectifiedView:
+    """One camera of a rectified pair."""
+
+    raw: Camera
+    """As calibrated, with its lens distortion."""
+    rotation: NDArray[np.float64]
+    """3x3, from the raw camera's axes to the rectified ones."""
+    camera: Camera
+    """The ideal camera of the rectified image: no distortion, its own size."""
+
+    def from_raw(self, pixels: NDArray[np.generic]) -> Pixels:
+        """Where positions of the raw image lie in the rectified one."""
+        slopes = slopes_at(pixels, self.raw)
+        return _seen(slopes, self.rotation, self.camera)
+
+    def to_raw(self, pixels: NDArray[np.generic]) -> Pixels:
+        """Where positions of the rectified image lie in the raw one."""
+        slopes = slopes_at(pixels, self.camera)
+        return _seen(slopes, self.rotation.T, self.raw)
+
+    def raw_grid(self, rows: slice = slice(None)) -> tuple[NDArray[np.float32], ...]:
+        """The raw x and y of every rectified pixel of these rows, for `cv2.remap`."""
+        width, height = self.camera.size_px
+        ys = np.arange(height, dtype=np.float64)[rows]
+        grid = np.stack(np.broadcast_arrays(np.arange(width, dtype=np.float64), ys[:, None]), -1)
+        raw = self.to_raw(grid)
+        return raw[..., 0].astype(np.float32), raw[..., 1].astype(np.float32)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads."""
+        return {
+            "raw": camera_to_json(self.raw),
+            "rotation": self.rotation.tolist(),
+            "camera": camera_to_json(self.camera),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RectifiedView:
+        """The view that `to_json` wrote."""
+        rotation = np.asarray(data["rotation"], np.float64)
+        return cls(camera_from_json(data["raw"]), rotation, camera_from_json(data["camera"]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RectifiedPair:
+    """Two rectified views; disparities are in px of the left one."""
+
+    left: RectifiedView
+    right: RectifiedView
+    baseline_m: float
+
+    @property
+    def right_scale(self) -> float:
+        """What the right image is enlarged by to have the left one's width."""
+        return self.left.camera.size_px[0] / self.right.camera.size_px[0]
+
+    def right_camera(self) -> Camera:
+        """The right camera after its image was brought to the left one's size."""
+        return scale_camera(self.right.camera, *self.left.camera.size_px)
+
+    def rig(self) -> Rig:
+        """Both ideal cameras; the principal points' offset is in px of the left image."""
+        offset = self.right_camera().centre_px[0] - self.left.camera.centre_px[0]
+        cameras = {"left": self.left.camera, "right": self.right.camera}
+        return Rig(cameras, self.baseline_m, offset)
+
+    def to_left_size(self, right_px: NDArray[np.generic]) -> Pixels:
+        """Positions of the right image after it was brought to the left one's size."""
+        (lw, lh), (rw, rh) = self.left.camera.size_px, self.right.camera.size_px
+        ratio = np.array([lw / rw, lh / rh])
+        return np.asarray((np.asarray(right_px, np.float64) + 0.5) * ratio - 0.5)
+
+    def disparity(
+        self, left_px: NDArray[np.generic], right_px: NDArray[np.generic]
+    ) -> NDArray[np.float64]:
+        """Disparities of matching positions of the two rectified images."""
+        left = np.asarray(left_px, np.float64)
+        return np.asarray(left[..., 0] - self.to_left_size(right_px)[..., 0])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads."""
+        views = {"left": self.left.to_json(), "right": self.right.to_json()}
+        return {"schema": 1, **views, "baseline_m": self.baseline_m}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RectifiedPair:
+        """The pair that `to_json` wrote.
+
+        Raises:
+            BadData: Something is missing or of another kind.
+        """
+        try:
+            left, right = (RectifiedView.from_json(data[side]) for side in ("left", "right"))
+            return cls(left, right, float(data["baseline_m"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadData(f"this is no rectified pair: {error!r}; run `capture rectify`") from error
+
+
+def camera_to_json(camera: Camera) -> dict[str, Any]:
+    """A camera as plain data."""
+    return {
+        "focal_px": list(camera.focal_px),
+        "centre_px": list(camera.centre_px),
+        "size_px": list(camera.size_px),
+        "distortion": list(camera.distortion),
+        "world_from_camera": camera.world_from_camera.tolist(),
+    }
+
+
+def camera_from_json(data: Mapping[str, Any]) -> Camera:
+    """The camera that `camera_to_json` wrote."""
+    fx, fy = (float(v) for v in data["focal_px"])
+    cx, cy = (float(v) for v in data["centre_px"])
+    width, height = (int(v) for v in data["size_px"])
+    distortion = tuple(float(v) for v in data["distortion"])
+    pose = np.asarray(data["world_from_camera"], np.float64).reshape(4, 4)
+    return Camera((fx, fy), (cx, cy), (width, height), distortion, pose)
+
+
+def _seen(slopes: Pixels, rotation: NDArray[np.float64], camera: Camera) -> Pixels:
+    """Positions in the camera of rays with these slopes after a rotation."""
+    directions = np.concatenate([slopes, np.ones((*slopes.shape[:-1], 1))], axis=-1)
+    return np.asarray(project(directions @ rotation.T, camera), np.float64)

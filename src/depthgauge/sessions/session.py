@@ -1,0 +1,124 @@
+"""A session's files, found by their names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from depthgauge import io
+from depthgauge.errors import BadData
+from depthgauge.sessions.board import Board
+
+CAMERAS = ("L", "C", "R")
+"""From left to right: high resolution, wide and lower resolution, high resolution."""
+SCHEMA = 1
+_META = "session.json"
+_PICTURES = (".png", ".jpg", ".jpeg", ".ppm", ".pgm")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A capture session on disk; pictures are listed here and read where they are used."""
+
+    folder: Path
+    name: str
+    board: Board
+    simulated: bool = False
+    labels_on: str = "raw"
+    """What the label maps were drawn on: the `raw` left photograph or the `rectified` one."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """How it was made: for people, not used by any step."""
+
+    def board_images(self, camera: str) -> dict[str, Path]:
+        """The board's pictures by pose; equal poses of two cameras were taken at once."""
+        return self._pictures("calibration", camera)
+
+    def passive_images(self, camera: str) -> dict[str, Path]:
+        """The scene's pictures by illumination: `im0`, `im1` ..."""
+        return self._pictures("passive", camera)
+
+    def pattern_images(self, camera: str) -> dict[str, Path]:
+        """The painted scene's pictures by projected pattern."""
+        return self._pictures("pattern", camera)
+
+    def label_file(self, name: str) -> Path | None:
+        """The label map `materials` or `surfaces`; None where nobody has drawn it."""
+        path = self.folder / "labels" / f"{name}.png"
+        return path if path.is_file() else None
+
+    @property
+    def truth_folder(self) -> Path:
+        """Where a simulated session keeps its truth; no step before the audit reads it."""
+        return self.folder / "truth"
+
+    def _pictures(self, kind: str, camera: str) -> dict[str, Path]:
+        folder = self.folder / kind / camera
+        if not folder.is_dir():
+            return {}
+        found: dict[str, Path] = {}
+        for path in sorted(folder.iterdir(), key=lambda p: _natural(p.stem)):
+            if path.suffix.lower() not in _PICTURES or path.name.startswith("."):
+                continue
+            if path.stem in found:
+                raise BadData(f"{path}: {found[path.stem].name} has the same name; keep one.")
+            found[path.stem] = path
+        return found
+
+
+def open_session(folder: Path | str) -> Session:
+    """The session in a folder.
+
+    Raises:
+        BadData: There is no readable session.json of this schema.
+    """
+    folder = Path(folder)
+    path = folder / _META
+    if not path.is_file():
+        raise BadData(
+            f"{folder}: there is no {_META}; a capture session has one beside its folders "
+            "calibration, passive and pattern (docs/capture.md says what is in it)."
+        )
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise BadData(f"{path}: expected schema {SCHEMA}, found {data['schema']!r}.")
+        board = Board.from_json(data["board"])
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise BadData(f"{path}: this is no description of a session: {error!r}.") from error
+    return Session(
+        folder=folder,
+        name=str(data.get("name", folder.name)),
+        board=board,
+        simulated=bool(data.get("simulated", False)),
+        labels_on=_labels_on(path, data.get("labels_on", "raw")),
+        notes=data.get("notes", {}),
+    )
+
+
+def write_session(session: Session) -> None:
+    """Writes session.json; the pictures are put beside it by whoever takes them."""
+    data = {
+        "schema": SCHEMA,
+        "name": session.name,
+        "board": session.board.to_json(),
+        "simulated": session.simulated,
+        "labels_on": session.labels_on,
+        "notes": dict(session.notes),
+    }
+    io.write_text(session.folder / _META, json.dumps(data, indent=2) + "\n")
+
+
+def _labels_on(path: Path, value: object) -> str:
+    if value not in ("raw", "rectified"):
+        raise BadData(f"{path}: labels_on is 'raw' or 'rectified', found {value!r}.")
+    return str(value)
+
+
+def _natural(stem: str) -> list[tuple[int, str]]:
+    """im2 before im10."""
+    parts = re.split(r"(\d+)", stem)
+    return [(int(p), "") if p.isdigit() else (-1, p) for p in parts]
