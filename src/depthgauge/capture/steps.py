@@ -20,6 +20,7 @@ from typing import Any
 from depthgauge import io
 from depthgauge._canonical import hash_json
 from depthgauge.errors import BadData, CannotWrite
+from depthgauge.io._locks import only_one
 
 STEPS = ("calibrate", "rectify", "spacetime", "refine", "clean", "check", "warp", "audit")
 """In the order in which they are done."""
@@ -86,18 +87,20 @@ def do_step(
     if not again and (done := _read(work, name)) is not None and done.key == key:
         return done
     part = work / f".{name}-{key[:16]}.part"
-    _begin(work, name, part)
-    made = make(part)
-    record = {
-        "schema": SCHEMA,
-        "step": name,
-        "key": key,
-        "options": dict(options),
-        "figures": dict(made.figures),
-        "warnings": list(made.warnings),
-    }
-    io.write_text(part / _RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
-    _put_in_place(part, work / name)
+    _make_folder(work)
+    with only_one(work / ".lock", f"{work}: another process is working here; wait for it."):
+        _begin(work, name, part)
+        made = make(part)
+        record = {
+            "schema": SCHEMA,
+            "step": name,
+            "key": key,
+            "options": dict(options),
+            "figures": dict(made.figures),
+            "warnings": list(made.warnings),
+        }
+        io.write_text(part / _RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
+        _put_in_place(part, work / name)
     return Step(name, work / name, key, dict(options), dict(made.figures), made.warnings)
 
 
@@ -140,9 +143,15 @@ def _read(work: Path, name: str) -> Step | None:
     return Step(name, work / name, *known, fresh=False)
 
 
-def _begin(work: Path, name: str, part: Path) -> None:
+def _make_folder(work: Path) -> None:
     try:
         work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(f"{work}: cannot be written: {error.strerror or error}.") from None
+
+
+def _begin(work: Path, name: str, part: Path) -> None:
+    try:
         for old in work.glob(f".{name}-*.part"):
             if old != part:  # of other options: can never be completed
                 shutil.rmtree(old, ignore_errors=True)

@@ -14,6 +14,7 @@ from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.engine.record import Entrant
 from depthgauge.errors import BadData, BadFile, CannotWrite
 from depthgauge.io import write_text
+from depthgauge.io._locks import only_one
 
 SCHEMA = 1
 KIND = "depthgauge-run"
@@ -150,30 +151,15 @@ def open_folder(folder: Path) -> Iterator[None]:
     """Makes the folder where it is not there, and keeps other processes out of it."""
     try:
         (folder / "items").mkdir(parents=True, exist_ok=True)
-        # Opened for appending: whoever comes second must not empty it.
-        lock = open(folder / "run.lock", "a", encoding="utf-8")  # noqa: SIM115  # closed below
     except OSError as error:
         raise CannotWrite(
             f"{folder}: cannot be written ({error.strerror}); choose another folder."
         ) from error
-    with lock:
-        _lock(lock, folder)
+    busy = f"{folder}: another process is working on this run; wait for it."
+    with only_one(folder / "run.lock", busy):
         _remove_parts(folder)
         yield
         _remove_parts(folder)
-
-
-def _lock(file: Any, folder: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no such lock on this system; two runs at once do no harm but extra work
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise BadData(f"{folder}: another process is working on this run; wait for it.") from error
-    except OSError:
-        return  # a file system without locks
 
 
 def _remove_parts(folder: Path) -> None:
