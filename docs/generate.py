@@ -170,6 +170,8 @@ def _dataset(dataset: Dataset) -> Iterator[str]:
     yield f"- Splits: {_codes(spec.splits) or 'as the data says, and `all`'}"
     if spec.estimate_layouts:
         yield f"- Estimates are also found as: {_codes(spec.estimate_layouts)}"
+    if spec.disparity_png_scale is not None:
+        yield f"- Disparity in a 16-bit PNG that says no scale: code / {spec.disparity_png_scale:g}"
     yield f"- Written by depthgauge: {'yes' if dataset.writer else 'no'}"
     yield f"- Licence: {spec.licence}"
     if spec.cite:

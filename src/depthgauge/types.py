@@ -105,14 +105,18 @@ class Items(Mapping[str, Any]):
         """What was read so far, and what did not have to be read."""
         return dict(self._values)
 
+    def unread(self) -> dict[str, Any]:
+        """The things as they were given: values, and loaders in place of what they have read."""
+        kept = {n: v for n, v in self._values.items() if n not in self._loaders}
+        return {**kept, **self._loaders}
+
     def fresh(self) -> Self:
         """The same items with nothing read yet; what was read belongs to the old ones."""
-        return type(self)(self.__getstate__())
+        return type(self)(self.unread())
 
     def __getstate__(self) -> dict[str, Any]:
         # What was read is read again in another process: loaders travel, maps do not.
-        kept = {n: v for n, v in self._values.items() if n not in self._loaders}
-        return {**kept, **self._loaders}
+        return self.unread()
 
     def __setstate__(self, things: dict[str, Any]) -> None:
         self.__init__(things)  # type: ignore[misc]  # __init__ is the only place that sorts them

@@ -78,3 +78,13 @@ def test_candidates_for_a_message():
     assert named[:2] == ("Piano/disparity.npy", "Piano/disp0SGM.pfm")
     assert "Piano/disp0*.pfm" in estimate_candidates(MIDDLEBURY, "Piano", "disparity")
     assert named[-1] == "Piano/disparity.{" + ",".join(SUFFIXES) + "}"
+
+
+def test_layouts_may_take_an_id_apart(tmp_path):
+    booster = DATASETS["booster"]
+    touch(tmp_path, "Bathroom/camera_00/im0.npy")
+    found = find_estimate(tmp_path, booster, "Bathroom/im0", "disparity")
+    assert found == tmp_path / "Bathroom/camera_00/im0.npy"
+    assert find_estimate(tmp_path, booster, "Bathroom/im1", "disparity") is None
+    named = estimate_candidates(booster, "Bathroom/im1", "disparity")
+    assert "Bathroom/camera_00/im1.npy" in named

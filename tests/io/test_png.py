@@ -80,6 +80,19 @@ def test_the_scale_travels_in_the_file(path: Path) -> None:
     np.testing.assert_array_equal(read_map(path, scale=500), np.float32([[3, NAN]]))
 
 
+def test_the_usual_scale_of_a_dataset_is_for_files_that_say_none(path: Path) -> None:
+    write_image(path, np.array([[64, 0, 96]], np.uint16))
+    assert read_map(path)[0, 0] == 0.25
+    np.testing.assert_array_equal(read_map(path, png_scale=64), np.float32([[1, NAN, 1.5]]))
+    assert read_map(path, png_scale=64, scale=32)[0, 0] == 2
+    write_image(path, np.array([[64]], np.uint8))
+    assert read_map(path, png_scale=64)[0, 0] == 64
+    write_map(path, np.array([[3.0]], np.float32), scale=100)
+    assert read_map(path, png_scale=64)[0, 0] == 3
+    with pytest.raises(Misuse, match="scale is 0"):
+        read_map(path, png_scale=0)
+
+
 @pytest.mark.parametrize("text", [b"0", b"-3", b"nan", b"inf", b"x", b""])
 def test_a_scale_that_is_none(path: Path, text: bytes) -> None:
     extra = chunk(b"tEXt", b"depthgauge:scale\0" + text)

@@ -375,3 +375,20 @@ def test_the_options_are_checked_in_python_too():
     assert CommandOptions(template="x {out}").out_suffix == "npy"
     with pytest.raises(ValueError, match="has no"):
         CommandOptions(template="x")
+
+
+@pytest.mark.parametrize("size", ["320x192", "full", "half", "quarter"])
+def test_the_size_that_a_program_looks_at_is_kept_and_changes_nothing(tmp_path, size):
+    plain, sized = tmp_path / "a.toml", tmp_path / "b.toml"
+    plain.write_text("command = 'net {left} {out}'\n")
+    sized.write_text(f"command = 'net {{left}} {{out}}'\n[options]\ninput_size = '{size}'\n")
+    assert find_method(sized).described()["input_size"] == size
+    assert find_method(sized).options_hash == find_method(plain).options_hash
+
+
+@pytest.mark.parametrize("size", ["320", "0x5", "320 x 192", "third"])
+def test_what_is_no_size_is_said(tmp_path, size):
+    path = tmp_path / "a.toml"
+    path.write_text(f"command = 'net {{left}} {{out}}'\n[options]\ninput_size = '{size}'\n")
+    with pytest.raises(BadFile, match=rf"input_size: is '{size}' but must be full, half, quarter"):
+        find_method(path)

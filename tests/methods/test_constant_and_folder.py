@@ -53,6 +53,9 @@ class Finder:
             raise BadData(f"{root}: no estimate of sample 'a'; looked for {path.name}.")
         return path
 
+    def read(self, path: Path, quantity: str) -> np.ndarray:
+        return io.read_map(path, quantity=quantity)
+
 
 def test_a_folder_reads_what_the_finder_finds(tmp_path, monkeypatch):
     values = np.arange(15, dtype=np.float32).reshape(3, 5)

@@ -152,7 +152,7 @@ def test_colour_and_grey_together(stereo):
 
 
 @BOTH
-def test_pictures_of_two_sizes(method, stereo):
+def test_pictures_of_two_shapes(method, stereo):
     inputs = Inputs({**stereo(7), "right_image": np.zeros((60, 100), np.uint8)})
     with pytest.raises(WrongShape, match="left_image is 120x60, right_image is 100x60"):
         find_method(method).estimate(inputs, "disparity")

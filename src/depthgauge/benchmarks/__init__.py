@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from depthgauge import _registry
+from depthgauge.benchmarks._places import benchmark_paths
 from depthgauge.benchmarks.protocol import Protocol, load_protocol, make_protocol
-from depthgauge.errors import BadProtocol, DuplicateName, Problem
+from depthgauge.errors import BadProtocol, Problem
 
 __all__ = ["BENCHMARKS", "Protocol", "find_benchmark", "load_protocol", "make_protocol"]
-
-_NO_BENCHMARK = "pyproject.toml"
-"""Lies beside a module that is used from where it is developed."""
 
 
 class _Benchmarks(Mapping[str, Protocol]):
@@ -29,16 +26,7 @@ class _Benchmarks(Mapping[str, Protocol]):
 
     @cached_property
     def _paths(self) -> dict[str, Path]:
-        points = _registry._plug_ins().select(group=__name__)
-        found: dict[str, Path] = {}
-        for module in sorted({__name__, *(point.value for point in points)}):
-            for path in _benchmark_files(module):
-                if found.setdefault(path.stem, path) != path:
-                    raise DuplicateName(
-                        f"benchmark '{path.stem}' is defined in {found[path.stem]} and in {path}; "
-                        "rename one."
-                    )
-        return dict(sorted(found.items()))
+        return benchmark_paths()
 
     def path(self, name: str) -> Path:
         """The file of a benchmark."""
@@ -66,21 +54,23 @@ class _Benchmarks(Mapping[str, Protocol]):
         return len(self._paths)
 
 
-def _benchmark_files(name: str) -> list[Path]:
-    module = importlib.import_module(name)
-    folders = getattr(module, "__path__", None) or [Path(str(module.__file__)).parent]
-    files = {file.resolve() for folder in folders for file in Path(folder).glob("*.toml")}
-    return sorted(file for file in files if file.name != _NO_BENCHMARK)
-
-
 BENCHMARKS = _Benchmarks()
 
 
 def find_benchmark(name: str | Path | Protocol) -> Protocol:
-    """A benchmark by its id or by the path of a benchmark file."""
+    """A benchmark by its id or by the path of a benchmark file; `ID@SPLIT` is on another split.
+
+    The split is part of the protocol's hash: numbers on `train` are never mixed with others.
+
+    >>> find_benchmark("booster-balanced").split, find_benchmark("booster-balanced@train").split
+    ('test-stereo', 'train')
+    """
     if isinstance(name, Protocol):
         return name
     text = str(name)
-    if text.endswith(".toml") or "/" in text:
+    if text.endswith(".toml"):
         return load_protocol(Path(name))
-    return BENCHMARKS[text]
+    rest, at, split = text.rpartition("@")
+    if at and "/" not in split:
+        return find_benchmark(rest).model_copy(update={"split": split})
+    return load_protocol(Path(name)) if "/" in text else BENCHMARKS[text]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import tomllib
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 
 from depthgauge._canonical import hash_json, to_json
 from depthgauge.benchmarks._checks import check, check_file
+from depthgauge.benchmarks._extends import read_benchmark
 from depthgauge.benchmarks._messages import schema_problems, without_misfits
 from depthgauge.benchmarks._named_regions import names_used
 from depthgauge.benchmarks.schema import (
@@ -25,7 +25,7 @@ from depthgauge.benchmarks.schema import (
     ScoreBlock,
     TruthRange,
 )
-from depthgauge.errors import BadFile, BadProtocol, Problem
+from depthgauge.errors import BadProtocol, Problem
 from depthgauge.geometry import alignment, cardboard, filling, resizing
 from depthgauge.regions import resolve
 
@@ -179,13 +179,7 @@ def _dataset_revision(name: str) -> int:
 
 def load_protocol(path: Path) -> Protocol:
     """Reads a benchmark file; every mistake in it is reported at once."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path}: is not TOML ({error}).") from error
-    return _make(raw, str(path), check, check_file)
+    return _make(read_benchmark(path), str(path), check, check_file)
 
 
 def make_protocol(raw: dict[str, Any], source: str) -> Protocol:

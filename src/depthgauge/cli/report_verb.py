@@ -44,7 +44,17 @@ if TYPE_CHECKING:
 @click.option("--csv", "kind", flag_value="csv", help="The same as CSV, in full precision.")
 @click.option("--latex", "kind", flag_value="latex", help="The same as LaTeX, for a paper.")
 @click.option("--samples", is_flag=True, help="With those: the main score of every sample instead.")
+@click.option(
+    "--pivot",
+    type=click.Choice(["methods", "regions"]),
+    help="With those: metrics and regions crossed, as in papers. methods: a row for each method, "
+    "the metrics in a group for each region. regions: a table for each method, a row for each "
+    "region.",
+)
 @click.option("--column", "columns", multiple=True, help="Only this score; may be repeated.")
+@click.option(
+    "--region", "regions", multiple=True, help="With --pivot: only this region; may be repeated."
+)
 @json_option
 @board_options
 @click.option("--oracles", is_flag=True, help="Add what an ideal choice among the methods reaches.")
@@ -65,6 +75,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
       depthgauge report runs/first                     one page with everything
       depthgauge report runs/first --latex > table.tex
       depthgauge report runs/first --csv --samples
+      depthgauge report runs/first --latex --pivot methods --region all --region visible
       depthgauge report runs/first runs/second --html both.html
       depthgauge report runs/first --profile surgery   methods by what surgeons need
       depthgauge report runs/noisy                     the levels of run --perturb
@@ -75,7 +86,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
     of each.
     """
     wants_page = options["html"] is not None or options["all_pictures"]
-    if options["samples"] or options["columns"]:
+    if options["samples"] or options["columns"] or options["pivot"]:
         options["kind"] = options["kind"] or ("text" if options["json_to"] is None else None)
     _check_together(options, wants_page)
     if len(folders) == 1 and (folders[0] / "robustness.json").is_file():
@@ -116,12 +127,16 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
     """Refuses what cannot be had at once: two things on stdout, a page and tables."""
     if options["kind"] is not None and wants_page:
         raise click.UsageError(
-            "--html and --all-pictures go without --text, --csv, --samples, --column ..."
+            "--html and --all-pictures go without --text, --csv, --samples, --pivot, --column ..."
         )
     if options["json_to"] == "-" and (options["kind"] is not None or options["html"] == "-"):
         raise click.UsageError("only one thing can go to stdout; give --json a file.")
     if options["samples"] and len(options["columns"]) > 1:
         raise click.UsageError("--samples shows one score; name one --column.")
+    if options["samples"] and options["pivot"]:
+        raise click.UsageError("--samples and --pivot are two different tables; choose one.")
+    if options["regions"] and not options["pivot"]:
+        raise click.UsageError("--region goes with --pivot.")
     if options["html"] == "-" and options["all_pictures"]:
         raise click.UsageError("--all-pictures writes files beside the page; give --html a file.")
 
@@ -132,7 +147,7 @@ def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
     from depthgauge.report import formats
     from depthgauge.report.robustness_view import robustness_table, write_robustness_page
 
-    alone = {"samples", "columns", "oracles", "all_pictures", "profiles", "json_to"}
+    alone = {"samples", "columns", "oracles", "all_pictures", "profiles", "json_to", "pivot"}
     if given := [name for name in alone if options[name]]:
         name = {"columns": "column", "json_to": "json", "profiles": "profile"}.get(
             given[0], given[0]
@@ -161,7 +176,9 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
     known = [board.column(name).id for name in options["columns"]]
     if options["json_to"] is not None:
         _write_json(run, board, options)
-    if options["kind"] == "text" and not options["samples"] and is_terminal(sys.stdout):
+    if options["pivot"] and options["kind"] is not None:
+        write_text_to("-", _pivot(run, board, known, options))
+    elif options["kind"] == "text" and not options["samples"] and is_terminal(sys.stdout):
         title = f"Methods by {board.main}"
         shown = fitting_board(board, title, run.protocol, folder, known or None)
         write_text_to("-", shown)
@@ -201,6 +218,20 @@ def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) ->
         "latex": formats.to_latex,
     }
     return render[options["kind"]](table)
+
+
+def _pivot(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
+    from depthgauge.report.pivot import pivots
+    from depthgauge.report.pivot_formats import render_pivots
+
+    # A region that was asked for is shown even where it belongs to a curve.
+    everything = options["kind"] == "csv" or options["regions"]
+    shown = known or (None if everything else _columns(run, board))
+    regions = options["regions"] or None
+    found = pivots(
+        board, options["pivot"], columns=shown, regions=regions, source=source_of(run.protocol)
+    )
+    return render_pivots(found, options["kind"])
 
 
 def _columns(run: Run, board: Board) -> list[str]:

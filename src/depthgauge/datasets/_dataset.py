@@ -30,9 +30,12 @@ class DatasetSpec:
     sample_layout: str
     """The files on disk in one line, for the docs and for errors."""
     estimate_layouts: tuple[str, ...] = ()
-    """Public layouts of estimates: `{sample}`, `{name}` (the method's) and `{quantity}`."""
+    """Public layouts of estimates: `{sample}`, or what comes before and after its last `/`,
+    `{folder}` and `{file}`; `{name}` (the method's) and `{quantity}`."""
     not_estimates: tuple[str, ...] = ()
     """File names that fit `estimate_layouts` but hold the truth."""
+    disparity_png_scale: float | None = None
+    """Codes per px of 16-bit PNG estimates that say none themselves; None: 256."""
     revision: int = 1
     """Raised whenever the reader may change a value."""
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from depthgauge import io
 from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData
+from depthgauge.types import Map
 
 OWN_LAYOUT = "{sample}/{quantity}.npy"
 """What our own methods write."""
@@ -39,6 +41,12 @@ def find_estimate(
     if len(found) > 1:
         raise _ambiguous(root, sample_id, list(found), named=name is not None)
     return next(iter(found), None)
+
+
+def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Map:
+    """The map in a file of estimates, with the scale that the dataset's submissions have."""
+    scale = dataset.spec.disparity_png_scale if quantity == "disparity" else None
+    return io.read_map(path, quantity=quantity, png_scale=scale)
 
 
 def estimate_candidates(
@@ -82,8 +90,10 @@ def _is_truth(dataset: Dataset, path: Path) -> bool:
 
 def _fill(layout: str, sample_id: str, quantity: str, name: str) -> str:
     # Not str.format: a name may contain braces of its own.
-    values = {"sample": sample_id, "quantity": quantity, "name": name}
-    return re.sub(r"\{(sample|quantity|name)\}", lambda found: values[found[1]], layout)
+    folder, _, file = sample_id.rpartition("/")
+    values = {"sample": sample_id, "quantity": quantity, "name": name, "folder": folder}
+    values["file"] = file
+    return re.sub(r"\{(sample|quantity|name|folder|file)\}", lambda f: values[f[1]], layout)
 
 
 def _ambiguous(root: Path, sample_id: str, found: list[Path], named: bool) -> BadData:

@@ -13,12 +13,12 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
-from depthgauge.datasets import DATASETS, Dataset
+from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.evaluate import locate
 from depthgauge.engine.prepare import estimate_range, fit_size, scale_truth
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.io import read_map, stored_dtype
+from depthgauge.io import stored_dtype
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.types import Inputs, Map, Sample, is_known
 
@@ -114,11 +114,11 @@ def _check_sample(
         yield Finding(sample.id, str(error), "Put exactly one estimate there.")
         return
     try:
-        estimate = read_map(path, quantity=protocol.quantity)
+        estimate = read_estimate(path, dataset, protocol.quantity)
     except DepthgaugeError as error:
         yield Finding(sample.id, str(error), "Write the estimate again.")
         return
-    yield from _check_type(sample.id, path)
+    yield from _check_type(sample.id, path, dataset)
     present = is_known(estimate)
     if not present.any():
         yield Finding(
@@ -145,14 +145,14 @@ def _check_sample(
         yield from _check_values(protocol, sample, estimate, truth)
 
 
-def _check_type(sample: str, path: Path) -> Iterator[Finding]:
+def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
     """Types that cannot hold fractions or have no sign for missing."""
-    dtype = stored_dtype(path)
+    dtype, scale = stored_dtype(path), dataset.spec.disparity_png_scale or 256
     if dtype == np.uint8:
         yield Finding(
             sample,
             f"{path.name} stores bytes: whole values up to 255 only.",
-            "Write a 16-bit PNG (value * 256), PFM or float32 NPY.",
+            f"Write a 16-bit PNG (value * {scale:g}), PFM or float32 NPY.",
         )
     elif dtype.kind in "iub" and path.suffix.lower() != ".png":
         yield Finding(

@@ -9,13 +9,19 @@ from pathlib import Path
 
 from depthgauge._registry import nearest
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.datasets import DATASETS, Dataset, estimate_candidates, find_estimate
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import (
+    DATASETS,
+    Dataset,
+    estimate_candidates,
+    find_estimate,
+    read_estimate,
+)
 from depthgauge.engine.judge import Judge, Outcome, Rules
 from depthgauge.engine.measure import Prepared
 from depthgauge.engine.pool import Summary, pool_plain, pool_spec
 from depthgauge.engine.result import Result
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
-from depthgauge.io import read_map
 from depthgauge.types import Sample, Score
 
 Progress = Callable[[str, int, int], None]
@@ -58,7 +64,7 @@ def evaluate(
     root = Path(estimates)
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
-    samples = list(dataset.samples(Path(data), protocol.split))
+    samples = samples_of(protocol, Path(data), [root])
     judge = Judge(Rules.of(protocol, samples), with_hashes=False)
     outcomes: dict[str, Outcome] = {}
     wanted = list(only)
@@ -76,6 +82,23 @@ def evaluate(
     if wanted or not absent:
         return result
     return replace(result, left_out=(*result.left_out, *(f"{n}: no estimate" for n in absent)))
+
+
+def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -> list[Sample]:
+    """The samples of a benchmark's split.
+
+    Args:
+        protocol: The benchmark.
+        data: The dataset's folder.
+        estimates: Folders of estimates; a twin may take samples from them that the data names not.
+    """
+    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
+    twin = None if protocol.twin is None else TWINS[protocol.twin]
+    more = getattr(twin, "more_samples", None)
+    if more is not None:
+        for root in estimates:
+            samples += more(samples, root)
+    return samples
 
 
 def expected(
@@ -119,7 +142,7 @@ def prepared_samples(
         if path is None or sample.truth is None:
             continue
         try:
-            estimate = read_map(path, quantity=protocol.quantity)
+            estimate = read_estimate(path, dataset, protocol.quantity)
             yield sample.id, judge.prepared(sample, estimate)
         except DepthgaugeError:
             continue  # `evaluate` has said so

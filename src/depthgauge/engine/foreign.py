@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthgauge.datasets import DATASETS, Dataset
+from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.engine.estimates import estimate_hash
 from depthgauge.engine.evaluate import locate
 from depthgauge.engine.item import Item
 from depthgauge.engine.task import Context, Task
 from depthgauge.errors import DepthgaugeError
-from depthgauge.types import Inputs
+from depthgauge.types import Inputs, Map
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,10 @@ class Finder:
     def find(self, root: Path, name: str | None = None) -> Path:
         """The one file of this sample; an error that says where it was looked for."""
         return locate(self.dataset, root, self.sample, self.quantity, name)
+
+    def read(self, path: Path, quantity: str) -> Map:
+        """What the file holds, read as the dataset's submissions are."""
+        return read_estimate(path, self.dataset, quantity)
 
 
 def finder_inputs(dataset: str, sample: str, quantity: str) -> Inputs:

@@ -11,13 +11,13 @@ from typing import Any
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
-from depthgauge.datasets import things_hash, truth_hash
+from depthgauge.datasets import DATASETS, read_estimate, things_hash, truth_hash
 from depthgauge.engine.finer import Finer, Sizeless, size_factor
 from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.prepare import Ready, prepare, prepare_truth
 from depthgauge.engine.record import THRESHOLDS, Curve
+from depthgauge.engine.same import is_same
 from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
-from depthgauge.io import read_map
 from depthgauge.metrics.order import count_within
 from depthgauge.types import Inputs, Map, Sample, Score, Truth
 
@@ -65,7 +65,8 @@ class Rules:
 
 
 class Judge:
-    """Scores estimates of samples; the truth of the last sample is kept.
+    """Scores estimates of samples; the truth of the last sample is kept, and used again for samples
+    that share it, such as other illuminations of a scene.
 
     Args:
         rules: What is measured and how.
@@ -77,7 +78,8 @@ class Judge:
         self.rules = rules
         self.with_hashes = with_hashes
         self.protocol = rules.protocol
-        self._sample = ""
+        self._last: Sample | None = None
+        self._used: frozenset[str] = frozenset()
         self._ready: dict[str, Ready] = {}
         self._lacking: dict[str, str] = {}
         self._hash = ""
@@ -102,12 +104,13 @@ class Judge:
     def score_file(self, sample: Sample, find: Callable[[], Path]) -> Outcome:
         """The same for an estimate in a file; a twin reads it in its own way."""
         if self.protocol.twin is None:
-            return self.score_map(sample, lambda: read_map(find(), quantity=self.protocol.quantity))
+            dataset, quantity = DATASETS[self.protocol.dataset], self.protocol.quantity
+            return self.score_map(sample, lambda: read_estimate(find(), dataset, quantity))
         if not self.has_truth(sample):
             return Outcome(left_out=(sample.id,), skipped=True)
-        sample = sample.fresh()  # what is read of it goes with it
         twin = TWINS[self.protocol.twin]
         known = self._twin_hash(sample)
+        sample = sample.fresh()  # what is read of it goes with it
         try:
             found = twin.evaluate(sample, find(), twin.options(self.protocol.options))
         except Unavailable as error:
@@ -122,7 +125,7 @@ class Judge:
         if not self.has_truth(sample):
             return Outcome(failed=why, left_out=(sample.id,), skipped=True)
         if self.protocol.twin is not None:
-            return Outcome(failed=why, truth_hash=self._twin_hash(sample.fresh()))
+            return Outcome(failed=why, truth_hash=self._twin_hash(sample))
         try:
             found = self._score(sample, None)
         except Unavailable as error:
@@ -135,8 +138,8 @@ class Judge:
         """The hash of a twin's truth, made once while samples come one after the other."""
         if not self.with_hashes:
             return ""
-        if self._sample != sample.id:
-            self._sample, self._hash = sample.id, str(truth_hash(sample))
+        if self._last is None or not is_same(self._last.truth, sample.truth):
+            self._last, self._hash = sample, str(truth_hash(sample.fresh()))
         return self._hash
 
     def hash_of(self, sample: Sample) -> str:
@@ -173,7 +176,7 @@ class Judge:
 
     def _open(self, sample: Sample) -> Mapping[str, Ready]:
         """The truth's side of a sample by resolution, and a hash of all that it was made from."""
-        if self._ready and self._sample == sample.id:
+        if self._ready and self._is_last(sample):
             return self._ready
         self._ready, self._lacking = {}, {}
         if sample.truth is None:
@@ -187,8 +190,20 @@ class Judge:
         used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
         used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
         self._hash = things_hash(used) if self.with_hashes else ""
-        self._sample, self._ready = sample.id, ready
+        self._last, self._used, self._ready = sample, frozenset(inputs.at_hand()), ready
         return ready
+
+    def _is_last(self, sample: Sample) -> bool:
+        """Whether all that was made of the last sample is what would be made of this one."""
+        last = self._last
+        if last is None or last.id == sample.id:
+            return last is not None
+        same_names = sample.inputs.keys() == last.inputs.keys()
+        return (
+            same_names
+            and is_same(sample.inputs, last.inputs, self._used)
+            and is_same(sample.truth, last.truth)
+        )
 
     def _prepare_all(self, truth: Truth, inputs: Inputs) -> dict[str, Ready]:
         ready = {"": self._prepare(truth, inputs)}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from depthgauge.datasets import DATASETS
 from depthgauge.engine.estimates import Place, estimate_hash, read_stored
+from depthgauge.engine.evaluate import samples_of
 from depthgauge.engine.foreign import finder_inputs
 from depthgauge.engine.judge import Judge, Rules
 from depthgauge.engine.measure import Prepared
 from depthgauge.engine.record import Entrant, Run
 from depthgauge.engine.rescore import recorded
+from depthgauge.engine.run import folders_of
 from depthgauge.engine.run_folder import find_data
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.types import Image, Map, Sample
@@ -32,7 +33,8 @@ class RunMaps:
         self.run = run
         protocol = run.protocol
         root = find_data(run.info, data)
-        samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
+        methods = [recorded(entrant) for entrant in run.entrants]
+        samples = samples_of(protocol, root, folders_of(methods))
         self._samples = {sample.id: sample for sample in samples}
         if lacking := [name for name in run.samples if name not in self._samples]:
             raise BadData(f"{root}: has no sample '{lacking[0]}' of the run; name it with --data.")

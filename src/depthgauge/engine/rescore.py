@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.datasets import DATASETS
 from depthgauge.engine.begin import Plan
+from depthgauge.engine.evaluate import samples_of
 from depthgauge.engine.judge import Rules
 from depthgauge.engine.parquet import read_failures
 from depthgauge.engine.record import Entrant, Run
-from depthgauge.engine.run import Progress, Where, default_workers, execute
+from depthgauge.engine.run import Progress, Where, default_workers, execute, folders_of
 from depthgauge.engine.run_folder import entrants_of, find_data, read_info, require_finished
 from depthgauge.engine.task import Context
 from depthgauge.errors import BadData, MethodFailed
@@ -53,7 +53,9 @@ def rescore(
     _require_same_task(info, protocol, folder)
     require_finished(folder, info)
     root = find_data(info, data)
-    samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
+    entrants = [e for e in entrants_of(info) if _has_estimates(info, e.label)]
+    methods = tuple(recorded(entrant) for entrant in entrants)
+    samples = samples_of(protocol, root, folders_of(methods))
     wanted = set(info["samples"])
     chosen = tuple(sample for sample in samples if sample.id in wanted)
     if lacking := sorted(wanted - {sample.id for sample in chosen}):
@@ -61,14 +63,13 @@ def rescore(
             f"{root}: has no sample '{lacking[0]}', of which {folder} has estimates; "
             "name the folder with --data."
         )
-    entrants = [e for e in entrants_of(info) if _has_estimates(info, e.label)]
     if not entrants:
         raise BadData(f"{folder}: its estimates were not kept; run the methods again.")
     context = Context(
         folder=Path(out).absolute(),
         rules=Rules.of(protocol, samples),
         dataset=protocol.dataset,
-        methods=tuple(recorded(entrant) for entrant in entrants),
+        methods=methods,
         threads=threads,
         reuse_from=Path(info.get("estimates") or folder / "estimates"),
     )

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.datasets import DATASETS
 from depthgauge.engine.begin import Plan, begin, refuse_strange
-from depthgauge.engine.evaluate import choose, expected
+from depthgauge.engine.evaluate import choose, expected, samples_of
 from depthgauge.engine.executors import run_here, run_processes
 from depthgauge.engine.finish import finish, items_to_redo
 from depthgauge.engine.judge import Rules
@@ -30,6 +29,7 @@ from depthgauge.engine.run_folder import (
 from depthgauge.engine.task import GIVEN, Context, Task
 from depthgauge.errors import BadData, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
+from depthgauge.methods.folder import FolderOptions
 from depthgauge.types import Sample
 
 # Any other text keeps dask busy for a minute before it says that this is no address.
@@ -106,7 +106,7 @@ def run(
     where = Where(default_workers() if workers is None else workers, cluster)
     _check_call(found, where, seeds, time_limit_s)
     root = Path(data).absolute()  # a method may change the working folder
-    samples = list(DATASETS[protocol.dataset].samples(root, protocol.split))
+    samples = samples_of(protocol, root, folders_of(found))
     rules = Rules.of(protocol, samples)
     chosen = choose(samples, [only] if isinstance(only, str) else only)
     known = _with_truth(chosen, protocol)
@@ -117,6 +117,12 @@ def run(
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
     planned = Plan(context, tuple(known), seeds, root, tuple(left_out))
     return execute(planned, where, retry_failed=retry_failed, progress=progress)
+
+
+def folders_of(methods: Sequence[Method]) -> list[Path]:
+    """The folders of estimates, where all methods are such."""
+    found = [m.options.path for m in methods if isinstance(m.options, FolderOptions)]
+    return found if len(found) == len(methods) else []
 
 
 def _limited(method: Method, time_limit_s: float) -> Method:
@@ -156,7 +162,7 @@ def score_folder(
         raise BadData(f"{estimates}: there is no such folder of estimates.")
     protocol = find_benchmark(benchmark)
     if not options.get("only"):
-        samples = list(DATASETS[protocol.dataset].samples(Path(data), protocol.split))
+        samples = samples_of(protocol, Path(data), [Path(estimates)])
         wanted = expected(samples, protocol, Path(estimates), name)
         if len(wanted) < len(samples):
             options["only"] = [sample.id for sample in wanted]

@@ -25,9 +25,11 @@ class Request:
     raw: bool = False
     scale: float | None = None
     limit: int = MAX_PIXELS
+    png_scale: float | None = None
 
     def __post_init__(self) -> None:
         check_scale(self.scale)
+        check_scale(self.png_scale)
         if self.limit < 1:
             raise Misuse(f"limit is {self.limit}; it must be at least 1 pixel")
 

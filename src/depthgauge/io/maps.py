@@ -55,6 +55,7 @@ def read_map(
     raw: bool = False,
     scale: float | None = None,
     limit: int = MAX_PIXELS,
+    png_scale: float | None = None,
 ) -> Map:
     """A map as C-contiguous float32 (H, W) or (H, W, C), NaN where it is missing.
 
@@ -71,12 +72,13 @@ def read_map(
             header of a PFM, the text chunk of a PNG) and the defaults (256 for 16-bit codes,
             else 1).
         limit: The most pixels the header may claim.
+        png_scale: In place of 256, where a 16-bit PNG says none itself; Booster's have 64.
 
     Raises:
         BadFile: The file is damaged, lies about its size or holds something else.
         TooLarge: Its header claims more than the limit.
     """
-    request = Request(quantity, raw, scale, limit)
+    request = Request(quantity, raw, scale, limit, png_scale)
     return _READERS[_kind(path)](path, request)
 
 

@@ -42,7 +42,7 @@ def read(path: AnyPath, request: Request) -> Map:
             "a map drawn in colours cannot be scored"
         )
     check_channels(path, codes.shape, request.quantity)
-    scale = request.scale or _stored_scale(path, png)
+    scale = request.scale or _stored_scale(path, png, request.png_scale)
     return from_codes(codes, scale, request.raw)
 
 
@@ -90,10 +90,12 @@ def _header(path: AnyPath) -> chunks.Header:
         return chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
 
 
-def _stored_scale(path: AnyPath, png: chunks.Png) -> float:
+def _stored_scale(path: AnyPath, png: chunks.Png, usual: float | None) -> float:
     text = png.text.get(SCALE_KEY)
+    if text is None and png.header.depth == 16:
+        return usual or DEFAULT_SCALE[16]
     if text is None:
-        return DEFAULT_SCALE[16 if png.header.depth == 16 else 8]
+        return DEFAULT_SCALE[8]
     try:
         scale = float(text)
     except ValueError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,15 @@ from pydantic import AfterValidator, Field
 from depthgauge.errors import Unavailable
 from depthgauge.geometry.filling import fill
 from depthgauge.methods._images import Bytes
-from depthgauge.methods._spec import MethodOptions
+from depthgauge.methods._pair import Pair, PairOptions
 from depthgauge.types import Inputs, Map
 
 STEPS = 16
 """OpenCV counts disparities in sixteenths of a pixel, and searches a multiple of 16 of them."""
 _FARTHEST = 2**15 // STEPS - 1  # 16-bit numbers
+_FEWEST_SEARCHED = 128
+_SEARCHED_SHARE = 8
+"""Without a range an eighth of the width is searched: of pictures that are 4112 px wide, 514."""
 
 
 def _odd(value: int) -> int:
@@ -31,12 +34,15 @@ def _odd(value: int) -> int:
 Odd = Annotated[int, AfterValidator(_odd)]
 
 
-class StereoOptions(MethodOptions):
-    """Options that both matchers have."""
+class StereoOptions(PairOptions):
+    """Options that both matchers have; those in px are in px of the pictures that are compared,
+    `disparities` alone in px of the left picture as it comes.
+    """
 
-    disparities: int = Field(default=128, ge=1)
-    """How many disparities are searched, from 0, where the sample has no disparity range; the next
-    multiple of 16 is taken."""
+    disparities: int | None = Field(default=None, ge=1)
+    """How many disparities are searched, from 0, where the sample has no disparity range, in px of
+    the left picture's full size; none: an eighth of its width, but at least 128. The next multiple
+    of 16 is taken."""
     pad: bool = True
     """Widen the pictures by their border pixels, so that the whole picture gets estimates; OpenCV
     alone leaves out the columns from which the largest disparity leads out of the other picture."""
@@ -65,36 +71,40 @@ class Search:
         return max(-self.lowest, 0)
 
 
-def search_of(inputs: Inputs, disparities: int) -> Search:
+def search_of(inputs: Inputs, pair: Pair, disparities: int | None) -> Search:
     """The sample's disparity range, both ends included, else from 0 that many disparities.
+
+    Both are in px of the left picture as it came, and are searched in px of the pair.
 
     Raises:
         Unavailable: The range is more than OpenCV can search.
     """
-    lowest, count = 0, disparities
+    lowest, count = 0, math.ceil((disparities or _usual(pair)) * pair.scale)
     allowed = (-math.inf, math.inf)
     if "disparity_range" in inputs:
-        low, high = inputs["disparity_range"]
-        allowed = (float(low), float(high))
+        low, high = (float(end) * pair.scale for end in inputs["disparity_range"])
+        allowed = (low, high)
         lowest = math.floor(low)
         count = math.ceil(high) - lowest + 1
     count = math.ceil(count / STEPS) * STEPS
     if lowest < -_FARTHEST or lowest + count > _FARTHEST:
         raise Unavailable(
             f"the disparity range {lowest}..{lowest + count} px is beyond the "
-            f"{_FARTHEST} px that OpenCV can express; scale the pictures down."
+            f"{_FARTHEST} px that OpenCV can express; scale the pictures down with input_scale."
         )
     return Search(lowest, count, allowed)
+
+
+def _usual(pair: Pair) -> int:
+    return max(_FEWEST_SEARCHED, math.ceil(pair.given_px[0] / _SEARCHED_SHARE))
 
 
 Matcher = Callable[[Bytes, Bytes], NDArray[np.int16]]
 
 
-def match(
-    matcher: Matcher, images: tuple[Bytes, Bytes], search: Search, block: int, options: Any
-) -> Map:
+def match(matcher: Matcher, pair: Pair, search: Search, block: int, options: StereoOptions) -> Map:
     """Disparities in px with NaN where there is none, of the whole picture where `pad` is on."""
-    left, right = images
+    left, right = pair.left, pair.right
     if options.pad:
         values = _padded(matcher, left, right, search, block // 2 + 1)
     elif min(left.shape[0], left.shape[1] - search.left_px - search.right_px) <= block:
@@ -105,7 +115,9 @@ def match(
         # StereoBM may leave chance values in the first column.
         values[:, : search.left_px] = np.nan
     values = _within(values, *search.allowed)
-    return values if options.fill == "none" else fill(values, options.fill)
+    if options.fill != "none":
+        values = fill(values, options.fill)
+    return pair.returned(values, options)
 
 
 def _within(values: Map, least: float, most: float) -> Map:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from depthgauge.methods._images import two_images
+from depthgauge.methods._pair import stereo_pair
 from depthgauge.methods._spec import MethodSpec
 from depthgauge.methods._stereo import STEPS, Odd, Search, StereoOptions, match, search_of
 from depthgauge.types import Inputs, Map
@@ -41,16 +41,17 @@ SPEC = MethodSpec(
     quantities=("disparity",),
     needs=("left_image", "right_image"),
     cite="Konolige 1998",
+    revision=2,
     options=BmOptions,
 )
 
 
 def estimate(inputs: Inputs, options: BmOptions) -> Map:
     """Disparity of the left view."""
-    images = two_images(inputs, "left_image", "right_image", grey=True)
-    search = search_of(inputs, options.disparities)
+    pair = stereo_pair(inputs, options, grey=True)
+    search = search_of(inputs, pair, options.disparities)
     matcher = _matcher(search, options)
-    return match(matcher.compute, images, search, options.block_size, options)
+    return match(matcher.compute, pair, search, options.block_size, options)
 
 
 def _matcher(search: Search, options: BmOptions) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import tempfile
@@ -22,6 +23,13 @@ from depthgauge.types import Estimate, Inputs, Map
 
 _KEPT_CHARACTERS = 4000
 _LONGEST_LINE = 300
+_SIZE = re.compile("full|half|quarter|[1-9][0-9]*x[1-9][0-9]*")
+
+
+def _checked_size(value: str | None) -> str | None:
+    if value is None or _SIZE.fullmatch(value):
+        return value
+    raise ValueError(f"is {value!r} but must be full, half, quarter or a size such as 320x192")
 
 
 class CommandOptions(MethodOptions):
@@ -38,6 +46,9 @@ class CommandOptions(MethodOptions):
     """The program, and all that it started, is ended after this time."""
     out_suffix: str = Field(default="npy", pattern=r"^(npy|npz|pfm|png|flo|exr|tif|tiff)$")
     """Ending of {out}: the format in which the program writes."""
+    input_size: Annotated[str | None, AfterValidator(_checked_size)] = None
+    """To what size the program brings the pictures before it looks at them, for the column of that
+    name in tables: `320x192`, `full`, `half` or `quarter`. It changes nothing."""
     folder: Path = Path()
     """Where the program is started: where depthgauge was called, or the folder of the TOML file,
     so that relative paths in the template are found from there."""
@@ -54,7 +65,7 @@ SPEC = MethodSpec(
     needs=("quantity",),
     options=CommandOptions,
     text_option="template",
-    local=("time_limit_s", "folder"),
+    local=("time_limit_s", "input_size", "folder"),
 )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from depthgauge import io
 from depthgauge.methods._spec import MethodOptions, MethodSpec
 from depthgauge.types import Estimate, Inputs
 
@@ -39,5 +38,5 @@ SPEC = MethodSpec(
 def estimate(inputs: Inputs, options: FolderOptions) -> Estimate:
     """Reads the sample's file; which one it is knows the `finder` among the inputs."""
     path = inputs["finder"].find(options.path, options.name)
-    values = io.read_map(path, quantity=inputs["quantity"])
+    values = inputs["finder"].read(path, inputs["quantity"])
     return Estimate(values, inputs["quantity"], extras={"path": str(path)})

@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from depthgauge.methods._images import two_images
+from depthgauge.errors import Unavailable
+from depthgauge.methods._pair import Pair, stereo_pair
 from depthgauge.methods._spec import MethodSpec
-from depthgauge.methods._stereo import Odd, StereoOptions, match, search_of
+from depthgauge.methods._stereo import Odd, Search, StereoOptions, match, search_of
 from depthgauge.types import Inputs, Map
 
 
@@ -33,6 +34,9 @@ class SgbmOptions(StereoOptions):
     """Largest difference to the match from right to left, in px; -1: not checked."""
     pre_filter_cap: int = Field(default=63, ge=1)
     """The pictures' x derivatives are clipped at this value before they are compared."""
+    memory_limit_gib: float = Field(default=8, gt=0)
+    """What `hh` and `hh4` may take: they keep 4 bytes for each pixel and disparity, 24 GiB for
+    12 Mpx and 528 disparities. The other modes keep a few rows."""
 
 
 SPEC = MethodSpec(
@@ -41,7 +45,9 @@ SPEC = MethodSpec(
     quantities=("disparity",),
     needs=("left_image", "right_image"),
     cite="Hirschmueller 2008, with the block costs of Birchfield & Tomasi 1998",
+    revision=2,
     options=SgbmOptions,
+    local=("memory_limit_gib",),
 )
 
 
@@ -49,9 +55,10 @@ def estimate(inputs: Inputs, options: SgbmOptions) -> Map:
     """Disparity of the left view."""
     import cv2
 
-    images = two_images(inputs, "left_image", "right_image", grey=False)
-    search = search_of(inputs, options.disparities)
-    area = (3 if images[0].ndim == 3 else 1) * options.block_size**2
+    pair = stereo_pair(inputs, options, grey=False)
+    search = search_of(inputs, pair, options.disparities)
+    _check_memory(pair, search, options)
+    area = (3 if pair.left.ndim == 3 else 1) * options.block_size**2
     modes = {
         "sgbm": cv2.STEREO_SGBM_MODE_SGBM,
         "hh": cv2.STEREO_SGBM_MODE_HH,
@@ -71,4 +78,18 @@ def estimate(inputs: Inputs, options: SgbmOptions) -> Map:
         speckleRange=options.speckle_range,
         mode=modes[options.mode],
     )
-    return match(matcher.compute, images, search, options.block_size, options)
+    return match(matcher.compute, pair, search, options.block_size, options)
+
+
+def _check_memory(pair: Pair, search: Search, options: SgbmOptions) -> None:
+    """OpenCV would ask for it all at once, and the machine might end the process."""
+    if options.mode not in ("hh", "hh4"):
+        return
+    height, width = pair.left.shape[:2]
+    needed_gib = 4 * height * width * search.count / 2**30
+    if needed_gib > options.memory_limit_gib:
+        raise Unavailable(
+            f"mode {options.mode} needs {needed_gib:.1f} GiB for {width}x{height} px and "
+            f"{search.count} disparities, and memory_limit_gib is {options.memory_limit_gib:g}; "
+            "use mode sgbm or 3way, or a smaller input_scale."
+        )

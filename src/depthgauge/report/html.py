@@ -26,6 +26,7 @@ from depthgauge.report.leaderboard import sample_names
 from depthgauge.report.numbered import shortened
 from depthgauge.report.page import Page
 from depthgauge.report.pictures_view import pictures_html
+from depthgauge.report.pivot_view import pivot_section
 from depthgauge.report.samples_view import samples_html
 from depthgauge.report.section import Section
 from depthgauge.report.series import styles_of
@@ -182,6 +183,7 @@ _SECTIONS: tuple[Callable[[Page, Styles], Section | None], ...] = (
     forest_section,
     radar_section,
     profiles_section,
+    pivot_section,
     degradation_section,
     curves_section,
     stability_section,

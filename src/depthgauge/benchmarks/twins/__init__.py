@@ -5,7 +5,8 @@ one of them), `score_ids(options)` and `evaluate(sample, estimate_path, options)
 `MAIN` is the score that sorts a leaderboard (the first where it has none), `HIGHER` names the
 metrics of which more is better, `MISSING` is the value that a file has where there is no estimate
 (NaN where it does not say). `check_submission(root, samples)`, where there is one, gives the rules
-of the public submission for `depthgauge check`.
+of the public submission for `depthgauge check`. `more_samples(samples, root)`, where there is one,
+gives samples that a folder of estimates has and the data does not name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from depthgauge._registry import Registry, nearest
 from depthgauge.errors import Misuse
@@ -27,6 +28,17 @@ class TwinScores:
     scores: Mapping[str, Score]
     left_out: tuple[str, ...] = ()
     """Regions whose scores the sample cannot have."""
+
+
+class Fault(NamedTuple):
+    """One problem of a submission."""
+
+    sample: str
+    """Its id, or `submission` where it is about all of them."""
+    problem: str
+    advice: str
+    serious: bool = True
+    """Whether the public benchmark refuses it or it costs points."""
 
 
 class Twin(Protocol):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
+from depthgauge.benchmarks.twins import Fault
 from depthgauge.benchmarks.twins._hci4d_maps import wrong_size
 from depthgauge.datasets._hci4d_scenes import BENCHMARK, DISPARITY_RANGES, IMAGE_SIZE
 from depthgauge.errors import BadFile, DepthgaugeError
@@ -19,17 +19,6 @@ _MAPS, _RUNTIMES = "disp_maps", "runtimes"
 _HEAD_BYTES = 4096
 _MANY_OUTSIDE = 0.05
 _WHOLE = "submission"
-
-
-class Fault(NamedTuple):
-    """One problem of a submission."""
-
-    sample: str
-    """The scene, or `submission` where it is about all of them."""
-    problem: str
-    advice: str
-    serious: bool = True
-    """Whether the benchmark refuses it or it costs points."""
 
 
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
