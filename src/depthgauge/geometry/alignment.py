@@ -14,7 +14,7 @@ from depthgauge.errors import Misuse
 from depthgauge.geometry._maps import as_map, as_plane, need_same_size
 from depthgauge.types import Map, Mask
 
-REVISION = 1
+REVISION = 2
 """Raised whenever an aligned value may change; part of the protocol's hash."""
 
 Kind = Literal["none", "median", "scale", "scale_shift"]
@@ -71,7 +71,8 @@ def fit_alignment(
 
     Returns:
         An alignment; its scale and shift are NaN and its reason says why where there are too few
-        pixels, the estimate does not vary or is zero, or the result is not finite.
+        pixels, the estimate is zero and only scaled, or the result is not finite. With a shift, an
+        estimate that does not vary keeps its scale and becomes the truth's mean.
 
     >>> truth = np.array([[1.0, 3.0, 5.0]])
     >>> found = fit_alignment(
@@ -166,6 +167,7 @@ def _fit_squares(
         return products / squares, 0.0, ""
     mean, target_mean, squares, products, varies = centred_sums(values, target, used, inverse)
     if not varies or squares == 0:
-        return math.nan, math.nan, "estimate does not vary"
+        # Every scale fits equally well with its shift; what comes out is the truth's mean.
+        return 1.0, target_mean - mean, ""
     scale = products / squares
     return scale, target_mean - scale * mean, ""
