@@ -24,6 +24,7 @@ VERBS = {
     "list": "list metrics, regions, datasets, methods or benchmarks",
     "show": "explain one metric, region, dataset, method or benchmark",
     "make": "make data with exact truth",
+    "capture": "from photographs under projected patterns to ground truth",
     "dataset": "verify a dataset folder",
     "doctor": "say what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",

@@ -122,9 +122,17 @@ PARTS = {
     help="The folder for scenes, runs and reports.",
 )
 @click.option("--part", type=click.Choice([*PARTS]), help="Only this half.")
+@click.option(
+    "--booster",
+    is_flag=True,
+    help="Instead: make ground truth of shiny scenes as Booster did, and see whether it ranks "
+    "methods as the exact truth does; takes some minutes and needs the extra 'render'.",
+)
 @click.option("--workers", type=click.IntRange(min=0), help="Worker processes.")
 @json_option
-def command(out: Path, part: str | None, workers: int | None, json_to: str | None) -> None:
+def command(
+    out: Path, part: str | None, booster: bool, workers: int | None, json_to: str | None
+) -> None:
     """Makes scenes with exact truth, runs the baselines, and writes two reports.
 
     Stereo: eight scenes with slanted and curved surfaces, boxes, thin bars, walls without texture
@@ -133,6 +141,9 @@ def command(out: Path, part: str | None, workers: int | None, json_to: str | Non
     at a quarter of their size. The reports say which method is best, whether that is more than
     chance, where each of them fails, and how fast it gets worse.
     """
+    if booster:
+        _show_booster(out, part, workers, json_to)
+        return
     chosen = [PARTS[part]] if part else list(PARTS.values())
     steps = (f"{n}/{3 * len(chosen)}" for n in itertools.count(1))
     runs = [_show(each, out, workers, steps, quiet=json_to == "-") for each in chosen]
@@ -142,6 +153,16 @@ def command(out: Path, part: str | None, workers: int | None, json_to: str | Non
     if json_to != "-":
         _say_what_next(out, chosen[0])
     click.get_current_context().exit(max(list_failures(run) for run in runs))
+
+
+def _show_booster(out: Path, part: str | None, workers: int | None, json_to: str | None) -> None:
+    from depthgauge.cli import _demo_booster
+
+    if part:
+        raise click.UsageError("--part chooses a half of the other demonstration; leave it out.")
+    found = _demo_booster.show(out / "booster", workers, quiet=json_to == "-")
+    if json_to is not None:
+        write_json(json_to, found)
 
 
 def _show(part: Part, out: Path, workers: int | None, steps: Iterator[str], *, quiet: bool) -> Run:

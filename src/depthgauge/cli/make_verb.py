@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli import _make_light_field, _make_stratified
+from depthgauge.cli import _make_capture_session, _make_light_field, _make_stratified
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
 
 
@@ -17,6 +17,7 @@ def command() -> None:
 
 command.add_command(_make_stratified.command)
 command.add_command(_make_light_field.command)
+command.add_command(_make_capture_session.command)
 
 
 @command.command("stereo-scenes")

@@ -1,0 +1,210 @@
+"""The labels of a session as a scene in Booster's layout, balanced and unbalanced."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from depthgauge import io
+from depthgauge.capture.exact import exact_truth
+from depthgauge.capture.labels import LABELS
+from depthgauge.capture.rectify import read_pair
+from depthgauge.capture.steps import has_step, read_step
+from depthgauge.datasets import booster, booster_unbalanced
+from depthgauge.errors import BadData, Misuse
+from depthgauge.geometry.ray_scene import RayScene
+from depthgauge.geometry.rectified import RectifiedPair
+from depthgauge.sessions import Session, read_simulated
+from depthgauge.types import Inputs, Map, Sample, Truth
+
+MONO = "test-mono"
+BALANCED, UNBALANCED = "balanced", "unbalanced"
+_STEP_PX = 16
+"""Disparity ranges end at multiples of this: they tell methods where to search, not the truth."""
+
+
+_Truths = Callable[[str], Truth | None]
+"""The truth of pair LR or LC; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written."""
+
+    scene: str
+    setups: tuple[str, ...]
+    """`balanced`, and `unbalanced` where there is such a pair."""
+    images: int
+    """Illuminations of each."""
+    warnings: tuple[str, ...] = ()
+
+
+def export(
+    session: Session,
+    work: Path,
+    out: Path,
+    *,
+    scene: str | None = None,
+    split: str = "train",
+    exact: bool = False,
+    overwrite: bool = False,
+) -> Exported:
+    """Writes a labelled session as a scene of a dataset in Booster's layout.
+
+    Args:
+        session: The session.
+        work: Its work folder, with step `check` done; with step `warp` done too, the unbalanced
+            pair is written as well.
+        out: The dataset's folder; scenes of several sessions go into one.
+        scene: The scene's name; the session's where it is None.
+        split: `train`, `test-stereo`, `test-mono` or `unlabelled`.
+        exact: Of a simulated session the exact truth in place of the labels, in the same frames;
+            needs only step `rectify`.
+        overwrite: Replace a scene that is there.
+
+    Raises:
+        BadData: A step is not done, or there is no passive picture.
+        CannotWrite: The scene is there already.
+        Misuse: The exact truth of a session that was not simulated is asked for.
+    """
+    name = scene or session.name
+    truths = _exact_truths(session, work) if exact else _label_truths(work)
+    warnings = []
+    setups = []
+    images = 0
+    for setup, (letters, write) in _SETUPS.items():
+        # Single pictures for monocular depth are those of the balanced pair.
+        if setup == UNBALANCED and split == MONO:
+            continue
+        truth = truths(letters)
+        if truth is None:
+            warnings.append(_LACKING.format(work=work))
+            continue
+        samples = list(_samples(work, name, letters, truth))
+        write(out, samples, split=split, overwrite=overwrite)
+        setups.append(setup)
+        images = max(images, len(samples))
+        warnings += _without_labels(work, letters, truth)
+    return Exported(name, tuple(setups), images, tuple(warnings))
+
+
+def _label_truths(work: Path) -> _Truths:
+    """The labels of a pair that steps `check` and `warp` made."""
+    read_step(work, "check")
+
+    def truth_of(letters: str) -> Truth | None:
+        step = "check" if letters == "LR" else "warp"
+        return Truth(_label_items(work / step)) if has_step(work, step) else None
+
+    return truth_of
+
+
+def _exact_truths(session: Session, work: Path) -> _Truths:
+    """The truth of a pair that a simulated session's mesh gives."""
+    if not session.simulated:
+        raise Misuse(f"{session.folder}: only a simulated session has an exact truth to export")
+    known = read_simulated(session.truth_folder)
+    scene = RayScene(known.vertices, known.triangles)
+
+    def truth_of(letters: str) -> Truth | None:
+        if not (read_step(work, "rectify").folder / f"{letters}.json").is_file():
+            return None
+        pair = read_pair(work, letters)
+        left = exact_truth(known, pair, letters, scene=scene)
+        items: dict[str, Any] = {
+            "disparity": _positive(left.disparity),
+            "visible_mask": left.visible,
+            "material_labels": np.maximum(left.materials, 0),
+            "surface_labels": np.maximum(left.surfaces, 0),
+        }
+        if letters == "LR":
+            right = exact_truth(known, pair, letters, "right", scene=scene)
+            items["right_disparity"] = _positive(right.disparity)
+            items["right_visible_mask"] = right.visible
+        return Truth(items)
+
+    return truth_of
+
+
+def _samples(work: Path, scene: str, letters: str, truth: Truth) -> Iterator[Sample]:
+    pair = read_pair(work, letters)
+    folders = [read_step(work, "rectify").folder / letters / letter for letter in letters]
+    left, right = ({p.stem: p for p in folder.glob("*.png")} for folder in folders)
+    names = _by_number(left.keys() & right.keys())
+    if not names:
+        raise BadData(
+            f"{folders[0].parent}: there is no rectified picture of both cameras; a scene needs "
+            "passive pictures, run `depthgauge capture rectify` with them."
+        )
+    shared = _shared(pair, truth)
+    for name, file in names.items():
+        images = {
+            "left_image": partial(io.read_image, left[file]),
+            "right_image": partial(io.read_image, right[file]),
+        }
+        yield Sample(f"{scene}/{name}", Inputs({**shared, **images}), truth, scene=scene)
+
+
+def _by_number(files: Iterable[str]) -> dict[str, str]:
+    """The layout's names of pictures, im0, im1 ..., and the files that become them."""
+    found = {file: re.fullmatch(r"im(\d{1,9})", file) for file in files}
+    if all(found.values()):
+        return {file: file for file in sorted(found, key=lambda file: int(file[2:]))}
+    return {f"im{number}": file for number, file in enumerate(sorted(found))}
+
+
+def _shared(pair: RectifiedPair, truth: Truth) -> dict[str, Any]:
+    disparity = truth.fresh()["disparity"]
+    known = disparity[np.isfinite(disparity)]
+    if not known.size:
+        raise BadData("the session has no label at all; look at the pictures of step clean.")
+    low, high = float(known.min()), float(known.max())
+    ends = (_STEP_PX * math.floor(low / _STEP_PX), _STEP_PX * math.ceil(high / _STEP_PX))
+    return {"rig": pair.rig(), "disparity_range": (float(ends[0]), float(ends[1]))}
+
+
+def _label_items(folder: Path) -> dict[str, Callable[[], Any]]:
+    items: dict[str, tuple[str, Callable[[Path], Any]]] = {
+        "disparity": ("disp_00.npy", _read_disparity),
+        "right_disparity": ("disp_02.npy", _read_disparity),
+        "visible_mask": ("mask_00.png", io.read_mask),
+        "right_visible_mask": ("mask_02.png", io.read_mask),
+        "material_labels": (LABELS["materials"], io.read_labels),
+        "surface_labels": (LABELS["surfaces"], io.read_labels),
+    }
+    return {
+        item: partial(read, folder / file)
+        for item, (file, read) in items.items()
+        if (folder / file).is_file()
+    }
+
+
+def _read_disparity(path: Path) -> Map:
+    return _positive(io.read_map(path))
+
+
+def _positive(disparity: Map) -> Map:
+    """What is not above 0 means no truth in this layout."""
+    return np.where(disparity > 0, disparity, np.float32(np.nan))
+
+
+def _without_labels(work: Path, letters: str, truth: Truth) -> list[str]:
+    if letters != "LR":  # both pairs have the same
+        return []
+    items = {"materials": "material_labels", "surfaces": "surface_labels"}
+    return [
+        f"{work}: there are no labels of {name}; {LABELS[name]} is left out."
+        for name, item in items.items()
+        if item not in truth
+    ]
+
+
+_SETUPS = {BALANCED: ("LR", booster.write), UNBALANCED: ("LC", booster_unbalanced.write)}
+_LACKING = "{work}: there are no labels of pair LC (step 'warp' is not done); it is left out."

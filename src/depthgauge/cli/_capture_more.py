@@ -1,0 +1,113 @@
+"""`depthgauge capture run`, `export` and `split`: all steps at once, and what is made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from depthgauge.capture.steps import STEPS
+from depthgauge.cli._capture_steps import FOLDER, do_all, step_options, work_option
+from depthgauge.cli._options import json_option
+from depthgauge.cli._output import count, in_shell, program_name, say, warn, write_json
+
+
+@click.command("run")
+@step_options
+@click.option("--patterns", type=click.IntRange(min=1), help="Use only the first so many.")
+@click.option("--until", type=click.Choice(STEPS), default="audit", help="The last step to do.")
+def run(
+    session: Path,
+    work: Path | None,
+    again: bool,
+    json_to: str | None,
+    patterns: int | None,
+    until: str,
+) -> None:
+    """Every step in order; those that are done and unchanged are skipped.
+
+    \b
+      depthgauge capture run kitchen
+      depthgauge capture run kitchen --until clean --again
+    """
+    options = {"spacetime": {"patterns": patterns}} if patterns else {}
+    done = do_all(session, work, until=until, options=options, again=again)
+    if json_to is not None:
+        write_json(json_to, {"steps": done})
+    if json_to == "-":
+        return
+    fresh = [step["step"] for step in done if step["fresh"]]
+    click.echo(f"{session}: {count(len(done), 'step')} done, {len(fresh)} of them now.")
+    say(f"Look at {(work or session / 'work') / 'index.html'}.")
+    say(f"Next: {program_name()} capture export {in_shell(session)} --out Booster")
+
+
+@click.command("export")
+@click.argument("session", type=FOLDER)
+@work_option
+@click.option("--out", type=FOLDER, required=True, help="The dataset's folder.")
+@click.option("--scene", help="The scene's name.  [default: the session's]")
+@click.option(
+    "--split",
+    type=click.Choice(["train", "test-stereo", "test-mono", "unlabelled"]),
+    default="train",
+    show_default=True,
+)
+@click.option(
+    "--exact", is_flag=True, help="Of a simulated session: its exact truth, not the labels."
+)
+@click.option("--overwrite", is_flag=True, help="Replace a scene of that name.")
+@json_option
+def export(session: Path, work: Path | None, json_to: str | None, **given: Any) -> None:
+    """Writes the labelled scene in Booster's layout, balanced and unbalanced.
+
+    \b
+      depthgauge capture export kitchen --out Booster
+      depthgauge run booster-balanced@train --data Booster -m sgbm --out runs/kitchen
+    """
+    from depthgauge.capture.export import export as write
+    from depthgauge.sessions import open_session
+
+    out = given["out"]
+    made = write(open_session(session), work or session / "work", **given)
+    for text in made.warnings:
+        warn(text)
+    if json_to is not None:
+        body = {"scene": made.scene, "setups": list(made.setups), "images": made.images}
+        write_json(json_to, {**body, "folder": str(out), "warnings": list(made.warnings)})
+    if json_to != "-":
+        images = count(made.images, "image")
+        click.echo(f"{out}: scene {made.scene}, {' and '.join(made.setups)}, {images} each.")
+
+
+@click.command("split")
+@click.argument("root", type=FOLDER)
+@click.option(
+    "--from", "source", default="train", show_default=True, help="The split to share out."
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw the distributions, PNG.")
+@json_option
+def split(root: Path, source: str, seed: int, picture: Path | None, json_to: str | None) -> None:
+    """Shares scenes out to splits alike in materials and disparities.
+
+    Nothing is moved: the names are printed. The sizes are in Booster's proportions.
+    """
+    from depthgauge.capture.splits import assign_splits, count_dataset
+
+    scenes = count_dataset(root, source)
+    found = assign_splits(scenes, seed=seed)
+    if picture is not None:
+        from depthgauge.report.capture.distributions import draw
+
+        counts = {scene.name: scene for scene in scenes}
+        draw({name: [counts[s] for s in of] for name, of in found.scenes.items()}, picture)
+    if json_to is not None:
+        write_json(json_to, found.to_json())
+    if json_to != "-":
+        for name, names in found.scenes.items():
+            click.echo(f"{name}: {', '.join(names)}")
+
+
+COMMANDS = (run, export, split)

@@ -1,0 +1,137 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from depthgauge import io
+from depthgauge.capture.check import check
+from depthgauge.capture.export import export
+from depthgauge.capture.warp import warp
+from depthgauge.datasets import booster, booster_unbalanced
+from depthgauge.errors import BadData, CannotWrite, Misuse
+from depthgauge.report.capture import distributions
+
+
+@pytest.fixture(scope="module")
+def work(world, tmp_path_factory):
+    work = tmp_path_factory.mktemp("export")
+    world.begin(work)
+    kinds = world.exact["LR"].materials.clip(0).astype(np.uint8)
+    io.write_image(world.folder / "labels" / "materials.png", kinds)
+    check(world.session, work)
+    warp(world.session, work)
+    (world.folder / "labels" / "materials.png").unlink()
+    return work
+
+
+def test_what_is_written_is_read_back(world, work, tmp_path):
+    done = export(world.session, work, tmp_path, scene="Kitchen")
+    assert done.setups == ("balanced", "unbalanced")
+    assert done.images == 2
+    assert any("mask_surface.png is left out" in warning for warning in done.warnings)
+    first, second = booster.samples(tmp_path, "train")
+    assert (first.id, second.id) == ("Kitchen/im0", "Kitchen/im1")
+    truth = first.truth
+    exact = world.exact["LR"]
+    assert np.array_equal(truth.disparity, exact.disparity, equal_nan=True)
+    assert np.array_equal(truth.right_disparity, world.exact["RL"].disparity, equal_nan=True)
+    mask = io.read_mask(work / "check" / "mask_02.png")
+    assert np.array_equal(truth.right_visible_mask, mask)
+    assert set(np.unique(truth.material_labels)) == {0, 1, 3}
+    assert (first.inputs.left_image == 90).all()
+    assert (second.inputs.right_image == 130).all()
+    # The calibration gives the depth of these labels.
+    pair = world.pairs["LR"]
+    focal = pair.left.camera.focal_px[0] * pair.baseline_m
+    depth = focal / (exact.disparity + pair.rig().principal_offset_px)
+    known = np.isfinite(depth)
+    assert truth.depth[known] == pytest.approx(depth[known], rel=1e-5)
+    low, high = first.inputs.disparity_range
+    assert (low % 16, high % 16) == (0, 0)
+    assert low <= np.nanmin(exact.disparity)
+    assert np.nanmax(exact.disparity) <= high
+
+
+def test_the_unbalanced_pair_has_the_warped_labels(world, work, tmp_path):
+    export(world.session, work, tmp_path, scene="Kitchen")
+    sample = next(iter(booster_unbalanced.samples(tmp_path, "train")))
+    assert sample.inputs.left_image.shape[:2] == (150, 200)
+    assert sample.inputs.right_image.shape[:2] == (96, 120)
+    warped = io.read_map(work / "warp" / "disp_00.npy")
+    positive = np.where(warped > 0, warped, np.float32(np.nan))
+    assert np.array_equal(sample.truth.disparity, positive, equal_nan=True)
+    assert "right_disparity" not in sample.truth
+    rig, pair = sample.inputs.rig, world.pairs["LC"]
+    assert rig.baseline_m == pytest.approx(pair.baseline_m)
+    assert rig.principal_offset_px == pytest.approx(pair.rig().principal_offset_px)
+
+
+def test_several_sessions_and_splits_in_one_dataset(world, work, tmp_path):
+    for scene, split in (("A", "train"), ("B", "test-stereo"), ("C", "test-mono")):
+        export(world.session, work, tmp_path, scene=scene, split=split)
+    assert [s.scene for s in booster.samples(tmp_path, "test-stereo")] == ["B", "B"]
+    mono = next(iter(booster.samples(tmp_path, "test-mono")))
+    assert list(mono.inputs) == ["left_image"]
+    picture = distributions.picture_of_dataset(tmp_path, tmp_path / "out" / "distributions.png")
+    assert io.read_image(picture).shape[2] == 3
+
+
+def test_a_scene_is_not_overwritten_unasked(world, work, tmp_path):
+    export(world.session, work, tmp_path)
+    with pytest.raises(CannotWrite, match="overwrite"):
+        export(world.session, work, tmp_path)
+    assert export(world.session, work, tmp_path, overwrite=True).scene == "world"
+
+
+def test_without_warp_there_is_no_unbalanced_pair(world, tmp_path):
+    world.begin(tmp_path / "work")
+    check(world.session, tmp_path / "work")
+    done = export(world.session, tmp_path / "work", tmp_path / "out")
+    assert done.setups == ("balanced",)
+    assert any("step 'warp' is not done" in warning for warning in done.warnings)
+    assert not (tmp_path / "out" / "train" / "unbalanced").exists()
+
+
+def test_the_exact_truth_has_the_same_frames(world, tmp_path):
+    world.begin(tmp_path / "work")  # no step after clean is needed
+    done = export(world.session, tmp_path / "work", tmp_path / "out", scene="E", exact=True)
+    assert done.setups == ("balanced", "unbalanced")
+    assert not done.warnings
+    truth = next(iter(booster.samples(tmp_path / "out", "train"))).truth
+    exact = world.exact["LR"]
+    assert np.array_equal(truth.disparity, exact.disparity, equal_nan=True)
+    assert np.array_equal(truth.visible_mask, exact.visible)
+    assert np.array_equal(truth.right_disparity, world.exact["RL"].disparity, equal_nan=True)
+    assert np.array_equal(truth.material_labels, exact.materials.clip(0))
+    other = next(iter(booster_unbalanced.samples(tmp_path / "out", "train"))).truth
+    assert np.array_equal(other.surface_labels, world.exact["LC"].surfaces.clip(0))
+    with pytest.raises(Misuse, match="only a simulated session"):
+        export(
+            replace(world.session, simulated=False), tmp_path / "work", tmp_path / "no", exact=True
+        )
+
+
+def test_bad_input_is_one_sentence(world, tmp_path):
+    with pytest.raises(BadData, match="step 'check' is not done"):
+        export(world.session, tmp_path, tmp_path / "out")
+    world.begin(tmp_path)
+    check(world.session, tmp_path)
+    for path in (tmp_path / "rectify" / "LR" / "R").glob("*.png"):
+        path.unlink()
+    with pytest.raises(BadData, match="no rectified picture of both cameras"):
+        export(world.session, tmp_path, tmp_path / "out")
+    with pytest.raises(BadData):
+        distributions.picture_of_dataset(tmp_path / "out", tmp_path / "none.png")
+
+
+def test_illuminations_keep_their_numbers(world, tmp_path):
+    world.begin(tmp_path)
+    check(world.session, tmp_path)
+    for letter in "LR":
+        folder = tmp_path / "rectify" / "LR" / letter
+        (folder / "im1.png").rename(folder / "im10.png")
+        io.write_image(folder / "im2.png", np.full((150, 200, 3), 7, np.uint8))
+    export(world.session, tmp_path, tmp_path / "out", scene="S")
+    found = {s.id: s.inputs.left_image for s in booster.samples(tmp_path / "out", "train")}
+    assert list(found) == ["S/im0", "S/im2", "S/im10"]
+    assert (found["S/im2"] == 7).all()
