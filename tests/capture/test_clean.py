@@ -198,6 +198,15 @@ def test_the_step_from_files_to_files_and_its_picture(tmp_path):
     assert picture.shape[1] > 1000
 
 
+def test_without_the_filter_what_is_kept_is_as_it_was(tmp_path):
+    session, work = make_work(tmp_path, scene())
+    step = clean(session, work, filter=False)
+    assert step.options["filter"] == "none"
+    assert np.array_equal(io.read_map(step.folder / "right_disparity.npy"), world()[1])
+    assert not clean(session, work, filter="none").fresh
+    assert clean(session, work, filter=True).options["filter"] == "planes"
+
+
 def test_a_map_of_which_nothing_is_left(tmp_path):
     maps = scene()
     maps["left"].confidence[:] = 0.1

@@ -10,7 +10,9 @@ from depthgauge.geometry.projection import (
     backproject,
     inverse_pose,
     project,
+    ray_slopes,
     rays,
+    slopes_at,
     to_camera,
     to_world,
     transform,
@@ -139,3 +141,38 @@ def test_errors_say_what_to_do():
         inverse_pose(2 * np.eye(4))
     with pytest.raises(Misuse, match="distortion beyond k1 k2 p1 p2 k3"):
         rays(some_camera((0.0, 0.0, 0.0, 0.0, 0.0, 0.1)))
+
+
+@pytest.mark.parametrize("distortion", [(), LENS, (-0.2, 0.05)])
+def test_slopes_at_pixels_are_the_rays_of_the_pixels(distortion):
+    camera = some_camera(distortion)
+    slopes = slopes_at(pixel_grid(camera), camera)
+    np.testing.assert_array_equal(slopes, np.stack(ray_slopes(camera), axis=-1))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.floats(-2.0, 34.0), st.floats(-2.0, 26.0))
+def test_slopes_between_pixels_lead_back(x, y):
+    camera = some_camera(LENS)
+    slopes = slopes_at(np.array([x, y]), camera)
+    np.testing.assert_allclose(project(np.append(slopes, 1.0), camera), (x, y), atol=1e-9)
+
+
+def test_slopes_agree_with_opencv():
+    camera = some_camera(LENS)
+    pixels = np.random.default_rng(3).uniform(0, 23, (40, 1, 2))
+    expected = cv2.undistortPoints(pixels, camera.matrix(), np.array(LENS))
+    # OpenCV stops after a few rounds.
+    np.testing.assert_allclose(slopes_at(pixels, camera), expected.reshape(40, 1, 2), atol=1e-5)
+
+
+def test_beyond_the_fold_of_a_lens_there_is_no_ray():
+    # r (1 - r^2) is at most 0.385 focal lengths.
+    camera = some_camera((-1.0,))
+    slopes = slopes_at(np.array([[14.5, 12.25], [14.5 + 0.5 * 60, 12.25]]), camera)
+    np.testing.assert_array_equal(np.isnan(slopes).all(axis=1), [False, True])
+
+
+def test_slopes_are_asked_of_positions():
+    with pytest.raises(WrongShape, match=r"\(\.\.\., 2\)"):
+        slopes_at(np.zeros((4, 3)), some_camera())

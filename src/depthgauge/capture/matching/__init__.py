@@ -1,0 +1,1 @@
+"""Engines that match the two views of a scene under many projected patterns at once."""

@@ -1,0 +1,94 @@
+"""Semi-global matching in 16-bit numbers, and the disparities that win; compiled.
+
+A path is followed by one thread; two paths of one direction never meet, so the number of threads
+never changes a bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from depthgauge._compiled import compiled
+
+Array = NDArray[Any]
+
+_FAR = np.float32(1e9)
+
+
+@compiled(fastmath=True)
+def _follow(
+    x: int, y: int, dx: int, dy: int, costs: Array, small: Any, large: Any, totals: Array
+) -> None:
+    height, width, count = costs.shape
+    before = np.zeros(count + 2, np.float32)
+    now = np.zeros(count + 2, np.float32)
+    before[0] = before[count + 1] = now[0] = now[count + 1] = _FAR
+    lowest = np.float32(0)
+    while 0 <= x < width and 0 <= y < height:
+        here, sums = costs[y, x], totals[y, x]
+        limit = lowest + large
+        found = _FAR
+        for d in range(count):
+            step = min(before[d], before[d + 2]) + small
+            value = np.float32(here[d]) + min(min(before[d + 1], limit), step) - lowest
+            now[d + 1] = value
+            sums[d] = np.uint16(np.int32(sums[d]) + np.int32(value))
+            found = min(found, value)
+        lowest = found
+        before, now = now, before
+        x += dx
+        y += dy
+
+
+@compiled(parallel=True)
+def follow_paths(costs: Array, dx: int, dy: int, small: float, large: float, totals: Array) -> None:
+    """Adds the costs along the paths of one direction to `totals`.
+
+    Args:
+        costs: (H, W, D) uint16.
+        dx: Direction to the right, -1, 0 or 1.
+        dy: Direction down.
+        small: Penalty of a change by one disparity, a whole number.
+        large: Penalty of larger changes.
+        totals: (H, W, D) uint16.
+    """
+    height, width = costs.shape[:2]
+    first_x, first_y = (0 if dx >= 0 else width - 1), (0 if dy >= 0 else height - 1)
+    from_row = width if dy != 0 else 0
+    paths = from_row + (height if dx != 0 else 0)
+    p1, p2 = np.float32(small), np.float32(large)
+    for p in prange(paths):
+        k = np.int64(p)
+        if k < from_row:
+            _follow(k, first_y, dx, dy, costs, p1, p2, totals)
+        elif dy == 0 or k - from_row != first_y:  # the corner's path began in the row
+            _follow(first_x, k - from_row, dx, dy, costs, p1, p2, totals)
+
+
+@compiled(parallel=True)
+def winners(costs: Array, totals: Array, worst: int, places: Array) -> None:
+    """The place of the least total; beside it, of the least cost, which has no penalties in it.
+
+    Args:
+        costs: (H, W, D) uint16.
+        totals: (H, W, D) uint16.
+        worst: A cost that is no match.
+        places: (H, W) int32; -1 where there is no match.
+    """
+    height, width, count = totals.shape
+    for y in prange(height):
+        for x in range(width):
+            sums, here = totals[y, x], costs[y, x]
+            best = 0
+            for d in range(1, count):
+                if sums[d] < sums[best]:
+                    best = d
+            place = best
+            for d in range(max(best - 1, 0), min(best + 2, count)):
+                if here[d] < here[place]:
+                    place = d
+            places[y, x] = place if here[place] < worst else -1
