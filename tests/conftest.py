@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -43,3 +46,65 @@ def golden_middlebury(tmp_path_factory) -> Path:
     script = REPOSITORY / "tests" / "golden" / "middlebury" / "make_inputs.py"
     subprocess.run([sys.executable, script, out], check=True)
     return out
+
+
+@pytest.fixture(scope="session")
+def capture_session() -> Path:
+    """The folder of a small simulated capture session with everything in it. Do not write there.
+
+    It is made once and kept, until the simulator or the parameters change. Copy it to damage it.
+    """
+    pytest.importorskip("embreex", reason="simulated sessions need Embree: depthgauge[render]")
+    pytest.importorskip("mitsuba", reason="passive images need Mitsuba: depthgauge[render]")
+    return _kept("session", _SIMULATOR, _photograph)
+
+
+@pytest.fixture(scope="session")
+def labelled_session(capture_session) -> Path:
+    """The same session after every step of the pipeline, in its folder `work`. Do not write there.
+
+    Made once and kept as well, until any of the steps changes.
+    """
+
+    def label_it(folder: Path) -> None:
+        from depthgauge.capture.pipeline import label
+        from depthgauge.report.capture.page import draw_step, write_page
+        from depthgauge.sessions import open_session
+
+        shutil.copytree(capture_session, folder, dirs_exist_ok=True)
+        for step in label(open_session(folder), folder / "work"):
+            draw_step(folder / "work", step.name)
+        write_page(folder / "work", "session")
+
+    return _kept("labelled", (*_SIMULATOR, "capture", "report/capture"), label_it)
+
+
+def _photograph(folder: Path) -> None:
+    from depthgauge.synth.capture_session import CaptureOptions, write_capture_session
+
+    options = CaptureOptions(width_px=320, patterns=6, poses=15, illuminations=2, samples=4)
+    write_capture_session(folder, options)
+
+
+_SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry/ray_scene.py")
+
+
+def _kept(name: str, sources: tuple[str, ...], make) -> Path:
+    """A folder that is made anew only when its sources change; who comes second waits."""
+    key = hashlib.sha256(Path(__file__).read_bytes())
+    for source in sources:
+        place = REPOSITORY / "src" / "depthgauge" / source
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            key.update(path.read_bytes())
+    cache = REPOSITORY / ".cache" / "capture"
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = cache / f"{name}-{key.hexdigest()[:16]}"
+    with open(cache / f".{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            for old in cache.glob(f"{name}-*"):
+                shutil.rmtree(old)
+            beside = folder.with_name(f"{folder.name}.part")
+            make(beside)
+            beside.rename(folder)
+    return folder

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
+from depthgauge.capture.steps import STEPS
 from depthgauge.cli import VERBS, depthgauge
 
 NO_DATA = {"completion": "prints a script for a shell"}
@@ -17,7 +18,7 @@ NO_DATA = {"completion": "prints a script for a shell"}
 
 
 @pytest.fixture
-def arguments(finished, before, skip_benchmark, work, monkeypatch, tmp_path):
+def arguments(finished, before, skip_benchmark, work, labelled_session, monkeypatch, tmp_path):
     """For each verb and subcommand, arguments that make it print something quickly."""
     from depthgauge.synth import stereo_scenes
 
@@ -47,6 +48,13 @@ def arguments(finished, before, skip_benchmark, work, monkeypatch, tmp_path):
             ],
             "make stratified": ["--out", tmp_path / "stratified", "--scene", "slant", *tiny],
             "make light-field": ["--out", tmp_path / "fields", "--scene", "fence", *tiny],
+            "make capture-session": [
+                *("--out", tmp_path / "session", "--width", "160", "--poses", "1", "--patterns"),
+                *("1", "--projectors", "1", "--no-passive"),
+            ],
+            "capture export": [labelled_session, "--out", tmp_path / "booster", "--overwrite"],
+            "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
+            **{f"capture {step}": [labelled_session] for step in ("run", *STEPS)},
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],
             "completion": ["bash"],
@@ -64,6 +72,30 @@ def _dataset(folder):
     sample = Sample("one", Inputs({}), truth)
     depthgauge_folder.write(folder, [sample], id="x", title="X", licence="CC0", overwrite=True)
     return folder
+
+
+def _booster(folder):
+    from depthgauge.datasets import booster
+    from depthgauge.types import Inputs, Sample, Truth
+
+    images = {
+        "left_image": np.zeros((3, 4, 3), np.uint8),
+        "right_image": np.zeros((3, 4, 3), np.uint8),
+    }
+    for number in range(3):
+        labels = np.full((3, 4), number, np.int32)
+        items = {"disparity": np.full((3, 4), 5.0, np.float32), "material_labels": labels}
+        name = f"Scene{number}"
+        sample = Sample(f"{name}/im0", Inputs(_with_rig(images)), Truth(items), scene=name)
+        booster.write(folder, [sample], split="train", overwrite=True)
+    return folder
+
+
+def _with_rig(images):
+    from depthgauge.types import Camera, Rig
+
+    camera = Camera((10.0, 10.0), (2.0, 1.0), (4, 3))
+    return {**images, "rig": Rig({"left": camera, "right": camera}, 0.08)}
 
 
 def every_verb() -> list[str]:

@@ -179,8 +179,7 @@ class _Eye:
     def see(self, raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """A raw picture rectified, at the size that is matched.
 
-        By splines: other cubic interpolation moves details by some hundredths of a pixel, in
-        stripes that would remain in the disparities.
+        By splines: Keys' cubic kernel left stripes in the disparities of simulated sessions.
         """
         from depthgauge.capture.matching import _spline_kernels
 

@@ -27,6 +27,25 @@ CENSUS_BITS = 24
 _ONE, _ZERO = np.float32(1), np.float32(0)
 
 
+@compiled()
+def _colours_row(stack: Array, own_mean: bool, offset: Any, colours: Array) -> None:
+    patterns, width, channels = stack.shape
+    for t in range(patterns):
+        for x in range(width):
+            for c in range(channels):
+                colours[x, t * channels + c] = np.float32(stack[t, x, c])
+    for x in range(width):
+        for c in range(channels):
+            mean = offset
+            if own_mean:
+                mean = _ZERO
+                for t in range(patterns):
+                    mean += colours[x, t * channels + c]
+                mean /= np.float32(patterns)
+            for t in range(patterns):
+                colours[x, t * channels + c] -= mean
+
+
 @compiled(parallel=True)
 def colours_of(stack: Array, own_mean: bool, offset: float, colours: Array) -> None:
     """Brings pictures (T, H, W, C) to colours (H, W, K).
@@ -37,22 +56,8 @@ def colours_of(stack: Array, own_mean: bool, offset: float, colours: Array) -> N
         offset: In grey levels.
         colours: float32, zeros.
     """
-    patterns, height, width, channels = stack.shape
-    for y in prange(height):
-        for t in range(patterns):
-            for x in range(width):
-                for c in range(channels):
-                    colours[y, x, t * channels + c] = np.float32(stack[t, y, x, c])
-        for x in range(width):
-            for c in range(channels):
-                mean = np.float32(offset)
-                if own_mean:
-                    mean = _ZERO
-                    for t in range(patterns):
-                        mean += colours[y, x, t * channels + c]
-                    mean /= np.float32(patterns)
-                for t in range(patterns):
-                    colours[y, x, t * channels + c] -= mean
+    for y in prange(stack.shape[1]):
+        _colours_row(stack[:, y], own_mean, np.float32(offset), colours[y])
 
 
 @compiled()

@@ -69,6 +69,22 @@ def follow_paths(costs: Array, dx: int, dy: int, small: float, large: float, tot
             _follow(first_x, k - from_row, dx, dy, costs, p1, p2, totals)
 
 
+@compiled()
+def _winners_row(costs: Array, totals: Array, worst: int, places: Array) -> None:
+    width, count = totals.shape
+    for x in range(width):
+        sums, here = totals[x], costs[x]
+        best = 0
+        for d in range(1, count):
+            if sums[d] < sums[best]:
+                best = d
+        place = best
+        for d in range(max(best - 1, 0), min(best + 2, count)):
+            if here[d] < here[place]:
+                place = d
+        places[x] = place if here[place] < worst else -1
+
+
 @compiled(parallel=True)
 def winners(costs: Array, totals: Array, worst: int, places: Array) -> None:
     """The place of the least total; beside it, of the least cost, which has no penalties in it.
@@ -79,16 +95,5 @@ def winners(costs: Array, totals: Array, worst: int, places: Array) -> None:
         worst: A cost that is no match.
         places: (H, W) int32; -1 where there is no match.
     """
-    height, width, count = totals.shape
-    for y in prange(height):
-        for x in range(width):
-            sums, here = totals[y, x], costs[y, x]
-            best = 0
-            for d in range(1, count):
-                if sums[d] < sums[best]:
-                    best = d
-            place = best
-            for d in range(max(best - 1, 0), min(best + 2, count)):
-                if here[d] < here[place]:
-                    place = d
-            places[y, x] = place if here[place] < worst else -1
+    for y in prange(totals.shape[0]):
+        _winners_row(costs[y], totals[y], worst, places[y])
