@@ -26,8 +26,9 @@ METHODS = (
     "bm",
     "constant",
 )
-MAIN = "badpix:2@all"
-SHOWN = (MAIN, "badpix:2@tom", "mae@all")
+MAIN = "badpix:2@visible"
+SHOWN = (MAIN, "mae@visible", "badpix:2@tom")
+"""Where both views see the scene: elsewhere the pipeline gives no labels, and the truth does."""
 
 
 def show(out: Path, workers: int | None, *, quiet: bool) -> dict[str, Any]:

@@ -65,7 +65,8 @@ def read_simulated(folder: Path) -> SimulatedTruth:
         data = json.loads((folder / _CAMERAS).read_text(encoding="utf-8"))
         cameras = {name: camera_from_json(c) for name, c in data["cameras"].items()}
         projectors = {name: camera_from_json(c) for name, c in data["projectors"].items()}
-        with np.load(folder / _MESH, allow_pickle=False) as mesh:
+        # Opened here: numpy leaves the file open where it is no archive.
+        with (folder / _MESH).open("rb") as file, np.load(file, allow_pickle=False) as mesh:
             arrays = {name: mesh[name] for name in _ARRAYS}
     except Exception as error:  # zipfile, json, numpy: each has its own errors for damage
         raise BadData(f"{folder}: the session's truth cannot be read: {error!r}.") from error
