@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.capture.by_hand import ByHand, read_by_hand, removed_by_hand
+from depthgauge.capture.edge_variance import edge_variance
 from depthgauge.capture.filters import (
     PAPER_WIDTH_PX,
     PLANES_SIGMA_PX,
@@ -243,12 +244,20 @@ def _make(
         before = np.where(kept, maps[side].disparity, np.float32(np.nan))
         spread = np.where(kept, maps[side].variance, np.float32(np.nan))
         after, spread, factor = smooth(before, spread, options)
+        spread = spread + edge_variance(after, _radius(options, after.shape[1]))
         io.write_map(folder / f"{side}_disparity.npy", after)
         io.write_map(folder / f"{side}_variance.npy", spread)
         io.write_image(folder / f"{side}_removed.png", codes[side])
         figures[side] = {**_figures(codes[side], before, after, spread), "variance_factor": factor}
     tell("cleaning", 3, 3)
     return Made(figures, tuple(_warnings(figures)))
+
+
+def _radius(options: Cleaning, width: int) -> int:
+    """Of the filter's window; 0 without a filter."""
+    if options.filter == "none":
+        return 0
+    return (options.window_px or scaled_window(width)) // 2
 
 
 def _check(work: Path, pair: RectifiedPair, maps: dict[str, Measured]) -> None:
