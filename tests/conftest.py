@@ -67,16 +67,16 @@ def labelled_session(capture_session) -> Path:
     """
 
     def label_it(folder: Path) -> None:
-        from depthgauge.capture.pipeline import label
+        from depthgauge.capture.pipeline import run_steps
         from depthgauge.report.capture.page import draw_step, write_page
         from depthgauge.sessions import open_session
 
         shutil.copytree(capture_session, folder, dirs_exist_ok=True)
-        for step in label(open_session(folder), folder / "work"):
+        for step in run_steps(open_session(folder), folder / "work"):
             draw_step(folder / "work", step.name)
         write_page(folder / "work", "session")
 
-    return _kept("labelled", (*_SIMULATOR, "capture", "report/capture"), label_it)
+    return _kept("labelled", (*_SIMULATOR, *_STEPS), label_it)
 
 
 def _photograph(folder: Path) -> None:
@@ -86,7 +86,8 @@ def _photograph(folder: Path) -> None:
     write_capture_session(folder, options)
 
 
-_SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry/ray_scene.py")
+_SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry", "io", "types.py")
+_STEPS = ("capture", "report/capture", "report/colours.py", "regions", "_canonical.py")
 
 
 def _kept(name: str, sources: tuple[str, ...], make) -> Path:

@@ -1,7 +1,8 @@
 """How exact the labels of the capture pipeline are, on simulated sessions whose truth is known.
 
-One session of 1168x856 px with 50 patterns; the pipeline is run on the first 1, 2, 5, 10, 20 and 50
-of them. It is kept in out/evidence, so a stopped measurement goes on where it was.
+One session with 50 patterns, of which the first 1, 2, 5, 10, 20 and 50 are used, and one of a scene
+that nobody looked at while the pipeline was made. Both are kept in out/evidence, so a stopped
+measurement goes on where it was.
 """
 
 from __future__ import annotations
@@ -16,16 +17,11 @@ from typing import Any
 import numpy as np
 
 from depthgauge import io
-from depthgauge.capture.audit import audit, read_audit
+from depthgauge.capture.audit import read_audit
 from depthgauge.capture.audit_errors import error_figures
-from depthgauge.capture.calibrate import calibrate
-from depthgauge.capture.check import check
-from depthgauge.capture.clean import clean
 from depthgauge.capture.exact import exact_truth
-from depthgauge.capture.rectify import read_pair, rectify
-from depthgauge.capture.refine import refine
-from depthgauge.capture.spacetime import spacetime
-from depthgauge.capture.warp import warp
+from depthgauge.capture.pipeline import run_steps
+from depthgauge.capture.rectify import read_pair
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.methods import find_method
 from depthgauge.sessions import Session, open_session, read_simulated
@@ -39,28 +35,40 @@ BUDGET_PATTERNS = 20
 WIDTH_PX = 1168
 
 
-def _sources(*rooms: str) -> tuple[str, ...]:
-    files = (p for r in rooms for p in (REPOSITORY / "src" / "depthgauge" / r).rglob("*.py"))
+_SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry/ray_scene.py")
+_GEOMETRY = tuple(
+    f"geometry/{name}.py"
+    for name in (
+        *("_distance_kernels", "_kernels", "disparity", "distances", "intrinsics"),
+        *("projection", "rectified", "warping"),
+    )
+)
+_PIPELINE = ("capture", *_GEOMETRY, "regions/discontinuities.py")
+_PASSIVE = tuple(f"methods/{name}.py" for name in ("sgbm", "_stereo", "_pair"))
+
+
+def _sources(*places: str) -> tuple[str, ...]:
+    """Python files of the package, of whole folders or single ones."""
+    roots = [REPOSITORY / "src" / "depthgauge" / place for place in places]
+    files = (p for root in roots for p in (root.rglob("*.py") if root.is_dir() else [root]))
     return tuple(sorted(str(path.relative_to(REPOSITORY)) for path in files))
 
 
-SOURCES = _sources("capture", "synth/capture_session", "sessions")
-
-
-def _place(name: str, *rooms: str) -> Path:
+def _place(name: str, *places: str) -> Path:
     """A folder that belongs to the sources as they are: steps do not notice changed code."""
-    digest = hashlib.sha256(b"".join((REPOSITORY / s).read_bytes() for s in _sources(*rooms)))
+    digest = hashlib.sha256(b"".join((REPOSITORY / s).read_bytes() for s in _sources(*places)))
     return REPOSITORY / "out" / "evidence" / f"{name}-{digest.hexdigest()[:12]}"
 
 
-SESSION = _place("capture-session", "synth/capture_session", "sessions")
-OUT = _place("capture-work", "capture", "synth/capture_session", "sessions")
+SOURCES = _sources(*_SIMULATOR, *_PIPELINE, *_PASSIVE)
+SESSION = _place("capture-session", *_SIMULATOR)
+OUT = _place("capture-work", *_SIMULATOR, *_PIPELINE)
 _CLASSES = ("0", "1", "2", "3")
 
 
 @figure(
     "capture",
-    data=f"a simulated session of {WIDTH_PX}x856 px, scene kitchen, 50 patterns, 18 board poses",
+    data=f"simulated sessions of {WIDTH_PX}x854 px, 18 board poses: kitchen, 50 patterns; desk, 20",
     sources=SOURCES,
 )
 def capture() -> Iterator[Number]:
@@ -68,33 +76,35 @@ def capture() -> Iterator[Number]:
 
     With 20 patterns and default options the numbers have budgets; the others are reported.
     """
-    session = _session()
+    session = _session("kitchen", max(PATTERNS))
     for patterns in PATTERNS:
-        found = _label(session, patterns)
-        yield from _curve(patterns, found)
+        found = _label(session, OUT / f"work-{patterns}", patterns)
+        yield from _curve(f"{patterns} pattern{'s' * (patterns != 1)}", found)
         if patterns == BUDGET_PATTERNS:
-            yield from _budgets(found)
+            yield from _budgets("", found)
             yield from _details(found)
     yield from _passive(session)
+    found = _label(_session("desk", BUDGET_PATTERNS, seed=7), OUT / "work-desk", BUDGET_PATTERNS)
+    yield from _budgets("desk: ", found)
+    yield from _curve("desk", found)
 
 
-def _session() -> Session:
-    options = CaptureOptions(width_px=WIDTH_PX, patterns=max(PATTERNS), illuminations=1)
-    write_capture_session(SESSION, options)
-    return open_session(SESSION)
+def _session(scene: str, patterns: int, seed: int = 0) -> Session:
+    options = CaptureOptions(
+        scene=scene, width_px=WIDTH_PX, patterns=patterns, illuminations=1, seed=seed
+    )
+    write_capture_session(SESSION / scene, options)
+    return open_session(SESSION / scene)
 
 
-def _label(session: Session, patterns: int) -> dict[str, Any]:
+def _label(session: Session, work: Path, patterns: int) -> dict[str, Any]:
     """The audit of the whole pipeline on the first so many patterns."""
-    work = OUT / f"work-{patterns}"
     first = OUT / f"work-{PATTERNS[0]}"
-    if work != first and not (work / "rectify").is_dir():
+    if session.name.startswith("kitchen") and work != first and not (work / "rectify").is_dir():
+        # All of them have one calibration.
         shutil.copytree(first, work, ignore=_all_but("calibrate", "rectify"), dirs_exist_ok=True)
-    calibrate(session, work)
-    rectify(session, work)
-    spacetime(session, work, patterns=patterns)
-    for step in (refine, clean, check, warp, audit):
-        step(session, work)
+    for _ in run_steps(session, work, options={"spacetime": {"patterns": patterns}}):
+        pass
     return read_audit(work)
 
 
@@ -103,9 +113,8 @@ def _all_but(*names: str) -> Any:
     return lambda folder, found: [n for n in found if n not in names] if folder == top else []
 
 
-def _curve(patterns: int, found: dict[str, Any]) -> Iterator[Number]:
+def _curve(name: str, found: dict[str, Any]) -> Iterator[Number]:
     final, bars = found["simulated"]["final"], found["simulated"]["error_bars"]
-    name = f"{patterns} pattern{'s' * (patterns != 1)}"
     yield _plain(f"{name}: mean |error|, px", final["mean_abs_px"])
     yield _plain(f"{name}: median |error|, px", final["median_abs_px"])
     yield _plain(f"{name}: wrong by more than 2 px, %", final["bad_2_percent"])
@@ -117,16 +126,20 @@ def _curve(patterns: int, found: dict[str, Any]) -> Iterator[Number]:
         yield _plain(f"{name}: within 2 sigma, %", bars["within_2_sigma_percent"])
 
 
-def _budgets(found: dict[str, Any]) -> Iterator[Number]:
-    final = found["simulated"]["final"]
-    yield Number("mean |error| of kept pixels, px", final["mean_abs_px"], 0.075, 0.075)
-    residual = found["planes"]["mean_residual_px"]
-    yield Number("planar residual, px", residual, 0.03, 0.03)
-    yield Number("kept of what both see and is lit, %", final["kept_percent"], 98.5, 1.5)
-    yield Number(
-        "kept within 3 px of discontinuities, %", final["kept_near_edges_percent"], 95.0, 5.0
-    )
-    yield Number("kept pixels wrong by more than 2 px, %", final["bad_2_percent"], 0.25, 0.25)
+def _budgets(scene: str, found: dict[str, Any]) -> Iterator[Number]:
+    final, bars = found["simulated"]["final"], found["simulated"]["error_bars"]
+    values = {
+        "mean |error| of kept pixels, px": (final["mean_abs_px"], 0.075, 0.075),
+        "planar residual, px": (found["planes"]["mean_residual_px"], 0.03, 0.03),
+        "kept of what both see and is lit, %": (final["kept_percent"], 98.5, 1.5),
+        "kept within 3 px of discontinuities, %": (final["kept_near_edges_percent"], 95.0, 5.0),
+        "kept pixels wrong by more than 2 px, %": (final["bad_2_percent"], 0.25, 0.25),
+        # Far errors make the second one fall short of 95 %.
+        "labels within 1 sigma, %": (bars["within_1_sigma_percent"], 68.3, 15.0),
+        "labels within 2 sigma, %": (bars["within_2_sigma_percent"], 95.5, 12.0),
+    }
+    for name, (value, expected, budget) in values.items():
+        yield Number(scene + name, value, expected, budget)
 
 
 def _details(found: dict[str, Any]) -> Iterator[Number]:
@@ -192,22 +205,22 @@ def write_page(*, check: bool = False) -> bool:
 
 
 def _accuracy(numbers: dict[str, float]) -> str:
-    targets = {
+    aims = {
         "mean |error| of kept pixels, px": "below 0.15",
         "planar residual, px": "below 0.06",
         "kept of what both see and is lit, %": "at least 97",
         "kept within 3 px of discontinuities, %": "at least 90",
         "kept pixels wrong by more than 2 px, %": "below 0.5",
+        "labels within 1 sigma, %": "68.3",
+        "labels within 2 sigma, %": "95.5",
     }
-    rows = [[name, f"{numbers[name]:.3f}", target] for name, target in targets.items()]
-    more = (
-        "metric depth: mean |error|, mm",
-        "unbalanced pair: mean |error|, px",
-        "20 patterns: within 1 sigma, %",
-        "20 patterns: within 2 sigma, %",
-    )
-    rows += [[name, f"{numbers[name]:.3f}", ""] for name in more]
-    return table(["with 20 patterns", "measured", "aim"], rows)
+    rows = [
+        [name, f"{numbers[name]:.3f}", f"{numbers[f'desk: {name}']:.3f}", aim]
+        for name, aim in aims.items()
+    ]
+    more = ("metric depth: mean |error|, mm", "unbalanced pair: mean |error|, px")
+    rows += [[name, f"{numbers[name]:.3f}", "", ""] for name in more]
+    return table(["with 20 patterns", "kitchen", "desk", "aim"], rows)
 
 
 def _by_patterns(numbers: dict[str, float]) -> str:

@@ -198,7 +198,7 @@ FILLED = {"missing": "interpolate", "interpolate": "scanline"}
 def test_a_new_revision_changes_the_hash_of_what_uses_it(make, monkeypatch, target, name, uses):
     before = [make(**use).hash for use in uses]
     plain = make().hash
-    monkeypatch.setattr(target, name, 2)
+    monkeypatch.setattr(target, name, 99)
     assert not set(before) & {make(**use).hash for use in uses}
     assert (make().hash == plain) == (uses != [{}])
 

@@ -98,7 +98,7 @@ class World:
 
     def begin(self, work: Path) -> None:
         """The steps that the later ones read, with the exact maps in place of estimates."""
-        do_step(work, "rectify", self._rectify, options={})
+        do_step(work, "rectify", self._rectify, revision=1, options={})
         self.clean(work, self.exact["LR"].disparity, self.exact["RL"].disparity)
 
     def clean(self, work: Path, left, right, variance=0.01, step="clean") -> None:
@@ -109,7 +109,7 @@ class World:
                 io.write_map(folder / f"{side}_variance.npy", spread)
             return Made({})
 
-        do_step(work, step, make, options={}, again=True)
+        do_step(work, step, make, revision=1, options={}, again=True)
 
     def _rectify(self, folder: Path) -> Made:
         for name, pair in self.pairs.items():

@@ -174,3 +174,16 @@ def test_no_planes_is_a_warning(world, tmp_path):
     assert step.figures["planar_residual_px"] is None
     assert any("no planar region" in warning for warning in step.warnings)
     drawn.picture(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("within", "said"), [(30.0, "too small"), (68.0, None), (95.0, "too large")]
+)
+def test_error_bars_that_are_off_are_said(within, said):
+    from depthgauge.capture.audit import _worries
+
+    bars = {"within_1_sigma_percent": within}
+    report = {"planes": {"regions": [1]}, "simulated": {"error_bars": bars}}
+    found = _worries(report)
+    assert [said in text for text in found] == ([True] if said else [])
+    assert not _worries({"planes": {"regions": [1]}})

@@ -160,8 +160,8 @@ def make_work(folder, maps):
                 io.write_map(part / f"{side}_{name}.npy", getattr(one, name))
         return Made({})
 
-    do_step(folder, "rectify", rectify, options={})
-    do_step(folder, "refine", refine, options={})
+    do_step(folder, "rectify", rectify, revision=1, options={})
+    do_step(folder, "refine", refine, revision=1, options={})
     return Session(folder / "session", "small", Board()), folder
 
 

@@ -275,8 +275,8 @@ def make_work(folder, scene, scale=0.5):
         (part / "patterns.json").write_text(json.dumps({"used": ["0", "1"]}))
         return Made({})
 
-    do_step(work, "rectify", rectify, options={})
-    do_step(work, "spacetime", spacetime, options={})
+    do_step(work, "rectify", rectify, revision=1, options={})
+    do_step(work, "spacetime", spacetime, revision=1, options={})
     return open_session(session.folder), work
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from depthgauge.capture.steps import Made, do_step, has_step, read_step
+from depthgauge.capture.steps import Made, do_step, has_step, outdated_steps, read_step
 from depthgauge.errors import BadData, CannotWrite
 
 
@@ -22,8 +22,8 @@ class Counted:
 
 def test_a_step_is_done_once(tmp_path):
     make = Counted()
-    first = do_step(tmp_path, "rectify", make, options={"size": 3})
-    second = do_step(tmp_path, "rectify", make, options={"size": 3})
+    first = do_step(tmp_path, "rectify", make, revision=1, options={"size": 3})
+    second = do_step(tmp_path, "rectify", make, revision=1, options={"size": 3})
     assert make.calls == 1
     assert first.fresh
     assert not second.fresh
@@ -33,8 +33,8 @@ def test_a_step_is_done_once(tmp_path):
 
 def test_again_does_it_anew(tmp_path):
     make = Counted()
-    do_step(tmp_path, "rectify", make, options={})
-    assert do_step(tmp_path, "rectify", make, options={}, again=True).fresh
+    do_step(tmp_path, "rectify", make, revision=1, options={})
+    assert do_step(tmp_path, "rectify", make, revision=1, options={}, again=True).fresh
     assert make.calls == 2
 
 
@@ -43,14 +43,14 @@ def test_whatever_it_was_made_from_is_part_of_its_key(tmp_path, changed):
     picture = tmp_path / "a.png"
     picture.write_bytes(b"one")
     work = tmp_path / "work"
-    before = do_step(work, "calibrate", Counted(), options={"n": 1})
+    before = do_step(work, "calibrate", Counted(), revision=1, options={"n": 1})
     make = Counted()
     given = {"options": {"k": 1}, "revision": 1, "files": [picture], "after": [before]}
     do_step(work, "rectify", make, **given)
     if changed == "file":
         picture.write_bytes(b"two")
     elif changed == "after":
-        given["after"] = [do_step(work, "calibrate", Counted(), options={"n": 2})]
+        given["after"] = [do_step(work, "calibrate", Counted(), revision=1, options={"n": 2})]
     else:
         given |= {"options": {"options": {"k": 2}}, "revision": {"revision": 2}}[changed]
     do_step(work, "rectify", make, **given)
@@ -58,21 +58,21 @@ def test_whatever_it_was_made_from_is_part_of_its_key(tmp_path, changed):
 
 
 def test_a_failed_step_keeps_the_old_one_and_what_it_had_made(tmp_path):
-    do_step(tmp_path, "rectify", Counted("old"), options={"v": 1})
+    do_step(tmp_path, "rectify", Counted("old"), revision=1, options={"v": 1})
 
     def fails(folder):
         (folder / "tile-0").write_text("first half")
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        do_step(tmp_path, "rectify", fails, options={"v": 2})
+        do_step(tmp_path, "rectify", fails, revision=1, options={"v": 2})
     assert (read_step(tmp_path, "rectify").folder / "thing.txt").read_text() == "old"
 
     def goes_on(folder):
         assert (folder / "tile-0").read_text() == "first half"
         return Made({})
 
-    step = do_step(tmp_path, "rectify", goes_on, options={"v": 2})
+    step = do_step(tmp_path, "rectify", goes_on, revision=1, options={"v": 2})
     assert sorted(p.name for p in step.folder.iterdir()) == ["step.json", "tile-0"]
     assert not list(tmp_path.glob(".rectify*"))
 
@@ -83,13 +83,13 @@ def test_parts_of_other_options_are_thrown_away(tmp_path):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        do_step(tmp_path, "rectify", fails, options={"v": 1})
+        do_step(tmp_path, "rectify", fails, revision=1, options={"v": 1})
 
     def starts_anew(folder):
         assert not list(folder.iterdir())
         return Made({})
 
-    do_step(tmp_path, "rectify", starts_anew, options={"v": 2})
+    do_step(tmp_path, "rectify", starts_anew, revision=1, options={"v": 2})
 
 
 def test_a_step_that_is_not_done_says_what_to_run(tmp_path):
@@ -100,11 +100,11 @@ def test_a_step_that_is_not_done_says_what_to_run(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1, "key": 3}'])
 def test_a_damaged_record_means_not_done(tmp_path, text):
-    step = do_step(tmp_path, "rectify", Counted(), options={})
+    step = do_step(tmp_path, "rectify", Counted(), revision=1, options={})
     (step.folder / "step.json").write_text(text)
     assert not has_step(tmp_path, "rectify")
     make = Counted()
-    do_step(tmp_path, "rectify", make, options={})
+    do_step(tmp_path, "rectify", make, revision=1, options={})
     assert make.calls == 1
     assert json.loads((step.folder / "step.json").read_text())["step"] == "rectify"
 
@@ -112,18 +112,51 @@ def test_a_damaged_record_means_not_done(tmp_path, text):
 def test_a_work_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "work").write_text("a file")
     with pytest.raises(CannotWrite, match="cannot be written"):
-        do_step(tmp_path / "work", "rectify", Counted(), options={})
+        do_step(tmp_path / "work", "rectify", Counted(), revision=1, options={})
 
 
 def test_a_file_that_is_gone_is_one_sentence(tmp_path):
     with pytest.raises(BadData, match=r"gone\.png: cannot be read"):
-        do_step(tmp_path, "rectify", Counted(), options={}, files=[tmp_path / "gone.png"])
+        do_step(
+            tmp_path, "rectify", Counted(), revision=1, options={}, files=[tmp_path / "gone.png"]
+        )
 
 
 def test_two_processes_at_once_do_not_mix(tmp_path):
     def meanwhile(folder):
         with pytest.raises(BadData, match="another process is working here"):
-            do_step(tmp_path, "calibrate", Counted(), options={})
+            do_step(tmp_path, "calibrate", Counted(), revision=1, options={})
         return Made({})
 
-    do_step(tmp_path, "rectify", meanwhile, options={})
+    do_step(tmp_path, "rectify", meanwhile, revision=1, options={})
+
+
+def test_what_was_made_from_another_version_is_out_of_date(tmp_path):
+    first = do_step(tmp_path, "calibrate", Counted(), revision=1, options={"v": 1})
+    second = do_step(tmp_path, "rectify", Counted(), revision=1, options={}, after=[first])
+    do_step(tmp_path, "spacetime", Counted(), revision=1, options={}, after=[second])
+    assert outdated_steps(tmp_path) == ()
+    do_step(tmp_path, "calibrate", Counted(), revision=1, options={"v": 2})
+    assert outdated_steps(tmp_path) == ("rectify", "spacetime")
+    assert not has_step(tmp_path, "spacetime")
+    with pytest.raises(BadData, match=r"made from another 'calibrate'.*capture rectify` again"):
+        read_step(tmp_path, "rectify")
+    # The same options as before: what follows is valid again.
+    do_step(tmp_path, "calibrate", Counted(), revision=1, options={"v": 1})
+    assert outdated_steps(tmp_path) == ()
+
+
+def test_other_pictures_do_not_make_later_steps_old(tmp_path):
+    picture, make = tmp_path / "im0.png", Counted()
+    work = tmp_path / "work"
+
+    def rectify():
+        return do_step(work, "rectify", make, revision=1, options={}, pictures=[picture])
+
+    picture.write_bytes(b"one")
+    do_step(work, "spacetime", Counted(), revision=1, options={}, after=[rectify()])
+    picture.write_bytes(b"two")
+    rectify()
+    rectify()
+    assert make.calls == 2
+    assert has_step(work, "spacetime")

@@ -26,6 +26,10 @@ from depthgauge.types import Map, Mask
 
 AUDIT = "audit.json"
 _MOST_PLANES = 12
+_FAIR_PERCENT = (55.0, 80.0)
+"""Of labels within one standard deviation; beyond, the audit warns."""
+REVISION = 1
+"""Raised whenever a value may change."""
 
 
 def audit(
@@ -91,7 +95,16 @@ def audit(
         "second_source": None if second_depth is None else second_depth.name,
     }
     files = given + (hidden if session.simulated else [])
-    return do_step(work, "audit", make, options=options, after=before, files=files, again=again)
+    return do_step(
+        work,
+        "audit",
+        make,
+        options=options,
+        revision=REVISION,
+        after=before,
+        files=files,
+        again=again,
+    )
 
 
 def read_audit(work: Path) -> dict[str, Any]:
@@ -150,9 +163,18 @@ def _headline(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _worries(report: dict[str, Any]) -> list[str]:
-    if report["planes"]["regions"]:
-        return []
-    return [
-        "no planar region was found, so the labels' noise is not measured; draw some polygons "
-        "(--planes)."
-    ]
+    said = []
+    if not report["planes"]["regions"]:
+        said.append(
+            "no planar region was found, so the labels' noise is not measured; draw some polygons "
+            "(--planes)."
+        )
+    bars = report.get("simulated", {}).get("error_bars", {})
+    within = bars.get("within_1_sigma_percent")
+    if within is not None and not _FAIR_PERCENT[0] <= within <= _FAIR_PERCENT[1]:
+        size = "small" if within < _FAIR_PERCENT[0] else "large"
+        said.append(
+            f"the error bars are too {size}: {within:.0f} % of the labels lie within one standard "
+            "deviation of the truth, 68 % should."
+        )
+    return said

@@ -20,6 +20,8 @@ VIEWS = {"left": "00", "right": "02"}
 """The views, and their numbers in file names."""
 _FEW = 0.5
 """Share of consistent pixels below which something is wrong with the maps."""
+REVISION = 1
+"""Raised whenever a value may change."""
 
 
 def check(
@@ -66,7 +68,16 @@ def check(
 
     options = {"threshold_px": threshold_px, "labels_on": session.labels_on}
     files = label_files(session)
-    return do_step(work, "check", make, options=options, after=before, files=files, again=again)
+    return do_step(
+        work,
+        "check",
+        make,
+        options=options,
+        revision=REVISION,
+        after=before,
+        files=files,
+        again=again,
+    )
 
 
 def consistent_masks(left: Map, right: Map, threshold_px: float = 2.0) -> dict[str, Mask]:

@@ -44,7 +44,7 @@ REASONS = {
 _NO_VALUE, _VARIANCE, _MISMATCH, _ISOLATED, _BY_HAND, _CONFIDENCE = REASONS
 _ISOLATED_SHARE = 5e-5
 _LEAST_ISOLATED_PX = 8
-_REVISION = 1
+_REVISION = 2
 _FILTERS: dict[bool, Literal["planes", "none"]] = {True: "planes", False: "none"}
 Codes = NDArray[np.uint8]
 

@@ -12,7 +12,7 @@ from depthgauge.capture.steps import STEPS, Progress, Step
 from depthgauge.sessions import Session
 
 
-def label(
+def run_steps(
     session: Session,
     work: Path,
     *,

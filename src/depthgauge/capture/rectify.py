@@ -74,9 +74,9 @@ def rectify(
         work,
         "rectify",
         make,
-        options={"pictures": {name: list(paths) for name, paths in pictures.items()}},
+        options={},
         after=[before],
-        files=[path for paths in pictures.values() for path in paths.values()],
+        pictures=[path for paths in pictures.values() for path in paths.values()],
         revision=REVISION,
         again=again,
     )

@@ -84,6 +84,8 @@ def refine(
     options = Refining(jump_px, radius, least_scale, fill_px)
     before = [read_step(work, name) for name in ("rectify", "spacetime")]
     run = ENGINES[engine]
+    # The patterns are part of the key of `spacetime` already.
+    seen = [next(iter(session.passive_images(c).values()), None) for c in _CAMERAS.values()]
 
     def make(folder: Path) -> Made:
         return _make(session, work, folder, run, guide, options, progress or _quiet)
@@ -94,6 +96,7 @@ def refine(
         make,
         options={"engine": engine, "guide": guide, **dataclasses.asdict(options)},
         after=before,
+        files=[path for path in seen if path and guide == "passive"],
         revision=_REVISION,
         again=again,
     )

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,10 @@ class Step:
     """What a person wants to read: counts, errors, names of what was dropped."""
     warnings: tuple[str, ...] = ()
     """One sentence each."""
+    after: Mapping[str, str] = field(default_factory=dict)
+    """The steps that it was made from, and their keys at that time."""
+    pictures: str = ""
+    """Hash of what it shows and no later step depends on."""
     fresh: bool = True
     """False where it was done before."""
 
@@ -62,9 +66,10 @@ def do_step(
     make: Callable[[Path], Made],
     *,
     options: Mapping[str, Any],
+    revision: int,
     after: Iterable[Step] = (),
     files: Iterable[Path] = (),
-    revision: int = 1,
+    pictures: Iterable[Path] = (),
     again: bool = False,
 ) -> Step:
     """Does a step, unless it was done already from the same things.
@@ -75,18 +80,22 @@ def do_step(
         make: Fills the folder that it is given, in which an interrupted attempt may have left
             files of the same key.
         options: Everything that the step's function was told; plain data.
+        revision: Raised whenever the code may change a value.
         after: Steps whose files it reads.
         files: Other files that it reads; their content is part of the key.
-        revision: Raised whenever the code may change a value.
+        pictures: Files that no later step depends on: when they change, this step is done again
+            and the steps after it are not.
         again: Do it even if nothing has changed.
     """
     made_from = {step.name: step.key for step in after}
     hashes = [[path.name, file_hash(path)] for path in files]
     plain = {"step": name, "revision": revision, "options": options}
     key = hash_json({**plain, "after": made_from, "files": hashes})
-    if not again and (done := _read(work, name)) is not None and done.key == key:
+    shown = hash_json([[path.name, file_hash(path)] for path in pictures])
+    done = _read(work, name)
+    if done is not None and not again and (done.key, done.pictures) == (key, shown):
         return done
-    part = work / f".{name}-{key[:16]}.part"
+    part = work / f".{name}-{hash_json([key, shown])[:16]}.part"
     _make_folder(work)
     with only_one(work / ".lock", f"{work}: another process is working here; wait for it."):
         _begin(work, name, part)
@@ -95,30 +104,59 @@ def do_step(
             "schema": SCHEMA,
             "step": name,
             "key": key,
+            "pictures": shown,
+            "after": made_from,
             "options": dict(options),
             "figures": dict(made.figures),
             "warnings": list(made.warnings),
         }
         io.write_text(part / _RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
         _put_in_place(part, work / name)
-    return Step(name, work / name, key, dict(options), dict(made.figures), made.warnings)
+    return Step(
+        name, work / name, key, dict(options), dict(made.figures), made.warnings, made_from, shown
+    )
 
 
 def read_step(work: Path, name: str) -> Step:
-    """A step that is done.
+    """A step that is done and up to date.
 
     Raises:
-        BadData: It is not; the sentence says what to run.
+        BadData: It is not done, or was made from another version of a step before it; the
+            sentence says what to run.
     """
     step = _read(work, name)
     if step is None:
         raise BadData(f"{work}: step '{name}' is not done yet; run `depthgauge capture {name}`.")
+    other = _outdated(work, step)
+    if other:
+        raise BadData(
+            f"{work}: step '{name}' was made from another '{other}' than is there now; run "
+            f"`depthgauge capture {name}` again."
+        )
     return step
 
 
 def has_step(work: Path, name: str) -> bool:
-    """Whether a step is done."""
-    return _read(work, name) is not None
+    """Whether a step is done and up to date."""
+    step = _read(work, name)
+    return step is not None and not _outdated(work, step)
+
+
+def outdated_steps(work: Path) -> tuple[str, ...]:
+    """Steps that are there but were made from something that has changed since."""
+    found = ((name, _read(work, name)) for name in STEPS)
+    return tuple(name for name, step in found if step is not None and _outdated(work, step))
+
+
+def _outdated(work: Path, step: Step) -> str:
+    """The first step before this one that has changed since; empty where none has."""
+    for name, key in step.after.items():
+        before = _read(work, name)
+        if before is None or before.key != key:
+            return name
+        if found := _outdated(work, before):
+            return found
+    return ""
 
 
 def file_hash(path: Path) -> str:
@@ -138,9 +176,11 @@ def _read(work: Path, name: str) -> Step | None:
             return None
         warnings = tuple(str(w) for w in data["warnings"])
         known = (str(data["key"]), dict(data["options"]), dict(data["figures"]), warnings)
-    except (OSError, KeyError, TypeError, ValueError):
+        made_from = {str(n): str(k) for n, k in data["after"].items()}
+        shown = str(data["pictures"])
+    except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return None  # not done, or damaged: it is done anew
-    return Step(name, work / name, *known, fresh=False)
+    return Step(name, work / name, *known, made_from, shown, fresh=False)
 
 
 def _make_folder(work: Path) -> None:

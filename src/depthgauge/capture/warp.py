@@ -33,6 +33,8 @@ from depthgauge.types import Map, Mask
 _BAND = 256
 """Rows whose positions are held at a time."""
 _SAME = 1e-9
+REVISION = 1
+"""Raised whenever a value may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,16 @@ def warp(
 
     options = {"jump_px": jump_px, "labels_on": session.labels_on}
     files = label_files(session)
-    return do_step(work, "warp", make, options=options, after=before, files=files, again=again)
+    return do_step(
+        work,
+        "warp",
+        make,
+        options=options,
+        revision=REVISION,
+        after=before,
+        files=files,
+        again=again,
+    )
 
 
 def homography(source: RectifiedView, target: RectifiedView) -> NDArray[np.float64]:

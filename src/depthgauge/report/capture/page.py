@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from depthgauge.capture.steps import STEPS, Step, has_step, read_step
+from depthgauge.capture.steps import STEPS, Step, has_step, outdated_steps, read_step
 from depthgauge.errors import DepthgaugeError
 from depthgauge.io import write_text
 from depthgauge.report._templates import render
@@ -49,6 +49,8 @@ def write_page(work: Path, title: str) -> Path:
     """
     done = [read_step(work, name) for name in STEPS if has_step(work, name)]
     facts = [("steps done", ", ".join(step.name for step in done) or "none")]
+    if old := outdated_steps(work):
+        facts.append(("out of date, do again", ", ".join(old)))
     page = work / PAGE
     write_text(page, render_sections(title, _headline(done), facts, [_section(s) for s in done]))
     return page
