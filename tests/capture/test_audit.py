@@ -119,7 +119,7 @@ def test_a_real_session_has_planes_only(world, labels, work, tmp_path):
     check(session, tmp_path)
     polygon = [[75, 45], [105, 45], [105, 95], [75, 95]]
     path = tmp_path / "planes.json"
-    path.write_text(json.dumps({"regions": [{"name": "board", "polygon": polygon}]}))
+    path.write_text(json.dumps({"schema": 1, "regions": [{"name": "board", "points_px": polygon}]}))
     step = audit(session, tmp_path, planes=path)
     report = read_audit(tmp_path)
     assert "simulated" not in report

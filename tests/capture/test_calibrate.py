@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture._rig_checks import check_rig, check_sizes
-from depthgauge.capture._single import calibrate_single, outliers, tilt_deg
+from depthgauge.capture._rig_checks import check_rig
+from depthgauge.capture._single import calibrate_single, cover, outliers, tilt_deg
 from depthgauge.capture.boards import Corners
 from depthgauge.capture.calibrate import calibrate_images, calibrate_views
+from depthgauge.capture.calibrate_images import find_views
 from depthgauge.capture.calibration import Calibration, Pose
 from depthgauge.errors import BadData, Misuse
 from depthgauge.geometry.intrinsics import camera_from_pixels
@@ -161,7 +162,49 @@ def test_few_views_are_warned_about(views):
     found = calibrate_views(few, BOARD, listed=views)
     assert any("calibrated from 8 views" in warning for warning in found.warnings)
     assert found.not_found["L"] == tuple(f"{n:02}" for n in range(8, 15))
-    assert any("not found in 08, 09" in warning for warning in found.warnings)
+    words = "camera L: the board was not found in 7 of 15 pictures: 08, 09"
+    assert any(warning.startswith(words) for warning in found.warnings)
+
+
+def test_photographs_that_were_left_out_are_named(views):
+    few = {name: dict(list(by_pose.items())[:8]) for name, by_pose in views.items()}
+    gone = {"R": {"08": "cannot be read"}}
+    listed = {name: [*by_pose, "08"] for name, by_pose in few.items()}
+    found = calibrate_views(few, BOARD, listed=listed, left_out=gone)
+    assert (found.not_found["L"], found.not_found["R"]) == (("08",), ())
+    assert found.singles["R"].dropped == gone["R"]
+    assert "camera R: dropped 08 (cannot be read)" in found.warnings
+    few["R"] = dict(list(few["R"].items())[:4])
+    with pytest.raises(BadData, match=r"camera R: .* in 4 photograph.* out 08 \(cannot be read\);"):
+        calibrate_views(few, BOARD, listed=listed, left_out=gone)
+
+
+def test_corners_that_cover_little_of_an_image_are_warned_about():
+    """Boards far away and in the middle; C, with a wide lens, sees them in its middle only."""
+    rng = np.random.default_rng(3)
+    middle = np.array([4 * 0.03, 2.5 * 0.03, 0])
+    poses = []
+    for _ in range(15):
+        rotation = cv2.Rodrigues(rng.uniform(-0.6, 0.6, 3) * (1, 1, 0.5))[0]
+        poses.append((rotation, np.array([0.04, 0, rng.uniform(0.6, 0.8)]) - rotation @ middle))
+    views = seen(poses, noise_px=0.01)
+    found = calibrate_views(views, BOARD, joint=False)
+    pixels = np.concatenate([corners.pixels for corners in views["C"].values()])
+    left, top = pixels.min(axis=0)
+    right, bottom = pixels.max(axis=0)
+    across, down = (right - left) / 300, (bottom - top) / 190
+    assert across < 0.5
+    assert cover(views["C"]) == pytest.approx((across, down))
+    expected = f"camera C: the corners reach over {100 * across:.0f} % of the image's width and "
+    assert any(warning.startswith(expected) for warning in found.warnings)
+
+
+def test_cover_by_hand():
+    pixels = np.array([[10.0, 5.0], [30.0, 20.0]])
+    views = {"a": Corners(pixels, np.arange(2), (100, 50))}
+    assert cover(views) == pytest.approx((0.2, 0.3))
+    views["b"] = Corners(pixels + np.array([40.0, 10.0]), np.arange(2), (100, 50))
+    assert cover(views) == pytest.approx((0.6, 0.5))
 
 
 def test_parallel_boards_are_refused():
@@ -206,12 +249,6 @@ def test_strange_rigs_are_warned_about(views):
     assert "beyond R" in warnings
     assert "turned by 29 degrees" in warnings
     assert "0.90 px where each camera alone" in warnings
-
-
-def test_mixed_sizes_are_refused():
-    sizes = {"00.png": (640, 468), "01.png": (640, 468), "02.png": (468, 640)}
-    with pytest.raises(BadData, match=r"camera L: 02\.png is 468x640, others are 640x468"):
-        check_sizes("L", sizes)
 
 
 @pytest.mark.parametrize("names", [("L",), ("L", "R", "X")])
@@ -270,10 +307,20 @@ def test_real_photographs(shared):
     assert any("baseline of 3.3" in warning for warning in found.warnings)
 
 
-def test_photographs_of_different_sizes_are_refused(tmp_path):
+def test_photographs_that_cannot_be_used_are_left_out(tmp_path):
+    """Of another size than most, cut off, of no known kind, and not there at all."""
     paths = {}
-    for name, shape in (("00", (40, 60)), ("01", (40, 60)), ("02", (60, 40))):
+    for name, shape in (("00", (60, 40)), ("01", (40, 60)), ("02", (40, 60)), ("03", (40, 60))):
         paths[name] = tmp_path / f"{name}.png"
         io.write_image(paths[name], np.zeros(shape, np.uint8))
-    with pytest.raises(BadData, match=r"02\.png is 40x60, others are 60x40"):
+    paths["03"].write_bytes(paths["03"].read_bytes()[:-20])
+    paths["04"] = tmp_path / "04.png"
+    paths["04"].write_text("no picture")
+    paths["05"] = tmp_path / "05.png"
+    expected = {"00": "is 40x60, not 60x40"} | dict.fromkeys(("03", "04", "05"), "cannot be read")
+    for kept in (None, tmp_path / "kept", tmp_path / "kept"):
+        found = find_views({"L": paths}, BOARD, kept=kept)
+        assert found.left_out == {"L": expected}
+        assert found.views == {"L": {}}
+    with pytest.raises(BadData, match=r"camera L: .* 0 photograph.* leaving out .*00 \(is 40x60"):
         calibrate_images({"L": paths, "R": paths}, BOARD)

@@ -10,6 +10,7 @@ import pytest
 from depthgauge import io
 from depthgauge.capture.boards import find_corners
 from depthgauge.capture.calibrate import calibrate, read_calibration, read_views
+from depthgauge.capture.calibrate_images import find_views
 from depthgauge.capture.rectify import read_pair, rectify, row_differences_px
 from depthgauge.capture.resample import resample
 from depthgauge.capture.steps import read_step
@@ -133,7 +134,8 @@ def test_the_figures_say_what_was_used(work):
         assert figures["views_used"] == POSES
         assert figures["views_not_found"] == ["90"]
         assert figures["rms_px"] < 0.04
-        assert any(f"camera {name}: the board was not found in 90" in w for w in step.warnings)
+        words = f"camera {name}: the board was not found in 1 of {POSES + 1} pictures: 90"
+        assert words in step.warnings
     seen = read_views(work)["L"]
     assert seen["90"] == {"used": False, "why": "the board was not found"}
     assert np.shape(seen["00"]["residuals_px"]) == np.shape(seen["00"]["corners_px"]) == (54, 2)
@@ -173,7 +175,7 @@ def test_passive_pictures_are_rectified(folder, work):
     pair = read_pair(work, "LC")
     raw = io.read_image(folder / "passive" / "C" / "im1.png")
     stored = io.read_image(work / "rectify" / "LC" / "C" / "im1.png")
-    np.testing.assert_array_equal(stored, resample(pair.right, raw))
+    np.testing.assert_array_equal(stored, resample(pair.right, raw, how="spline"))
     assert stored.shape[1::-1] == pair.right.camera.size_px
     # Corners that are found in the rectified picture lie where the pair says.
     found = find_corners(stored, BOARD)
@@ -226,6 +228,102 @@ def test_a_failed_calibration_keeps_its_corners(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "work" / "calibrate").exists()
 
 
+@pytest.fixture
+def looked(monkeypatch):
+    """How often boards were looked for, newest last."""
+    calls = []
+
+    def counted(image, board):
+        calls.append(image.shape)
+        return find_corners(image, board)
+
+    monkeypatch.setattr("depthgauge.capture.calibrate_images.find_corners", counted)
+    return calls
+
+
+def copied(folder, target, poses):
+    """A session with its own copies of some photographs."""
+    for name in "LR":
+        (target / "calibration" / name).mkdir(parents=True)
+        for pose in poses:
+            place = Path("calibration") / name / f"{pose}.png"
+            (target / place).write_bytes((folder / place).read_bytes())
+    return Session(target, "copied", BOARD)
+
+
+def test_a_killed_calibration_goes_on_where_it_was(folder, tmp_path, looked):
+    session = copied(folder, tmp_path, ["00", "01", "02", "03", "04", "05"])
+
+    def kill(what, done, total):
+        if done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(session, tmp_path / "work", progress=kill)
+    assert len(looked) == 7
+    calibrate(session, tmp_path / "work")
+    assert len(looked) == 12
+    continued = read_calibration(tmp_path / "work").cameras["R"]
+    calibrate(session, tmp_path / "work", outlier_factor=7.0)
+    assert len(looked) == 12, "what is kept has nothing to do with the other options"
+    calibrate(session, tmp_path / "work", again=True)
+    assert len(looked) == 24
+    anew = read_calibration(tmp_path / "work").cameras["R"]
+    # Not to the last bit: sums of several threads.
+    assert continued.focal_px == pytest.approx(anew.focal_px, rel=1e-9)
+    assert continued.centre_px == pytest.approx(anew.centre_px, rel=1e-9)
+
+
+def test_bad_photographs_are_left_out_until_they_are_mended(folder, tmp_path, looked):
+    """Too few are left; when one is mended only that one is looked at."""
+    session = copied(folder, tmp_path, ["00", "01", "02", "03", "04", "05"])
+    cut, turned = (tmp_path / "calibration" / "R" / f"0{n}.png" for n in (2, 4))
+    good = cut.read_bytes()
+    cut.write_bytes(good[: len(good) // 2])
+    io.write_image(turned, np.ascontiguousarray(io.read_image(turned).T))
+    with pytest.raises(
+        BadData, match=r"R: .*found in 4 .*02 \(cannot be read\), 04 \(is 234x320, not 320x234\)"
+    ):
+        calibrate(session, tmp_path / "work")
+    assert len(looked) == 11
+    cut.write_bytes(good)
+    step = calibrate(session, tmp_path / "work")
+    assert len(looked) == 12
+    assert "camera R: dropped 04 (is 234x320, not 320x234)" in step.warnings
+    assert step.figures["cameras"]["R"]["views_not_found"] == []
+    views = read_views(tmp_path / "work")["R"]
+    assert views["04"] == {"used": False, "why": "is 234x320, not 320x234"}
+    assert sum(view["used"] for view in views.values()) == 5
+
+
+def test_kept_corners_are_of_one_content_and_one_board(folder, tmp_path, looked, monkeypatch):
+    poses = ["00", "01"]
+    session = copied(folder, tmp_path, poses)
+    images = {"L": session.board_images("L")}
+    kept = tmp_path / "kept"
+    first = find_views(images, BOARD, kept=kept)
+    again = find_views(images, BOARD, kept=kept)
+    assert len(looked) == 2
+    for pose in poses:
+        one, other = first.views["L"][pose], again.views["L"][pose]
+        np.testing.assert_array_equal(one.pixels, other.pixels)
+        np.testing.assert_array_equal(one.ids, other.ids)
+        assert one.size_px == other.size_px == (320, 234)
+    images["L"]["00"].write_bytes((folder / "calibration" / "L" / "05.png").read_bytes())
+    changed = find_views(images, BOARD, kept=kept).views["L"]["00"]
+    assert len(looked) == 3
+    assert np.abs(changed.pixels - first.views["L"]["00"].pixels).max() > 1
+    find_views(images, Board(7, 6, 0.03), kept=kept)
+    assert len(looked) == 5
+    monkeypatch.setattr("depthgauge.capture.boards.REVISION", 999)
+    find_views(images, BOARD, kept=kept)
+    assert len(looked) == 7
+    for file in kept.iterdir():
+        file.write_text('{"ids": [1, 2], "size_px": [320, 234], "corners_px": [[0, 0]]}')
+    find_views(images, BOARD, kept=kept)
+    assert len(looked) == 9, "damaged files are as none"
+
+
 @pytest.mark.parametrize("text", ["{}", "nonsense", '{"cameras": 1}'])
 def test_a_damaged_calibration_is_one_sentence(work, tmp_path, text):
     folder = tmp_path / "calibrate"
@@ -243,6 +341,7 @@ def test_a_damaged_or_missing_pair_is_one_sentence(work, tmp_path):
     folder = tmp_path / "rectify"
     folder.mkdir()
     io.write_text(folder / "step.json", (work / "rectify" / "step.json").read_text())
+    (tmp_path / "calibrate").symlink_to(work / "calibrate")
     with pytest.raises(BadData, match="no pair LC"):
         read_pair(tmp_path, "LC")
     for text in ("nonsense", json.dumps({"left": {}})):

@@ -93,6 +93,17 @@ def test_light_needs_a_way_and_a_face():
     assert not exact_truth(truth, ideal_pair(side_by_side())).lit.any()
 
 
+@pytest.mark.parametrize(("depth_m", "lit"), [(1.98, True), (2.02, False)])
+def test_light_under_the_flattest_angle_is_light(depth_m, lit):
+    # 2 cm before (or behind) the wall and 1 m beside the axis: cosines of 0.01 to 0.05.
+    pose = np.eye(4)
+    pose[:3, :3] = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # looks along x
+    pose[:3, 3] = -1.0, 0.0, depth_m
+    projector = Camera((50.0, 50.0), (50.0, 50.0), (101, 101), (), pose)
+    truth = walls(wall(2.0, -9, 9), projectors={"P": projector})
+    assert (exact_truth(truth, ideal_pair(side_by_side())).lit == lit).all()
+
+
 def test_estimated_cameras_move_the_frames_not_the_correspondences(world):
     """An independent walk for single pixels, from the surface to both images."""
     exact, pair = world.exact["LR"], world.pairs["LR"]

@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from depthgauge.capture.check import check
 from depthgauge.capture.export import export
 from depthgauge.capture.warp import warp
 from depthgauge.datasets import booster, booster_unbalanced
-from depthgauge.errors import BadData, CannotWrite, Misuse
+from depthgauge.errors import BadData, BadFile, CannotWrite, Misuse
 from depthgauge.report.capture import distributions
 
 
@@ -90,6 +91,68 @@ def test_without_warp_there_is_no_unbalanced_pair(world, tmp_path):
     assert done.setups == ("balanced",)
     assert any("step 'warp' is not done" in warning for warning in done.warnings)
     assert not (tmp_path / "out" / "train" / "unbalanced").exists()
+
+
+def test_pictures_without_labels_need_only_rectification(world, tmp_path):
+    world.begin(tmp_path / "work")
+    for step in ("clean", "check", "warp"):
+        shutil.rmtree(tmp_path / "work" / step, ignore_errors=True)
+    out = tmp_path / "out"
+    done = export(world.session, tmp_path / "work", out, scene="S", split="unlabelled")
+    assert done.setups == ("balanced", "unbalanced")
+    assert done.images == 2
+    assert not done.warnings
+    first, second = booster.samples(out, "unlabelled")
+    assert first.truth is None
+    assert "disparity_range" not in first.inputs
+    assert (second.inputs.left_image == 130).all()
+    assert first.inputs.rig.baseline_m == pytest.approx(world.pairs["LR"].baseline_m)
+    assert len(list(booster_unbalanced.samples(out, "unlabelled"))) == 2
+    names = {path.name for path in out.rglob("*") if path.is_file()}
+    assert names == {"calib_00-02.xml", "im0.png", "im1.png"}
+    with pytest.raises(Misuse, match="an unlabelled scene has no truth"):
+        export(world.session, tmp_path / "work", out, split="unlabelled", exact=True)
+
+
+def test_without_camera_c_there_is_no_unbalanced_pair(world, tmp_path):
+    world.begin(tmp_path / "work")
+    (tmp_path / "work" / "rectify" / "LC.json").unlink()
+    for kind in ({"split": "unlabelled"}, {"exact": True}):
+        done = export(world.session, tmp_path / "work", tmp_path / "out", **kind)
+        assert done.setups == ("balanced",)
+        assert any("there is no pair LC" in warning for warning in done.warnings)
+
+
+def test_what_fails_leaves_nothing(world, work, tmp_path):
+    mine = shutil.copytree(work, tmp_path / "work")
+    out = tmp_path / "out"
+    (mine / "warp" / "mask_00.png").write_bytes(b"no picture")  # is read last
+    with pytest.raises(BadFile):
+        export(world.session, mine, out)
+    assert not list(out.iterdir())
+    export(world.session, work, out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(BadFile):
+        export(world.session, mine, out, overwrite=True)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    # The unbalanced scene alone is there: the balanced one is not written either.
+    shutil.rmtree(out / "train" / "balanced")
+    with pytest.raises(CannotWrite, match="unbalanced"):
+        export(world.session, work, out)
+    assert not (out / "train" / "balanced").exists()
+    (out / "file").write_text("")
+    with pytest.raises(CannotWrite, match="cannot be written"):
+        export(world.session, work, out / "file")
+
+
+def test_replacing_a_scene_leaves_files_that_are_not_its_own(world, work, tmp_path):
+    export(world.session, work, tmp_path)
+    folder = tmp_path / "train" / "balanced" / "world"
+    (folder / "notes.txt").write_text("mine")
+    (folder / "disp_00.npy").unlink()
+    export(world.session, work, tmp_path, overwrite=True)
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert (folder / "disp_00.npy").is_file()
 
 
 def test_the_exact_truth_has_the_same_frames(world, tmp_path):

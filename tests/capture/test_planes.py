@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from depthgauge.capture._planes_find import find_planes
 from depthgauge.capture._planes_known import known_planes
+from depthgauge.capture.by_hand import read_by_hand, removed_by_hand
 from depthgauge.capture.planes import (
     average_residual,
     fit_plane,
@@ -16,6 +17,8 @@ from depthgauge.capture.planes import (
 )
 from depthgauge.errors import BadData
 from depthgauge.geometry.ray_scene import RayScene
+from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
+from depthgauge.types import Camera
 
 Y, X = np.mgrid[:120, :160].astype(np.float64)
 
@@ -139,33 +142,76 @@ def test_found_regions_lie_on_single_objects(world):
     assert all(len(numbers) == 1 for numbers in found)
 
 
-def test_polygons_from_a_file(tmp_path):
+SQUARE = [[10, 5], [19, 5], [19, 14], [10, 14]]
+
+
+def planes_file(tmp_path, *regions, **more):
     path = tmp_path / "planes.json"
-    regions = [{"name": "wall", "polygon": [[10, 5], [19, 5], [19, 14], [10, 14]]}]
-    path.write_text(json.dumps({"schema": 1, "regions": regions}))
-    (mask,) = read_planes(path, (30, 40)).values()
+    path.write_text(json.dumps({"schema": 1, "regions": regions} | more))
+    return path
+
+
+def test_polygons_from_a_file(tmp_path):
+    path = planes_file(tmp_path, {"name": "wall", "points_px": SQUARE, "note": "white"})
+    masks = read_planes(path, (30, 40))
     expected = np.zeros((30, 40), bool)
-    expected[5:15, 10:20] = True
-    assert np.array_equal(mask, expected)
+    expected[5:14, 10:19] = True
+    assert list(masks) == ["wall"]
+    assert np.array_equal(masks["wall"], expected)
+
+
+@given(st.lists(st.tuples(st.floats(-5, 45), st.floats(-5, 35)), min_size=3, max_size=7))
+def test_a_polygon_is_the_same_here_and_in_a_file_of_removals(tmp_path_factory, points):
+    folder = tmp_path_factory.mktemp("polygons")
+    camera = Camera((100.0, 100.0), (20.0, 15.0), (40, 30))
+    view = RectifiedView(camera, np.eye(3), camera)
+    removals = folder / "hand.json"
+    entry = {"view": "left", "points_px": points}
+    removals.write_text(json.dumps({"schema": 1, "polygons": [entry]}))
+    values = np.ones((30, 40), np.float32)
+    pair = RectifiedPair(view, view, 0.1)
+    removed = removed_by_hand(read_by_hand(removals), pair, values, "left")
+    path = planes_file(folder, {"name": "wall", "points_px": points})
+    if removed.any():
+        assert np.array_equal(read_planes(path, (30, 40))["wall"], removed)
+    else:
+        with pytest.raises(BadData, match="no pixel of the 40x30"):
+            read_planes(path, (30, 40))
+
+
+WALL = {"name": "wall", "points_px": SQUARE}
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("data", "words"),
     [
-        ("[]", "expected"),
-        ("{not json", "expected"),
-        ('{"regions": [{"polygon": [[1, 2]]}]}', "three or more corners"),
-        ('{"regions": [{"polygon": "abc"}]}', "three or more corners"),
-        ('{"regions": [{"polygon": [[90, 90], [95, 90], [95, 95]]}]}', "no pixel of the 40x30"),
+        ("{not json", "no readable JSON file of planar regions"),
+        ([], "expected an object with schema 1, found 'list'"),
+        ({"regions": [WALL]}, "expected an object with schema 1, found None"),
+        ({"schema": 2, "regions": [WALL]}, "expected an object with schema 1, found 2"),
+        ({"schema": 1, "polygons": [WALL]}, "'polygons' is not known; there are regions"),
+        ({"schema": 1}, "there are no regions"),
+        ({"schema": 1, "regions": WALL}, "regions is a list, found dict"),
+        ({"schema": 1, "regions": [7]}, r"regions\[0\]: expected an object, found 7"),
+        ({"schema": 1, "regions": [{"points_px": SQUARE}]}, r"\[0\]: 'name' is missing"),
+        ({"schema": 1, "regions": [{**WALL, "name": 7}]}, r"\[0\]: name is a text, found 7"),
         (
-            '{"regions": [{"name": "a", "polygon": [[1,1],[9,1],[9,9]]}, '
-            '{"name": "a", "polygon": [[1,1],[9,1],[9,9]]}]}',
-            "two regions have one name",
+            {"schema": 1, "regions": [{"name": "wall", "polygon": SQUARE}]},
+            r"regions\[0\]: 'points_px' is missing",
         ),
+        ({"schema": 1, "regions": [{**WALL, "points_px": [[1, 2]]}]}, "at least 3 points, found 1"),
+        ({"schema": 1, "regions": [{**WALL, "points_px": "abc"}]}, "points_px is a list"),
+        (
+            {"schema": 1, "regions": [{**WALL, "points_px": [[90, 90], [95, 90], [95, 95]]}]},
+            "region 'wall' has no pixel of the 40x30",
+        ),
+        ({"schema": 1, "regions": [WALL, WALL]}, "two regions are named 'wall'"),
     ],
 )
-def test_bad_files_are_one_sentence(tmp_path, text, words):
+def test_bad_files_are_one_sentence(tmp_path, data, words):
     path = tmp_path / "planes.json"
-    path.write_text(text)
-    with pytest.raises(BadData, match=words):
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    with pytest.raises(BadData, match=words) as caught:
         read_planes(path, (30, 40))
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))

@@ -2,12 +2,15 @@
 
 import json
 import shutil
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from depthgauge import io
 from depthgauge.capture.steps import STEPS
+from depthgauge.datasets import booster
+from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 
 
 @pytest.fixture
@@ -35,7 +38,7 @@ def test_run_skips_what_is_done(run, labelled_session):
 
 
 def test_a_step_with_other_options_makes_those_after_it_old(run, copied):
-    assert run("capture", "clean", copied, "--no-filter", "--json").json()["fresh"]
+    assert run("capture", "clean", copied, "--filter", "none", "--json").json()["fresh"]
     assert run("capture", "check", copied, "--json").json()["fresh"]
     # With the default options again, what was made from them before is not valid any more.
     steps = run("capture", "run", copied, "--json").json()["steps"]
@@ -118,3 +121,98 @@ def test_removal_by_hand(run, copied, tmp_path):
     assert body["figures"]["left"]["removed"]["by hand"] > 1000
     removed = io.read_labels(copied / "work" / "clean" / "left_removed.png")
     assert (removed[70:90, 110:130] != 0).all()
+
+
+def test_every_limit_of_clean_can_be_said(run, copied):
+    published = {"filter": "plain", "window_px": 35, "filter_sigma_px": 5, "filter_distance_px": 50}
+    limits = {"sigma_px": 0.5, "confidence": 0.6, "doubtful": 0.9, "left_right_px": 1.25}
+    told = {**published, **limits, "isolated_px": 30}
+    words = [w for name, value in told.items() for w in (f"--{name.replace('_', '-')}", value)]
+    body = run("capture", "clean", copied, *words, "--json").json()
+    record = json.loads((copied / "work" / "clean" / "step.json").read_text())
+    assert record["options"] == {**told, "by_hand": None}
+    usual = run("capture", "clean", copied, "--json").json()
+    assert body["figures"]["left"]["kept"] < usual["figures"]["left"]["kept"]
+    assert body["figures"]["left"]["smoothed_by_px"] > usual["figures"]["left"]["smoothed_by_px"]
+
+
+def test_the_help_of_clean_says_the_defaults():
+    from depthgauge.capture.clean import Cleaning
+    from depthgauge.cli._capture_steps import clean
+
+    options = {option.name: option for option in clean.params}
+    for field in fields(Cleaning):
+        said = options[field.name].help.partition("[default: ")[2]
+        assert said, field.name
+        if field.default is not None:
+            assert said == f"{field.default}]"
+    assert options.keys() - {field.name for field in fields(Cleaning)} == {
+        *("session", "work", "again", "json_to", "by_hand")
+    }
+
+
+@pytest.mark.parametrize(
+    "words", [("--window-px", "4"), ("--sigma-px", "0"), ("--confidence", "2"), ("--filter", "x")]
+)
+def test_limits_that_make_no_sense_are_refused(run, labelled_session, words):
+    ran = run("capture", "clean", labelled_session, *words)
+    assert ran.code in (1, 2)
+    assert words[0][2:].replace("-", "_") in ran.err.replace("-", "_")
+
+
+def test_tiles_of_less_memory_give_the_same_maps(run, copied):
+    before = io.read_map(copied / "work" / "spacetime" / "left_disparity.npy")
+    assert run("capture", "spacetime", copied, "--memory-gib", "0.02", "--json").code == 0
+    after = io.read_map(copied / "work" / "spacetime" / "left_disparity.npy")
+    assert np.isclose(after, before, atol=1e-3, equal_nan=True).mean() > 0.99
+
+
+def test_pictures_without_labels_are_exported_after_rectification(run, copied, tmp_path):
+    for step in STEPS[2:]:
+        shutil.rmtree(copied / "work" / step)
+    call = ("capture", "export", copied, "--out", tmp_path / "Booster", "--json")
+    assert "capture check" in run(*call).err
+    body = run(*call, "--split", "unlabelled").json()
+    assert body["setups"] == ["balanced", "unbalanced"]
+    assert not list((tmp_path / "Booster").rglob("disp_*"))
+    assert run(*call, "--split", "unlabelled", "--exact", "--overwrite").code != 0
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """Six scenes of a few pixels: the first half is of other disparities and materials."""
+    camera = Camera((10.0, 10.0), (2.0, 1.0), (4, 3))
+    image = np.zeros((3, 4, 3), np.uint8)
+    inputs = {"left_image": image, "right_image": image, "rig": Rig({"left": camera}, 0.08)}
+    for number in range(6):
+        items = {
+            "disparity": np.full((3, 4), 5.0 if number < 3 else 9.0, np.float32),
+            "material_labels": np.full((3, 4), 0 if number < 3 else 2, np.int32),
+        }
+        sample = Sample(f"Scene{number}/im0", Inputs(inputs), Truth(items), scene=f"Scene{number}")
+        booster.write(tmp_path / "Booster", [sample], split="train")
+    return tmp_path / "Booster"
+
+
+def test_split_says_how_much_splits_differ(run, dataset):
+    said = run("capture", "split", dataset)
+    body = run("capture", "split", dataset, "--json").json()
+    apart = body["largest_distance"]
+    materials, disparities = (f"{100 * apart[kind]:.1f} %" for kind in ("materials", "disparities"))
+    last = said.out.splitlines()[-1]
+    assert last == (
+        f"Two splits differ by at most {materials} in materials and {disparities} in disparities."
+    )
+    assert [line.partition(":")[0] for line in said.out.splitlines()[:-1]] == list(body["scenes"])
+
+
+def test_distributions_of_a_dataset_are_drawn(run, dataset, tmp_path):
+    call = ("capture", "distributions", dataset, "--picture", tmp_path / "new" / "drawn.png")
+    ran = run(*call)
+    assert ran.code == 0
+    assert "drawn.png" in ran.out
+    assert io.read_image(tmp_path / "new" / "drawn.png").shape[2] == 3
+    ran = run("capture", "distributions", tmp_path / "new", "--picture", tmp_path / "no.png")
+    assert ran.code == 1
+    assert ran.err.count("\n") == 1
+    assert not (tmp_path / "no.png").exists()

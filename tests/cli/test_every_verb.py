@@ -54,6 +54,9 @@ def arguments(finished, before, skip_benchmark, work, labelled_session, monkeypa
             ],
             "capture export": [labelled_session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
+            "capture distributions": [
+                *(_booster(tmp_path / "scenes"), "--picture", tmp_path / "distributions.png")
+            ],
             **{f"capture {step}": [labelled_session] for step in ("run", *STEPS)},
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],

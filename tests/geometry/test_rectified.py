@@ -13,6 +13,7 @@ from depthgauge.geometry.rectified import (
     RectifiedView,
     camera_from_json,
     camera_to_json,
+    inside_image,
 )
 
 LENS = (-0.12, 0.03, 0.002, -0.001, 0.005)
@@ -72,6 +73,26 @@ def test_sizes_are_matched_by_areas():
     np.testing.assert_array_equal(pair.to_left_size(np.array([[0.0, 0.0]])), [[0.5, 0.5]])
     assert pair.right_camera().size_px == (40, 30)
     np.testing.assert_allclose(pair.right_camera().focal_px, 70.0)
+
+
+@given(st.floats(-5, 45), st.floats(-5, 35))
+def test_the_way_back_from_the_left_size(x, y):
+    pair, place = some_pair(), np.array([[x, y]])
+    np.testing.assert_allclose(pair.to_left_size(pair.from_left_size(place)), place, atol=1e-12)
+    np.testing.assert_array_equal(pair.from_left_size(np.array([[0.5, 2.5]])), [[0.0, 1.0]])
+
+
+def test_the_grid_has_x_before_y():
+    grid = some_view().grid(slice(4, 9, 2))
+    assert grid.shape == (3, 40, 2)
+    assert grid[1, 7].tolist() == [7.0, 6.0]
+
+
+def test_pixels_are_squares_around_their_centres():
+    x = np.array([-0.51, -0.5, 3.5, 3.51, np.nan, 1.0, 1.0, 1.0])
+    y = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.5, 2.51, np.nan])
+    expected = [False, True, True, False, False, True, False, False]
+    assert inside_image(x, y, (4, 3)).tolist() == expected
 
 
 def test_disparity_is_in_px_of_the_left_image():

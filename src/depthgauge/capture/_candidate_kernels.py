@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import inverse_where_wide
 
 Array = NDArray[Any]
 
@@ -172,7 +173,7 @@ def mode(
                 yy += share * dy * dy
                 xd += share * dx * dd
                 yd += share * dy * dd
-    a, b, d = _inverse(xx, xy, yy)
+    a, b, d = inverse_where_wide(xx, xy, yy, _SPREAD)
     gx, gy = a * xd + b * yd, b * xd + d * yd
     off, spread, sure = 0.0, 0.0, 0.0
     for j in range(size):
@@ -194,21 +195,6 @@ def mode(
 def _near(trust: float, dy: float, dx: float, radius: int) -> float:
     """Weights of a fit: flatter than those of the choice, or noise would tilt the plane."""
     return float(trust * np.exp(-2.0 * (dy * dy + dx * dx) / (radius * radius)))
-
-
-@compiled()
-def _inverse(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
-    """The inverse of a covariance along the directions in which the pixels spread enough."""
-    mean, half = (xx + yy) / 2.0, np.sqrt(((xx - yy) / 2.0) ** 2 + xy * xy)
-    if mean + half < _SPREAD:
-        return 0.0, 0.0, 0.0
-    determinant = xx * yy - xy * xy
-    if mean - half >= _SPREAD:
-        return yy / determinant, -xy / determinant, xx / determinant
-    # Only along the wider direction, at half of the angle of ((xx - yy) / 2, xy).
-    angle = 0.5 * np.arctan2(xy, (xx - yy) / 2.0)
-    c, s, wide = np.cos(angle), np.sin(angle), mean + half
-    return c * c / wide, c * s / wide, s * s / wide
 
 
 @compiled()

@@ -9,6 +9,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import root
 
 Array = NDArray[Any]
 
@@ -50,14 +51,6 @@ def match(disparity: Array, other: Array, sign: int, threshold: float, verdict: 
 
 
 @compiled()
-def _root(parents: Array, i: int) -> int:
-    while parents[i] != i:
-        parents[i] = parents[parents[i]]
-        i = parents[i]
-    return i
-
-
-@compiled()
 def patch_sizes(disparity: Array, difference: float, parents: Array, sizes: Array) -> None:
     """The number of pixels that steps of at most `difference` lead to from each pixel.
 
@@ -72,12 +65,12 @@ def patch_sizes(disparity: Array, difference: float, parents: Array, sizes: Arra
         for x in range(width):
             here, i = disparity[y, x], y * width + x
             if x > 0 and abs(disparity[y, x - 1] - here) <= difference:
-                a, b = _root(parents, i - 1), _root(parents, i)
+                a, b = root(parents, i - 1), root(parents, i)
                 parents[max(a, b)] = min(a, b)
             if y > 0 and abs(disparity[y - 1, x] - here) <= difference:
-                a, b = _root(parents, i - width), _root(parents, i)
+                a, b = root(parents, i - width), root(parents, i)
                 parents[max(a, b)] = min(a, b)
     for i in range(height * width):
-        sizes[_root(parents, i)] += 1
+        sizes[root(parents, i)] += 1
     for i in range(height * width - 1, -1, -1):
-        sizes[i] = sizes[_root(parents, i)]
+        sizes[i] = sizes[root(parents, i)]

@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from depthgauge.capture._single import ENOUGH_VIEWS, GOOD_TILT_DEG, Single, tilt_deg
+from depthgauge.capture._single import Single
 from depthgauge.capture.calibration import Pose
 from depthgauge.errors import BadData
-from depthgauge.sessions import Board
 from depthgauge.types import Camera
 
 _MOST_TURN_DEG = 20.0
 _BASELINES_M = (0.005, 2.0)
-
-
-def check_sizes(name: str, sizes: Mapping[str, tuple[int, int]]) -> None:
-    """Refuses photographs of one camera in several sizes.
-
-    Raises:
-        BadData: They are.
-    """
-    counts = Counter(sizes.values())
-    if len(counts) < 2:
-        return
-    usual = counts.most_common(1)[0][0]
-    odd, size = next((file, size) for file, size in sizes.items() if size != usual)
-    raise BadData(
-        f"camera {name}: {odd} is {size[0]}x{size[1]}, others are {usual[0]}x{usual[1]}; a camera "
-        "is calibrated at one size, the one that it takes all its pictures with."
-    )
-
-
-def single_warnings(name: str, single: Single, not_found: Sequence[str], board: Board) -> list[str]:
-    """What a person should know about one camera's calibration."""
-    warnings = []
-    if not_found:
-        warnings.append(f"camera {name}: the board was not found in {', '.join(not_found)}")
-    if single.dropped:
-        listed = ", ".join(f"{pose} ({why})" for pose, why in single.dropped.items())
-        warnings.append(f"camera {name}: dropped {listed}")
-    if len(single.views) < ENOUGH_VIEWS:
-        warnings.append(
-            f"camera {name}: calibrated from {len(single.views)} views, {ENOUGH_VIEWS} are better"
-        )
-    tilt = tilt_deg({pose: view.corners for pose, view in single.views.items()}, board)
-    if tilt < GOOD_TILT_DEG:
-        warnings.append(f"camera {name}: the boards' tilts differ by {tilt:.0f} degrees only")
-    return warnings
 
 
 def check_rig(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ ENOUGH_VIEWS = 15
 LEAST_TILT_DEG = 8.0
 """Between the two most different boards; parallel boards do not determine the focal length."""
 GOOD_TILT_DEG = 20.0
+GOOD_COVER = 0.5
+"""Of an image's width and height that corners reach over; beyond them the lens is a guess."""
 FLOOR_PX = 0.15
 """A view with a smaller error is never an outlier."""
 _MOST_FOCAL_ERROR = 0.05
@@ -69,7 +71,12 @@ def rms_of(views: Mapping[str, ViewFit]) -> float:
 
 
 def calibrate_single(
-    name: str, views: Mapping[str, Corners], board: Board, *, outlier_factor: float
+    name: str,
+    views: Mapping[str, Corners],
+    board: Board,
+    *,
+    outlier_factor: float,
+    left_out: Mapping[str, str] | None = None,
 ) -> Single:
     """Focal lengths, principal point and k1 k2 p1 p2 k3 of one camera.
 
@@ -79,11 +86,12 @@ def calibrate_single(
         board: The board.
         outlier_factor: Views whose error is above the median by more than this many robust
             standard deviations are left out, and the camera is calibrated again.
+        left_out: Poses that could not be looked at and why; they count as dropped.
 
     Raises:
         BadData: Too few views, or the boards do not determine the camera.
     """
-    used, dropped = dict(views), dict[str, str]()
+    used, dropped = dict(views), dict(left_out or {})
     while True:
         need_views(name, len(used), dropped)
         need_tilt(name, used, board)
@@ -110,12 +118,16 @@ def need_views(name: str, count: int, dropped: Mapping[str, str]) -> None:
         BadData: They are.
     """
     if count < FEWEST_VIEWS:
-        why = f" after leaving out {', '.join(dropped)}" if dropped else ""
+        why = f" after leaving out {_listed(dropped)}" if dropped else ""
         raise BadData(
             f"camera {name}: the board was found in {count} photograph(s){why}; at least "
             f"{FEWEST_VIEWS} are needed, {ENOUGH_VIEWS} or more are good. See that the board is "
             "sharp and whole in them, and that session.json says its number of inner corners."
         )
+
+
+def _listed(dropped: Mapping[str, str]) -> str:
+    return ", ".join(f"{pose} ({why})" for pose, why in dropped.items())
 
 
 def need_tilt(name: str, views: Mapping[str, Corners], board: Board) -> None:
@@ -152,6 +164,50 @@ def tilt_deg(views: Mapping[str, Corners], board: Board) -> float:
             normals.append(cv2.Rodrigues(rotation)[0][:, 2])
     cosines = [float(a @ b) for a, b in itertools.combinations(normals, 2)]
     return math.degrees(math.acos(np.clip(min(cosines, default=1.0), -1, 1)))
+
+
+def single_warnings(
+    name: str, single: Single, not_found: Sequence[str], pictures: int, board: Board
+) -> list[str]:
+    """What a person should know about one camera's calibration.
+
+    Args:
+        name: Of the camera.
+        single: The camera.
+        not_found: Poses in which the board was not found.
+        pictures: How many there are of this camera.
+        board: The board.
+    """
+    warnings = []
+    if not_found:
+        warnings.append(
+            f"camera {name}: the board was not found in {len(not_found)} of {pictures} pictures: "
+            f"{', '.join(not_found)}"
+        )
+    if single.dropped:
+        warnings.append(f"camera {name}: dropped {_listed(single.dropped)}")
+    if len(single.views) < ENOUGH_VIEWS:
+        warnings.append(
+            f"camera {name}: calibrated from {len(single.views)} views, {ENOUGH_VIEWS} are better"
+        )
+    views = {pose: view.corners for pose, view in single.views.items()}
+    tilt = tilt_deg(views, board)
+    if tilt < GOOD_TILT_DEG:
+        warnings.append(f"camera {name}: the boards' tilts differ by {tilt:.0f} degrees only")
+    across, down = cover(views)
+    if min(across, down) < GOOD_COVER:
+        warnings.append(
+            f"camera {name}: the corners reach over {100 * across:.0f} % of the image's width and "
+            f"{100 * down:.0f} % of its height only; beyond them its lens is a guess"
+        )
+    return warnings
+
+
+def cover(views: Mapping[str, Corners]) -> tuple[float, float]:
+    """Shares of the image's width and height that the corners of all views reach over."""
+    pixels = np.concatenate([corners.pixels for corners in views.values()])
+    across, down = np.ptp(pixels, axis=0) / next(iter(views.values())).size_px
+    return float(across), float(down)
 
 
 def outliers(errors_px: Mapping[str, float], factor: float) -> list[str]:

@@ -22,11 +22,11 @@ from depthgauge.types import Image, Mask
 SIDES = {"left": "L", "right": "R"}
 _RECORD = "stacks.json"
 _DARK_SHARE = 0.1
-"""A frame whose light is less than this share of the others' is one of a projector that failed."""
+"""A frame with less than this share of the best one's contrast is of a projector that failed."""
 _LEAST_CONTRAST = 1.5
 """Grey levels; a picture with less shows nothing."""
 _LOOKED_AT = 250
-"""About so many rows and columns are looked at for a picture's brightness."""
+"""About so many rows and columns are looked at for a picture's contrast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +90,35 @@ def make_stacks(
     folder: Path,
     progress: Progress | None = None,
 ) -> tuple[Pairs, dict[str, str]]:
-    """Rectified pictures of all patterns, kept in files of the folder; and which are unreadable.
+    """Rectified pictures of all patterns, kept in files of the folder; and which are unusable.
 
+    Those are the unreadable ones and those of another size than the calibrated one, with reasons.
     What an interrupted attempt has made is not made again.
 
     Raises:
-        BadData: A picture is not of its camera's size.
+        BadData: Most pictures are not of their camera's size.
     """
     width, height = size
     shape = (len(names), height, width, 3)
     record = _read_record(folder, shape)
     stacks = {side: _opened(folder / f"{side}_stack.npy", shape, record) for side in SIDES}
     unreadable: dict[str, str] = dict(record.get("unreadable", {}))
+    odd: dict[str, str] = dict(record.get("odd", {}))
     eyes = {"left": _Eye(pair.left, size), "right": _Eye(pair.right, size)}
     for t in range(record.get("done", 0), len(names)):
-        reason = _add(session, names[t], eyes, {side: stacks[side][t] for side in SIDES})
-        if reason:
-            unreadable[names[t]] = reason
-        state = {"shape": shape, "done": t + 1, "unreadable": unreadable}
+        try:
+            _add(session, names[t], eyes, {side: stacks[side][t] for side in SIDES})
+        except BadFile as error:
+            unreadable[names[t]] = f"cannot be read ({error})"
+        except _OddSize as error:
+            odd[names[t]] = str(error)
+            _check_most(session, odd, len(names))
+        state = {"shape": shape, "done": t + 1, "unreadable": unreadable, "odd": odd}
         io.write_text(folder / _RECORD, json.dumps(state) + "\n")
         if progress:
             progress("rectifying patterns", t + 1, len(names))
     known = eyes["left"].known(), eyes["right"].known()
-    return Pairs(stacks["left"], stacks["right"], *known), unreadable
+    return Pairs(stacks["left"], stacks["right"], *known), {**unreadable, **odd}
 
 
 def crossed_pairs(
@@ -135,37 +141,49 @@ def remove_stacks(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def dark_frames(pairs: Pairs, names: Sequence[str]) -> dict[str, str]:
-    """Patterns whose picture has far less light or contrast than the others, with the reason."""
+def dark_frames(pairs: Pairs, patterns: Mapping[str, int]) -> dict[str, str]:
+    """Patterns whose picture shows far less of a pattern than the best does, with the reason.
+
+    The best is what counts, not the usual: a projector may have failed for most of the pictures.
+
+    Args:
+        pairs: The pictures, perhaps mapped files.
+        patterns: Names of the patterns to look at, and their places in the pairs.
+    """
     found = {}
     for camera, stack, known in (
         ("L", pairs.left, pairs.left_known),
         ("R", pairs.right, pairs.right_known),
     ):
-        light, contrast = _light(stack, known)
-        usual = float(np.median(light)) if light.size > 2 else float(light.max())
-        for name, level, spread in zip(names, light, contrast, strict=True):
-            if spread < _LEAST_CONTRAST:
-                found[name] = f"camera {camera}'s picture is uniform ({spread:.1f} levels)"
-            elif level < _DARK_SHARE * usual:
+        contrasts = _contrasts(stack, list(patterns.values()), known)
+        best = float(contrasts.max(initial=0.0))
+        for name, contrast in zip(patterns, contrasts, strict=True):
+            if contrast < _LEAST_CONTRAST:
                 found[name] = (
-                    f"camera {camera}'s picture is dark ({level:.1f} levels of light, "
-                    f"others have {usual:.1f})"
+                    f"camera {camera}'s picture is uniform, or dark but for the room's light "
+                    f"({contrast:.1f} levels of contrast)"
+                )
+            elif contrast < _DARK_SHARE * best:
+                found[name] = (
+                    f"camera {camera}'s picture is dark ({contrast:.1f} levels of contrast, the "
+                    f"best has {best:.1f})"
                 )
     return found
 
 
-def _light(stack: Stack, known: Mask) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean light and contrast of each picture, without what all of them have: the room's light."""
+def _contrasts(stack: Stack, places: Sequence[int], known: Mask) -> NDArray[np.float64]:
+    """Of each picture, with and without what all of them have (the room's light): the smaller."""
     step = max(1, min(stack.shape[1:3]) // _LOOKED_AT)
     seen = known[::step, ::step]
-    values = np.asarray(stack[:, ::step, ::step])[:, seen].astype(np.float32)
-    if not values.shape[1]:
-        return np.zeros(len(stack)), np.zeros(len(stack))
+    values = np.asarray(stack[:, ::step, ::step])[places][:, seen].astype(np.float32)
+    if not values.size:
+        return np.zeros(len(places))
+    contrasts = values.std(axis=(1, 2), dtype=np.float64)
     # Two pictures hardly ever show a point's darkest state.
-    always = values.min(axis=0) if len(stack) > 2 else np.float32(0)
-    light = (values - always).mean(axis=(1, 2), dtype=np.float64)
-    return light, values.std(axis=(1, 2), dtype=np.float64)
+    if len(places) > 2:
+        values -= values.min(axis=0)
+        contrasts = np.minimum(contrasts, values.std(axis=(1, 2), dtype=np.float64))
+    return np.asarray(contrasts)
 
 
 class _Eye:
@@ -176,19 +194,21 @@ class _Eye:
         self.size = size
         self.xs, self.ys = view.raw_grid()
 
-    def see(self, raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """A raw picture rectified, at the size that is matched.
+    def see(self, image: Image) -> NDArray[np.uint8]:
+        """A raw picture rectified, at the size that is matched; rounded once, at the end.
 
         By splines: Keys' cubic kernel left stripes in the disparities of simulated sessions.
         """
         from depthgauge.capture.matching import _spline_kernels
 
-        values = raw.astype(np.float32)
+        values = _levels(image)
         _spline_kernels.spline_rows(values)
         _spline_kernels.spline_columns(values.reshape(values.shape[0], -1))
-        out = np.zeros((*self.xs.shape, raw.shape[2]), np.uint8)
+        out = np.zeros((*self.xs.shape, values.shape[2]), np.float32)
         _spline_kernels.sample(values, self.xs, self.ys, out)
-        return _shrunk(out, self.size)
+        out = _shrunk(out, self.size)
+        np.clip(out, 0, 255, out=out)
+        return np.asarray(np.rint(out, out=out).astype(np.uint8))
 
     def known(self) -> Mask:
         """Where the camera saw anything, less a pixel's border: slopes there are not the scene's.
@@ -205,41 +225,51 @@ class _Eye:
         return np.asarray(cv2.erode(seen, np.ones((3, 3), np.uint8)) == 255)
 
 
+class _OddSize(Exception):
+    """A picture is not of the size at which its camera was calibrated."""
+
+
 def _add(
     session: Session,
     name: str,
     eyes: Mapping[str, _Eye],
     places: Mapping[str, NDArray[np.uint8]],
-) -> str:
-    """Fills in a pattern's pictures; else says why it cannot be used."""
+) -> None:
+    """Fills in a pattern's pictures."""
     for side, eye in eyes.items():
-        path = session.pattern_images(SIDES[side])[name]
-        try:
-            image = io.read_image(path)
-        except BadFile as error:
-            return f"cannot be read ({error})"
-        _check_size(path, image, eye.view)
-        places[side][:] = eye.see(_rgb8(image))
-    return ""
+        image = io.read_image(session.pattern_images(SIDES[side])[name])
+        height, width = image.shape[:2]
+        if (width, height) != eye.view.raw.size_px:
+            want = "x".join(str(n) for n in eye.view.raw.size_px)
+            raise _OddSize(
+                f"camera {SIDES[side]}'s picture is {width}x{height}, the camera was calibrated at "
+                f"{want}"
+            )
+        places[side][:] = eye.see(image)
 
 
-def _check_size(path: Path, image: Image, view: RectifiedView) -> None:
-    height, width = image.shape[:2]
-    if (width, height) != view.raw.size_px:
-        want = "x".join(str(n) for n in view.raw.size_px)
+def _check_most(session: Session, odd: Mapping[str, str], patterns: int) -> None:
+    """A few pictures of another size are accidents; most are another camera or another setting."""
+    if 2 * len(odd) > patterns:
+        name, reason = next(iter(odd.items()))
         raise BadData(
-            f"{path}: the picture is {width}x{height}, its camera was calibrated at {want}; "
-            "pattern and calibration pictures must be of one size."
+            f"{session.folder / 'pattern'}: more than half of the {patterns} patterns are of "
+            f"another size than the calibration (pattern {name}: {reason}); pattern and "
+            "calibration pictures must be of one size."
         )
 
 
-def _rgb8(image: Image) -> NDArray[np.uint8]:
-    levels = image if image.dtype == np.uint8 else np.rint(np.clip(image, 0, 1) * 255)
+def _levels(image: Image) -> NDArray[np.float32]:
+    """RGB from 0 to 255, a copy; pictures with 16 bits keep them."""
+    if image.dtype == np.uint8:
+        levels = image.astype(np.float32)
+    else:
+        levels = np.clip(np.nan_to_num(image), 0, 1).astype(np.float32) * np.float32(255)
     levels = levels if levels.ndim == 3 else np.repeat(levels[..., None], 3, axis=2)
-    return np.ascontiguousarray(levels, np.uint8)
+    return np.ascontiguousarray(levels)
 
 
-def _shrunk(image: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+def _shrunk(image: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
     if image.shape[1::-1] == size:
         return image
     import cv2

@@ -13,6 +13,8 @@ from depthgauge.errors import Misuse
 from depthgauge.sessions import Board
 from depthgauge.types import Image
 
+REVISION = 1
+"""Raised whenever `find_corners` may find others: corners that were kept are then not used."""
 FEWEST_CORNERS = 8
 """A board of which fewer are seen is not used: its pose would be a guess."""
 _SEARCH_PX = 1200

@@ -28,11 +28,16 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.errors import BadData
 from depthgauge.geometry.disparity import depth_from_disparity
+from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.types import Map, Mask
 
 SCHEMA = 1
 Point = tuple[float, float, float]
+Reader = Callable[[Mapping[str, Any]], Any]
+"""Makes something of one entry of a list in a file."""
+_MOST = 1e9
+"""No pixel and no metre of a scene is so far away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +102,45 @@ def read_by_hand(path: Path) -> ByHand:
     Raises:
         BadData: The file cannot be read, or says something else; the sentence says where.
     """
+    return ByHand(**read_lists(path, "removals", _READERS))
+
+
+def read_lists(path: Path, what: str, readers: Mapping[str, Reader]) -> dict[str, tuple[Any, ...]]:
+    """The entries of a file that a person wrote: an object with a schema and lists.
+
+    Args:
+        path: A JSON file.
+        what: What it is a file of.
+        readers: By the list's name: makes something of one entry, and raises `KeyError` or
+            `ValueError` where it cannot. Lists may be left out; other names are refused.
+
+    Raises:
+        BadData: The file cannot be read, or says something else; the sentence says where.
+    """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         said = error.strerror if isinstance(error, OSError) else error
-        raise BadData(f"{path}: no readable JSON file of removals: {said}.") from None
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-        raise BadData(f"{path}: expected an object with schema {SCHEMA}, found {found!r}.")
-    extra = sorted(set(data) - {"schema", *_READERS})
+        raise BadData(f"{path}: no readable JSON file of {what}: {said}.") from None
+    schema = data.get("schema") if isinstance(data, dict) else type(data).__name__
+    if schema != SCHEMA or isinstance(schema, bool):
+        raise BadData(f"{path}: expected an object with schema {SCHEMA}, found {schema!r}.")
+    extra = sorted(set(data) - {"schema", *readers})
     if extra:
-        raise BadData(f"{path}: {extra[0]!r} is not known; there are {', '.join(_READERS)}.")
-    found = {kind: tuple(_entries(path, data, kind)) for kind in _READERS}
-    return ByHand(**found)
+        raise BadData(f"{path}: {extra[0]!r} is not known; there are {', '.join(readers)}.")
+    return {kind: tuple(_entries(path, data, kind, readers[kind])) for kind in readers}
+
+
+def polygon_points(entry: Mapping[str, Any]) -> tuple[tuple[float, float], ...]:
+    """The corners `points_px` of an entry.
+
+    Raises:
+        KeyError, ValueError: There are none, or they make no polygon.
+    """
+    points = tuple(_numbers(p, 2) for p in _listed(entry["points_px"], "points_px"))
+    if len(points) < 3:
+        raise ValueError(f"a polygon has at least 3 points, found {len(points)}")
+    return points
 
 
 def removed_by_hand(chosen: ByHand, pair: RectifiedPair, disparity: Map, side: str) -> Mask:
@@ -132,29 +163,6 @@ def removed_by_hand(chosen: ByHand, pair: RectifiedPair, disparity: Map, side: s
             mask |= inside.all(axis=2)  # false where there is no point
         for balls in chosen.balls:
             mask |= _near(points, balls)
-    return mask
-
-
-def polygon_mask(shape: tuple[int, ...], points_px: Iterable[tuple[float, float]]) -> Mask:
-    """The pixels whose centres a polygon encloses, even-odd.
-
-    >>> polygon_mask((3, 4), [(0.5, -0.5), (2.5, -0.5), (2.5, 1.5), (0.5, 1.5)]).astype(int)
-    array([[0, 1, 1, 0],
-           [0, 1, 1, 0],
-           [0, 0, 0, 0]])
-    """
-    height, width = shape[:2]
-    corners = np.array(list(points_px), np.float64)
-    ends = np.roll(corners, -1, axis=0)
-    mask = np.zeros((height, width), np.bool_)
-    low, high = max(0, int(np.ceil(corners[:, 1].min()))), int(np.floor(corners[:, 1].max()))
-    columns = np.arange(width)
-    for y in range(low, min(high, height - 1) + 1):
-        # Half-open, so that a corner on the row counts once.
-        crossing = (corners[:, 1] <= y) != (ends[:, 1] <= y)
-        (x0, y0), (x1, y1) = corners[crossing].T, ends[crossing].T
-        crossed = np.sort(x0 + (y - y0) * (x1 - x0) / (y1 - y0))
-        mask[y] = np.searchsorted(crossed, columns, side="right") % 2 == 1
     return mask
 
 
@@ -188,14 +196,16 @@ def _near(points: NDArray[np.float32], balls: Balls) -> Mask:
     return mask
 
 
-def _entries(path: Path, data: Mapping[str, Any], kind: str) -> Iterable[Any]:
+def _entries(path: Path, data: Mapping[str, Any], kind: str, reader: Reader) -> Iterable[Any]:
     listed = data.get(kind, [])
     if not isinstance(listed, list):
         raise BadData(f"{path}: {kind} is a list, found {type(listed).__name__}.")
     for number, entry in enumerate(listed):
         try:
-            yield _READERS[kind](entry)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if not isinstance(entry, dict):
+                raise ValueError(f"expected an object, found {entry!r}")
+            yield reader(entry)
+        except (KeyError, ValueError) as error:
             what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
             raise BadData(f"{path}: {kind}[{number}]: {what}.") from None
 
@@ -203,10 +213,7 @@ def _entries(path: Path, data: Mapping[str, Any], kind: str) -> Iterable[Any]:
 def _polygon(entry: Mapping[str, Any]) -> Polygon:
     if entry["view"] not in ("left", "right"):
         raise ValueError(f"view is 'left' or 'right', found {entry['view']!r}")
-    points = tuple(_numbers(p, 2) for p in entry["points_px"])
-    if len(points) < 3:
-        raise ValueError(f"a polygon has at least 3 points, found {len(points)}")
-    return Polygon(entry["view"], points, str(entry.get("note", "")))
+    return Polygon(entry["view"], polygon_points(entry), str(entry.get("note", "")))
 
 
 def _box(entry: Mapping[str, Any]) -> Box:
@@ -218,21 +225,27 @@ def _box(entry: Mapping[str, Any]) -> Box:
 
 def _balls(entry: Mapping[str, Any]) -> Balls:
     (radius,) = _numbers([entry["radius_m"]], 1)
-    centres = tuple(_numbers(p, 3) for p in entry["centres_m"])
+    centres = tuple(_numbers(p, 3) for p in _listed(entry["centres_m"], "centres_m"))
     if not radius > 0 or not centres:
         raise ValueError(f"expected a radius_m above 0 and centres, found {radius}, {len(centres)}")
     return Balls(centres, radius, str(entry.get("note", "")))
 
 
+def _listed(values: Any, name: str) -> list[Any]:
+    if not isinstance(values, list):
+        raise ValueError(f"{name} is a list, found {values!r}")
+    return values
+
+
 def _numbers(values: Any, count: int) -> Any:
     """So many finite numbers."""
-    numbers = tuple(float(v) for v in values)
-    if len(numbers) != count or not np.isfinite(numbers).all():
+    known = isinstance(values, list) and len(values) == count
+    if not known or not all(type(v) in (int, float) and abs(v) < _MOST for v in values):
         raise ValueError(f"expected {count} finite numbers, found {values!r}")
-    return numbers
+    return tuple(float(v) for v in values)
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+_READERS: dict[str, Reader] = {
     "polygons": _polygon,
     "boxes": _box,
     "balls": _balls,

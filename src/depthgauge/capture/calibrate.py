@@ -12,7 +12,6 @@ import numpy as np
 from depthgauge import io
 from depthgauge.capture._pairs import PairFit
 from depthgauge.capture._single import Single
-from depthgauge.capture.boards import Corners
 from depthgauge.capture.calibrate_images import (
     OUTLIER_FACTOR,
     Calibrated,
@@ -38,8 +37,8 @@ __all__ = [
 ]
 
 VIEWS = "views.json"
-_CORNERS = "corners.json"
-REVISION = 1
+_CORNERS = ".corners"
+REVISION = 2
 
 
 def calibrate(
@@ -53,8 +52,9 @@ def calibrate(
 ) -> Step:
     """Calibrates the cameras L, R and C, then the pairs LR and LC.
 
-    Writes `calibration.json`, and `views.json` with every photograph's corners and residuals. Where
-    it fails, the corners found so far stay beside it and are not searched again.
+    Writes `calibration.json`, and `views.json` with every photograph's corners and residuals. The
+    corners of each photograph are kept in `.corners` of the work folder as soon as they are found:
+    after a failure, or when other photographs change, they are not searched again.
 
     Args:
         session: The session.
@@ -63,7 +63,7 @@ def calibrate(
             standard deviations are dropped.
         joint: Refine all cameras and pairs together at the end.
         progress: Told about each photograph.
-        again: Do it even if nothing has changed.
+        again: Do it even if nothing has changed; corners are searched again too.
 
     Raises:
         BadData: The photographs do not determine L or R, or contradict each other.
@@ -78,9 +78,16 @@ def calibrate(
         )
 
     def make(folder: Path) -> Made:
-        views = _find_once(folder / _CORNERS, images, session, progress)
+        seen = find_views(
+            images, session.board, kept=work / _CORNERS, again=again, progress=progress
+        )
         found = calibrate_views(
-            views, session.board, listed=images, outlier_factor=outlier_factor, joint=joint
+            seen.views,
+            session.board,
+            listed=images,
+            left_out=seen.left_out,
+            outlier_factor=outlier_factor,
+            joint=joint,
         )
         _write(folder / FILE, found.calibration.to_json())
         _write(folder / VIEWS, {"schema": 1, "cameras": _views_json(found)})
@@ -96,7 +103,7 @@ def calibrate(
             "board": session.board.to_json(),
             "poses": {name: list(paths) for name, paths in images.items()},
         },
-        files=[path for paths in images.values() for path in paths.values()],
+        files=[path for paths in images.values() for path in paths.values() if _opens(path)],
         revision=REVISION,
         again=again,
     )
@@ -116,47 +123,13 @@ def read_views(work: Path) -> dict[str, dict[str, dict[str, Any]]]:
         raise BadData(f"{path}: cannot be read: {error!r}; run `capture calibrate`.") from error
 
 
-def _find_once(
-    path: Path,
-    images: Mapping[str, Mapping[str, Path]],
-    session: Session,
-    progress: Progress | None,
-) -> dict[str, dict[str, Corners]]:
-    """The corners, from an attempt that failed later on where there was one."""
+def _opens(path: Path) -> bool:
+    """Whether a file has a content; one that has none is left out with a warning."""
     try:
-        return _corners_from(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, KeyError, TypeError, ValueError, AttributeError):
-        views = find_views(images, session.board, progress=progress)
-    _write(path, _corners_json(views))
-    return views
-
-
-def _corners_json(views: Mapping[str, Mapping[str, Corners]]) -> dict[str, Any]:
-    return {
-        name: {
-            pose: {
-                "corners_px": corners.pixels.tolist(),
-                "ids": corners.ids.tolist(),
-                "size_px": list(corners.size_px),
-            }
-            for pose, corners in by_pose.items()
-        }
-        for name, by_pose in views.items()
-    }
-
-
-def _corners_from(data: Mapping[str, Any]) -> dict[str, dict[str, Corners]]:
-    return {
-        name: {
-            pose: Corners(
-                np.asarray(view["corners_px"], np.float64).reshape(-1, 2),
-                np.asarray(view["ids"], np.intp),
-                (int(view["size_px"][0]), int(view["size_px"][1])),
-            )
-            for pose, view in by_pose.items()
-        }
-        for name, by_pose in data.items()
-    }
+        path.open("rb").close()
+    except OSError:
+        return False
+    return True
 
 
 def _views_json(found: Calibrated) -> dict[str, Any]:

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from depthgauge import io
+from depthgauge._canonical import hash_json
+from depthgauge.capture import boards
 from depthgauge.capture._joint import refine_rig
 from depthgauge.capture._pairs import PairFit, calibrate_pair
-from depthgauge.capture._rig_checks import check_rig, check_sizes, single_warnings
-from depthgauge.capture._single import Single, calibrate_single
+from depthgauge.capture._rig_checks import check_rig
+from depthgauge.capture._single import Single, calibrate_single, single_warnings
 from depthgauge.capture.boards import Corners, find_corners, turned_alike
 from depthgauge.capture.calibration import Calibration, with_poses
-from depthgauge.capture.steps import Progress
-from depthgauge.errors import BadData, Misuse
+from depthgauge.capture.steps import Progress, file_hash
+from depthgauge.errors import BadData, BadFile, Misuse
 from depthgauge.sessions import Board
 
 OUTLIER_FACTOR = 6.0
 Views = Mapping[str, Mapping[str, Corners]]
 """Found corners by camera and pose."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What was seen in the photographs."""
+
+    views: dict[str, dict[str, Corners]]
+    """By camera and pose, where the board was found."""
+    left_out: dict[str, dict[str, str]]
+    """By camera and pose: why a photograph could not be used at all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,33 +73,112 @@ def calibrate_images(
         BadData: The photographs do not determine L or R, or contradict each other.
     """
     found = find_views(images, board, progress=progress)
-    return calibrate_views(found, board, listed=images, outlier_factor=outlier_factor, joint=joint)
+    return calibrate_views(
+        found.views,
+        board,
+        listed=images,
+        left_out=found.left_out,
+        outlier_factor=outlier_factor,
+        joint=joint,
+    )
 
 
 def find_views(
-    images: Mapping[str, Mapping[str, Path]], board: Board, *, progress: Progress | None = None
-) -> dict[str, dict[str, Corners]]:
+    images: Mapping[str, Mapping[str, Path]],
+    board: Board,
+    *,
+    kept: Path | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> Found:
     """The board's corners in all photographs in which it is found.
 
-    Raises:
-        BadData: A camera's photographs are of different sizes.
+    Photographs that cannot be read, and those of another size than most of the camera's, are left
+    out.
+
+    Args:
+        images: Files by camera and pose.
+        board: The board.
+        kept: A folder that keeps what was found in each photograph as soon as it is done, by the
+            photograph's content; what is there is not looked for.
+        again: Look even for what is there.
+        progress: Told about each photograph.
     """
     total = sum(len(paths) for paths in images.values())
-    found: dict[str, dict[str, Corners]] = {name: {} for name in images}
-    sizes: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in images}
+    found = Found({}, {})
     done = 0
     for name, paths in images.items():
+        seen: dict[str, Corners] = {}
+        left_out = found.left_out.setdefault(name, {})
         for pose, path in paths.items():
-            image = io.read_image(path)
-            sizes[name][path.name] = (image.shape[1], image.shape[0])
-            check_sizes(name, sizes[name])
-            corners = find_corners(image, board)
-            if corners is not None:
-                found[name][pose] = corners
+            try:
+                seen[pose] = _seen(Path(path), board, kept, again)
+            except BadFile:
+                left_out[pose] = "cannot be read"
             done += 1
             if progress:
                 progress("looking for the board", done, total)
+        left_out |= _odd_sizes(seen)
+        found.views[name] = {
+            pose: corners
+            for pose, corners in seen.items()
+            if len(corners.ids) and pose not in left_out
+        }
     return found
+
+
+def _odd_sizes(seen: Mapping[str, Corners]) -> dict[str, str]:
+    """Poses whose photographs are not of the size that most have; a camera has one size."""
+    sizes = Counter(corners.size_px for corners in seen.values())
+    usual = sizes.most_common(1)[0][0] if sizes else (0, 0)
+    return {
+        pose: f"is {corners.size_px[0]}x{corners.size_px[1]}, not {usual[0]}x{usual[1]}"
+        for pose, corners in seen.items()
+        if corners.size_px != usual
+    }
+
+
+def _seen(path: Path, board: Board, kept: Path | None, again: bool) -> Corners:
+    """The corners in one photograph, none where there is no board; kept from last time or found.
+
+    Raises:
+        BadFile: It cannot be read.
+    """
+    if kept is None:
+        return _look(path, board)
+    try:
+        content = file_hash(path)
+    except BadData as error:
+        raise BadFile(str(error)) from None
+    key = {"image": content, "board": board.to_json(), "detector": boards.REVISION}
+    file = kept / f"{hash_json(key)}.json"
+    known = None if again else _read_corners(file)
+    if known is not None:
+        return known
+    corners = _look(path, board)
+    with suppress(OSError):  # writing says it better
+        kept.mkdir(exist_ok=True)
+    plain = {"size_px": corners.size_px, "ids": corners.ids.tolist()}
+    io.write_text(file, json.dumps({**plain, "corners_px": corners.pixels.tolist()}) + "\n")
+    return corners
+
+
+def _look(path: Path, board: Board) -> Corners:
+    image = io.read_image(path)
+    nothing = Corners(np.zeros((0, 2)), np.zeros(0, np.intp), (image.shape[1], image.shape[0]))
+    return find_corners(image, board) or nothing
+
+
+def _read_corners(file: Path) -> Corners | None:
+    """None where there are none, or the file is damaged: they are looked for anew."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        ids = np.asarray(data["ids"], np.intp)
+        width, height = (int(side) for side in data["size_px"])
+        pixels = np.asarray(data["corners_px"], np.float64).reshape(len(ids), 2)
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+    return Corners(pixels, ids, (width, height))
 
 
 def calibrate_views(
@@ -90,6 +186,7 @@ def calibrate_views(
     board: Board,
     *,
     listed: Mapping[str, Mapping[str, object]] | None = None,
+    left_out: Mapping[str, Mapping[str, str]] | None = None,
     outlier_factor: float = OUTLIER_FACTOR,
     joint: bool = True,
 ) -> Calibrated:
@@ -99,6 +196,7 @@ def calibrate_views(
         views: Corners by camera and pose.
         board: The board.
         listed: All poses that were looked at; those without corners are reported.
+        left_out: Poses that could not be looked at, and why; they are reported as dropped.
         outlier_factor: As there.
         joint: As there.
     """
@@ -107,32 +205,38 @@ def calibrate_views(
     if not outlier_factor > 0:
         raise Misuse(f"outlier_factor is above 0, found {outlier_factor}")
     alike = _numbered_alike(views, board)
+    listed, left_out = listed or views, left_out or {}
     not_found = {
-        name: tuple(pose for pose in (listed or views)[name] if pose not in alike[name])
+        name: tuple(p for p in listed[name] if p not in {*alike[name], *left_out.get(name, {})})
         for name in alike
     }
-    singles, pairs, warnings = _one_by_one(alike, board, outlier_factor)
+    singles, pairs, warnings = _one_by_one(alike, left_out, board, outlier_factor)
     if joint:
         singles, pairs = refine_rig(singles, pairs, board)
     cameras = {name: single.camera for name, single in singles.items()}
     poses = {name: fit.pose for name, fit in pairs.items()}
     for name, single in singles.items():
-        warnings += single_warnings(name, single, not_found[name], board)
+        warnings += single_warnings(name, single, not_found[name], len(listed[name]), board)
     warnings += check_rig(cameras, poses, singles)
     calibration = Calibration(with_poses(cameras, poses), poses)
     return Calibrated(calibration, singles, pairs, not_found, tuple(warnings))
 
 
 def _one_by_one(
-    views: Views, board: Board, factor: float
+    views: Views, left_out: Mapping[str, Mapping[str, str]], board: Board, factor: float
 ) -> tuple[dict[str, Single], dict[str, PairFit], list[str]]:
     """Each camera, then each pair; without C where its views do not suffice."""
-    singles = {n: calibrate_single(n, views[n], board, outlier_factor=factor) for n in ("L", "R")}
+
+    def single(name: str) -> Single:
+        gone = left_out.get(name)
+        return calibrate_single(name, views[name], board, outlier_factor=factor, left_out=gone)
+
+    singles = {name: single(name) for name in ("L", "R")}
     pairs = {"LR": _pair("LR", singles, board, factor)}
-    if not views.get("C"):
+    if "C" not in views:
         return singles, pairs, ["there is no camera C: the pair LC is left out"]
     try:
-        with_c = singles | {"C": calibrate_single("C", views["C"], board, outlier_factor=factor)}
+        with_c = singles | {"C": single("C")}
         return with_c, pairs | {"LC": _pair("LC", with_c, board, factor)}, []
     except BadData as error:  # L and R are good without it
         return singles, pairs, [f"the pair LC is left out: {error}"]

@@ -28,8 +28,6 @@ from depthgauge.types import Camera, Map, Mask
 Side = Literal["left", "right"]
 Points = NDArray[np.float64]
 
-GRAZING = 0.1
-"""A projector whose light meets a surface under a smaller cosine does not light it."""
 _RAYS = 1 << 19
 """Rays that are followed at a time, in whole rows; bounds the memory at any image size."""
 _NOTHING = -1
@@ -48,7 +46,7 @@ class ExactTruth:
     visible: Mask
     """The other camera sees the point: in its image, and nothing in front."""
     lit: Mask
-    """At least one projector reaches the point."""
+    """At least one projector reaches the point, under however flat an angle."""
     materials: NDArray[np.int32]
     """Class 0..3; -1 where there is no surface."""
     surfaces: NDArray[np.int32]
@@ -176,7 +174,7 @@ class _Walk:
         for projector in self.truth.projectors.values():
             # Only what no other has reached: most points are settled by the first.
             open_ = np.nonzero(known & ~lit)[0]
-            facing = _cosine(points[open_], normals[open_], projector) > GRAZING
+            facing = _cosine(points[open_], normals[open_], projector) > 0
             open_ = open_[facing]
             place = project(to_camera(points[open_], projector), projector)
             open_ = open_[_inside(place, projector)]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,21 +20,20 @@ from depthgauge.capture.exact import exact_truth
 from depthgauge.capture.labels import LABELS
 from depthgauge.capture.rectify import read_pair
 from depthgauge.capture.steps import has_step, read_step
+from depthgauge.datasets import _booster_layout as layout
 from depthgauge.datasets import booster, booster_unbalanced
-from depthgauge.errors import BadData, Misuse
+from depthgauge.errors import BadData, CannotWrite, Misuse
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.sessions import Session, read_simulated
 from depthgauge.types import Inputs, Map, Sample, Truth
 
-MONO = "test-mono"
-BALANCED, UNBALANCED = "balanced", "unbalanced"
 _STEP_PX = 16
 """Disparity ranges end at multiples of this: they tell methods where to search, not the truth."""
 
 
 _Truths = Callable[[str], Truth | None]
-"""The truth of pair LR or LC; None where there is none."""
+"""The truth of pair LR or LC, empty in an unlabelled scene; None where the pair is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,15 @@ def export(
     exact: bool = False,
     overwrite: bool = False,
 ) -> Exported:
-    """Writes a labelled session as a scene of a dataset in Booster's layout.
+    """Writes a labelled session as a scene of a dataset in Booster's layout: all of it, or nothing.
 
     Args:
         session: The session.
         work: Its work folder, with step `check` done; with step `warp` done too, the unbalanced
-            pair is written as well.
+            pair is written as well. For `unlabelled` step `rectify` is enough.
         out: The dataset's folder; scenes of several sessions go into one.
         scene: The scene's name; the session's where it is None.
-        split: `train`, `test-stereo`, `test-mono` or `unlabelled`.
+        split: `train`, `test-stereo`, `test-mono`, or `unlabelled`, which has no truth.
         exact: Of a simulated session the exact truth in place of the labels, in the same frames;
             needs only step `rectify`.
         overwrite: Replace a scene that is there.
@@ -72,27 +74,75 @@ def export(
     Raises:
         BadData: A step is not done, or there is no passive picture.
         CannotWrite: The scene is there already.
-        Misuse: The exact truth of a session that was not simulated is asked for.
+        Misuse: The exact truth of a session that was not simulated is asked for, or that of
+            pictures without labels.
     """
     name = scene or session.name
-    truths = _exact_truths(session, work) if exact else _label_truths(work)
-    warnings = []
-    setups = []
-    images = 0
-    for setup, (letters, write) in _SETUPS.items():
+    truths = _truths(session, work, split, exact)
+    warnings: list[str] = []
+    found: dict[str, list[Sample]] = {}
+    for setup, letters in _PAIRS.items():
         # Single pictures for monocular depth are those of the balanced pair.
-        if setup == UNBALANCED and split == MONO:
+        if setup == layout.UNBALANCED and split == layout.TEST_MONO:
             continue
         truth = truths(letters)
         if truth is None:
-            warnings.append(_LACKING.format(work=work))
+            warnings.append(f"{work}: {_lacking(work, letters)}; it is left out.")
             continue
-        samples = list(_samples(work, name, letters, truth))
-        write(out, samples, split=split, overwrite=overwrite)
-        setups.append(setup)
-        images = max(images, len(samples))
+        found[setup] = list(_samples(work, name, letters, truth))
         warnings += _without_labels(work, letters, truth)
-    return Exported(name, tuple(setups), images, tuple(warnings))
+    _write(out, name, found, split, overwrite)
+    images = max(len(samples) for samples in found.values())
+    return Exported(name, tuple(found), images, tuple(warnings))
+
+
+def _write(
+    out: Path, scene: str, found: dict[str, list[Sample]], split: str, overwrite: bool
+) -> None:
+    """Writes all setups or none: first into a folder aside, which shows whether they can be."""
+    places = {setup: layout.place_of(Path(), split, setup) / scene for setup in found}
+    files = (layout.CALIBRATION, layout.LEFT, layout.RIGHT, *layout.TRUTH_FILES)
+    there = {s for s, at in places.items() if any((out / at / file).exists() for file in files)}
+    if there and not overwrite:
+        raise CannotWrite(
+            f"{out / places[min(there)]}: holds a scene already; say --overwrite (overwrite=True) "
+            "to replace it."
+        )
+    with _folder_aside(out) as aside:
+        for setup, samples in found.items():
+            _WRITERS[setup](aside, samples, split=split)
+        for setup, samples in found.items():
+            if (out / places[setup]).exists():  # it may hold files that are not ours
+                _WRITERS[setup](out, samples, split=split, overwrite=True)
+            else:
+                (out / places[setup]).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(aside / places[setup], out / places[setup])
+
+
+@contextmanager
+def _folder_aside(out: Path) -> Iterator[Path]:
+    """A hidden folder in the dataset's, which goes in the end."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        aside = tempfile.TemporaryDirectory(dir=out, prefix=".export-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise CannotWrite(f"{out}: cannot be written: {error.strerror or error}.") from None
+    with aside as name:
+        yield Path(name)
+
+
+def _truths(session: Session, work: Path, split: str, exact: bool) -> _Truths:
+    if split != layout.UNLABELLED:
+        return _exact_truths(session, work) if exact else _label_truths(work)
+    if exact:
+        raise Misuse("an unlabelled scene has no truth; leave out --exact (exact=True)")
+    return lambda letters: Truth({}) if _has_pair(work, letters) else None
+
+
+def _has_pair(work: Path, letters: str) -> bool:
+    """Whether a pair was rectified; without LR there is nothing to export."""
+    there = (read_step(work, "rectify").folder / f"{letters}.json").is_file()
+    return there or letters == "LR"
 
 
 def _label_truths(work: Path) -> _Truths:
@@ -114,7 +164,7 @@ def _exact_truths(session: Session, work: Path) -> _Truths:
     scene = RayScene(known.vertices, known.triangles)
 
     def truth_of(letters: str) -> Truth | None:
-        if not (read_step(work, "rectify").folder / f"{letters}.json").is_file():
+        if not _has_pair(work, letters):
             return None
         pair = read_pair(work, letters)
         left = exact_truth(known, pair, letters, scene=scene)
@@ -149,7 +199,7 @@ def _samples(work: Path, scene: str, letters: str, truth: Truth) -> Iterator[Sam
             "left_image": partial(io.read_image, left[file]),
             "right_image": partial(io.read_image, right[file]),
         }
-        yield Sample(f"{scene}/{name}", Inputs({**shared, **images}), truth, scene=scene)
+        yield Sample(f"{scene}/{name}", Inputs({**shared, **images}), truth or None, scene=scene)
 
 
 def _by_number(files: Iterable[str]) -> dict[str, str]:
@@ -161,6 +211,8 @@ def _by_number(files: Iterable[str]) -> dict[str, str]:
 
 
 def _shared(pair: RectifiedPair, truth: Truth) -> dict[str, Any]:
+    if not truth:
+        return {"rig": pair.rig()}
     disparity = truth.fresh()["disparity"]
     known = disparity[np.isfinite(disparity)]
     if not known.size:
@@ -196,7 +248,7 @@ def _positive(disparity: Map) -> Map:
 
 
 def _without_labels(work: Path, letters: str, truth: Truth) -> list[str]:
-    if letters != "LR":  # both pairs have the same
+    if letters != "LR" or not truth:  # both pairs have the same
         return []
     items = {"materials": "material_labels", "surfaces": "surface_labels"}
     return [
@@ -206,5 +258,12 @@ def _without_labels(work: Path, letters: str, truth: Truth) -> list[str]:
     ]
 
 
-_SETUPS = {BALANCED: ("LR", booster.write), UNBALANCED: ("LC", booster_unbalanced.write)}
-_LACKING = "{work}: there are no labels of pair LC (step 'warp' is not done); it is left out."
+def _lacking(work: Path, letters: str) -> str:
+    """Why a pair is left out."""
+    if not _has_pair(work, letters):
+        return f"there is no pair {letters}"
+    return f"there are no labels of pair {letters} (step 'warp' is not done, or out of date)"
+
+
+_PAIRS = {layout.BALANCED: "LR", layout.UNBALANCED: "LC"}
+_WRITERS = {layout.BALANCED: booster.write, layout.UNBALANCED: booster_unbalanced.write}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge.capture.resample import resample
+from depthgauge.capture.resample import resample, take_nearest
 from depthgauge.errors import BadData, WrongShape
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.sessions import Session
@@ -109,15 +109,10 @@ def _carried(
     labels: NDArray[np.uint8], source: RectifiedView, view: RectifiedView
 ) -> NDArray[np.uint8]:
     """Labels of one rectified view of a camera in another of the same camera."""
-    (width, height), (from_width, from_height) = view.camera.size_px, source.camera.size_px
-    out = np.zeros((height, width), np.uint8)
-    for start in range(0, height, _BAND):
-        ys = np.arange(start, min(start + _BAND, height), dtype=np.float64)
-        grid = np.stack(np.broadcast_arrays(np.arange(width, dtype=np.float64), ys[:, None]), -1)
+    out = np.zeros(view.camera.size_px[::-1], np.uint8)
+    for start in range(0, len(out), _BAND):
+        rows = slice(start, start + _BAND)
         # Over the raw image: exact also where the two views know the lens differently.
-        found = np.floor(source.from_raw(view.to_raw(grid)) + 0.5)
-        x, y = found[..., 0], found[..., 1]
-        inside = (x >= 0) & (x < from_width) & (y >= 0) & (y < from_height)
-        rows, columns = y[inside].astype(np.intp), x[inside].astype(np.intp)
-        out[start : start + _BAND][inside] = labels[rows, columns]
+        found = source.from_raw(view.to_raw(view.grid(rows)))
+        take_nearest(labels, found[..., 0], found[..., 1], out[rows])
     return out

@@ -6,7 +6,6 @@ fitted plane measure the noise of labels without knowing the truth (Scharstein e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.capture.by_hand import polygon_points, read_lists
 from depthgauge.errors import BadData
+from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.types import Map, Mask
 
 Coefficients = NDArray[np.float64]
@@ -133,22 +134,25 @@ def plane_residuals(disparity: Map, region: PlanarRegion) -> Map:
 def read_planes(path: Path, shape: tuple[int, int]) -> dict[str, Mask]:
     """Regions that somebody drew: polygons on the rectified left image.
 
-    The file is JSON: `{"schema": 1, "regions": [{"name": "wall", "polygon": [[x, y], ...]}]}`.
+    The file is JSON: `{"schema": 1, "regions": [{"name": "wall", "points_px": [[x, y], ...]}]}`.
+    A region has the pixels whose centres its polygon encloses, as in a file of removals by hand.
 
     Raises:
         BadData: It is not such a file, or a polygon lies outside the image.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        regions = [(str(r.get("name", n)), r["polygon"]) for n, r in enumerate(data["regions"])]
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadData(
-            f'{path}: expected {{"regions": [{{"name": ..., "polygon": [[x, y], ...]}}]}}, '
-            f"found {error!r}."
-        ) from error
-    masks = {name: _filled(path, name, polygon, shape) for name, polygon in regions}
-    if len(masks) != len(regions):
-        raise BadData(f"{path}: two regions have one name; give each its own.")
+    regions = read_lists(path, "planar regions", {"regions": _region})["regions"]
+    if not regions:
+        raise BadData(f"{path}: there are no regions; leave the file out, or draw one.")
+    masks: dict[str, Mask] = {}
+    for name, points_px in regions:
+        if name in masks:
+            raise BadData(f"{path}: two regions are named '{name}'; give each its own name.")
+        masks[name] = polygon_mask(shape, points_px)
+        if not masks[name].any():
+            raise BadData(
+                f"{path}: region '{name}' has no pixel of the {shape[1]}x{shape[0]} image; "
+                "polygons are in px of the rectified left image."
+            )
     return masks
 
 
@@ -168,24 +172,10 @@ def summary(regions: Sequence[PlanarRegion], source: str) -> Mapping[str, Any]:
     }
 
 
-def _filled(path: Path, name: str, polygon: Any, shape: tuple[int, int]) -> Mask:
-    import cv2
-
-    try:
-        corners = np.asarray(polygon, np.float64)
-    except (TypeError, ValueError):
-        corners = np.zeros((0, 2))
-    if corners.ndim != 2 or corners.shape[0] < 3 or corners.shape[1] != 2:
-        raise BadData(f"{path}: region '{name}' needs three or more corners [x, y].")
-    canvas = np.zeros(shape, np.uint8)
-    # 8 bits of sub-pixel corners.
-    cv2.fillPoly(canvas, [np.rint(corners * 256).astype(np.int32)], 1, shift=8)
-    if not canvas.any():
-        raise BadData(
-            f"{path}: region '{name}' has no pixel of the {shape[1]}x{shape[0]} image; polygons "
-            "are in pixels of the rectified left image."
-        )
-    return canvas.astype(bool)
+def _region(entry: Mapping[str, Any]) -> tuple[str, tuple[tuple[float, float], ...]]:
+    if not isinstance(entry["name"], str) or not entry["name"]:
+        raise ValueError(f"name is a text, found {entry['name']!r}")
+    return entry["name"], polygon_points(entry)
 
 
 def _bow(x: NDArray[Any], y: NDArray[Any], off: NDArray[np.float64]) -> float:

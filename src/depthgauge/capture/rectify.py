@@ -24,7 +24,7 @@ from depthgauge.errors import BadData, WrongShape
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.sessions import Session
 
-REVISION = 1
+REVISION = 2
 _SMALL_PX = 900
 
 
@@ -122,7 +122,7 @@ def _rectify_picture(target: Path, path: Path, view: RectifiedView) -> None:
     if target.is_file():  # of an interrupted attempt
         return
     try:
-        picture = resample(view, io.read_image(path))
+        picture = resample(view, io.read_image(path), how="spline")
     except WrongShape as error:
         raise BadData(f"{path}: {error}.") from None
     target.parent.mkdir(parents=True, exist_ok=True)

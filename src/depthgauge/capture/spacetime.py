@@ -39,7 +39,7 @@ from depthgauge.sessions import Session
 from depthgauge.types import Map
 
 NAME = "spacetime"
-REVISION = 1
+REVISION = 2
 FULL_SIZE_MPX = 4.0
 """Larger pictures are matched at half their size, unless told otherwise."""
 _FEW = 6
@@ -131,10 +131,10 @@ class _Task:
         chosen = (1.0 if width * height < 1e6 * FULL_SIZE_MPX else 0.5) if scale is None else scale
         size = small_size(self.pair, chosen)
         ratio = size[0] / width
-        pairs, unreadable = make_stacks(
+        pairs, unusable = make_stacks(
             self.session, self.pair, choice.names, size, self.folder, self.progress
         )
-        used, found = self._usable(choice, pairs, unreadable, disparities, ratio)
+        used, found = self._usable(choice, pairs, unusable, disparities, ratio)
         limits = self._limits(found, disparities, ratio)
         places = list(_places(choice, used).values())
         record = {
@@ -161,12 +161,14 @@ class _Task:
         self,
         choice: Choice,
         pairs: Pairs,
-        unreadable: dict[str, str],
+        unusable: dict[str, str],
         disparities: tuple[float, float] | None,
         ratio: float,
     ) -> tuple[Choice, Look]:
         """The patterns that can be used, and a first look at their matches."""
-        used = choice.without({**dark_frames(pairs, choice.names), **unreadable})
+        used = choice.without(unusable)
+        used.need_one(self.session)
+        used = used.without(dark_frames(pairs, _places(choice, used)))
         used.need_one(self.session)
         if disparities is None:
             most = pairs.size[2] / 2

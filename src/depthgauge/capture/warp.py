@@ -25,7 +25,7 @@ from depthgauge.capture.labels import label_files, write_labels
 from depthgauge.capture.rectify import read_pair
 from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
 from depthgauge.errors import BadData, Misuse
-from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
+from depthgauge.geometry.rectified import RectifiedPair, RectifiedView, inside_image
 from depthgauge.geometry.warping import left_right_consistent, left_right_unknown
 from depthgauge.sessions import Session
 from depthgauge.types import Map, Mask
@@ -181,27 +181,16 @@ def seen_by_both(disparity: Map, pair: RectifiedPair, *, jump_px: float = 1.0) -
 
 def _photographed(disparity: Map, pair: RectifiedPair) -> Mask:
     """Which pixels' matches lie inside the right camera's rectified and raw images."""
-    (left_width, left_height), (width, height) = (
-        view.camera.size_px for view in (pair.left, pair.right)
-    )
-    raw_width, raw_height = pair.right.raw.size_px
     out = np.zeros(disparity.shape, bool)
-    for start in range(0, left_height, _BAND):
-        part = disparity[start : start + _BAND]
-        rows = np.arange(start, start + len(part), dtype=np.float64)
-        place = _grid(left_width, rows)[..., :2]
-        place[..., 0] -= part
-        place = (place + 0.5) * [width / left_width, height / left_height] - 0.5
-        inside = _within(place, width, height)
-        out[start : start + _BAND] = inside & _within(
-            pair.right.to_raw(place), raw_width, raw_height
-        )
+    for start in range(0, len(disparity), _BAND):
+        rows = slice(start, start + _BAND)
+        place = pair.left.grid(rows)
+        place[..., 0] -= disparity[rows]
+        place = pair.from_left_size(place)
+        raw = pair.right.to_raw(place)
+        out[rows] = inside_image(place[..., 0], place[..., 1], pair.right.camera.size_px)
+        out[rows] &= inside_image(raw[..., 0], raw[..., 1], pair.right.raw.size_px)
     return out
-
-
-def _within(place: NDArray[np.float64], width: int, height: int) -> Mask:
-    x, y = place[..., 0], place[..., 1]
-    return (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
 
 
 def _change(

@@ -14,6 +14,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import inverse_where_wide
 
 Array = NDArray[Any]
 
@@ -229,28 +230,13 @@ def _fit_plane(
             sums[c, 0] += value
             sums[c, 1] += (dx - mx) * value
             sums[c, 2] += (dy - my) * value
-    a, b, d = _inverse(xx / n, xy / n, yy / n)
+    a, b, d = inverse_where_wide(xx / n, xy / n, yy / n, _SPREAD)
     for c in range(channels):
         gx = (a * sums[c, 1] + b * sums[c, 2]) / n
         gy = (b * sums[c, 1] + d * sums[c, 2]) / n
         plane[c, 0] = sums[c, 0] / n - gx * mx - gy * my
         plane[c, 1] = gx
         plane[c, 2] = gy
-
-
-@compiled()
-def _inverse(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
-    """The inverse of a covariance along the directions in which the pixels spread enough."""
-    mean, half = (xx + yy) / 2.0, np.sqrt(((xx - yy) / 2.0) ** 2 + xy * xy)
-    if mean + half < _SPREAD:
-        return 0.0, 0.0, 0.0
-    determinant = xx * yy - xy * xy
-    if mean - half >= _SPREAD:
-        return yy / determinant, -xy / determinant, xx / determinant
-    # Only along the wider direction, at half of the angle of ((xx - yy) / 2, xy).
-    angle = 0.5 * np.arctan2(xy, (xx - yy) / 2.0)
-    c, s, wide = np.cos(angle), np.sin(angle), mean + half
-    return c * c / wide, c * s / wide, s * s / wide
 
 
 @compiled()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadData
 from depthgauge.geometry.intrinsics import scale_camera
 from depthgauge.geometry.projection import project, slopes_at
-from depthgauge.types import Camera, Rig
+from depthgauge.types import Camera, Mask, Rig
 
 Pixels = NDArray[np.float64]
 """(..., 2) positions x, y in an image; NaN where there is none."""
@@ -45,12 +45,15 @@ class RectifiedView:
         slopes = slopes_at(pixels, self.camera)
         return _seen(slopes, self.rotation.T, self.raw)
 
-    def raw_grid(self, rows: slice = slice(None)) -> tuple[NDArray[np.float32], ...]:
-        """The raw x and y of every rectified pixel of these rows, for `cv2.remap`."""
+    def grid(self, rows: slice = slice(None)) -> Pixels:
+        """(rows, width, 2) positions of every rectified pixel of these rows."""
         width, height = self.camera.size_px
         ys = np.arange(height, dtype=np.float64)[rows]
-        grid = np.stack(np.broadcast_arrays(np.arange(width, dtype=np.float64), ys[:, None]), -1)
-        raw = self.to_raw(grid)
+        return np.stack(np.broadcast_arrays(np.arange(width, dtype=np.float64), ys[:, None]), -1)
+
+    def raw_grid(self, rows: slice = slice(None)) -> tuple[NDArray[np.float32], ...]:
+        """The raw x and y of every rectified pixel of these rows, for `cv2.remap`."""
+        raw = self.to_raw(self.grid(rows))
         return raw[..., 0].astype(np.float32), raw[..., 1].astype(np.float32)
 
     def to_json(self) -> dict[str, Any]:
@@ -97,6 +100,12 @@ class RectifiedPair:
         ratio = np.array([lw / rw, lh / rh])
         return np.asarray((np.asarray(right_px, np.float64) + 0.5) * ratio - 0.5)
 
+    def from_left_size(self, scaled_px: NDArray[np.generic]) -> Pixels:
+        """Positions of the right image itself, from those that `to_left_size` gives."""
+        (lw, lh), (rw, rh) = self.left.camera.size_px, self.right.camera.size_px
+        ratio = np.array([rw / lw, rh / lh])
+        return np.asarray((np.asarray(scaled_px, np.float64) + 0.5) * ratio - 0.5)
+
     def disparity(
         self, left_px: NDArray[np.generic], right_px: NDArray[np.generic]
     ) -> NDArray[np.float64]:
@@ -121,6 +130,23 @@ class RectifiedPair:
             return cls(left, right, float(data["baseline_m"]))
         except (KeyError, TypeError, ValueError) as error:
             raise BadData(f"this is no rectified pair: {error!r}; run `capture rectify`") from error
+
+
+def inside_image(
+    x: NDArray[np.floating[Any]], y: NDArray[np.floating[Any]], size_px: tuple[int, int]
+) -> Mask:
+    """Which positions lie in an image; pixels are squares around their centres, NaN is outside.
+
+    Args:
+        x: Columns.
+        y: Rows.
+        size_px: Width and height.
+
+    >>> inside_image(np.array([-0.6, -0.5, 3.5, np.nan]), np.zeros(4), (4, 2))
+    array([False,  True,  True, False])
+    """
+    width, height = size_px
+    return (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
 
 
 def camera_to_json(camera: Camera) -> dict[str, Any]:

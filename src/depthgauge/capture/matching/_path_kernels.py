@@ -13,6 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import path_count, path_start
 
 Array = NDArray[Any]
 
@@ -57,16 +58,10 @@ def follow_paths(costs: Array, dx: int, dy: int, small: float, large: float, tot
         totals: (H, W, D) uint16.
     """
     height, width = costs.shape[:2]
-    first_x, first_y = (0 if dx >= 0 else width - 1), (0 if dy >= 0 else height - 1)
-    from_row = width if dy != 0 else 0
-    paths = from_row + (height if dx != 0 else 0)
     p1, p2 = np.float32(small), np.float32(large)
-    for p in prange(paths):
-        k = np.int64(p)
-        if k < from_row:
-            _follow(k, first_y, dx, dy, costs, p1, p2, totals)
-        elif dy == 0 or k - from_row != first_y:  # the corner's path began in the row
-            _follow(first_x, k - from_row, dx, dy, costs, p1, p2, totals)
+    for p in prange(path_count(height, width, dx, dy)):
+        x, y = path_start(np.int64(p), height, width, dx, dy)
+        _follow(x, y, dx, dy, costs, p1, p2, totals)
 
 
 @compiled()

@@ -203,15 +203,20 @@ def _spread(
     shift: float,
     totals: Array,
 ) -> float:
-    """Jackknife: variance of the shift, from the shifts without each of the patterns."""
+    """Jackknife: variance of the shift, from the shifts without each of the patterns.
+
+    Where one of them is lost the match hangs on a single pattern and is most likely wrong: its
+    variance is the largest that shifts up to twice the most can have. NaN for one pattern only.
+    """
     if patterns < 2:
         return np.nan
+    most = 2.0 * _MOST_SHIFT
     mean, square = 0.0, 0.0
     for t in range(patterns):
         _centre(by_channel, sums, t, channels, weight * (patterns - 1), totals)
         other = _solve(totals, shift, 2)
-        if not abs(other) <= 2.0 * _MOST_SHIFT:
-            return np.nan
+        if not abs(other) <= most:
+            return (patterns - 1) * most * most
         mean += other - shift
         square += (other - shift) * (other - shift)
     mean /= patterns

@@ -71,7 +71,7 @@ class Classical:
     """Cost of larger changes."""
     margin_rows: int = 24
     """Penalties forget what lies farther away; the tiles of a picture overlap by so many rows."""
-    revision: int = 1
+    revision: int = 2
     uncertainty: str = "jackknife over patterns"
 
     def bytes_per_row(self, size: tuple[int, int, int], disparities: tuple[int, int]) -> int:

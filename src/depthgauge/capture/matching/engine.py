@@ -57,7 +57,8 @@ class Found:
     disparity: Map
     """In px."""
     variance: Map
-    """Of that disparity, in px^2; NaN where it cannot be told."""
+    """Of that disparity, in px^2; NaN where it cannot be told, as with one pattern. A match that
+    is not to be trusted has a large one: NaN is kept by later steps."""
     confidence: Map
     """0..1: how well the patterns agree at the match."""
 
