@@ -86,7 +86,10 @@ def _photograph(folder: Path) -> None:
     write_capture_session(folder, options)
 
 
-_SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry", "io", "types.py")
+_SIMULATOR = (
+    *("synth/capture_session", "synth/_textures.py"),
+    *("sessions", "geometry", "io", "types.py"),
+)
 _STEPS = ("capture", "report/capture", "report/colours.py", "regions", "_canonical.py")
 
 

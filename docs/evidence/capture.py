@@ -44,6 +44,8 @@ _GEOMETRY = tuple(
     )
 )
 _PIPELINE = ("capture", *_GEOMETRY, "regions/discontinuities.py")
+_AFTER = ("export", "splits", "told")
+"""Modules of the pipeline's room that move no number here."""
 _PASSIVE = tuple(f"methods/{name}.py" for name in ("sgbm", "_stereo", "_pair"))
 
 
@@ -51,7 +53,7 @@ def _sources(*places: str) -> tuple[str, ...]:
     """Python files of the package, of whole folders or single ones."""
     roots = [REPOSITORY / "src" / "depthgauge" / place for place in places]
     files = (p for root in roots for p in (root.rglob("*.py") if root.is_dir() else [root]))
-    return tuple(sorted(str(path.relative_to(REPOSITORY)) for path in files))
+    return tuple(sorted(str(p.relative_to(REPOSITORY)) for p in files if p.stem not in _AFTER))
 
 
 def _place(name: str, *places: str) -> Path:

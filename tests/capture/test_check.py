@@ -128,7 +128,7 @@ def test_bad_input_is_one_sentence(world, work, tmp_path_factory):
     with pytest.raises(BadData, match="step 'rectify' is not done"):
         check(world.session, tmp_path_factory.mktemp("nothing"))
     (work / "clean" / "right_disparity.npy").unlink()
-    with pytest.raises(BadData, match="there is no right disparity"):
+    with pytest.raises(BadData, match="step 'clean' is not done"):
         check(world.session, work)
 
 

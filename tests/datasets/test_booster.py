@@ -283,6 +283,13 @@ def test_another_split_is_not_taken_for_the_one_that_is_asked_for(dataset):
         samples(dataset, "training")
 
 
+def test_pairs_of_the_other_setup_are_refused(tmp_path):
+    folder = tmp_path / "train" / "unbalanced"
+    folder.mkdir(parents=True)
+    with pytest.raises(BadData, match="these are the unbalanced pairs, not the balanced ones"):
+        list(booster.samples(folder, "train"))
+
+
 def test_single_pictures_come_with_nothing_else(dataset):
     folder = dataset / "test/mono/Mirror"
     assert not (folder / "camera_02").exists()

@@ -1,6 +1,7 @@
 """The folder of a session: what is found in it, and what is refused."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -58,7 +59,8 @@ def test_labels_are_optional(folder):
     ("change", "message"),
     [
         ({"schema": 2}, "expected schema 1, found 2"),
-        ({"board": {}}, "no description of a session"),
+        ({"board": {}}, "description has 'inner_corners', this one has not"),
+        ({"board": {"inner_corners": [9, 6], "square_m": math.inf}}, "squares of some size"),
         ({"board": {"inner_corners": [9], "square_m": 1}}, "no description of a session"),
         ({"board": {"inner_corners": [9, 6], "square_m": -1}}, "no description|squares of some"),
         ({"labels_on": "wall"}, "'raw' or 'rectified', found 'wall'"),

@@ -26,6 +26,7 @@ from depthgauge.types import Map, Mask
 
 AUDIT = "audit.json"
 _MOST_PLANES = 12
+_FEW_PERCENT = 5.0
 _FAIR_PERCENT = (55.0, 80.0)
 """Of labels within one standard deviation; beyond, the audit warns."""
 REVISION = 2
@@ -72,11 +73,13 @@ def audit(
     before += [read_step(work, name) for name in (*EARLIER, "warp") if has_step(work, name)]
     given = [path for path in (planes, *second) if path is not None]
     hidden = [session.truth_folder / name for name in ("cameras.json", "mesh.npz")]
+    # A session that was passed on without its truth is audited as a real one is.
+    known = session.simulated and all(path.is_file() for path in hidden)
 
     def make(folder: Path) -> Made:
         pair = read_pair(work, "LR")
         disparity = io.read_map(work / "check" / "disp_00.npy")
-        judge = open_judge(session, work, pair, progress) if session.simulated else None
+        judge = open_judge(session, work, pair, progress) if known else None
         source, masks = _planar(disparity, planes, judge)
         found = _measured(disparity, masks)
         _write_planes(folder, disparity, [masks[region.name] for region in found])
@@ -88,13 +91,16 @@ def audit(
         if judge is not None:
             report["simulated"] = true_figures(judge, folder, disparity, masks)
         io.write_text(folder / AUDIT, json.dumps(report, indent=1, allow_nan=False) + "\n")
-        return Made(_headline(report), tuple(_worries(report)))
+        worries = _worries(report)
+        if session.simulated and not known:
+            worries.append(f"{session.truth_folder} is gone, so the true error is not known.")
+        return Made(_headline(report), tuple(worries))
 
     options = {
         "planes": None if planes is None else planes.name,
         "second_source": None if second_depth is None else second_depth.name,
     }
-    files = given + (hidden if session.simulated else [])
+    files = given + (hidden if known else [])
     return do_step(
         work,
         "audit",
@@ -168,6 +174,12 @@ def _worries(report: dict[str, Any]) -> list[str]:
         said.append(
             "no planar region was found, so the labels' noise is not measured; draw some polygons "
             "(--planes)."
+        )
+    second = report.get("second_source")
+    if second is not None and not (second["within_1cm_percent"] or 0) >= _FEW_PERCENT:
+        said.append(
+            "hardly any depth of the second source lies within 1 cm of the labels; check that it "
+            "is in metres and that its pose leads from the left rectified camera to it."
         )
     bars = report.get("simulated", {}).get("error_bars", {})
     within = bars.get("within_1_sigma_percent")

@@ -11,6 +11,7 @@ from depthgauge import io
 from depthgauge.capture.labels import label_files, write_labels
 from depthgauge.capture.rectify import read_pair
 from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
+from depthgauge.capture.swapped import swapped_warnings
 from depthgauge.errors import BadData, Misuse, WrongShape
 from depthgauge.geometry.warping import left_right_consistent
 from depthgauge.sessions import Session
@@ -54,6 +55,11 @@ def check(
     def make(folder: Path) -> Made:
         maps = {side: _read(source, side, "disparity") for side in VIEWS}
         _need_one_size(source, maps)
+        if not np.isfinite(maps["left"]).any():
+            raise BadData(
+                f"{source}: no pixel of the left map is left; loosen the limits of `capture "
+                "clean`, or remove less by hand."
+            )
         masks = consistent_masks(maps["left"], maps["right"], threshold_px)
         for n, (side, number) in enumerate(VIEWS.items()):
             io.write_map(folder / f"disp_{number}.npy", maps[side])
@@ -63,8 +69,9 @@ def check(
                 progress(f"{side} map", n + 1, len(VIEWS))
         pair = read_pair(work, "LR")
         labels, warnings = write_labels(session, pair, pair.left, folder)
+        exchanged = swapped_warnings(before[0].folder / "LR", maps["left"])
         figures = {side: _figures(maps[side], masks[side]) for side in VIEWS}
-        return Made({**figures, "labels": labels}, (*_worries(figures), *warnings))
+        return Made({**figures, "labels": labels}, (*_worries(figures), *warnings, *exchanged))
 
     options = {"threshold_px": threshold_px, "labels_on": session.labels_on}
     files = label_files(session)
@@ -76,6 +83,7 @@ def check(
         revision=REVISION,
         after=before,
         files=files,
+        pictures=sorted((before[0].folder / "LR").rglob("*.png")),
         again=again,
     )
 

@@ -250,7 +250,13 @@ def _make(
         io.write_image(folder / f"{side}_removed.png", codes[side])
         figures[side] = {**_figures(codes[side], before, after, spread), "variance_factor": factor}
     tell("cleaning", 3, 3)
-    return Made(figures, tuple(_warnings(figures)))
+    warnings = _warnings(figures)
+    if chosen != ByHand() and not any(found.any() for found in hand.values()):
+        warnings.append(
+            "the file of what to remove by hand meets no pixel; polygons are in px of the "
+            "rectified view, boxes and balls in metres."
+        )
+    return Made(figures, tuple(warnings))
 
 
 def _radius(options: Cleaning, width: int) -> int:
@@ -294,7 +300,7 @@ def _warnings(figures: dict[str, Any]) -> list[str]:
     said = []
     for side, numbers in figures.items():
         if numbers["kept"] == 0:
-            said.append(f"Nothing of the {side} map was kept; loosen the limits.")
+            said.append(f"Nothing of the {side} map was kept; loosen the limits or remove less.")
         elif numbers["kept_share_of_known"] < 0.5:
             share = 100 * numbers["kept_share_of_known"]
             said.append(f"Only {share:.0f} % of the {side} map's values were kept.")

@@ -9,6 +9,7 @@ from typing import Any
 
 from depthgauge._registry import unknown
 from depthgauge.capture.steps import STEPS, Progress, Step
+from depthgauge.capture.told import remembered
 from depthgauge.sessions import Session
 
 
@@ -29,11 +30,12 @@ def run_steps(
         session: The session.
         work: The work folder.
         until: The last step to do.
-        options: What steps are told beside their defaults, by step.
+        options: What steps are told beside their defaults, by step; None: what they were told
+            when they were last done alone (`told.remembered`).
         progress: Told what is done.
         again: Do steps even if nothing has changed.
     """
-    told = options or {}
+    told = remembered(work) if options is None else options
     for name in (*told, until):
         if name not in STEPS:
             raise unknown("step", name, STEPS)

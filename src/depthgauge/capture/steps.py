@@ -109,6 +109,7 @@ def do_step(
             "options": dict(options),
             "figures": dict(made.figures),
             "warnings": list(made.warnings),
+            "files": _sizes(part),
         }
         io.write_text(part / _RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
         _put_in_place(part, work / name)
@@ -130,8 +131,8 @@ def read_step(work: Path, name: str) -> Step:
     other = _outdated(work, step)
     if other:
         raise BadData(
-            f"{work}: step '{name}' was made from another '{other}' than is there now; run "
-            f"`depthgauge capture {name}` again."
+            f"{work}: step '{name}' is out of date, '{other}' has changed since; run "
+            "`depthgauge capture run` on the session again."
         )
     return step
 
@@ -178,9 +179,22 @@ def _read(work: Path, name: str) -> Step | None:
         known = (str(data["key"]), dict(data["options"]), dict(data["figures"]), warnings)
         made_from = {str(n): str(k) for n, k in data["after"].items()}
         shown = str(data["pictures"])
+        whole = all(_size(work / name / file) == size for file, size in data["files"].items())
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return None  # not done, or damaged: it is done anew
+    if not whole:
+        return None  # somebody took a file away
     return Step(name, work / name, *known, made_from, shown, fresh=False)
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """What a step made, to notice when some of it is gone."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.stat().st_size for path in files}
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else -1
 
 
 def _make_folder(work: Path) -> None:

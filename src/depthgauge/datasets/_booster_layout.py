@@ -58,12 +58,19 @@ def find_scenes(spec: DatasetSpec, root: Path, split: str, setup: str) -> list[S
     is taken for the split that is asked for, unless its name, or the one it lies in, says another.
 
     Raises:
-        BadData: Two scenes have one name, `root` is itself a scene, or it has other splits only.
+        BadData: Two scenes have one name, `root` is itself a scene or holds pairs of the other
+            setup, or it has other splits only.
     """
     if is_scene(root):
         raise BadData(
             f"{root}: this is the folder of one scene; give the folder that holds it, "
             f"{root.resolve().parent}."
+        )
+    other_setup = UNBALANCED if setup == BALANCED else BALANCED
+    if root.resolve().name == other_setup:
+        raise BadData(
+            f"{root}: these are the {other_setup} pairs, not the {setup} ones; give the folder "
+            f"above, or use a benchmark of {other_setup} pairs."
         )
     wanted = splits_of(setup) if split == "all" else (split,)
     found: dict[str, Scene] = {}

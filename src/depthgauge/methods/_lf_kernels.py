@@ -2,8 +2,7 @@
 
 Pictures are planes (channel, row, column), a cost volume is (row, column, disparity). Work is split
 into strips of rows that write to places of their own, so the number of threads never changes a bit.
-Loops are in functions of their own, which compile much faster than parallel ones; all that a kernel
-calls is in its own file, because only changes of that file renew what numba has stored.
+Loops are in functions of their own, which compile much faster than parallel ones.
 """
 
 from __future__ import annotations
@@ -16,77 +15,32 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._spline_kernels import GAIN, mirrored, spline_filter, spline_taps
 
 Array = NDArray[Any]
 
 FAST = {"contract", "reassoc", "nsz"}  # sums may be reordered; NaN and infinity keep their meaning
 STRIP = 16  # rows whose views stay in the second-level cache
-_POLE = np.float32(math.sqrt(3.0) - 2.0)
-_REACH = 16  # powers of the pole vanish beyond
+_NO_GAIN = np.float32(1)
 _EDGE, _CORE, _HALF = np.float32(3 / 16), np.float32(10 / 16), np.float32(0.5)  # Scharr's taps
 
 # Interpolation.
-
-
-@compiled()
-def _spline_row(row: Array) -> None:
-    width = row.size
-    power = _POLE
-    for x in range(1, min(width, _REACH)):
-        row[0] += power * row[x]
-        power *= _POLE
-    for x in range(1, width):
-        row[x] += _POLE * row[x - 1]
-    last = _POLE / (_POLE * _POLE - np.float32(1))
-    row[width - 1] = last * (row[width - 1] + _POLE * row[width - 2])
-    for x in range(width - 2, -1, -1):
-        row[x] = _POLE * (row[x + 1] - row[x])
-
-
-@compiled()
-def _spline_columns(plane: Array) -> None:
-    height, width = plane.shape
-    power = _POLE
-    for y in range(1, min(height, _REACH)):
-        for x in range(width):
-            plane[0, x] += power * plane[y, x]
-        power *= _POLE
-    for y in range(1, height):
-        for x in range(width):
-            plane[y, x] += _POLE * plane[y - 1, x]
-    last = np.float32(36) * _POLE / (_POLE * _POLE - np.float32(1))
-    for x in range(width):
-        plane[height - 1, x] = last * (plane[height - 1, x] + _POLE * plane[height - 2, x])
-    for y in range(height - 2, -1, -1):
-        for x in range(width):
-            plane[y, x] = _POLE * (plane[y + 1, x] - np.float32(36) * plane[y, x])
 
 
 @compiled(parallel=True)
 def spline_coefficients(planes: Array) -> None:
     """Turns (N, H, W) pictures into coefficients of the cubic B-splines through their pixels."""
     for p in prange(planes.shape[0]):
-        for y in range(planes.shape[1]):
-            _spline_row(planes[p, y])
-        _spline_columns(planes[p])
+        for top in range(0, planes.shape[1], STRIP):  # rows side by side, as each waits for itself
+            spline_filter(planes[p, top : top + STRIP].T, _NO_GAIN)
+        spline_filter(planes[p], GAIN * GAIN)  # of both axes, in one multiplication
 
 
 @compiled()
 def _taps(t: float) -> Any:
     """Weights of four neighbouring coefficients at a fraction t of a pixel."""
-    u = 1.0 - t
-    first, last = u * u * u / 6.0, t * t * t / 6.0
-    second = (4.0 - 6.0 * t * t + 3.0 * t * t * t) / 6.0
-    third = 1.0 - first - second - last
+    first, second, third, last = spline_taps(t)
     return np.float32(first), np.float32(second), np.float32(third), np.float32(last)
-
-
-@compiled()
-def _mirrored(place: int, count: int) -> int:
-    """A place within 0..count-1; beyond an end it goes back, at most to the other end."""
-    inside = abs(place)
-    inside = 2 * (count - 1) - inside if inside >= count else inside
-    return max(inside, 0)
 
 
 @compiled(fastmath=FAST)
@@ -111,10 +65,10 @@ def shifted(
     b0, b1, b2, b3 = _taps(right - whole_x)
     for j in range(rows):
         y = top + j + whole_y
-        r0 = coefficients[_mirrored(y - 1, height)]
-        r1 = coefficients[_mirrored(y, height)]
-        r2 = coefficients[_mirrored(y + 1, height)]
-        r3 = coefficients[_mirrored(y + 2, height)]
+        r0 = coefficients[mirrored(y - 1, height)]
+        r1 = coefficients[mirrored(y, height)]
+        r2 = coefficients[mirrored(y + 1, height)]
+        r3 = coefficients[mirrored(y + 2, height)]
         for x in range(width):
             line[pad + x] = a0 * r0[x] + a1 * r1[x] + a2 * r2[x] + a3 * r3[x]
         for x in range(pad):
@@ -139,7 +93,7 @@ def _differences(delta: Array, centre: Array, top: int, rows: int, grey: Array) 
         for x in range(width):
             mean[x + 1] = 0
         for c in range(channels):
-            row, middle = delta[c, j], centre[c, _mirrored(top + j, height)]
+            row, middle = delta[c, j], centre[c, mirrored(top + j, height)]
             for x in range(width):
                 row[x] -= middle[x]
                 mean[x + 1] += share * row[x]

@@ -14,6 +14,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import path_count, path_start
 
 Array = NDArray[Any]
 
@@ -110,15 +111,9 @@ def follow_paths(volume: Array, image: Array, dx: int, dy: int, how: Array, tota
         total: (H, W, D).
     """
     height, width = volume.shape[:2]
-    first_x, first_y = (0 if dx >= 0 else width - 1), (0 if dy >= 0 else height - 1)
-    from_row = width if dy != 0 else 0
-    paths = from_row + (height if dx != 0 else 0)
-    for p in prange(paths):
-        k = np.int64(p)
-        if k < from_row:
-            _follow(k, first_y, dx, dy, volume, image, how, total)
-        elif dy == 0 or k - from_row != first_y:  # the corner's path began in the row
-            _follow(first_x, k - from_row, dx, dy, volume, image, how, total)
+    for p in prange(path_count(height, width, dx, dy)):
+        x, y = path_start(np.int64(p), height, width, dx, dy)
+        _follow(x, y, dx, dy, volume, image, how, total)
 
 
 @compiled()

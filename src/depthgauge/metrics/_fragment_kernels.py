@@ -8,16 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import root
 
 Array = NDArray[Any]
-
-
-@compiled()
-def _root(parents: Array, i: int) -> int:
-    while parents[i] != i:
-        parents[i] = parents[parents[i]]
-        i = parents[i]
-    return i
 
 
 @compiled()
@@ -40,7 +33,7 @@ def components(labels: Array, inside: Array, out: Array) -> int:
                 v, u = (y, x - 1) if k == 0 else (y - 1, x + k - 2)
                 if v < 0 or u < 0 or u >= width or labels[v, u] != label or out[v, u] == 0:
                     continue
-                other = _root(parents, out[v, u])
+                other = root(parents, out[v, u])
                 if mine == 0:
                     mine = other
                 elif other != mine:
@@ -61,5 +54,5 @@ def components(labels: Array, inside: Array, out: Array) -> int:
     for y in range(height):
         for x in range(width):
             if out[y, x]:
-                out[y, x] = numbers[_root(parents, out[y, x])]
+                out[y, x] = numbers[root(parents, out[y, x])]
     return found

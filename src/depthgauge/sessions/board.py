@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -37,7 +38,7 @@ class Board:
     def __post_init__(self) -> None:
         if self.kind not in ("chessboard", "charuco"):
             raise Misuse(f"a board is a chessboard or charuco, found {self.kind!r}")
-        if min(self.columns, self.rows) < 2 or not self.square_m > 0:
+        if min(self.columns, self.rows) < 2 or not 0 < self.square_m < math.inf:
             raise Misuse(
                 f"a board needs at least 2x2 inner corners and squares of some size, found "
                 f"{self.columns}x{self.rows} of {self.square_m} m"

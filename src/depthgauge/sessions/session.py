@@ -87,13 +87,15 @@ def open_session(folder: Path | str) -> Session:
         if data["schema"] != SCHEMA:
             raise BadData(f"{path}: expected schema {SCHEMA}, found {data['schema']!r}.")
         board = Board.from_json(data["board"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise BadData(f"{path}: this is no description of a session: {error!r}.") from error
+    except KeyError as error:
+        raise BadData(f"{path}: a session's description has {error}, this one has not.") from error
+    except (OSError, TypeError, ValueError) as error:
+        raise BadData(f"{path}: this is no description of a session ({error}).") from error
     return Session(
         folder=folder,
         name=str(data.get("name", folder.name)),
         board=board,
-        simulated=bool(data.get("simulated", False)),
+        simulated=data.get("simulated", False) is True,
         labels_on=_labels_on(path, data.get("labels_on", "raw")),
         notes=data.get("notes", {}),
     )
