@@ -296,7 +296,6 @@ def test_visible_pixels_of_unbalanced_pairs_and_single_pictures(few_masks):
         assert each.failed == {}
 
 
-@pytest.mark.xfail(strict=True, reason="the engine does not know sources of which one suffices")
 def test_masks_of_visible_pixels_may_be_absent(few_masks):
     mono, unbalanced = few_masks
     assert [each.left_out for each in (mono, *unbalanced)] == [()] * 4

@@ -7,10 +7,23 @@ import pytest
 from depthgauge import io
 from depthgauge.capture.check import check
 from depthgauge.capture.export import export
+from depthgauge.capture.steps import do_step
 from depthgauge.capture.warp import warp
 from depthgauge.datasets import booster, booster_unbalanced
 from depthgauge.errors import BadData, BadFile, CannotWrite, Misuse
 from depthgauge.report.capture import distributions
+
+
+def begin_otherwise(world, work, change):
+    """The first steps, of pictures and pairs that `change` did something to."""
+
+    def make(folder):
+        made = world._rectify(folder)
+        change(folder)
+        return made
+
+    do_step(work, "rectify", make, options={}, revision=1)
+    world.clean(work, world.exact["LR"].disparity, world.exact["RL"].disparity)
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +128,7 @@ def test_pictures_without_labels_need_only_rectification(world, tmp_path):
 
 
 def test_without_camera_c_there_is_no_unbalanced_pair(world, tmp_path):
-    world.begin(tmp_path / "work")
-    (tmp_path / "work" / "rectify" / "LC.json").unlink()
+    begin_otherwise(world, tmp_path / "work", lambda folder: (folder / "LC.json").unlink())
     for kind in ({"split": "unlabelled"}, {"exact": True}):
         done = export(world.session, tmp_path / "work", tmp_path / "out", **kind)
         assert done.setups == ("balanced",)
@@ -126,7 +138,8 @@ def test_without_camera_c_there_is_no_unbalanced_pair(world, tmp_path):
 def test_what_fails_leaves_nothing(world, work, tmp_path):
     mine = shutil.copytree(work, tmp_path / "work")
     out = tmp_path / "out"
-    (mine / "warp" / "mask_00.png").write_bytes(b"no picture")  # is read last
+    mask = mine / "warp" / "mask_00.png"
+    mask.write_bytes(bytes(mask.stat().st_size))  # is read after the balanced pair
     with pytest.raises(BadFile):
         export(world.session, mine, out)
     assert not list(out.iterdir())
@@ -177,10 +190,8 @@ def test_the_exact_truth_has_the_same_frames(world, tmp_path):
 def test_bad_input_is_one_sentence(world, tmp_path):
     with pytest.raises(BadData, match="step 'check' is not done"):
         export(world.session, tmp_path, tmp_path / "out")
-    world.begin(tmp_path)
+    begin_otherwise(world, tmp_path, lambda folder: shutil.rmtree(folder / "LR" / "R"))
     check(world.session, tmp_path)
-    for path in (tmp_path / "rectify" / "LR" / "R").glob("*.png"):
-        path.unlink()
     with pytest.raises(BadData, match="no rectified picture of both cameras"):
         export(world.session, tmp_path, tmp_path / "out")
     with pytest.raises(BadData):
@@ -188,12 +199,13 @@ def test_bad_input_is_one_sentence(world, tmp_path):
 
 
 def test_illuminations_keep_their_numbers(world, tmp_path):
-    world.begin(tmp_path)
+    def renumber(folder):
+        for place in (folder / "LR" / "L", folder / "LR" / "R"):
+            (place / "im1.png").rename(place / "im10.png")
+            io.write_image(place / "im2.png", np.full((150, 200, 3), 7, np.uint8))
+
+    begin_otherwise(world, tmp_path, renumber)
     check(world.session, tmp_path)
-    for letter in "LR":
-        folder = tmp_path / "rectify" / "LR" / letter
-        (folder / "im1.png").rename(folder / "im10.png")
-        io.write_image(folder / "im2.png", np.full((150, 200, 3), 7, np.uint8))
     export(world.session, tmp_path, tmp_path / "out", scene="S")
     found = {s.id: s.inputs.left_image for s in booster.samples(tmp_path / "out", "train")}
     assert list(found) == ["S/im0", "S/im2", "S/im10"]

@@ -34,9 +34,10 @@ def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def do(
-    name: str, session: Path, work: Path | None, *, quiet: bool = False, **options: Any
+    name: str, session: Path, work: Path | None = None, *, quiet: bool = False, **options: Any
 ) -> dict[str, Any]:
     """Does a step, draws its picture, brings the page up to date, and says what came out."""
+    from depthgauge.capture.told import remember
     from depthgauge.report.capture.page import figure_rows
     from depthgauge.sessions import open_session
 
@@ -44,6 +45,7 @@ def do(
     function = getattr(importlib.import_module(f"depthgauge.capture.{name}"), name)
     with progress_bar(name) as progress:
         step = function(opened, place, progress=progress, **options)
+        remember(place, name, {n: v for n, v in options.items() if n != "again"})
         body = _show(step, opened.name, progress)
     if not quiet:
         done = "done" if step.fresh else "nothing has changed; it was done before"
@@ -55,12 +57,12 @@ def do(
 
 def do_all(session: Path, work: Path | None, **options: Any) -> list[dict[str, Any]]:
     """Does every step, with pictures and page."""
-    from depthgauge.capture.pipeline import label
+    from depthgauge.capture.pipeline import run_steps
     from depthgauge.sessions import open_session
 
     opened, place = open_session(session), work or session / "work"
     with progress_bar(opened.name) as progress:
-        steps = label(opened, place, progress=progress, **options)
+        steps = run_steps(opened, place, progress=progress, **options)
         return [_show(step, opened.name, progress) for step in steps]
 
 
@@ -131,6 +133,13 @@ def rectify(json_to: str | None, **given: Any) -> None:
     help="Search range in px of the full image.  [default: found by a coarse pass]",
 )
 @click.option("--patterns", type=click.IntRange(min=1), help="Use only the first so many.")
+@click.option(
+    "--memory-gib",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=2.0,
+    show_default=True,
+    help="Memory of the rows that are matched at once.",
+)
 def spacetime(json_to: str | None, disparities: tuple[float, float] | None, **given: Any) -> None:
     """Disparity and its variance from all patterns together, for both views."""
     _finish("spacetime", json_to, disparities=disparities or None, **given)
@@ -151,16 +160,58 @@ def refine(json_to: str | None, **given: Any) -> None:
     _finish("refine", json_to, **given)
 
 
+_POSITIVE, _SHARE = click.FloatRange(min=0.0, min_open=True), click.FloatRange(0.0, 1.0)
+_CLEANING: tuple[tuple[str, click.ParamType[Any], str], ...] = (
+    ("--sigma-px", _POSITIVE, "Largest standard deviation that is kept.  [default: 0.75]"),
+    ("--confidence", _SHARE, "Least confidence that is kept.  [default: 0.5]"),
+    ("--doubtful", _SHARE, "The same where the other view confirms nothing.  [default: 0.8]"),
+    ("--left-right-px", _POSITIVE, "Views that differ by more disagree.  [default: 1.5]"),
+    (
+        "--isolated-px",
+        click.IntRange(min=0),
+        "Patches of fewer pixels are removed.  [default: 5e-5 of the image, at least 8]",
+    ),
+    (
+        "--filter",
+        click.Choice(["planes", "plain", "none"]),
+        "Bilateral: one that keeps planes, the published one, or none.  [default: planes]",
+    ),
+    (
+        "--window-px",
+        click.IntRange(min=1),
+        "The filter's window, odd.  [default: 35 in images 4112 px wide, others in proportion]",
+    ),
+    (
+        "--filter-sigma-px",
+        _POSITIVE,
+        "Sigma of its differences.  [default: planes 0.5, plain 5 in proportion]",
+    ),
+    ("--filter-distance-px", _POSITIVE, "Sigma of its distances.  [default: 50 in proportion]"),
+)
+"""Options of `clean`; one that is not given is left to the step, which knows its default."""
+
+
+def _cleaning_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name, kind, text in reversed(_CLEANING):
+        command = click.option(name, type=kind, help=text)(command)
+    return command
+
+
 @click.command("clean")
 @step_options
 @click.option("--by-hand", type=FILE, metavar="FILE", help="Polygons and points to remove, JSON.")
-@click.option("--no-filter", is_flag=True, help="Without the bilateral filter at the end.")
-def clean(json_to: str | None, no_filter: bool, **given: Any) -> None:
+@_cleaning_options
+def clean(json_to: str | None, **given: Any) -> None:
     """Removes what is uncertain, contradictory, isolated or marked by hand, and smooths the rest.
 
-    What was removed and why is kept for every pixel.
+    What was removed and why is kept for every pixel. The filter as it was published, whatever the
+    size of the images:
+
+    \b
+      depthgauge capture clean kitchen --filter plain --window-px 35 \\
+        --filter-sigma-px 5 --filter-distance-px 50
     """
-    _finish("clean", json_to, filter=not no_filter, **given)
+    _finish("clean", json_to, **{name: value for name, value in given.items() if value is not None})
 
 
 @click.command("check")

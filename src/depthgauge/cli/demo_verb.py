@@ -160,7 +160,8 @@ def _show_booster(out: Path, part: str | None, workers: int | None, json_to: str
 
     if part:
         raise click.UsageError("--part chooses a half of the other demonstration; leave it out.")
-    found = _demo_booster.show(out / "booster", workers, quiet=json_to == "-")
+    quiet = json_to == "-"
+    found = _demo_booster.show(out / "booster", workers, _demo_booster.USUAL, quiet=quiet)
     if json_to is not None:
         write_json(json_to, found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -259,7 +260,7 @@ def _left_out(
     """Regions and scores that this sample cannot have, but for those that only some may have."""
     foreign = {name for name in protocol.may_have if name not in ready.items}
     for region, why in ready.unavailable.items():
-        if not any(f"needs {name}" in why for name in foreign):
+        if not any(re.search(rf"\bneeds .*\b{name}\b", why) for name in foreign):
             yield f"{sample.id}@{region}"
     for spec in specs:
         if any(not _is_foreign(name, protocol, foreign) for name in lacking(prepared, spec)):
