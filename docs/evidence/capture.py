@@ -24,6 +24,7 @@ from depthgauge.capture.pipeline import run_steps
 from depthgauge.capture.rectify import read_pair
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.methods import find_method
+from depthgauge.report.capture.page import draw_step
 from depthgauge.sessions import Session, open_session, read_simulated
 from depthgauge.synth.capture_session import CaptureOptions, write_capture_session
 from depthgauge.types import Inputs
@@ -33,6 +34,8 @@ from docs.evidence import FOLDER, REPOSITORY, Number, figure
 PATTERNS = (1, 2, 5, 10, 20, 50)
 BUDGET_PATTERNS = 20
 WIDTH_PX = 1168
+DRAWN = ("warp", "audit")
+"""Steps whose pictures docs/capture.md shows."""
 
 
 _SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry/ray_scene.py")
@@ -89,6 +92,9 @@ def capture() -> Iterator[Number]:
     found = _label(_session("desk", BUDGET_PATTERNS, seed=7), OUT / "work-desk", BUDGET_PATTERNS)
     yield from _budgets("desk: ", found)
     yield from _curve("desk", found)
+    for step in DRAWN:
+        picture = draw_step(OUT / f"work-{BUDGET_PATTERNS}", step)
+        shutil.copyfile(picture, REPOSITORY / "docs" / "images" / f"capture-{step}.png")
 
 
 def _session(scene: str, patterns: int, seed: int = 0) -> Session:

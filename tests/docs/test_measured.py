@@ -1,7 +1,7 @@
 """Pages whose numbers a script measures are fresh."""
 
 import pytest
-from docs.evidence import light_field
+from docs.evidence import capture, light_field
 
 import docs
 from docs import _measured, edge_quality, systematic_cases
@@ -13,8 +13,9 @@ def test_measured_pages_are_fresh(script, capsys):
     assert fresh, capsys.readouterr().out
 
 
-def test_the_page_of_light_field_methods_says_what_was_recorded(capsys):
-    fresh = light_field.write_page(check=True)
+@pytest.mark.parametrize("figure", [light_field, capture])
+def test_pages_say_what_was_recorded(figure, capsys):
+    fresh = figure.write_page(check=True)
     assert fresh, capsys.readouterr().out
 
 
