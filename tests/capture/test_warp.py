@@ -1,7 +1,8 @@
-from dataclasses import replace
+from dataclasses import json
 
 import numpy as np
 import pytest
+import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -196,5 +197,7 @@ def test_a_session_without_c_has_no_unbalanced_pair(world, tmp_path):
     world.begin(tmp_path)
     check(world.session, tmp_path)
     (tmp_path / "rectify" / "LC.json").unlink()
+    record = tmp_path / "rectify" / "step.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "files": {}}))
     with pytest.raises(BadData, match="no pair LC"):
         warp(world.session, tmp_path)
