@@ -1,8 +1,8 @@
-from dataclasses import json
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
