@@ -42,8 +42,10 @@ def test_labels_rank_methods_as_the_exact_truth(run, monkeypatch, tmp_path):
     }
     assert scores["labels"] == pytest.approx(scores["exact"], abs=4.0)
     assert scores["exact"]["sgbm"] < scores["exact"]["bm"] < scores["exact"]["constant"]
-    for page in ("labels.html", "exact.html", "sessions/kitchen/work/index.html"):
-        assert (tmp_path / "booster" / page).is_file()
+    out = tmp_path / "booster"
+    steps = out / "sessions" / "kitchen" / "work"
+    for page in (out / "labels.html", out / "exact.html", steps / "index.html"):
+        assert page.is_file()
 
 
 @pytest.fixture
