@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,15 +219,31 @@ class State:
     """A small vector that adds."""
     values: NDArray[np.float32] | None = None
     """For order statistics: sorted values that merge."""
+    rows: NDArray[np.float64] | None = None
+    """For rankings: (n, k), one row a pair or instance (its score, its label ...); rows of two
+    states come one after the other, in the order of their numbers."""
 
     def __add__(self, other: State) -> State:
-        if self.sums.shape != other.sums.shape or (self.values is None) != (other.values is None):
+        if not self._adds_to(other):
             raise WrongShape("these states are of different metrics and cannot be added.")
-        values = None
+        values, rows = None, None
         if self.values is not None and other.values is not None:
             values = np.sort(np.concatenate([self.values, other.values]))
+        if self.rows is not None and other.rows is not None:
+            rows = sorted_rows(np.concatenate([self.rows, other.rows]))
         return State(
-            self.count + other.count, self.missing + other.missing, self.sums + other.sums, values
+            self.count + other.count,
+            self.missing + other.missing,
+            self.sums + other.sums,
+            values,
+            rows,
+        )
+
+    def _adds_to(self, other: State) -> bool:
+        return (
+            self.sums.shape == other.sums.shape
+            and (self.values is None) == (other.values is None)
+            and _width(self.rows) == _width(other.rows)
         )
 
     def __eq__(self, other: object) -> bool:
@@ -236,9 +254,53 @@ class State:
             and np.array_equal(self.sums, other.sums, equal_nan=True)
             and (self.values is None) == (other.values is None)
             and (self.values is None or np.array_equal(self.values, other.values))  # type: ignore[arg-type]  # both are arrays here
+            and _width(self.rows) == _width(other.rows)
+            and (self.rows is None or np.array_equal(self.rows, other.rows, equal_nan=True))  # type: ignore[arg-type]  # both are arrays here
         )
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays
+
+
+def sorted_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows by their first number, then by the second and so on: one order for one set of rows.
+
+    >>> sorted_rows(np.array([[2.0, 1.0], [1.0, 3.0], [1.0, 2.0]])).tolist()
+    [[1.0, 2.0], [1.0, 3.0], [2.0, 1.0]]
+    """
+    return rows[np.lexsort(rows.T[::-1])] if rows.size else rows
+
+
+def _width(rows: NDArray[np.float64] | None) -> int:
+    """How many numbers a row has; -1 where there are no rows at all."""
+    return -1 if rows is None else int(rows.shape[1])
+
+
+def merge_states(states: Iterable[State]) -> State:
+    """The sum of states, as `+` gives it; many lists of rows or values are sorted only once.
+
+    Raises:
+        WrongShape: They are of different metrics, or there is none.
+    """
+    found = list(states)
+    if not found:
+        raise WrongShape("there is no state to merge.")
+    values, rows = found[0].values, found[0].rows
+    if len(found) == 1 or (values is None and rows is None):
+        return reduce(add, found)
+    light = [
+        replace(
+            state,
+            values=None if state.values is None else state.values[:0],
+            rows=None if state.rows is None else state.rows[:0],
+        )
+        for state in found
+    ]
+    merged = reduce(add, light)
+    if values is not None:
+        values = np.sort(np.concatenate([s.values for s in found if s.values is not None]))
+    if rows is not None:
+        rows = sorted_rows(np.concatenate([s.rows for s in found if s.rows is not None]))
+    return replace(merged, values=values, rows=rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +319,18 @@ class Score:
     state: State | None = None
     alignment: Mapping[str, Any] | None = None
     """What the alignment found (kind, space, scale, shift, reason), where the protocol has one."""
+    level: Literal["sample", "dataset"] = "sample"
+    """`dataset`: a part of a score that only all samples together have; it has no value itself."""
 
     @property
     def why(self) -> str | None:
-        """Why there is no finite value: `empty`, `missing` or `infinite`; None where there is."""
+        """Why there is no finite value: `empty`, `missing`, `infinite`, or `dataset` where only all
+        samples together have one; None where there is a value.
+        """
         if math.isfinite(self.value):
             return None
+        if self.level == "dataset":
+            return "dataset"
         if math.isinf(self.value):
             return "infinite"
         return "empty" if self.count == 0 and self.missing == 0 else "missing"

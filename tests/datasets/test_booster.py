@@ -547,14 +547,14 @@ def test_the_online_benchmark_takes_png(tmp_path, setup):
     assert find_estimate(tmp_path, dataset, "Lunch/im0", "disparity") == path
     # Written by another program, it says nothing of its scale.
     io.write_image(path, codes.astype(np.uint16))
-    found = read_estimate(path, dataset, "disparity")
+    found = read_estimate(path, dataset, "disparity").values
     np.testing.assert_allclose(found, SUBMITTED["Lunch/im0"], atol=1 / 128)
-    assert read_estimate(path, dataset, "depth")[0, 0] == 96 / 256
+    assert read_estimate(path, dataset, "depth").values[0, 0] == 96 / 256
 
 
 def test_a_png_that_says_its_scale_is_believed(tmp_path):
     io.write_map(tmp_path / "a.png", SUBMITTED["Lunch/im0"][:, :1], scale=32)
-    found = read_estimate(tmp_path / "a.png", DATASETS["booster"], "disparity")
+    found = read_estimate(tmp_path / "a.png", DATASETS["booster"], "disparity").values
     np.testing.assert_allclose(found, SUBMITTED["Lunch/im0"][:, :1], atol=1 / 64)
 
 

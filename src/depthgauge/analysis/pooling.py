@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from depthgauge.analysis.resampling import Draws, Floats
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.benchmarks.twins import TWINS
 from depthgauge.engine.pool import pool_spec
 from depthgauge.metrics import Order
-from depthgauge.types import Score, State
+from depthgauge.types import Score, State, merge_states
 
 MIN_UNITS = 8
 """With fewer, intervals of skewed scores hold clearly less often than they say: 95 % intervals of
@@ -25,6 +26,7 @@ TOO_FEW = "too few"
 INCOMPLETE = "incomplete"
 INFINITE = "infinite"
 NOT_STORED = "not stored"
+OF_THE_ORIGINAL = "pooled as the original does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def replicate_scores(
         draws: The resamples.
     """
     filled = {name: scores[name] for name in sorted(scores) if scores[name].why != "empty"}
+    if protocol.twin is not None and hasattr(TWINS[protocol.twin], "pool"):
+        return Replicates(np.zeros(0), 0, OF_THE_ORIGINAL)
     units = len({draws.units.of[name] for name in filled})
     why = _unusable(filled, units)
     if why:
@@ -87,10 +91,10 @@ def replicate_scores(
 
 
 def _unusable(filled: Mapping[str, Score], units: int) -> str:
-    values = [score.value for score in filled.values()]
-    if not values or any(math.isnan(value) for value in values):
+    whys = {score.why for score in filled.values()}
+    if not whys or "missing" in whys:
         return INCOMPLETE
-    if any(math.isinf(value) for value in values):
+    if "infinite" in whys:
         return INFINITE
     return TOO_FEW if units < MIN_UNITS else ""
 
@@ -100,6 +104,22 @@ def can_merge(spec: ScoreSpec, scores: Mapping[str, Score]) -> bool:
     states = [score.state for score in scores.values()]
     ordered = isinstance(spec.metric.recipe(**spec.params), Order)
     return all(state is not None and (state.values is not None) == ordered for state in states)
+
+
+def _of_rows(
+    protocol: Protocol, spec: ScoreSpec, filled: Mapping[str, Score], draws: Draws
+) -> Floats:
+    """Rankings have to be made anew for every resample."""
+    states = [score.state for score in filled.values() if score.state is not None]
+    counts = draws.counts[:, draws.units.index(filled)].astype(int)
+    values = []
+    for times in counts:
+        drawn = [state for state, n in zip(states, times, strict=True) for _ in range(n)]
+        found = math.nan
+        if drawn:
+            found = spec.metric.finish(merge_states(drawn), protocol.missing, **spec.params)
+        values.append(found)
+    return np.array(values)
 
 
 def _of_scenes(
@@ -121,6 +141,8 @@ def _of_pixels(
     if isinstance(order, Order):
         errors = [state.values for state in states if state.values is not None]
         return _order_statistic(order, errors, draws.counts[:, draws.units.index(filled)])
+    if any(state.rows is not None for state in states):
+        return _of_rows(protocol, spec, filled, draws)
     rows = np.array([[state.count, state.missing, *state.sums] for state in states])
     merged = draws.total(draws.units.add_up(filled, rows))
     return np.array(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from depthgauge.analysis.pooling import can_merge, pool_of
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.pool import Summary, pool_plain, pool_spec, summarise
+from depthgauge.engine.pool import Summary, pool_spec, pool_twin, summarise
 from depthgauge.engine.record import Run
 from depthgauge.engine.result import Result
 from depthgauge.types import Score
@@ -61,13 +61,13 @@ def _summaries(
     scenes: Mapping[str, str],
     failed: int,
 ) -> Iterator[tuple[str, Summary]]:
+    if protocol.twin is not None:
+        yield from pool_twin(protocol, samples, failed)
+        return
     specs = {spec.id: spec for spec in protocol.specs}
     for score_id in protocol.score_ids:
         scores = {name: found[score_id] for name, found in samples.items() if score_id in found}
         if not scores:
-            continue
-        if protocol.twin is not None:
-            yield score_id, pool_plain(scores, failed)
             continue
         spec = specs[score_id]
         filled = {name: score for name, score in scores.items() if score.why != "empty"}

@@ -277,7 +277,7 @@ def _check_score_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
 
 
 def _check_region(benchmark: BenchmarkFile, where: str, text: str) -> Iterator[Problem]:
-    if text in benchmark.regions or text in benchmark.given_regions:
+    if not text or text in benchmark.regions or text in benchmark.given_regions:
         return
     try:
         resolve.defaults(text)

@@ -81,6 +81,19 @@ class Protocol(BenchmarkFile):
         body = {**self.model_dump(exclude_unset=True), **(update or {})}
         return make_protocol(body, f"a copy of {self.id}")
 
+    def with_settings(
+        self, *, thresholds: int | None = None, focal_px: float | None = None
+    ) -> Protocol:
+        """A copy with another number of thresholds, or a focal length for estimates without one.
+
+        Raises:
+            Misuse: Nothing here has such a setting.
+        """
+        from depthgauge.benchmarks._settings import changes
+
+        update = changes(self, thresholds, focal_px)
+        return self.model_copy(update=update) if update else self
+
     def _twin_form(self) -> dict[str, Any]:
         from depthgauge.benchmarks.twins import TWINS
 
@@ -141,6 +154,8 @@ class Protocol(BenchmarkFile):
             body["cardboard_revision"] = cardboard.REVISION
         elif "truth" in body:
             body["truth"].pop("cardboard")
+        if self.estimate.focal_px is None and "estimate" in body:
+            body["estimate"].pop("focal_px")
         body["dataset_revision"] = _dataset_revision(self.dataset)
         body["rules_revision"] = RULES_REVISION
         return body

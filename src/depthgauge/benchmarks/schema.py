@@ -52,6 +52,8 @@ class EstimateRange(_Strict):
     """Values are moved into this range before scoring."""
     range: Literal["inputs", "none"] | tuple[Number, Number] = "inputs"
     """Estimates outside count as missing; `inputs`: the disparity range that methods are given."""
+    focal_px: Number | None = Field(default=None, gt=0)
+    """The focal length of depth estimates that bring none, in px of the truth's size."""
 
 
 class Axis(_Strict):

@@ -35,12 +35,16 @@ def format_value(value: Any) -> str:
 def make_spec(
     metric: str, params: Mapping[str, Any], region: str, name: str = "", resolution: str = ""
 ) -> ScoreSpec:
-    """A spec with its id; `params` are those that were given."""
+    """A spec with its id; `params` are those that were given.
+
+    The region "" is all of a map, and the id has no `@` then.
+    """
     declared = METRICS[metric]
     bound = declared.bind(params)
     given = ",".join(format_value(bound[key]) for key in declared.params if key in params)
     made = f"{metric}:{given}" if given else metric
-    return ScoreSpec(f"{name or made}@{region}", declared, bound, region, resolution)
+    shown = f"{name or made}@{region}" if region else name or made
+    return ScoreSpec(shown, declared, bound, region or "all", resolution)
 
 
 def parse_metric(text: str) -> tuple[str, dict[str, Any]]:

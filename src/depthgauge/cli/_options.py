@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from depthgauge.cli._names import completes
 from depthgauge.errors import Misuse
+
+if TYPE_CHECKING:
+    from depthgauge.benchmarks import Protocol
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -55,6 +58,37 @@ def benchmark_argument(required: bool = True) -> Decorator:
     """The benchmark: its id or a TOML file."""
     complete = completes("benchmarks", files=True)
     return click.argument("benchmark", required=required, shell_complete=complete)
+
+
+def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--focal` and `--thresholds`: what may be set of a benchmark, and changes its hash."""
+    for option in (
+        click.option(
+            "--thresholds",
+            type=click.IntRange(1, 999),
+            metavar="K",
+            help="Of boundary benchmarks: how many thresholds, evenly between 0 and 1.",
+        ),
+        click.option(
+            "--focal",
+            "focal_px",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="PX",
+            help="The focal length of depth estimates that bring none, in px of the truth's size.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def with_settings(benchmark: str, options: dict[str, Any]) -> str | Protocol:
+    """The benchmark with what `setting_options` were given, which are taken out of the options."""
+    given = {name: options.pop(name) for name in ("thresholds", "focal_px")}
+    if all(value is None for value in given.values()):
+        return benchmark
+    from depthgauge.benchmarks import find_benchmark
+
+    return find_benchmark(benchmark).with_settings(**given)
 
 
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from depthgauge.cli._names import completes
-from depthgauge.cli._options import benchmark_argument, json_option, once, where_options
+from depthgauge.cli._options import (
+    benchmark_argument,
+    json_option,
+    once,
+    setting_options,
+    where_options,
+    with_settings,
+)
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
 from depthgauge.cli._runs import can_go_on, finish_run, list_failures, run_json
+
+if TYPE_CHECKING:
+    from depthgauge.benchmarks import Protocol
 
 
 @click.command("run")
@@ -62,6 +72,7 @@ from depthgauge.cli._runs import can_go_on, finish_run, list_failures, run_json
 )
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
 @click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")
+@setting_options
 @json_option
 def command(
     benchmark: str,
@@ -85,13 +96,14 @@ def command(
     on a sample costs that sample; failures are listed at the end, and the exit code is 1 then.
     """
     options |= {"keep_estimates": not drop_estimates}
+    protocol = with_settings(benchmark, options)
     if perturb is not None:
-        _run_levels(perturb, benchmark, data, methods, out, json_to, options)
+        _run_levels(perturb, protocol, data, methods, out, json_to, options)
         return
     from depthgauge.engine.run import run
 
     with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
-        done = run(benchmark, data, methods, out, progress=step, **options)
+        done = run(protocol, data, methods, out, progress=step, **options)
     if json_to is not None:
         write_json(json_to, run_json(done))
     click.get_current_context().exit(finish_run(done, out, table=json_to != "-"))
@@ -99,7 +111,7 @@ def command(
 
 def _run_levels(
     perturb: str,
-    benchmark: str,
+    benchmark: str | Protocol,
     data: Path,
     methods: tuple[str, ...],
     out: Path,
@@ -111,7 +123,8 @@ def _run_levels(
     from depthgauge.engine.perturbed import run_perturbed
     from depthgauge.report.robustness_view import robustness_text
 
-    with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
+    name = Path(benchmark).name if isinstance(benchmark, str) else benchmark.id
+    with can_go_on(), progress_bar(f"running {name}") as step:
         runs = run_perturbed(
             benchmark, data, methods, out, perturb=perturb, progress=step, **options
         )

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._options import benchmark_argument, json_option
+from depthgauge.cli._options import (
+    benchmark_argument,
+    json_option,
+    setting_options,
+    with_settings,
+)
 from depthgauge.cli._output import count, print_table, progress_bar, warn, working, write_json
 from depthgauge.cli._runs import can_go_on, some_of
 from depthgauge.errors import Misuse
@@ -61,6 +66,7 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
     metavar="RUN",
     help="Keep everything in a run folder, for report and compare.",
 )
+@setting_options
 @json_option
 @click.option(
     "--map",
@@ -89,6 +95,8 @@ def command(
     hash. 'depthgauge list metrics' shows the metrics, 'depthgauge show badpix' explains one.
     """
     if benchmark is None:
+        if options.pop("focal_px") is not None or options.pop("thresholds") is not None:
+            raise click.UsageError("--focal and --thresholds go with a benchmark; name one first.")
         if estimate is None or (truth is None and not options["metrics"]):
             raise click.UsageError(
                 "give two maps (--estimate, --truth), or a benchmark with --data and --estimates."
@@ -189,14 +197,15 @@ def _evaluate(
 ) -> Result:
     """The scores; with --out they are those of a run that is kept."""
     chosen = {"name": options["name"], "only": options["only"], "progress": step}
+    protocol = with_settings(benchmark, options)
     if options["out"] is None:
         from depthgauge.engine.evaluate import evaluate
 
-        return evaluate(benchmark, data, estimates, **chosen)
+        return evaluate(protocol, data, estimates, **chosen)
     from depthgauge.engine.run import score_folder
 
     with can_go_on():
-        done = score_folder(benchmark, data, estimates, options["out"], **chosen)
+        done = score_folder(protocol, data, estimates, options["out"], **chosen)
     return next(iter(done.results.values()))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from depthgauge._registry import Registry, unknown
 from depthgauge.errors import BadData, Unavailable
-from depthgauge.types import Sample
+from depthgauge.types import Estimate, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class DatasetSpec:
     estimate_layouts: tuple[str, ...] = ()
     """Public layouts of estimates: `{sample}`, or what comes before and after its last `/`,
     `{folder}` and `{file}`; `{name}` (the method's) and `{quantity}`."""
+    quantity_layouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Public layouts of one quantity only: `{"planes": ("planar/{sample}.txt",)}`."""
     not_estimates: tuple[str, ...] = ()
     """File names that fit `estimate_layouts` but hold the truth."""
     disparity_png_scale: float | None = None
@@ -55,6 +57,8 @@ class Dataset:
     spec: DatasetSpec
     reader: Reader
     writer: Callable[..., None] | None = None
+    estimate_reader: Callable[[Path, str], Estimate | None] | None = None
+    """Reads a file of its public submissions; None from it: an ordinary map."""
 
     @property
     def id(self) -> str:
@@ -122,7 +126,15 @@ def expected(spec: DatasetSpec) -> str:
 def _collect(module: object) -> Iterator[tuple[str, Dataset]]:
     spec = getattr(module, "SPEC", None)
     if isinstance(spec, DatasetSpec):
-        yield spec.id, Dataset(spec, module.samples, getattr(module, "write", None))  # type: ignore[attr-defined]  # a module with a SPEC has samples
+        yield (
+            spec.id,
+            Dataset(
+                spec,
+                module.samples,  # type: ignore[attr-defined]  # a module with a SPEC has samples
+                getattr(module, "write", None),
+                getattr(module, "read_estimate", None),
+            ),
+        )
 
 
 DATASETS: Registry[Dataset] = Registry("dataset", "depthgauge.datasets", collect=_collect)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from depthgauge import io
 from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData
-from depthgauge.types import Map
+from depthgauge.io.beside import read_focal_px
+from depthgauge.types import Estimate
 
 OWN_LAYOUT = "{sample}/{quantity}.npy"
 """What our own methods write."""
@@ -36,24 +39,37 @@ def find_estimate(
         BadData: Two files could be meant.
     """
     found: dict[Path, None] = {}
-    for layout in _layouts(dataset):
+    for layout in _layouts(dataset, quantity):
         found.update(dict.fromkeys(_matches(root, dataset, layout, sample_id, quantity, name)))
     if len(found) > 1:
         raise _ambiguous(root, sample_id, list(found), named=name is not None)
     return next(iter(found), None)
 
 
-def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Map:
-    """The map in a file of estimates, with the scale that the dataset's submissions have."""
+def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
+    """What a file of estimates holds, read as the dataset's submissions are.
+
+    Its `extras` have the `path`, and `focal_px` where the file or the `estimate.json` beside it
+    says it.
+    """
+    if dataset.estimate_reader is not None:
+        found = dataset.estimate_reader(path, quantity)
+        if found is not None:
+            return replace(found, extras={"path": str(path), **found.extras})
     scale = dataset.spec.disparity_png_scale if quantity == "disparity" else None
-    return io.read_map(path, quantity=quantity, png_scale=scale)
+    values = io.read_map(path, quantity=quantity, png_scale=scale)
+    extras: dict[str, Any] = {"path": str(path)}
+    if quantity == "depth" and (focal := read_focal_px(path)) is not None:
+        extras["focal_px"] = focal
+    return Estimate(values, quantity, extras=extras)
 
 
 def estimate_candidates(
     dataset: Dataset, sample_id: str, quantity: str, name: str | None = None
 ) -> tuple[str, ...]:
     """Where an estimate would be found, most usual first, for error messages."""
-    layouts = (OWN_LAYOUT, *dataset.spec.estimate_layouts)
+    public = (*dataset.spec.quantity_layouts.get(quantity, ()), *dataset.spec.estimate_layouts)
+    layouts = (OWN_LAYOUT, *public)
     any_suffix = ".{" + ",".join(SUFFIXES) + "}"
     return (
         *(_fill(layout, sample_id, quantity, "*" if name is None else name) for layout in layouts),
@@ -62,8 +78,9 @@ def estimate_candidates(
     )
 
 
-def _layouts(dataset: Dataset) -> Iterator[str]:
+def _layouts(dataset: Dataset, quantity: str) -> Iterator[str]:
     yield OWN_LAYOUT
+    yield from dataset.spec.quantity_layouts.get(quantity, ())
     yield from dataset.spec.estimate_layouts
     for suffix in SUFFIXES:
         yield "{sample}." + suffix

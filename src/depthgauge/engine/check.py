@@ -114,7 +114,7 @@ def _check_sample(
         yield Finding(sample.id, str(error), "Put exactly one estimate there.")
         return
     try:
-        estimate = read_estimate(path, dataset, protocol.quantity)
+        estimate = read_estimate(path, dataset, protocol.quantity).values
     except DepthgaugeError as error:
         yield Finding(sample.id, str(error), "Write the estimate again.")
         return

@@ -18,7 +18,7 @@ from depthgauge.engine.texts import cut
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
 from depthgauge.io import read_map, write_map, write_text
 from depthgauge.methods import Method, Usage
-from depthgauge.types import Estimate, Map
+from depthgauge.types import Estimate
 
 SCHEMA = 1
 _LARGEST = 2**63
@@ -50,9 +50,11 @@ class Place:
         return self.root / name / self.sample
 
 
-def estimate_hash(values: Map) -> str:
-    """The same for the same values, however they are stored."""
-    return things_hash({"values": values})
+def estimate_hash(estimate: Estimate) -> str:
+    """The same for the same values and focal length, however they are stored."""
+    focal = estimate.extras.get("focal_px")
+    told = {} if focal is None else {"focal_px": float(focal)}
+    return things_hash({"values": estimate.values, **told})
 
 
 def keep(place: Place, method: Method, stored: Stored) -> None:
@@ -132,10 +134,11 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
         if not is_ours:
             raise BadData(f"{path}: is the estimate of another sample, seed or method.")
         values = read_map(path, quantity=quantity)
-        if about["sha256"] != estimate_hash(values):
+        estimate = Estimate(values, quantity, extras=about["extras"])
+        if about["sha256"] != estimate_hash(estimate):
             raise BadData(f"{path}: is not the estimate that was written there.")
         usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
-        return Stored(Estimate(values, quantity, extras=about["extras"]), usage, about["sha256"])
+        return Stored(estimate, usage, about["sha256"])
     except DepthgaugeError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -19,7 +19,7 @@ from depthgauge.datasets import (
 )
 from depthgauge.engine.judge import Judge, Outcome, Rules
 from depthgauge.engine.measure import Prepared
-from depthgauge.engine.pool import Summary, pool_plain, pool_spec
+from depthgauge.engine.pool import Summary, pool_spec, pool_twin
 from depthgauge.engine.result import Result
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
 from depthgauge.types import Sample, Score
@@ -180,10 +180,7 @@ def _summarise(
     failed: int,
 ) -> Iterator[tuple[str, Summary]]:
     if protocol.twin is not None:
-        for score_id in protocol.score_ids:
-            scores = {name: found[score_id] for name, found in samples.items() if score_id in found}
-            if scores:
-                yield score_id, pool_plain(scores, failed)
+        yield from pool_twin(protocol, samples, failed)
         return
     for spec in protocol.specs:
         scores = {name: found[spec.id] for name, found in samples.items() if spec.id in found}

@@ -11,7 +11,7 @@ from depthgauge.engine.evaluate import locate
 from depthgauge.engine.item import Item
 from depthgauge.engine.task import Context, Task
 from depthgauge.errors import DepthgaugeError
-from depthgauge.types import Inputs, Map
+from depthgauge.types import Estimate, Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Finder:
         """The one file of this sample; an error that says where it was looked for."""
         return locate(self.dataset, root, self.sample, self.quantity, name)
 
-    def read(self, path: Path, quantity: str) -> Map:
+    def read(self, path: Path, quantity: str) -> Estimate:
         """What the file holds, read as the dataset's submissions are."""
         return read_estimate(path, self.dataset, quantity)
 
@@ -45,7 +45,7 @@ def is_stale(item: Item, task: Task, context: Context) -> bool:
     quantity = context.protocol.quantity
     try:
         given = finder_inputs(context.dataset, task.sample.id, quantity)
-        found = estimate_hash(method.estimate(given, quantity).values)
+        found = estimate_hash(method.estimate(given, quantity))
     except DepthgaugeError:
         found = ""
     return found != item.estimate_hash

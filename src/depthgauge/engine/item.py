@@ -135,6 +135,10 @@ def _score_json(score: Score) -> dict[str, Any]:
         body["sums"] = [_number(value) for value in score.state.sums]
         if score.state.values is not None:
             body["values"] = _pack(score.state.values)
+        if (rows := score.state.rows) is not None:
+            body["rows"] = [rows.shape[1], _pack(rows, "<f8")]
+    if score.level != "sample":
+        body["level"] = score.level
     if score.alignment is not None:
         body["alignment"] = alignment_json(score.alignment)
     return body
@@ -150,7 +154,11 @@ def _score(body: Mapping[str, Any]) -> Score:
     if "sums" in body:
         sums = np.array([float(value) for value in body["sums"]], np.float64)
         values = _unpack(body["values"]) if "values" in body else None
-        state = State(body["count"], body["missing"], sums, values)
+        rows = None
+        if "rows" in body:
+            width, text = body["rows"]
+            rows = _unpack(text, "<f8").reshape(-1, int(width)).astype(np.float64)
+        state = State(body["count"], body["missing"], sums, values, rows)
     return Score(
         value=float(body["value"]),
         count=body["count"],
@@ -159,6 +167,7 @@ def _score(body: Mapping[str, Any]) -> Score:
         unit=body["unit"],
         state=state,
         alignment=read_alignment(body.get("alignment")),
+        level="dataset" if body.get("level") == "dataset" else "sample",
     )
 
 
@@ -175,9 +184,10 @@ def _number(value: float) -> float | str:
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def _pack(values: np.ndarray) -> str:
-    return base64.b64encode(zlib.compress(values.astype("<f4").tobytes(), 1)).decode()
+def _pack(values: np.ndarray, kind: str = "<f4") -> str:
+    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()
 
 
-def _unpack(text: str) -> np.ndarray:
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<f4").astype(np.float32)
+def _unpack(text: str, kind: str = "<f4") -> np.ndarray:
+    found = np.frombuffer(zlib.decompress(base64.b64decode(text)), kind)
+    return found.astype(found.dtype.newbyteorder("="))

@@ -18,9 +18,10 @@ from depthgauge.engine.measure import Prepared, lacking, measure
 from depthgauge.engine.prepare import Ready, prepare, prepare_truth
 from depthgauge.engine.record import THRESHOLDS, Curve
 from depthgauge.engine.same import is_same
+from depthgauge.engine.truth_maps import has_map, truth_map
 from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
-from depthgauge.types import Inputs, Map, Sample, Score, Truth
+from depthgauge.types import Estimate, Inputs, Map, Sample, Score, Truth
 
 _WITH_CURVES = ("disparity", "depth", "flow")
 _ENDINGS = ("mask", "labels")
@@ -87,10 +88,10 @@ class Judge:
 
     def has_truth(self, sample: Sample) -> bool:
         """Whether there is anything to compare with."""
-        return sample.truth is not None and self.protocol.quantity in sample.truth
+        return sample.truth is not None and has_map(sample, self.protocol.quantity)
 
-    def score_map(self, sample: Sample, find: Callable[[], Map]) -> Outcome:
-        """Scores the map that `find` returns; what it raises makes the sample a failed one."""
+    def score_map(self, sample: Sample, find: Callable[[], Map | Estimate]) -> Outcome:
+        """Scores what `find` returns; what it raises makes the sample a failed one."""
         if not self.has_truth(sample):
             return Outcome(left_out=(sample.id,), skipped=True)
         try:
@@ -148,11 +149,11 @@ class Judge:
         self._open(sample)
         return self._hash
 
-    def prepared(self, sample: Sample, estimate: Map | None) -> Prepared:
+    def prepared(self, sample: Sample, estimate: Map | Estimate | None) -> Prepared:
         """Estimate and truth as they are compared, at the plain truth's size."""
         return prepare(self.protocol, estimate, self._open(sample)[""])
 
-    def _score(self, sample: Sample, estimate: Map | None) -> Outcome:
+    def _score(self, sample: Sample, estimate: Map | Estimate | None) -> Outcome:
         protocol = self.protocol
         scores: dict[str, Score] = {}
         left_out: list[str] = []
@@ -217,7 +218,7 @@ class Judge:
 
     def _prepare(self, truth: Truth, inputs: Inputs) -> Ready:
         items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
-        plain = truth[self.protocol.quantity]
+        plain = truth_map(truth, items, self.protocol.quantity)
         ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared)
         self._read_needs(ready, "")
         return ready

@@ -15,7 +15,7 @@ from depthgauge.engine.rescore import recorded
 from depthgauge.engine.run import folders_of
 from depthgauge.engine.run_folder import find_data
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.types import Image, Map, Sample
+from depthgauge.types import Estimate, Image, Map, Sample
 
 
 class RunMaps:
@@ -73,19 +73,18 @@ class RunMaps:
             raise BadData(f"{sample}: its truth has changed since the run; score it again.")
         return found
 
-    def _estimate(self, entrant: Entrant, sample: str, seed: int) -> Map:
+    def _estimate(self, entrant: Entrant, sample: str, seed: int) -> Estimate:
         protocol = self.run.protocol
         try:
             if entrant.method == "folder":
                 given = finder_inputs(protocol.dataset, sample, protocol.quantity)
-                values = recorded(entrant).estimate(given, protocol.quantity).values
+                found = recorded(entrant).estimate(given, protocol.quantity)
             else:
                 place = Place(self._estimates, entrant.label, seed, sample)
-                stored = read_stored(place, protocol.quantity, entrant.options_hash)
-                values = stored.estimate.values
+                found = read_stored(place, protocol.quantity, entrant.options_hash).estimate
         except DepthgaugeError as error:
             raise BadData(f"the estimate of {entrant.label} cannot be used: {error}") from error
         known = self.run.estimate_hashes.get((entrant.label, seed), {}).get(sample, "")
-        if known and estimate_hash(values) != known:
+        if known and estimate_hash(found) != known:
             raise BadData(f"the estimate of {entrant.label} has changed since; score it again.")
-        return values
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -87,14 +88,23 @@ def _measure_plane(
         }
         for spec, _ in orders:
             yield spec, states[spec.region], None
+    yield from _measure_others(prepared, [spec for spec in specs if recipes[spec.id] is None])
+
+
+def _measure_others(
+    prepared: Prepared, specs: Sequence[ScoreSpec]
+) -> Iterator[tuple[ScoreSpec, State, None]]:
+    """Metrics that measure by themselves; those that share a measure are measured once."""
+    known: dict[tuple[Any, ...], State] = {}
     for spec in specs:
-        if recipes[spec.id] is None:
+        key = (spec.metric.measure_with, spec.region, tuple(sorted(spec.params.items())))
+        if key not in known:
             needed = {name: prepared.items[name] for name in spec.metric.needs}
             mask = prepared.masks[spec.region] & prepared.known
-            state = spec.metric.measure(
+            known[key] = spec.metric.measure(
                 prepared.allowed, prepared.truth, mask, **needed, **spec.params
             )
-            yield spec, state, None
+        yield spec, known[key], None
 
 
 def _measure_sums(
@@ -122,8 +132,9 @@ def _score(
     quantity: str,
     missing: Missing,
 ) -> Score:
+    of_dataset = spec.metric.level == "dataset"
     if value is None:
-        value = spec.metric.finish(state, missing, **spec.params)
+        value = math.nan if of_dataset else spec.metric.finish(state, missing, **spec.params)
     return Score(
         value=value,
         count=state.count,
@@ -132,4 +143,5 @@ def _score(
         unit=spec.metric.unit_of(quantity, spec.params),
         state=state,
         alignment=asdict(prepared.alignment) if prepared.alignment else None,
+        level=spec.metric.level,
     )

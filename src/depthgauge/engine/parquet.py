@@ -43,6 +43,9 @@ _SCHEMAS: dict[str, dict[str, str]] = {
         "unit": "string",
         "state": "list",
         "values": "floats",
+        "rows": "doubles",
+        "row_width": "int64",
+        "level": "string",
     },
     "samples": {
         "method": "string",
@@ -148,6 +151,7 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
         spec = specs.get(name)
         before, _, place = name.partition("@")
         metric, _, params = before.partition(":")
+        rows = None if score.state is None else score.state.rows
         yield {
             "benchmark": protocol.id,
             "method": item.method,
@@ -165,6 +169,9 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
             "unit": score.unit,
             "state": None if score.state is None else score.state.sums,
             "values": None if score.state is None else score.state.values,
+            "rows": None if rows is None else rows.ravel(),
+            "row_width": -1 if rows is None else rows.shape[1],
+            "level": score.level,
         }
 
 
@@ -172,7 +179,8 @@ def _score(row: Mapping[str, Any], alignment: Any) -> Score:
     state = None
     if (sums := row["state"]) is not None:
         held = np.array(sums, np.float64)
-        state = State(row["count"], row["missing"], held, row["values"])
+        rows = None if row["rows"] is None else row["rows"].reshape(-1, row["row_width"])
+        state = State(row["count"], row["missing"], held, row["values"], rows)
     return Score(
         value=math.nan if row["value"] is None else row["value"],
         count=row["count"],
@@ -181,6 +189,7 @@ def _score(row: Mapping[str, Any], alignment: Any) -> Score:
         unit=row["unit"],
         state=state,
         alignment=alignment,
+        level="dataset" if row["level"] == "dataset" else "sample",
     )
 
 
@@ -234,6 +243,7 @@ class _Table:
             "bool": pa.bool_(),
             "list": pa.list_(pa.float64()),
             "floats": pa.large_list(pa.float32()),
+            "doubles": pa.large_list(pa.float64()),
         }
         about = {"depthgauge": f"{name} 1"}
         if name == "curves":
@@ -246,8 +256,8 @@ class _Table:
 
     def add(self, row: dict[str, Any]) -> None:
         self._rows.append(row)
-        held = row.get("values")
-        self._held += 0 if held is None else len(held)
+        held = [row.get("values"), row.get("rows")]
+        self._held += sum(len(each) for each in held if each is not None)
         if len(self._rows) >= _PACK or self._held >= _PACK_VALUES:
             self._pack()
 
@@ -293,14 +303,13 @@ def _read(folder: Path, name: str) -> list[dict[str, Any]]:
 
 def _float_lists(table: Any) -> dict[str, list[Any]]:
     """Columns of long lists as arrays; as Python numbers they would take ten times the memory."""
-    found: dict[str, list[Any]] = {}
-    if "values" in table.column_names:
-        column = table.column("values")
-        found["values"] = [
-            np.array(cell.values.to_numpy(zero_copy_only=False), np.float32)
-            if cell.is_valid
-            else None
-            for chunk in column.chunks
+    kinds = {"values": np.float32, "rows": np.float64}
+    return {
+        name: [
+            np.array(cell.values.to_numpy(zero_copy_only=False), kind) if cell.is_valid else None
+            for chunk in table.column(name).chunks
             for cell in chunk
         ]
-    return found
+        for name, kind in kinds.items()
+        if name in table.column_names
+    }

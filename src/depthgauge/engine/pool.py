@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
+from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.benchmarks.twins import TWINS
 from depthgauge.metrics import Missing
-from depthgauge.types import Score
+from depthgauge.types import Score, merge_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,31 @@ def pool_spec(
 
 
 def pool_plain(scores: Mapping[str, Score], failed: int) -> Summary:
-    """The plain mean over samples, as twins have it; a failed sample leaves none."""
+    """The plain mean over samples; a failed sample leaves none."""
     filled = [score for score in scores.values() if score.why != "empty"]
     value = math.nan if failed else plain_mean(score.value for score in filled)
     return summarise(value, scores.values(), len(scores) + failed)
+
+
+def pool_twin(
+    protocol: Protocol, samples: Mapping[str, Mapping[str, Score]], failed: int
+) -> Iterator[tuple[str, Summary]]:
+    """A twin's summary: the plain mean over samples, unless the original pools in its own way.
+
+    A failed sample leaves no value: the original would have stopped.
+    """
+    twin = TWINS[str(protocol.twin)]
+    pool = getattr(twin, "pool", None)
+    pooled = {} if pool is None or failed else pool(samples, twin.options(protocol.options))
+    for score_id in protocol.score_ids:
+        scores = {name: found[score_id] for name, found in samples.items() if score_id in found}
+        if not scores:
+            continue
+        if pool is None:
+            yield score_id, pool_plain(scores, failed)
+            continue
+        value = pooled.get(score_id, math.nan)
+        yield score_id, summarise(value, scores.values(), len(scores) + failed)
 
 
 def summarise(value: float, scores: Collection[Score], samples: int) -> Summary:
@@ -79,7 +100,7 @@ def summarise(value: float, scores: Collection[Score], samples: int) -> Summary:
     pixels = count + sum(score.missing for score in scores)
     return Summary(
         value,
-        used=sum(1 for score in scores if score.why is None),
+        used=sum(1 for score in scores if score.why in (None, "dataset")),
         all=samples,
         unit=next((score.unit for score in scores), ""),
         empty=sum(1 for score in scores if score.why == "empty"),
@@ -104,9 +125,9 @@ def _merged(spec: ScoreSpec, scores: Iterable[Score], missing: Missing) -> float
         (score.state for score in scores if score.state is not None),
         key=lambda s: (s.count, s.missing, tuple(s.sums)),
     )
-    if not states or any(math.isnan(score.value) for score in scores):
+    if not states or any(score.why == "missing" for score in scores):
         return math.nan
-    return spec.metric.finish(reduce(add, states), missing, **spec.params)
+    return spec.metric.finish(merge_states(states), missing, **spec.params)
 
 
 def rank_key(value: float, better: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import ChainMap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.measure import Prepared
-from depthgauge.errors import Unavailable, WrongShape
+from depthgauge.errors import BadEstimate, Unavailable, WrongShape
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.filling import fill
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
@@ -19,8 +20,11 @@ from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
 from depthgauge.regions import Resolved, Things, compute_regions
 from depthgauge.regions.objects import objects_of
-from depthgauge.types import Map, Mask, is_known
+from depthgauge.types import Estimate, Map, Mask, is_known
 from depthgauge.units import CHANNELS
+
+FOCAL = "estimate_focal_px"
+"""What metrics are given where they need an estimate's focal length."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,11 @@ def prepare_truth(
     return Ready(scale_truth(protocol, full), masks, unavailable, known, low, high, factor)
 
 
-def prepare(protocol: Protocol, estimate: Map | None, ready: Ready) -> Prepared:
+def prepare(protocol: Protocol, given: Map | Estimate | None, ready: Ready) -> Prepared:
     """Estimate and truth as the protocol compares them; no estimate counts as all missing."""
-    truth, masks, items = ready.truth, ready.masks, ready.items
+    truth, masks = ready.truth, ready.masks
+    items = _with_estimate(protocol, given, ready)
+    estimate = given.values if isinstance(given, Estimate) else given
     estimate = fit_size(protocol, estimate, truth, ready.factor)
     if protocol.quantity == "depth" and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is none; only a shift can make one of it.
@@ -102,6 +108,32 @@ def prepare(protocol: Protocol, estimate: Map | None, ready: Ready) -> Prepared:
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
         prepared = Prepared(filled, truth, masks, alignment=alignment, items=items)
     return prepared
+
+
+def _with_estimate(
+    protocol: Protocol, given: Map | Estimate | None, ready: Ready
+) -> Mapping[str, Any]:
+    """What metrics may need, with what an estimate brings besides its map."""
+    if not any(FOCAL in spec.metric.needs for spec in protocol.specs):
+        return ready.items
+    focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)
+    return ChainMap({FOCAL: focal}, ready.items)  # type: ignore[arg-type]  # only read
+
+
+def _focal_px(protocol: Protocol, given: Map | Estimate, truth: Map) -> float:
+    """The estimate's focal length in pixels of the truth, or the one that the protocol gives."""
+    extras: Mapping[str, Any] = given.extras if isinstance(given, Estimate) else {}
+    if "focal_px" in extras:
+        height, width = (given.values if isinstance(given, Estimate) else given).shape[:2]
+        enlarged = (truth.shape[0] / height + truth.shape[1] / width) / 2
+        return float(float(extras["focal_px"]) * enlarged)
+    if protocol.estimate.focal_px is None:
+        where = extras.get("path", "the estimate")
+        raise BadEstimate(
+            f"{where}: has no focal length, which {protocol.id} needs; store one with the depth, "
+            "or give one for all with --focal."
+        )
+    return float(protocol.estimate.focal_px)
 
 
 def _check_channels(quantity: str, values: Map) -> None:

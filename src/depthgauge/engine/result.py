@@ -36,7 +36,8 @@ class Result:
             "protocol_hash": self.protocol.hash,
             "protocol": self.protocol.resolved(),
             "samples": {
-                sample: {name: score_json(score) for name, score in scores.items()}
+                # What only the whole dataset has is no score of a sample.
+                sample: {n: score_json(s) for n, s in scores.items() if s.why != "dataset"}
                 for sample, scores in self.samples.items()
             },
             "summary": {name: finite(found.value) for name, found in self.summary.items()},

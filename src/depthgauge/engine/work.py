@@ -147,7 +147,7 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
     told, path = estimate.extras.get("usage"), estimate.extras.get("path")
     own = told if isinstance(told, Usage) else usage
     foreign = not method.spec.keeps and isinstance(path, str)
-    sha256 = estimate_hash(estimate.values)
+    sha256 = estimate_hash(estimate)
     return _Made(estimate, own, Path(str(path)) if foreign else None, sha256)
 
 
@@ -183,13 +183,23 @@ def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
     if estimate is None:
         return judge.score_none(sample, made.failed)
     if context.protocol.twin is None:
-        return judge.score_map(sample, lambda: estimate.values)
+        return judge.score_map(sample, lambda: estimate)
     if made.path is not None:
         return judge.score_file(sample, partial(Path, made.path))
     with tempfile.TemporaryDirectory(prefix="depthgauge-") as folder:
-        path = Path(folder) / f"{estimate.quantity}.npy"
-        np.save(path, _marked(estimate.values, context.protocol.twin))
+        path = _public_file(Path(folder), sample.id, estimate, context.protocol.twin)
         return judge.score_file(sample, partial(Path, path))
+
+
+def _public_file(folder: Path, sample: str, estimate: Estimate, twin: str) -> Path:
+    """The estimate as the public program reads it: its own files, or a plain array."""
+    write = getattr(TWINS[twin], "write_estimate", None)
+    if write is not None:
+        written: Path = write(folder, sample, estimate)
+        return written
+    path = folder / f"{estimate.quantity}.npy"
+    np.save(path, _marked(estimate.values, twin))
+    return path
 
 
 def _marked(values: Map, twin: str) -> Map:

@@ -60,3 +60,35 @@ def path_start(path: int, height: int, width: int, dx: int, dy: int) -> tuple[in
     if dy != 0 and path - from_row == first_y:  # the corner's path began in the row
         return -1, -1
     return first_x, path - from_row
+
+
+@compiled()
+def angle_deg(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> Any:
+    """The angle between two vectors, in degrees; NaN where one has no direction.
+
+    By the tangent: an arc cosine knows small angles only to hundredths of a degree.
+    """
+    a = np.sqrt(ax * ax + ay * ay + az * az)
+    b = np.sqrt(bx * bx + by * by + bz * bz)
+    if not (a > 0 and b > 0 and np.isfinite(a) and np.isfinite(b)):
+        return np.nan
+    ax, ay, az, bx, by, bz = ax / a, ay / a, az / a, bx / b, by / b, bz / b
+    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    dot = ax * bx + ay * by + az * bz
+    return np.degrees(np.arctan2(np.sqrt(x * x + y * y + z * z), dot))
+
+
+@compiled()
+def pixel_angle(first: Array, second: Array, i: int) -> Any:
+    """The angle between the vectors of pixel i of two flat maps with three channels, as float32."""
+    at = 3 * i
+    return np.float32(
+        angle_deg(
+            np.float64(first[at]),
+            np.float64(first[at + 1]),
+            np.float64(first[at + 2]),
+            np.float64(second[at]),
+            np.float64(second[at + 1]),
+            np.float64(second[at + 2]),
+        )
+    )

@@ -38,5 +38,5 @@ SPEC = MethodSpec(
 def estimate(inputs: Inputs, options: FolderOptions) -> Estimate:
     """Reads the sample's file; which one it is knows the `finder` among the inputs."""
     path = inputs["finder"].find(options.path, options.name)
-    values = inputs["finder"].read(path, inputs["quantity"])
-    return Estimate(values, inputs["quantity"], extras={"path": str(path)})
+    found: Estimate = inputs["finder"].read(path, inputs["quantity"])
+    return found

@@ -13,6 +13,7 @@ import numpy as np
 from numba import prange
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import pixel_angle
 from depthgauge.metrics.terms import KINDS
 
 TILE = 1 << 16
@@ -172,6 +173,16 @@ def _fill_flow(estimate, truth, low, high, error, other, present):
 
 
 @compiled()
+def _fill_angles(estimate, truth, error, other, present):
+    """The same for normals: the error is the angle in degrees, `other` says nothing."""
+    for i in range(error.size):
+        angle = pixel_angle(estimate, truth, i)
+        present[i] = angle >= 0
+        error[i] = angle if angle >= 0 else np.float32(0.0)
+        other[i] = np.float32(1.0)
+
+
+@compiled()
 def _find_runs(codes, lookup, atoms, ends):
     """Stretches of the block that lie in one atom: their atoms and ends.
 
@@ -254,7 +265,7 @@ def moments(
         params: its two parameters.
         low: estimates below it are missing.
         high: and those above it.
-        channels: 1 for maps of numbers, 2 for flow.
+        channels: 1 for maps of numbers, 2 for flow, 3 for normals.
         all_counts: (atoms,), is filled.
         all_missing: (atoms,), is filled.
         all_sums: (atoms, terms), is filled.
@@ -294,7 +305,10 @@ def moments(
             if channels == 1:
                 _fill_scalar(block_estimate, block_truth, low, high, ratios, error, other, present)
             else:
-                _fill_flow(block_estimate, block_truth, low, high, error, other, present)
+                if channels == 2:
+                    _fill_flow(block_estimate, block_truth, low, high, error, other, present)
+                else:
+                    _fill_angles(block_estimate, block_truth, error, other, present)
                 block_truth = other
             if n_segments == 0:
                 n_segments = _sort_by_atom(block, lookup, atoms[:n_atoms], ends, places)
@@ -338,6 +352,9 @@ def term_map(estimate, truth, kind, first, second, low, channels, out):
         if channels == 1:
             x, g = estimate[i], truth[i]
             error = x - g
+        elif channels == 3:
+            error = pixel_angle(estimate, truth, i)
+            x, g = error, np.float32(1.0)
         else:
             du = estimate[2 * i] - truth[2 * i]
             dv = estimate[2 * i + 1] - truth[2 * i + 1]

@@ -19,6 +19,8 @@ from depthgauge.units import Unit
 Missing = Literal["bad", "skip", "interpolate", "good"]
 """What a missing estimate costs. `interpolate` fills before measuring, `good` is for twins only."""
 Pool = Literal["pixel", "image", "scene"]
+Level = Literal["sample", "dataset"]
+"""Whether one sample has a value, or only all of a dataset together (ODS, AP, AUC)."""
 ALL_POOLS: tuple[Pool, ...] = ("pixel", "image", "scene")
 
 
@@ -52,6 +54,8 @@ class Metric:
     """False where it judges an estimate by itself."""
     missing_costs: str = ""
     """What becomes of a missing pixel, in words, where the bounds do not say it."""
+    level: Level = "sample"
+    """`dataset`: only all samples together have a value."""
 
     @property
     def worst(self) -> float:
@@ -206,6 +210,7 @@ def metric(
     choices: Mapping[str, tuple[Any, ...]] | None = None,
     uses_truth: bool = True,
     missing_costs: str = "",
+    level: Level = "sample",
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
@@ -248,6 +253,7 @@ def metric(
             choices=choices or {},
             uses_truth=uses_truth,
             missing_costs=missing_costs,
+            level=level,
             **made,
         )
         METRICS.add(name, declared, thing.__module__)

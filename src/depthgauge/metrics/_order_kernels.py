@@ -6,6 +6,7 @@ import numpy as np
 from numba import prange
 
 from depthgauge._compiled import compiled
+from depthgauge.geometry._shared_kernels import pixel_angle
 
 SHIFT = 16
 BINS = 1 << (31 - SHIFT)  # the sign bit of an absolute error is 0
@@ -24,6 +25,10 @@ def _fill_errors(errors, estimate, truth, start, stop, low, high, channels):
         for i in range(errors.size):
             error = abs(x[i] - g[i])
             errors[i] = error if (x[i] >= low) & (x[i] <= high) & (error >= 0) else none
+    elif channels == 3:
+        for i in range(errors.size):
+            error = pixel_angle(x, g, i)
+            errors[i] = error if error >= 0 else none
     else:
         for i in range(errors.size):
             u, v = x[2 * i], x[2 * i + 1]

@@ -79,7 +79,7 @@ def measure_moments(
         np.array([(term.first, term.second) for term in terms], np.float64).reshape(-1, 2),
         np.float32(low),
         np.float32(high),
-        1 if truth.ndim == 2 else 2,
+        channels_of(truth),
         counts,
         missing,
         sums,
@@ -130,7 +130,7 @@ def map_recipe(recipe: Recipe | Order, estimate: Map, truth: Map) -> Map:
         term.first,
         term.second,
         np.float32(SMALLEST if term.positive else -LARGEST),
-        1 if truth.ndim == 2 else 2,
+        channels_of(truth),
         values.reshape(-1),
     )
     if isinstance(recipe, Recipe) and recipe.flipped:
@@ -160,9 +160,17 @@ def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
             f"the estimate is {_size(estimate)} but the truth is {_size(truth)}; "
             "bring the estimate to the truth's size first (a benchmark's `estimate_resize` does)."
         )
-    if truth.ndim == 3 and truth.shape[2] != 2:
-        raise WrongShape(f"the maps have {truth.shape[2]} channels; flow has 2, other maps have 1.")
+    if truth.ndim == 3 and truth.shape[2] not in (2, 3):
+        found = truth.shape[2]
+        raise WrongShape(
+            f"the maps have {found} channels; flow has 2, normals have 3, other maps have 1."
+        )
     return estimate, truth
+
+
+def channels_of(values: Map) -> int:
+    """How many values a pixel has: 1, 2 for flow, 3 for normals."""
+    return 1 if values.ndim == 2 else int(values.shape[2])
 
 
 def _plain(values: Map) -> Map:

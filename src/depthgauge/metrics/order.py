@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.metrics.moments import LARGEST, same_size
+from depthgauge.metrics.moments import LARGEST, channels_of, map_recipe, same_size
 from depthgauge.metrics.terms import Order
 from depthgauge.types import Map, Mask, Plane, State
 
@@ -34,6 +34,10 @@ def sorted_errors(
     estimate, truth = same_size(estimate, truth)
     inside = plane.members(region)[plane.lookup][plane.codes]
     here, there = estimate[inside], truth[inside]
+    if channels_of(truth) == 3:
+        angles = map_recipe(Order(50.0), estimate, truth)[inside]
+        errors = np.sort(angles[np.isfinite(angles)])
+        return State(errors.size, int(angles.size - errors.size), values=errors)
     present = (here >= np.float32(low)) & (here <= np.float32(high))
     if truth.ndim == 3:
         present = present.all(axis=-1)
@@ -70,7 +74,7 @@ def count_within(
         counts,
         np.float32(low),
         np.float32(high),
-        1 if truth.ndim == 2 else 2,
+        channels_of(truth),
     )
     return np.cumsum(counts[:-2]), int(counts[:-1].sum()), int(counts[-1])
 
@@ -97,7 +101,7 @@ def select(
         np.ascontiguousarray(plane.codes).ravel(),
         plane.lookup,
     )
-    limits = (np.float32(low), np.float32(high), 1 if truth.ndim == 2 else 2)
+    limits = (np.float32(low), np.float32(high), channels_of(truth))
     n_atoms = plane.atoms.size
     # Fewer chunks where there are many atoms, so that the histograms stay small; never a number
     # that depends on the threads.
