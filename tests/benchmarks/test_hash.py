@@ -131,6 +131,7 @@ CHANGES = {
         {"estimate": {"range": "none"}},
         {"estimate": {"range": [0, 10]}},
         {"estimate": {"clip": [0, 10]}},
+        {"estimate": {"focal_px": 500.0}},
     ],
     "regions": [
         {"regions": {"part": "visible & x", "x": "all"}, "scores": MAE},

@@ -16,11 +16,11 @@ from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.evaluate import locate
-from depthgauge.engine.prepare import estimate_range, fit_size, scale_truth
+from depthgauge.engine.prepare import estimate_range, fit_size, needs_focal, scale_truth
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.io import stored_dtype
 from depthgauge.metrics.moments import LARGEST
-from depthgauge.types import Inputs, Map, Sample, is_known
+from depthgauge.types import Estimate, Inputs, Map, Sample, is_known
 
 # Factors by which people store disparity and depth: KITTI's PNG, OpenCV's fixed point, half and
 # quarter size, Booster's PNG, millimetres.
@@ -36,6 +36,8 @@ _FACTORS = {
     0.001: "kilometres instead of metres?",
     1 / 256: "a value that was divided by 256 twice?",
 }
+_MEASURED = ("disparity", "depth", "flow", "normals")
+"""Quantities whose maps need fractions and a sign for missing."""
 _LOW_DENSITY = 0.5
 _MANY_OUTSIDE = 0.05
 
@@ -114,11 +116,15 @@ def _check_sample(
         yield Finding(sample.id, str(error), "Put exactly one estimate there.")
         return
     try:
-        estimate = read_estimate(path, dataset, protocol.quantity).values
+        found = read_estimate(path, dataset, protocol.quantity)
     except DepthgaugeError as error:
         yield Finding(sample.id, str(error), "Write the estimate again.")
         return
-    yield from _check_type(sample.id, path, dataset)
+    estimate = found.values
+    if protocol.quantity in _MEASURED:
+        yield from _check_type(sample.id, path, dataset)
+    if needs_focal(protocol) and protocol.estimate.focal_px is None:
+        yield from _check_focal(sample.id, path, found)
     present = is_known(estimate)
     if not present.any():
         yield Finding(
@@ -145,9 +151,24 @@ def _check_sample(
         yield from _check_values(protocol, sample, estimate, truth)
 
 
+def _check_focal(sample: str, path: Path, found: Estimate) -> Iterator[Finding]:
+    focal = found.extras.get("focal_px")
+    if focal is None:
+        yield Finding(
+            sample,
+            f"{path.name} comes without a focal length, which the score needs.",
+            "Store it with the depth (pred_focal, or focal_px in an estimate.json beside it), or "
+            "score with --focal.",
+        )
+
+
 def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
     """Types that cannot hold fractions or have no sign for missing."""
-    dtype, scale = stored_dtype(path), dataset.spec.disparity_png_scale or 256
+    try:
+        dtype = stored_dtype(path)
+    except DepthgaugeError:
+        return  # read in the dataset's own way: no plain map
+    scale = dataset.spec.disparity_png_scale or 256
     if dtype == np.uint8:
         yield Finding(
             sample,

@@ -110,11 +110,16 @@ def prepare(protocol: Protocol, given: Map | Estimate | None, ready: Ready) -> P
     return prepared
 
 
+def needs_focal(protocol: Protocol) -> bool:
+    """Whether a score needs the focal length of the estimate's camera."""
+    return any(FOCAL in spec.metric.needs for spec in protocol.specs)
+
+
 def _with_estimate(
     protocol: Protocol, given: Map | Estimate | None, ready: Ready
 ) -> Mapping[str, Any]:
     """What metrics may need, with what an estimate brings besides its map."""
-    if not any(FOCAL in spec.metric.needs for spec in protocol.specs):
+    if not needs_focal(protocol):
         return ready.items
     focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)
     return ChainMap({FOCAL: focal}, ready.items)  # type: ignore[arg-type]  # only read
