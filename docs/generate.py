@@ -318,8 +318,11 @@ def _scores(protocol: Protocol) -> Iterator[str]:
         if block.resolution:
             given = ", ".join(filter(None, [given, f"at the {block.resolution} resolution"]))
         regions = (block.region,) if isinstance(block.region, str) else block.region
-        regions = tuple(_ranged({name: name for name in regions}))
-        yield f"| [`{block.metric}`](../metrics.md#{block.metric}) | {given} | {_codes(regions)} |"
+        regions = tuple(_ranged({name: name for name in regions if name}))
+        where = _codes(regions) if regions else "everything"
+        name = f", as `{block.name}`" if block.name not in ("", block.metric) else ""
+        metric = f"[`{block.metric}`](../metrics.md#{block.metric}){name}"
+        yield f"| {metric} | {given} | {where} |"
     yield ""
 
 

@@ -11,10 +11,20 @@ def errors(estimate, truth, region):
     here = known & np.isfinite(estimate).reshape(*truth.shape[:2], -1).all(-1)
     x, g = estimate[here], truth[here]
     e = x - g
+    if truth.ndim == 3 and truth.shape[2] == 3:
+        return x, g, angles(x, g), int(known.sum() - here.sum())
     if truth.ndim == 3:
         e = np.linalg.norm(e, axis=-1)
         x = g = np.linalg.norm(g, axis=-1).astype(np.float64)
     return x.astype(np.float64), g.astype(np.float64), e, int(known.sum() - here.sum())
+
+
+def angles(x, g):
+    """Degrees between vectors, by half the distance of their tips."""
+    x, g = (v.astype(np.float64) for v in (x, g))
+    x, g = (v / np.linalg.norm(v, axis=-1, keepdims=True) for v in (x, g))
+    half = np.minimum(np.linalg.norm(x - g, axis=-1) / 2, 1)
+    return np.degrees(2 * np.arcsin(half)).astype(np.float32)
 
 
 def positive(x, g, e, missing):
@@ -54,6 +64,15 @@ def bias_deviation(x, g, e, m):
 
 def badpix(x, g, e, m, threshold=1.0):
     return bad_share(np.abs(e) > np.float32(threshold), m)
+
+
+def mean_angle(x, g, e, m):
+    n = e.size + m
+    return (np.sum(e, dtype=np.float64) + 180.0 * m) / n if n else np.nan
+
+
+def within(x, g, e, m, degrees=11.25):
+    return 100.0 - bad_share(~(e < np.float32(degrees)), m)
 
 
 npx = badpix

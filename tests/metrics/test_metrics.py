@@ -23,6 +23,8 @@ CASES = [(name, {}) for name in NAMES] + [
     ("npx", {"threshold": 3}),
     ("mse", {"factor": 100}),
     ("delta", {"ratio": 1.05}),
+    ("within", {"degrees": 3}),
+    ("within", {"degrees": 180}),
     ("quantile", {"percent": 0}),
     ("quantile", {"percent": 100}),
     ("quantile", {"percent": 90}),
@@ -63,6 +65,9 @@ def value(name, estimate, truth, region=None, missing="bad", **params):
         ("epe", {}, [[[3, 4], [0, 0]]], [[[0, 0], [0, 0]]], 2.5),
         ("npx", {"threshold": 5}, [[[3, 4], [6, 0], [NAN, 0]]], [[[0, 0]] * 3], 200 / 3),
         ("fl", {}, [[[84, 0], [105, 0], [14, 0]]], [[[80, 0], [100, 0], [10, 0]]], 100 / 3),
+        ("mean_angle", {}, [[[0, -2, 0], [0, 0, -1], [0, 0, 0]]], [[[0, 0, -1]] * 3], 90.0),
+        ("within", {}, [[[0, -2, 0], [0, 0, -1], [0, 0, 0]]], [[[0, 0, -1]] * 3], 100 / 3),
+        ("within", {"degrees": 90}, [[[0, -2, 0], [0, 0, -1]]], [[[0, 0, -1]] * 2], 50.0),
         ("quantile", {"percent": 50}, [[1, 2, 3, 40]], [[0, 0, 0, 0]], 2.5),
         ("quantile", {"percent": 50, "rule": "floor"}, [[1, 2, 3, 40]], [[0] * 4], 3.0),
         ("quantile", {"percent": 90}, [[0, 1, 2, 3, 4, NAN]], [[0] * 6], 3.6),
@@ -270,7 +275,7 @@ def test_wrong_parameters_are_refused(params, message):
     ("estimate", "truth", "message"),
     [
         (np.zeros((2, 3)), np.zeros((3, 2)), "the estimate is 2x3 but the truth is 3x2"),
-        (np.zeros((2, 3, 3)), np.zeros((2, 3, 3)), "the maps have 3 channels"),
+        (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)), "the maps have 4 channels"),
         (np.zeros(3), np.zeros(3), "the estimate is 3 but the truth is 3"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from depthgauge._registry import unknown
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
-from depthgauge.benchmarks.score_ids import parse_metric
+from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
 from depthgauge.engine.measure import Prepared, lacking, measure
-from depthgauge.engine.pool import summarise
+from depthgauge.engine.pool import pool_spec, summarise
 from depthgauge.engine.prepare import prepare, prepare_truth
 from depthgauge.engine.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
@@ -27,9 +27,13 @@ DEFAULT_METRICS = {
     "disparity": ("badpix:0.5", "badpix:1", "badpix:2", "badpix:4", "mae", "rms", "bias"),
     "depth": ("absrel", "rms", "rmse_log", "silog", "delta:1.25", "mae", "bias"),
     "flow": ("epe", "npx:1", "npx:3", "fl"),
+    "normals": ("mean_angle", "median_angle", "within:11.25", "within:22.5", "within:30"),
+    "boundaries": ("ods", "boundary_ap"),
+    "planes": ("plane_ap", "plane_ap:0.5", "plane_ap:0.75"),
 }
-"""What is shown when no metric is asked for; density and quantiles come with all of them."""
+"""What is shown when no metric is asked for; with maps of numbers come density and quantiles."""
 _ALWAYS = ("quantile:50", "quantile:90", "density")
+_BY_CHANNELS = {2: "flow", 3: "normals"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,8 @@ def score(
         metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only. A
             usual set for the quantity where none is given.
         regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
-        quantity: `disparity`, `depth` or `flow`; by default flow for two channels, else disparity.
+        quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
+            normals for three, else disparity.
         missing: What a missing estimate costs: `bad` or `skip`.
         align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
         estimate_resize: How an estimate of another size is brought to the truth's.
@@ -132,8 +137,9 @@ def prepare_maps(
     items: Mapping[str, Any] | None = None,
 ) -> tuple[Protocol, Prepared]:
     """The protocol that the arguments of `score` make, and the maps as it compares them."""
+    extras: Mapping[str, Any] = {}
     if isinstance(estimate, Estimate):
-        quantity = quantity or estimate.quantity
+        quantity, extras = quantity or estimate.quantity, estimate.extras
         estimate = estimate.values
     ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
     shown = estimate if truth is None else truth
@@ -141,7 +147,8 @@ def prepare_maps(
         quantity = guess_quantity(shown)
     shown_map = _as_map(shown, quantity)
     if quantity is None:
-        quantity = "flow" if shown_map.ndim == 3 else "disparity"
+        channels = shown_map.shape[2] if shown_map.ndim == 3 else 1
+        quantity = _BY_CHANNELS.get(channels, "disparity")
     estimate_map = _as_map(estimate, quantity)
     truth_map = _no_truth(estimate_map, ids) if truth is None else shown_map
     given, named = _split_regions(regions or {}, truth_map)
@@ -158,7 +165,7 @@ def prepare_maps(
     ready = prepare_truth(protocol, truth_map, items or {}, given)
     for name, why in ready.unavailable.items():
         raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
-    prepared = prepare(protocol, estimate_map, ready)
+    prepared = prepare(protocol, Estimate(estimate_map, quantity, extras=extras), ready)
     for spec in protocol.specs:
         if lacks := lacking(prepared, spec):
             needs = ", ".join(lacks)
@@ -171,7 +178,16 @@ def prepare_maps(
 def score_prepared(protocol: Protocol, prepared: Prepared) -> Scores:
     """All scores of a protocol on prepared maps."""
     found = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
-    return Scores(protocol, found)
+    return Scores(protocol, {spec.id: _whole(protocol, spec, found) for spec in protocol.specs})
+
+
+def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> Score:
+    """A score; of one that only a dataset has, that of these two maps as all there is."""
+    score = found[spec.id]
+    if score.level == "sample":
+        return score
+    value = pool_spec(spec, {"": score}, {}, "pixel", protocol.missing).value
+    return replace(score, value=value, level="sample")
 
 
 def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
@@ -200,7 +216,7 @@ def _make_protocol(**fields: Any) -> Protocol:
         "id": "two-maps",
         "version": 1,
         "dataset": NO_DATASET,
-        "pool": "image",
+        "pool": "pixel" if any(map(_of_dataset, fields["scores"])) else "image",
         "estimate": {"range": "none"},
         **fields,
     }
@@ -211,9 +227,14 @@ def _make_protocol(**fields: Any) -> Protocol:
         raise BadScoreId("; ".join(str(problem) for problem in error.problems)) from None
 
 
+def _of_dataset(block: Mapping[str, Any]) -> bool:
+    return METRICS[block["metric"]].level == "dataset"
+
+
 def default_metrics(quantity: str) -> tuple[str, ...]:
     """The usual metrics of a quantity."""
-    return (*DEFAULT_METRICS.get(quantity, ()), *_ALWAYS)
+    more = _ALWAYS if quantity in METRICS["density"].of else ()
+    return (*DEFAULT_METRICS.get(quantity, ()), *more)
 
 
 def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
@@ -224,8 +245,8 @@ def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
         array = array[..., 0]
     if array.ndim not in (2, 3) or not array.size:
         raise WrongShape(
-            f"a map is (height, width), or (height, width, 2) for flow; this one has shape "
-            f"{array.shape}."
+            "a map is (height, width), (height, width, 2) for flow or (height, width, 3) for "
+            f"normals; this one has shape {array.shape}."
         )
     if np.isinf(array).any():
         array = np.where(np.isinf(array), np.float32(np.nan), array)

@@ -27,6 +27,7 @@ from depthgauge.engine.run_folder import (
     write_info,
 )
 from depthgauge.engine.task import GIVEN, Context, Task
+from depthgauge.engine.truth_maps import has_map
 from depthgauge.errors import BadData, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
 from depthgauge.methods.folder import FolderOptions
@@ -244,7 +245,7 @@ def _require_whole(broken: Sequence[str], n: int) -> None:
 
 
 def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
-    known = [s for s in samples if s.truth is not None and protocol.quantity in s.truth]
+    known = [sample for sample in samples if has_map(sample, protocol.quantity)]
     if not known:
         raise NothingScored(
             f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of "

@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from depthgauge.geometry.rigs import normals_from_map
-from depthgauge.types import Map, Rig, Sample, Truth
+from depthgauge.types import Map, Rig, Sample
 
 _SOURCES = ("depth", "disparity")
 
 
 def has_map(sample: Sample, quantity: str) -> bool:
     """Whether a sample's truth holds the quantity, or what it can be made of; nothing is read."""
-    truth = Truth({}) if sample.truth is None else sample.truth
+    truth = sample.truth
+    if truth is None:
+        return False
     if quantity in truth:
         return True
     items: Mapping[str, Any] = ChainMap(truth, sample.inputs)  # type: ignore[arg-type]  # only read

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.judge import Judge, Rules
-from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
+from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Truth
 from depthgauge.units import CHANNELS
 
 _SIZE = (24, 40)
@@ -20,7 +21,11 @@ def warm_up(rules: Rules) -> None:
         return
     sample = _sample(rules)
     with suppress(Exception):  # a region that cannot be had here compiles when it is used
-        Judge(rules).score_map(sample, lambda: _map(rules.protocol, 1))
+        Judge(rules).score_map(sample, lambda: _estimate(rules.protocol))
+
+
+def _estimate(protocol: Protocol) -> Estimate:
+    return Estimate(_map(protocol, 1), protocol.quantity, extras={"focal_px": 40.0})
 
 
 def _map(protocol: Protocol, seed: int) -> np.ndarray:
@@ -32,7 +37,7 @@ def _map(protocol: Protocol, seed: int) -> np.ndarray:
 def _sample(rules: Rules) -> Sample:
     rng = np.random.default_rng(0)
     image = rng.integers(0, 255, (*_SIZE, 3), dtype=np.uint8)
-    truth = {rules.protocol.quantity: _map(rules.protocol, 0)}
+    truth: dict[str, Any] = {rules.protocol.quantity: _map(rules.protocol, 0)}
     if rules.protocol.quantity == "disparity":
         truth["right_disparity"] = truth["disparity"][:, ::-1].copy()
     for name in rules.declared:
@@ -40,4 +45,6 @@ def _sample(rules: Rules) -> Sample:
         truth[name] = values.astype(bool) if name.endswith("_mask") else values
     camera = Camera((40.0, 40.0), (19.5, 11.5), _SIZE[::-1])
     inputs = {"left_image": image, "right_image": image, "rig": Rig({"left": camera}, 0.1)}
+    truth["camera"] = camera
+    truth.setdefault("continuous_labels", np.ones(_SIZE, np.int32))
     return Sample("warm-up", Inputs(inputs), Truth(truth))

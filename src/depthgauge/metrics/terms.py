@@ -51,6 +51,8 @@ class Term:
 
 ABS = Term("abs")
 """|e|"""
+ANGLE = Term("abs", worst=180.0)
+"""|e| of normals: the angle in degrees, of which 180 is the worst"""
 SQUARE = Term("square")
 """e^2"""
 SIGNED = Term("signed")

@@ -1,0 +1,60 @@
+"""The order of depths: which of two points is deeper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from depthgauge.geometry.pairs import DepthPairs, ends_inside
+from depthgauge.metrics._judged import finish_share
+from depthgauge.metrics._metric import metric
+from depthgauge.metrics.moments import same_size
+from depthgauge.types import Map, Mask, State
+from depthgauge.units import Unit
+
+
+@metric(
+    "wkdr",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=("depth",),
+    cite="Chen et al. 2016; Chen et al. 2020, section 6",
+    formula="100 * mean over pairs [sign(estimate A - estimate B) is not the true order]",
+    revision=1,
+    needs=("depth_pairs",),
+    missing_costs="`bad`: a pair with an end that has no estimate is wrong; `skip`: it is left out",
+)
+class Wkdr:
+    """Percentage of pairs of points whose order in depth is wrong.
+
+    Two equal estimates are wrong: no true order is a tie. Counts are numbers of pairs. Of a region,
+    the pairs are judged whose both ends lie in it; a pixel without true depth is in no region but
+    may well be the end of an annotated pair, so it leaves none out.
+
+    >>> import numpy as np
+    >>> import depthgauge as dg
+    >>> pairs = np.array([[0, 0, 1, 0, -1], [2, 0, 1, 0, 1], [0, 0, 3, 0, -1], [1, 0, 3, 0, 1]])
+    >>> s = dg.score([[1, 2, 2, 4]], [[1, 2, 3, 4]], "wkdr", quantity="depth",
+    ...              items={"relative_depth": pairs})
+    >>> s["wkdr@all"].value
+    50.0
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map, truth: Map, region: Mask | None, *, depth_pairs: DepthPairs
+    ) -> State:
+        """How many pairs there are, how many lack an end, how many are wrong."""
+        estimate, truth = same_size(estimate, truth)
+        pairs = depth_pairs[ends_inside(depth_pairs, region, truth)]
+        x_a, y_a, x_b, y_b, order = pairs.T
+        first, second = estimate[y_a, x_a], estimate[y_b, x_b]
+        present = np.isfinite(first) & np.isfinite(second)
+        right = np.sign(first - second)[present] == order[present]
+        count = int(present.sum())
+        return State(count, len(pairs) - count, np.array([float(count - right.sum())]))
+
+    @staticmethod
+    def finish(state: State, *, missing: str) -> float:
+        """Percentage of wrong pairs."""
+        return finish_share(state, missing)

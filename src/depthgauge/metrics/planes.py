@@ -1,0 +1,148 @@
+"""Planes of a picture: how well the estimated ones cover the true ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadScoreId, WrongShape
+from depthgauge.metrics._judged import whole_region
+from depthgauge.metrics._metric import metric
+from depthgauge.metrics._plane_matching import (
+    OVERLAPS,
+    Instances,
+    match_instances,
+    overlaps_of,
+)
+from depthgauge.metrics._surface_numbers import surface_numbers
+from depthgauge.metrics.average_precision import interpolated_precision
+from depthgauge.types import Map, Mask, State, sorted_rows
+from depthgauge.units import Unit
+
+Values = NDArray[np.float64]
+
+
+def _thresholds(overlap: float) -> Values:
+    if overlap > 1:
+        raise BadScoreId(f"plane_ap: overlap is {overlap:g} but must be from 0 to 1.")
+    return np.array([overlap]) if overlap else OVERLAPS
+
+
+def _instances(estimate: Map, truth: Map, inside: Mask, least_px: int) -> Instances:
+    """The instances of a picture as far as they lie in the region.
+
+    True planes that are too small are one crowd: whatever lies on them is nobody's business.
+    """
+    from depthgauge.metrics._plane_kernels import count_shared
+
+    labels = np.where(inside, truth, 0).astype(np.int64)
+    numbers = surface_numbers(labels, inside)
+    pixels = np.bincount(numbers)
+    real = np.zeros(pixels.size, np.bool_)
+    real[numbers] = labels[inside] > 0
+    large = real & (pixels >= least_px)
+    # Column 0 is for what is no plane, the last one for the small ones.
+    columns = np.where(large, np.cumsum(large), np.where(real, large.sum() + 1, 0))
+    n = int(large.sum())
+    places = np.full(truth.shape, -1, np.int64)
+    places[inside] = columns[numbers]
+    shared = np.zeros((estimate.shape[2], n + 2), np.int64)
+    scores = np.zeros(estimate.shape[2])
+    # For an array that cannot be written, numba would compile the kernel a second time.
+    count_shared(np.require(estimate, np.float32, ["C", "W"]), places, shared, scores)
+    seen = shared.sum(axis=1) > 0
+    small = float(pixels[real & ~large].sum())
+    truth_areas = np.append(pixels[large], small).astype(np.float64)
+    crowd = np.arange(n + 1) == n
+    areas = shared[seen].sum(axis=1).astype(np.float64)
+    overlaps = overlaps_of(shared[seen][:, 1:].astype(np.float64), areas, truth_areas, crowd)
+    return Instances(scores[seen], areas, truth_areas, crowd, overlaps)
+
+
+def _as_bits(flags: NDArray[np.bool_]) -> Values:
+    """(T, D) as one number for each D: bit t is threshold t."""
+    return np.asarray(2.0 ** np.arange(len(flags)) @ flags, np.float64)
+
+
+def _check(estimate: Map, truth: Map) -> Map:
+    if truth.ndim != 2 or estimate.ndim not in (2, 3) or estimate.shape[:2] != truth.shape:
+        sizes = ["x".join(str(n) for n in shape) for shape in (estimate.shape, truth.shape)]
+        raise WrongShape(
+            f"the estimate is {sizes[0]} but the truth is {sizes[1]}; planes are a map of ids "
+            "(height, width), their estimate (height, width, instances), of the same size."
+        )
+    return estimate if estimate.ndim == 3 else estimate[..., None]
+
+
+@metric(
+    "plane_ap",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1),
+    of=("planes",),
+    cite="Lin et al. 2014; Chen et al. 2020, section 6.4",
+    formula="mean over overlaps and 101 recalls of the best precision at that recall or above",
+    revision=1,
+    pools=("pixel",),
+    missing_costs=(
+        "`bad`: in a picture without an estimate no plane is found; `skip`: the picture is left "
+        "out. A pixel without one is on no estimated plane"
+    ),
+    level="dataset",
+)
+class PlaneAp:
+    """Average precision of plane instances over a dataset.
+
+    Truth is a map of plane ids (0: none), the estimate has a channel for each instance that holds
+    its confidence at its pixels and 0 elsewhere; instances may overlap. The most confident is
+    matched first, with the free true plane that it overlaps most (intersection over union, inside
+    the region), by at least `overlap`; 0 stands for the mean over 0.5, 0.55 ... 0.95. A second
+    estimate of one plane is wrong. True planes below `least_px` are ignored, with the estimates
+    that lie on them to at least that overlap, and so are estimates that are that small and match
+    nothing. Precision and recall are COCO's, except that estimates of equal confidence are ranked
+    together, whatever their order. Counts are numbers of true planes.
+
+    >>> import numpy as np
+    >>> from depthgauge.metrics import METRICS
+    >>> truth = np.array([[1, 1, 1, 2, 2, 2]], np.float32)
+    >>> both = np.stack([0.9 * (truth == 1), 0.8 * (truth == 2)], axis=-1).astype(np.float32)
+    >>> m, params = METRICS["plane_ap"], {"least_px": 1}
+    >>> m.finish(m.measure(both, truth, **params), **params)
+    1.0
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        overlap: float = 0.0,
+        least_px: int = 100,
+    ) -> State:
+        """Confidence of each estimated plane, and as bits where it is right and where it counts."""
+        estimate = _check(estimate, truth)
+        inside = np.isfinite(truth) & whole_region(region, truth)
+        thresholds = _thresholds(overlap)
+        found = _instances(estimate, truth, inside, max(least_px, 1))
+        # A picture of which nobody said anything is not one without planes.
+        if inside.any() and np.isnan(estimate[inside]).all():
+            return State(0, found.truth_areas.size - 1, rows=np.zeros((0, 3)))
+        matches = match_instances(found, thresholds, area_px=(max(least_px, 1), math.inf))
+        right, counted = _as_bits(matches.right), _as_bits(matches.counted)
+        rows = np.column_stack([matches.scores, right, counted])
+        return State(matches.truths, 0, rows=sorted_rows(rows))
+
+    @staticmethod
+    def finish(state: State, *, missing: str, overlap: float = 0.0, least_px: int = 100) -> float:
+        """The mean over the overlaps."""
+        rows = np.zeros((0, 3)) if state.rows is None else state.rows
+        n = state.count if missing in ("skip", "good") else state.count + state.missing
+        scores, right, counted = rows[:, 0], *(rows[:, k].astype(np.int64) for k in (1, 2))
+        found = []
+        for t in range(_thresholds(overlap).size):
+            used = (counted >> t) & 1 == 1
+            found.append(interpolated_precision(scores[used], (right[used] >> t) & 1 == 1, n))
+        return float(np.mean(found))

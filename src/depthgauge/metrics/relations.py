@@ -1,0 +1,169 @@
+"""How planes stand to each other: whether estimated normals show what is parallel or orthogonal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL, NormalPairs, ends_inside
+from depthgauge.metrics._metric import metric
+from depthgauge.metrics.average_precision import average_precision
+from depthgauge.metrics.moments import same_size
+from depthgauge.types import Map, Mask, State, sorted_rows
+from depthgauge.units import Unit
+
+Values = NDArray[np.float64]
+_CITE = "Chen et al. 2020, section 6.3"
+_NONE = -1.0
+"""Stands for the angle of a pair of which a normal is missing."""
+_COSTS = (
+    "`bad`: a pair with an end that has no normal is never found where it should be, and comes "
+    "first where it should not; `skip`: it is left out"
+)
+_CHOICES = {"negatives": ("neither", "both")}
+
+
+def angles_between(first: Map, second: Map) -> Values:
+    """Angles of two lists of vectors (n, 3) in degrees; NaN where one has no direction.
+
+    >>> float(angles_between(np.array([[0, 0, -2.0]]), np.array([[0, 0.5, 0]]))[0])
+    90.0
+    """
+    a, b = (np.where(np.isfinite(v).all(axis=1, keepdims=True), v, 0.0) for v in (first, second))
+    angle = np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ij,ij->i", a, b))
+    return np.where(a.any(axis=1) & b.any(axis=1), np.degrees(angle), np.nan)
+
+
+class _Relations:
+    """What both relations share."""
+
+    @staticmethod
+    def measure(
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        normal_pairs: NormalPairs,
+        negatives: str = "neither",
+    ) -> State:
+        """Relation, key and estimated angle of each pair."""
+        estimate, truth = same_size(estimate, truth)
+        pairs = normal_pairs[ends_inside(normal_pairs, region, truth)]
+        x_a, y_a, x_b, y_b = pairs[:, :4].T.astype(np.int64)
+        angle = angles_between(estimate[y_a, x_a], estimate[y_b, x_b])
+        present = np.isfinite(angle)
+        rows = np.column_stack([pairs[:, 4], pairs[:, 5], np.where(present, angle, _NONE)])
+        count = int(present.sum())
+        return State(count, len(pairs) - count, rows=sorted_rows(rows))
+
+
+def equal_numbers(rows: Values) -> Values:
+    """The rows (relation, key, ...) with the smallest keys, as many of each relation that occurs.
+
+    >>> rows = np.array([[0, 0.3, 1], [0, 0.2, 2], [1, 0.9, 3]])
+    >>> equal_numbers(rows).tolist()
+    [[0.0, 0.2, 2.0], [1.0, 0.9, 3.0]]
+    """
+    ordered = sorted_rows(np.asarray(rows, np.float64))
+    _, starts, counts = np.unique(ordered[:, 0], return_index=True, return_counts=True)
+    if not counts.size:
+        return ordered
+    kept = np.concatenate([np.arange(counts.min()) + start for start in starts])
+    return np.asarray(ordered[kept], np.float64)
+
+
+def _precision(
+    state: State, relation: int, wrong_by: Callable[[Values], Values], missing: str, negatives: str
+) -> float:
+    """Average precision of a relation; `wrong_by` says how far angles are from it, in degrees."""
+    rows = equal_numbers(np.zeros((0, 3)) if state.rows is None else state.rows)
+    positive = rows[:, 0] == relation
+    used = positive | (rows[:, 0] == NEITHER) | (negatives == "both")
+    lost = rows[:, 2] == _NONE
+    if missing in ("skip", "good"):
+        used, lost = used & ~lost, np.zeros_like(lost)
+    n = int((positive & used).sum())
+    if not n or n == int(used.sum()):
+        return math.nan
+    # One that should not be found and has no normal counts as found with certainty.
+    score = np.where(lost, 2.0, 1.0 - wrong_by(rows[:, 2]) / 180.0)
+    ranked = used & ~(positive & lost)
+    return average_precision(score[ranked], positive[ranked], n)
+
+
+@metric(
+    "ap_parallel",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1),
+    of=("normals",),
+    cite=_CITE,
+    formula="sum (R_n - R_n-1) P_n, pairs ranked by 1 - min(a, 180 - a) / 180, a their angle",
+    revision=1,
+    pools=("pixel",),
+    needs=("normal_pairs",),
+    choices=_CHOICES,
+    missing_costs=_COSTS,
+    level="dataset",
+)
+class ApParallel(_Relations):
+    """How well the angles of estimated normals tell parallel planes from others.
+
+    Pairs of points on planes are ranked by how parallel their estimated normals are; the score is
+    the average precision, over the whole dataset. Of each relation (parallel, orthogonal, neither)
+    that occurs, equally many pairs are used, the same ones for every method. Negatives are pairs
+    that are `neither`, or, with `both`, also the orthogonal ones. Where all normals are alike, the
+    score is the share of positives: 0.5, or a third with `both`.
+
+    >>> import numpy as np
+    >>> from depthgauge.metrics import METRICS
+    >>> normals = np.array([[[0, 0, -1], [0, 0, -1], [0, -1, -1]]], np.float32)
+    >>> pairs = np.array([[0, 0, 1, 0, 1, 0.5], [0, 0, 2, 0, 0, 0.5]])
+    >>> m = METRICS["ap_parallel"]
+    >>> m.finish(m.measure(normals, normals, normal_pairs=pairs))
+    1.0
+    """
+
+    @staticmethod
+    def finish(state: State, *, missing: str, negatives: str = "neither") -> float:
+        """The average precision."""
+        return _precision(state, PARALLEL, lambda a: np.minimum(a, 180.0 - a), missing, negatives)
+
+
+@metric(
+    "ap_orthogonal",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1),
+    of=("normals",),
+    cite=_CITE,
+    formula="sum (R_n - R_n-1) P_n, pairs ranked by 1 - |a - 90| / 180, a their angle",
+    revision=1,
+    pools=("pixel",),
+    needs=("normal_pairs",),
+    choices=_CHOICES,
+    missing_costs=_COSTS,
+    level="dataset",
+)
+class ApOrthogonal(_Relations):
+    """How well the angles of estimated normals tell orthogonal planes from others.
+
+    As `ap_parallel`, ranked by how near the angle is to 90 degrees; `both` adds the parallel pairs
+    to the negatives.
+
+    >>> import numpy as np
+    >>> from depthgauge.metrics import METRICS
+    >>> normals = np.array([[[0, 0, -1], [0, -1, 0], [0, -1, -1]]], np.float32)
+    >>> pairs = np.array([[0, 0, 1, 0, 2, 0.5], [0, 0, 2, 0, 0, 0.5]])
+    >>> m = METRICS["ap_orthogonal"]
+    >>> m.finish(m.measure(normals, normals, normal_pairs=pairs))
+    1.0
+    """
+
+    @staticmethod
+    def finish(state: State, *, missing: str, negatives: str = "neither") -> float:
+        """The average precision."""
+        return _precision(state, ORTHOGONAL, lambda a: np.abs(a - 90.0), missing, negatives)

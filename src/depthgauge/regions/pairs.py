@@ -1,0 +1,65 @@
+"""Pairs of points that ordinal metrics ask about: those that were annotated, else sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from depthgauge.errors import Misuse, Unavailable
+from depthgauge.geometry.pairs import (
+    DepthPairs,
+    NormalPairs,
+    keyed_normal_pairs,
+    sample_depth_pairs,
+    sample_normal_pairs,
+)
+from depthgauge.regions._derived import derived
+from depthgauge.types import Map
+
+
+def _check(*, count: int, seed: int) -> None:
+    if count < 1:
+        raise Misuse(f"count is {count} but must be at least 1")
+    if seed < 0:
+        raise Misuse(f"seed is {seed} but must not be negative")
+
+
+@derived("depth_pairs", needs=("items",), cite="Chen et al. 2016; 2020", check=_check)
+def depth_pairs(
+    truth: Map, *, items: Mapping[str, Any], count: int = 1000, seed: int = 0
+) -> DepthPairs:
+    """Pairs of pixels of which one is deeper.
+
+    Those that the sample comes with (`relative_depth`), all of them; else `count` pairs of its true
+    depth, half of them anywhere and half on one row, drawn by `seed`; never two equal depths.
+    """
+    if "relative_depth" in items:
+        return np.asarray(items["relative_depth"], np.int32).reshape(-1, 5)
+    if "depth" not in items:
+        raise Unavailable(
+            "derived thing 'depth_pairs' needs one of relative_depth, depth; this sample has none "
+            "of them."
+        )
+    return sample_depth_pairs(items["depth"], count, seed)
+
+
+@derived("normal_pairs", needs=("items",), cite="Chen et al. 2020", check=_check)
+def normal_pairs(
+    truth: Map, *, items: Mapping[str, Any], count: int = 100, seed: int = 0
+) -> NormalPairs:
+    """Pairs of pixels on planes that are parallel, orthogonal, or neither.
+
+    Those that the sample comes with (`relative_normals`), all of them; else `count` pairs of each
+    relation, drawn by `seed` on its `planes` whose relations are known (`plane_relations`). Each
+    pair has a key by which a metric takes equal numbers of each relation from a dataset.
+    """
+    if "relative_normals" in items:
+        return keyed_normal_pairs(items["relative_normals"], seed)
+    if "planes" not in items or "plane_relations" not in items:
+        raise Unavailable(
+            "derived thing 'normal_pairs' needs relative_normals, or planes and plane_relations; "
+            "this sample has neither."
+        )
+    return sample_normal_pairs(items["planes"], items["plane_relations"], count, seed)
