@@ -1,0 +1,247 @@
+"""Estimates the way OASIS takes them: `depth/`, `normals/`, `occfold/` and `planar/`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge import io
+from depthgauge._registry import unknown
+from depthgauge.datasets._paths import inside, unsafe
+from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse
+from depthgauge.io import npz_arrays, safe_pickle
+from depthgauge.io.text import read_text
+from depthgauge.types import Estimate, Map
+
+DEPTH, FOCAL = "pred_depth", "pred_focal"
+"""Keys of the public dict."""
+BOUNDARY, OCCLUSION = "boundary", "occlusion"
+"""Arrays of `occfold/<id>.npz`."""
+FOLDERS = {"depth": "depth", "normals": "normals", "boundaries": "occfold", "planes": "planar"}
+_LEAST = float(np.finfo(np.float32).tiny)
+_MOST_INSTANCES = 1000
+_MOST_VALUES = 4 * io.MAX_PIXELS
+
+
+def read_estimate(path: Path, quantity: str) -> Estimate | None:
+    """What a file of the public submission holds; None where it is an ordinary map.
+
+    - depth: a dict with `pred_depth` and `pred_focal` in an .npy file.
+    - normals: an array in a folder called `normals`, with z towards the viewer.
+    - boundaries: `boundary` and `occlusion` of an .npz file.
+    - planes: a text file with a line `PNG label confidence` for each instance, and perhaps four
+      plane parameters, which are kept in `extras["planes"]` as they are.
+
+    Raises:
+        BadFile: It is damaged or holds something else.
+    """
+    suffix = path.suffix.lower()
+    if quantity == "depth" and suffix == ".npy" and safe_pickle.is_object_npy(path):
+        values, focal_px = read_depth_dict(path)
+        return Estimate(_without_infinities(values), quantity, extras={"focal_px": focal_px})
+    if quantity == "normals" and suffix == ".npy" and _is_public(path):
+        normals = io.read_map(path, quantity="normals").copy()
+        normals[..., 2] *= -1
+        return Estimate(normals, quantity)
+    if quantity == "boundaries" and suffix == ".npz":
+        if BOUNDARY in npz_arrays.array_names(path):
+            return Estimate(_read_boundaries(path), quantity)
+        return None
+    if quantity == "planes" and suffix == ".txt":
+        return _read_planes(path)
+    return None
+
+
+def _is_public(path: Path) -> bool:
+    """Whether normals are a submission's; `<id>/normals.npy` is our own, with our axes."""
+    return path.parent.name == FOLDERS["normals"] and path.name != "normals.npy"
+
+
+def read_depth_dict(path: Path) -> tuple[NDArray[Any], float]:
+    """Depth and focal length of the public dict, as they are stored.
+
+    Raises:
+        BadFile: It is another dict, the depth is no map, or the focal length is not positive.
+    """
+    found = safe_pickle.require_dict(path, safe_pickle.load_object_npy(path), (DEPTH, FOCAL))
+    values, focal = found[DEPTH], found[FOCAL]
+    if isinstance(focal, np.ndarray) and focal.size == 1 and focal.dtype.kind in "fiu":
+        focal = focal.reshape(-1)[0].item()
+    if not isinstance(focal, (int, float)) or not 0 < focal < math.inf:
+        shown = f"{focal:g}" if isinstance(focal, (int, float)) else f"a {type(focal).__name__}"
+        raise BadFile(f"{path}: {FOCAL} must be a positive number of px, found {shown}.")
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+        raise BadFile(f"{path}: {DEPTH} must be an array, found a {type(values).__name__}.")
+    shape = tuple(size for size in values.shape if size != 1) if values.ndim > 2 else values.shape
+    if len(shape) != 2 or not values.size:
+        raise BadFile(f"{path}: {DEPTH} must be (H, W), found {values.shape}.")
+    return values.reshape(shape), float(focal)
+
+
+def _without_infinities(values: NDArray[Any]) -> Map:
+    with np.errstate(over="ignore"):
+        found = values.astype(np.float32)
+    return np.where(np.isfinite(found), found, np.float32(np.nan))
+
+
+def _read_boundaries(path: Path) -> Map:
+    found = npz_arrays.read_arrays(path, (BOUNDARY, OCCLUSION))
+    maps = [found[BOUNDARY], found[OCCLUSION]]
+    for name, values in found.items():
+        if values.ndim != 2 or values.shape != maps[0].shape:
+            raise BadFile(
+                f"{path}: {BOUNDARY} and {OCCLUSION} must be maps (H, W) of one size, found "
+                f"'{name}' of {values.shape}."
+            )
+        outside = np.isfinite(values) & ((values < 0) | (values > 1))
+        if outside.any():
+            raise BadFile(
+                f"{path}: '{name}' must be from 0 to 1, found {values[outside].flat[0]:g}."
+            )
+    return np.stack(maps, axis=2)
+
+
+def _read_planes(path: Path) -> Estimate:
+    lines = [line.split() for line in read_text(path, 2**20).split("\n")]
+    instances = [_instance(path, n, cells) for n, cells in enumerate(lines, start=1) if cells]
+    if len(instances) > _MOST_INSTANCES:
+        raise BadFile(
+            f"{path}: names {len(instances)} instances; at most {_MOST_INSTANCES} are read."
+        )
+    if not instances:
+        # No picture says the size; one pixel without a plane stands for all of them.
+        return Estimate(np.zeros((1, 1, 1), np.float32), "planes", extras={"planes": []})
+    first = _read_instance(path, instances[0])
+    if first.size * len(instances) > _MOST_VALUES:
+        raise BadFile(f"{path}: {len(instances)} instances of {first.shape} do not fit in memory.")
+    planes = np.zeros((*first.shape, len(instances)), np.float32)
+    for channel, instance in enumerate(instances):
+        mask = _read_instance(path, instance)
+        if mask.shape != first.shape:
+            raise BadFile(
+                f"{path}: {instance['file']} is {mask.shape[1]}x{mask.shape[0]}, the first is "
+                f"{first.shape[1]}x{first.shape[0]}; all must be of one size."
+            )
+        planes[..., channel] = np.where(mask, max(instance["confidence"], _LEAST), 0.0)
+    return Estimate(planes, "planes", extras={"planes": instances})
+
+
+def _instance(path: Path, number: int, cells: list[str]) -> dict[str, Any]:
+    """One line: the PNG, the label, the confidence, and perhaps the plane."""
+    where = f"{path}, line {number}"
+    if len(cells) not in (3, 7):
+        raise BadFile(
+            f"{where}: expected 'PNG label confidence', perhaps followed by four numbers of the "
+            f"plane, found {len(cells)} words."
+        )
+    name, label, *rest = cells
+    if why := unsafe(name):
+        raise BadFile(f"{where}: the file name '{name[:80]}' is refused: {why}.")
+    try:
+        numbers = [float(word) for word in rest]
+        code = int(label)
+    except ValueError:
+        numbers, code = [math.nan], 0
+    if not all(math.isfinite(value) for value in numbers) or numbers[0] < 0:
+        raise BadFile(
+            f"{where}: expected a whole label, a confidence from 0 on and finite numbers, found "
+            f"'{' '.join(cells[1:])[:80]}'."
+        )
+    return {
+        "file": name,
+        "label": code,
+        "confidence": numbers[0],
+        "parameters": numbers[1:] or None,
+    }
+
+
+def _read_instance(path: Path, instance: dict[str, Any]) -> NDArray[np.bool_]:
+    try:
+        return io.read_mask(inside(path.parent, instance["file"]))
+    except BadData as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+def write_estimate(root: Path, sample_id: str, estimate: Estimate) -> None:
+    """Writes an estimate as it is submitted.
+
+    - depth: `depth/<id>.npy`, a dict with `pred_depth` and `pred_focal` (`extras["focal_px"]`).
+    - normals: `normals/<id>.npy`, z towards the viewer; a missing one is 0.
+    - boundaries: `occfold/<id>.npz` with `boundary` and `occlusion`.
+    - planes: `planar/<id>.txt` and a PNG for each instance that has a pixel.
+
+    Args:
+        root: The folder that holds those folders.
+        sample_id: The image's name without its ending.
+        estimate: In our conventions.
+
+    Raises:
+        DoesNotFit: The estimate is not of the shape that its quantity has, or lacks the focal
+            length.
+    """
+    if estimate.quantity not in _WRITERS:
+        raise unknown("quantity of OASIS", estimate.quantity, tuple(_WRITERS))
+    if "/" in sample_id:
+        raise Misuse(f"sample id '{sample_id}' has a '/': an estimate is one file of a folder.")
+    folder = Path(root) / FOLDERS[estimate.quantity]
+    path = inside(folder, sample_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    _WRITERS[estimate.quantity](path, estimate)
+
+
+def _write_depth(path: Path, estimate: Estimate) -> None:
+    focal = estimate.extras.get("focal_px")
+    if not isinstance(focal, (int, float, np.number)) or not 0 < focal < math.inf:
+        raise DoesNotFit(
+            f"{path}.npy: a submission of depth needs a positive extras['focal_px'], found "
+            f"{focal!r}."
+        )
+    values = _shaped(path, estimate, 2).astype(np.float32)
+    safe_pickle.dump_object_npy(f"{path}.npy", {DEPTH: values, FOCAL: float(focal)})
+
+
+def _write_normals(path: Path, estimate: Estimate) -> None:
+    normals = _shaped(path, estimate, 3, 3).astype(np.float32)
+    normals[~np.isfinite(normals).all(axis=2)] = 0
+    normals[..., 2] *= -1
+    io.write_map(f"{path}.npy", normals, quantity="normals")
+
+
+def _write_boundaries(path: Path, estimate: Estimate) -> None:
+    lines = np.nan_to_num(_shaped(path, estimate, 3, 2), nan=0.0)
+    if lines.min() < 0 or lines.max() > 1:
+        raise DoesNotFit(f"{path}.npz: probabilities are from 0 to 1, found {lines.max():g}.")
+    npz_arrays.write_arrays(f"{path}.npz", {BOUNDARY: lines[..., 0], OCCLUSION: lines[..., 1]})
+
+
+def _write_planes(path: Path, estimate: Estimate) -> None:
+    planes = np.nan_to_num(_shaped(path, estimate, 3), nan=0.0)
+    lines = []
+    for channel in range(planes.shape[2]):
+        mask = planes[..., channel] > 0
+        if mask.any():
+            name = f"{path.name}_{channel:02d}.png"
+            io.write_image(path.with_name(name), mask)
+            # All digits: two instances must not change places when read again.
+            lines.append(f"{name} 1 {float(planes[..., channel].max())!r}\n")
+    io.write_text(f"{path}.txt", "".join(lines))
+
+
+def _shaped(path: Path, estimate: Estimate, axes: int, channels: int | None = None) -> Map:
+    values = np.asarray(estimate.values)
+    if values.ndim != axes or (channels is not None and values.shape[-1] != channels):
+        form = {2: "(H, W)", 3: f"(H, W, {channels or 'N'})"}[axes]
+        raise DoesNotFit(f"{path}: {estimate.quantity} are {form} here, found {values.shape}.")
+    return values
+
+
+_WRITERS = {
+    "depth": _write_depth,
+    "normals": _write_normals,
+    "boundaries": _write_boundaries,
+    "planes": _write_planes,
+}

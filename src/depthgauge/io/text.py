@@ -1,0 +1,26 @@
+"""Text files: whole, decoded, and with one sentence for whatever is wrong with them."""
+
+from __future__ import annotations
+
+from depthgauge.errors import BadFile
+from depthgauge.io._files import AnyPath, opened, read_whole
+
+MOST_BYTES = 2**28
+"""The longest text that is read."""
+
+
+def read_text(path: AnyPath, most_bytes: int = MOST_BYTES) -> str:
+    """The text of a UTF-8 file, without a byte order mark, its lines ending in a newline.
+
+    Raises:
+        BadFile: It is not there, too long, or no text.
+    """
+    with opened(path) as file:
+        body = read_whole(path, file, most_bytes)
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path}: expected text in UTF-8, byte {error.start} is none.") from None
+    if "\0" in text:
+        raise BadFile(f"{path}: expected text, found a NUL character.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
