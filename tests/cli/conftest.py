@@ -171,3 +171,24 @@ def before(_finished, tmp_path) -> Path:
 def skip_benchmark(_finished) -> Path:
     """The benchmark file of the finished run, but missing pixels are left out."""
     return _finished.skip
+
+
+@pytest.fixture(scope="session")
+def annotated(tmp_path_factory) -> Path:
+    """A study of one scene by two simulated people, its dataset, estimates and votes."""
+    from depthgauge.annotate.export import export_records
+    from depthgauge.annotate.simulated_study import write_study
+    from depthgauge.annotate.votes import Vote, append_vote
+
+    root = tmp_path_factory.mktemp("annotated")
+    (scene,) = write_study(root, "planar", annotators=2, size_px=(64, 48))
+    records = [root / "records" / "simulated-1"]
+    export_records(records, root / "images", root / "data", notes=lambda text: None)
+    for person in ("anna", "ben"):
+        folder = root / "estimates" / person / "depth"
+        folder.mkdir(parents=True)
+        # No focal length: `annotate focal` finds one, the benchmark needs --focal.
+        shutil.copy(root / "sensor" / "depth" / f"{scene}.npy", folder)
+    for who in ("carl", "dora"):
+        append_vote(root / "votes.jsonl", Vote(f"simulated-1/{scene}", who, True))
+    return root

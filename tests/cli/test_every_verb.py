@@ -18,7 +18,16 @@ NO_DATA = {"completion": "prints a script for a shell"}
 
 
 @pytest.fixture
-def arguments(finished, before, skip_benchmark, work, labelled_session, monkeypatch, tmp_path):
+def arguments(
+    finished,
+    before,
+    skip_benchmark,
+    work,
+    labelled_session,
+    annotated,
+    monkeypatch,
+    tmp_path,
+):
     """For each verb and subcommand, arguments that make it print something quickly."""
     from depthgauge.synth import stereo_scenes
 
@@ -52,12 +61,17 @@ def arguments(finished, before, skip_benchmark, work, labelled_session, monkeypa
                 *("--out", tmp_path / "session", "--width", "160", "--poses", "1", "--patterns"),
                 *("1", "--projectors", "1", "--no-passive"),
             ],
+            "make oasis-like": [
+                *("--out", tmp_path / "oasis-like", "--scenes", "1", "--annotators", "0"),
+                *("--width", "64", "--height", "64"),
+            ],
             "capture export": [labelled_session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
             "capture distributions": [
                 *(_booster(tmp_path / "scenes"), "--picture", tmp_path / "distributions.png")
             ],
             **{f"capture {step}": [labelled_session] for step in ("run", *STEPS)},
+            **_annotate(tmp_path, annotated),
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],
             "completion": ["bash"],
@@ -65,6 +79,27 @@ def arguments(finished, before, skip_benchmark, work, labelled_session, monkeypa
         return [*verb.split(), *map(str, found[verb])]
 
     return find
+
+
+def _annotate(folder, annotated):
+    """Arguments of `annotate`; `annotated` has records, photographs, a dataset and votes."""
+    record = annotated / "records" / "simulated-1" / "planar-0000.jsonl"
+    tiny = ("--annotators", "1", "--width", "64", "--height", "48")
+    data, people = annotated / "data", annotated / "estimates"
+    images = ("--images", annotated / "images")
+    return {
+        "annotate check": [annotated],
+        "annotate reconstruct": [record, "--out", folder / "surfaces", "--preview"],
+        "annotate export": [record, *images, "--out", folder / "exported", "--overwrite"],
+        "annotate simulate": ["planar", "--out", folder / "study", *tiny],
+        "annotate agreement": [annotated, "--no-rotation", "--size", "64"],
+        "annotate statistics": [annotated, "--out", folder / "statistics.html"],
+        "annotate votes": [annotated / "votes.jsonl"],
+        "annotate human": [
+            *("oasis-depth", "--data", data, "--estimates", people, "--focal", "60")
+        ],
+        "annotate focal": ["oasis-depth", "--data", data, "--estimates", people / "anna"],
+    }
 
 
 def _dataset(folder):

@@ -25,6 +25,7 @@ VERBS = {
     "show": "explain one metric, region, dataset, method or benchmark",
     "make": "make data with exact truth",
     "capture": "from photographs under projected patterns to ground truth",
+    "annotate": "from drawings on a photograph to normals, depth and agreement",
     "dataset": "verify a dataset folder",
     "doctor": "say what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",

@@ -31,7 +31,7 @@ _ASKED = 1.0
 """Stands for the focal length that is looked for: no estimate brings one of a pixel itself."""
 _SHORTEST, _LONGEST = 0.1, 50.0
 """Limits of the search in image widths."""
-_STEPS = 400
+_STEPS, _FLAT = 400, 1e-6
 
 _Floats = NDArray[np.float64]
 
@@ -46,8 +46,9 @@ class BestFocal:
     """Estimates that were used."""
     own: int
     """Estimates left out because they bring a focal length of their own."""
-    at_limit: bool
-    """Whether the error still falls at the end of the search: then it hardly depends on it."""
+    undecided: bool
+    """Whether the data do not tell: the error is the same everywhere (then it is one width of the
+    widest image), or still falls where the search ends."""
     curve: tuple[tuple[float, float], ...]
     """Focal lengths and the error with each."""
 
@@ -61,7 +62,7 @@ class BestFocal:
             "lsiv_root": math.sqrt(max(self.lsiv, 0.0)),
             "samples": self.samples,
             "own": self.own,
-            "at_limit": self.at_limit,
+            "undecided": self.undecided,
             "curve": curve,
         }
 
@@ -169,9 +170,11 @@ def _minimum(sums: _Floats, count: int, widths: tuple[int, int], used: int, own:
     grid = np.linspace(low, high, _STEPS)
     errors = [error(focal) for focal in grid]
     best = int(np.argmin(errors))
-    found, at_limit = grid[best], best in (0, _STEPS - 1)
-    if not at_limit:
+    found, undecided = grid[best], best in (0, _STEPS - 1)
+    if max(errors) - min(errors) <= _FLAT * max(errors):
+        found, undecided = math.log(widths[1]), True
+    elif not undecided:
         bracket = (grid[best - 1], grid[best], grid[best + 1])
         found = minimize_scalar(error, bracket=bracket, method="golden", tol=1e-9).x
     curve = tuple((math.exp(f), e) for f, e in zip(grid[::8], errors[::8], strict=True))
-    return BestFocal(math.exp(found), error(float(found)), used, own, at_limit, curve)
+    return BestFocal(math.exp(found), error(float(found)), used, own, undecided, curve)

@@ -41,13 +41,6 @@ class HumanPerformance:
     samples: Mapping[str, int]
     """How many pictures each person annotated."""
 
-    def better(self, score: str) -> str:
-        """Whether a `lower` or a `higher` value is better, or one near `zero`."""
-        for spec in self.protocol.specs:
-            if spec.id == score:
-                return spec.metric.better
-        return "lower"
-
     def to_json(self) -> dict[str, Any]:
         """Plain data for strict JSON."""
         return {

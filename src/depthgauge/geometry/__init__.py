@@ -23,6 +23,8 @@ from depthgauge.geometry.intrinsics import (
     focal_px,
     scale_camera,
 )
+from depthgauge.geometry.link_system import Linked, LinkSystem
+from depthgauge.geometry.normal_integration import Integrated, integrate_normals
 from depthgauge.geometry.projection import (
     backproject,
     inverse_pose,
@@ -60,6 +62,9 @@ __all__ = [
     "Alignment",
     "Edges",
     "Hits",
+    "Integrated",
+    "LinkSystem",
+    "Linked",
     "RayScene",
     "RectifiedPair",
     "RectifiedView",
@@ -86,6 +91,7 @@ __all__ = [
     "focal_px",
     "front",
     "hessian",
+    "integrate_normals",
     "inverse_pose",
     "left_right_consistent",
     "left_right_unknown",

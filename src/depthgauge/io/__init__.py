@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.io._files import MAX_PIXELS, write_bytes, write_text
 
 if TYPE_CHECKING:
+    from depthgauge.io.glb import write_glb
     from depthgauge.io.image import read_image, read_labels, read_mask, write_image
     from depthgauge.io.light_field_parameters import (
         LightFieldParameters,
@@ -49,6 +50,7 @@ _HOMES = {
     "read_opencv_calibration": "opencv_storage",
     "read_ply": "ply",
     "stored_dtype": "maps",
+    "write_glb": "glb",
     "write_image": "image",
     "write_light_field_parameters": "light_field_parameters",
     "write_map": "maps",
@@ -77,6 +79,7 @@ __all__ = [
     "read_ply",
     "stored_dtype",
     "write_bytes",
+    "write_glb",
     "write_image",
     "write_light_field_parameters",
     "write_map",

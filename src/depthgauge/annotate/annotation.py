@@ -1,0 +1,113 @@
+"""What one person said about one photograph: the nouns of annotation.
+
+Coordinates are pixels (x right, y down, pixel centres at integers), normals are unit vectors in
+camera axes (x right, y down, z forward), so the z of a surface that can be seen is negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Point = tuple[float, float]
+"""x, y in pixels."""
+Vector = tuple[float, float, float]
+"""x, y, z in camera axes."""
+StrokeKind = Literal["occlusion", "fold"]
+Side = Literal["left", "right"]
+"""Of a line, for somebody who walks along it in the image: going right, `right` is below."""
+Shape = Literal["planar", "curved"]
+RelationKind = Literal["parallel", "orthogonal", "neither"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The photograph that is annotated."""
+
+    id: str
+    width_px: int
+    height_px: int
+    sha256: str = ""
+    """Of the file's bytes; empty where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A line that somebody drew: where depth jumps (occlusion) or the normal does (fold)."""
+
+    kind: StrokeKind
+    points_px: tuple[Point, ...]
+    """Two or more; a closed line ends where it begins."""
+    closer: Side | None = None
+    """Which side of an occlusion is closer to the viewer; None for a fold."""
+    smooth: bool = False
+    """Whether the closer surface curves away from the viewer here (a smooth occlusion)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceMark:
+    """Says of the smooth surface around a point whether it is planar or curved."""
+
+    at_px: Point
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class NormalMark:
+    """The normal at a point: the one of a plane, or one of many of a curved surface."""
+
+    at_px: Point
+    normal: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How two planar surfaces stand to each other; both named by the ids of their marks."""
+
+    first: str
+    second: str
+    kind: RelationKind
+
+
+@dataclass(frozen=True, slots=True)
+class Focal:
+    """The focal length of the photograph."""
+
+    focal_px: float
+    source: Literal["exif", "given", "assumed"] = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who annotated, for whom, when and for how long."""
+
+    who: str = ""
+    source: str = ""
+    """Where the annotation comes from: a crowd platform, a company, `simulated` ..."""
+    begun: str = ""
+    """ISO 8601 with time zone; empty where it is not known."""
+    seconds: float = 0.0
+    """Time spent on it."""
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """All that is valid of one image's annotation after the last of its records.
+
+    Strokes, marks, normals and relations have ids, unique within their kind, that never change.
+    """
+
+    picture: Picture
+    focal: Focal
+    must_contain_px: tuple[Point, ...] = ()
+    """Points, chosen beforehand by seed, that the region has to contain."""
+    region_px: tuple[Point, ...] = ()
+    """The polygon of the region of interest; empty: the whole image."""
+    strokes: Mapping[str, Stroke] = field(default_factory=dict)
+    surfaces: Mapping[str, SurfaceMark] = field(default_factory=dict)
+    normals: Mapping[str, NormalMark] = field(default_factory=dict)
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    origin: Origin = Origin()
+    finished: bool = False
+    """Whether the person said that it is done."""

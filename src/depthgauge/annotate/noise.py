@@ -1,0 +1,71 @@
+"""How a simulated annotator errs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorNoise:
+    """What a simulated annotator does less well than the geometry allows; angles are means."""
+
+    normal_deg: float = 0.0
+    """By how much each normal is tilted, each on its own."""
+    common_tilt_deg: float = 0.0
+    """By how much all normals of one annotation are turned together: shape is seen right, its
+    orientation is not."""
+    shared_tilt_deg: float = 0.0
+    """The same, but equal for everybody who annotates this picture: what a picture suggests."""
+    boundary_px: float = 0.0
+    """Standard deviation of the corners of strokes."""
+    missed: float = 0.0
+    """Share of strokes, of those shorter than a tenth of the picture's width, that are forgotten;
+    without a longer one the preview looks wrong."""
+    side_errors: float = 0.0
+    """Share of occlusions whose closer side is said wrong."""
+    gap_px: float = 0.0
+    """Strokes end up to so many pixels too early."""
+    spacing_widths: float = 0.03
+    """Distance between normals on curved surfaces, in widths of the image."""
+    tolerance_px: float = 0.5
+    """How far straight stretches may be from a border."""
+    relation_deg: float = 0.5
+    """Planes within this of parallel or orthogonal are called so."""
+    smallest_px: int = 40
+    """Surfaces of fewer pixels are left out."""
+    thinnest_px: float = 4.0
+    """Surfaces that are nowhere thicker are left out."""
+    region: Literal["whole", "margin", "polygon"] = "whole"
+    """What is annotated: everything, all but a margin, or a polygon around the two points that
+    it must contain."""
+
+
+NONE = AnnotatorNoise()
+"""No error but that lines have corners and normals a density."""
+HUMAN = AnnotatorNoise(
+    normal_deg=8.0,
+    common_tilt_deg=12.0,
+    shared_tilt_deg=40.0,
+    boundary_px=0.8,
+    missed=0.03,
+    side_errors=0.005,
+    gap_px=2.0,
+    spacing_widths=0.06,
+    tolerance_px=1.0,
+    relation_deg=5.0,
+)
+"""As people differ from each other (about 13 degrees) and from a sensor (about 18 degrees)."""
+CAREFUL = AnnotatorNoise(
+    normal_deg=4.0,
+    common_tilt_deg=6.0,
+    shared_tilt_deg=40.0,
+    boundary_px=0.4,
+    gap_px=1.0,
+    spacing_widths=0.04,
+    tolerance_px=0.7,
+    relation_deg=5.0,
+)
+"""Somebody whose own errors are half as large; what the picture suggests misleads all alike."""
+LEVELS = {"none": NONE, "careful": CAREFUL, "human": HUMAN}
+"""By name."""

@@ -1,0 +1,152 @@
+"""The one rotation that brings a person's normals nearest to somebody else's.
+
+People see shape well and its orientation less so: everything they draw leans a little. The search
+here finds the lean (at most 30 degrees), so that what is left is the error of the shape.
+
+Rotations are written as vectors along the axis, as long as the angle in degrees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.types import Map, is_known
+
+LIMIT_DEG = 30.0
+"""The farthest turn that still counts as a lean."""
+_COARSE_DEG, _FINE_DEG = 15.0, 0.5
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The best rotation that was found."""
+
+    vector_deg: tuple[float, float, float]
+    value: float
+    """Of the objective there."""
+    evaluations: int
+
+    @property
+    def angle_deg(self) -> float:
+        """How far it turns."""
+        return math.hypot(*self.vector_deg)
+
+
+def rotation_matrix(vector_deg: Iterable[float]) -> _Floats:
+    """The 3x3 matrix of a rotation (Rodrigues).
+
+    >>> np.round(rotation_matrix((0, 0, 90)) @ [1, 0, 0], 6) + 0.0
+    array([0., 1., 0.])
+    """
+    vector = np.radians(np.asarray(tuple(vector_deg), np.float64))
+    angle = float(np.linalg.norm(vector))
+    x, y, z = vector
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    # sin(a)/a and (1 - cos(a))/a^2, both exact at 0.
+    first, half = np.sinc(angle / math.pi), np.sinc(angle / (2 * math.pi))
+    return np.asarray(np.eye(3) + first * cross + 0.5 * half * half * (cross @ cross))
+
+
+def rotation_vector(matrix: _Floats) -> tuple[float, float, float]:
+    """The rotation of a 3x3 matrix as a vector, 0 to 180 degrees long.
+
+    >>> [round(v, 6) for v in rotation_vector(rotation_matrix((3, -4, 12)))]
+    [3.0, -4.0, 12.0]
+    """
+    from scipy.spatial.transform import Rotation
+
+    x, y, z = np.degrees(Rotation.from_matrix(np.asarray(matrix, np.float64)).as_rotvec())
+    return float(x), float(y), float(z)
+
+
+def rotate_normals(normals: Map, vector_deg: Iterable[float]) -> Map:
+    """All normals (..., 3) turned by one rotation; missing ones stay missing."""
+    turned = np.asarray(normals, np.float64) @ rotation_matrix(vector_deg).T
+    turned[np.isnan(normals).any(axis=-1)] = np.nan
+    return turned.astype(np.float32)
+
+
+def lean_between(moving: Map, fixed: Map, limit_deg: float = LIMIT_DEG) -> tuple[float, ...]:
+    """The rotation with least squared difference between two normal maps, in closed form.
+
+    It minimises what can be seen in the normals alone: a good place to begin the search from.
+
+    Args:
+        moving: (H, W, 3) unit normals that are turned.
+        fixed: (H, W, 3) unit normals.
+        limit_deg: A farther rotation is cut back to this angle.
+    """
+    both = is_known(moving) & is_known(fixed)
+    a, b = moving[both].astype(np.float64), fixed[both].astype(np.float64)
+    u, _, vt = np.linalg.svd(b.T @ a)
+    sign = np.diag([1.0, 1.0, float(np.sign(np.linalg.det(u @ vt)) or 1.0)])
+    vector = np.array(rotation_vector(u @ sign @ vt)) if len(a) else np.zeros(3)
+    return tuple(float(v) for v in _cut(vector, limit_deg))
+
+
+def best_turn(
+    objective: Callable[[tuple[float, float, float]], float],
+    *,
+    starts: Iterable[Iterable[float]] = (),
+    limit_deg: float = LIMIT_DEG,
+    coarse_deg: float = _COARSE_DEG,
+    fine_deg: float = _FINE_DEG,
+) -> Turn:
+    """Minimises a function of a rotation, coarse to fine, within a ball of rotations.
+
+    A grid of the coarse step is tried first, with the given starts and no rotation at all; from
+    the best, steps along the six directions are taken and halved whenever none is better.
+
+    Args:
+        objective: What to minimise; NaN counts as infinitely bad.
+        starts: Rotation vectors, in degrees, that may be near the best one.
+        limit_deg: The longest vector.
+        coarse_deg: Spacing of the grid.
+        fine_deg: The last step.
+
+    Returns:
+        The best rotation; never worse than none.
+    """
+    cache: dict[tuple[float, float, float], float] = {}
+
+    def value(vector: _Floats) -> float:
+        x, y, z = (round(float(v), 9) for v in vector)
+        if (x, y, z) not in cache:
+            found = objective((x, y, z))
+            cache[x, y, z] = math.inf if math.isnan(found) else found
+        return cache[x, y, z]
+
+    first = [np.zeros(3), *(_cut(np.array(tuple(s)), limit_deg) for s in starts)]
+    best = min([*first, *_grid(limit_deg, coarse_deg)], key=value)
+    step = coarse_deg / 2
+    while step >= fine_deg:
+        around = [_cut(best + step * way, limit_deg) for way in _WAYS]
+        nearest = min(around, key=value)
+        if value(nearest) < value(best):
+            best = nearest
+        else:
+            step /= 2
+    x, y, z = (round(float(v), 9) for v in best)
+    return Turn((x, y, z), value(best), len(cache))
+
+
+_WAYS = np.concatenate([np.eye(3), -np.eye(3)])
+
+
+def _grid(limit_deg: float, step_deg: float) -> list[_Floats]:
+    steps = int(limit_deg / step_deg + 1e-9)
+    axis = np.arange(-steps, steps + 1) * step_deg
+    points = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+    return list(points[np.linalg.norm(points, axis=1) <= limit_deg + 1e-9])
+
+
+def _cut(vector: _Floats, limit_deg: float) -> _Floats:
+    length = float(np.linalg.norm(vector))
+    return vector if length <= limit_deg else vector * (limit_deg / length)

@@ -1,0 +1,64 @@
+"""A study with simulated people and an exact sensor, for trying things and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from depthgauge import io
+from depthgauge.annotate.noise import LEVELS
+from depthgauge.annotate.record_folders import RECORDS, SUFFIX
+from depthgauge.annotate.records import write_records
+from depthgauge.annotate.simulate import simulate
+from depthgauge.annotate.studies import SENSOR
+from depthgauge.synth.single_views import make_view
+
+
+def write_study(
+    out: Path,
+    kind: str,
+    *,
+    scenes: int = 1,
+    annotators: int = 3,
+    noise: str = "human",
+    size_px: tuple[int, int] = (320, 240),
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[str, ...]:
+    """Writes scenes as simulated people annotate them, with the exact depth as the sensor's.
+
+    Writing the same again changes nothing; other records of that name are never replaced.
+
+    Args:
+        out: The study's folder (see `annotate.studies`).
+        kind: Of scene: `planar`, `curved`, `mixed` or a room.
+        scenes: How many; the first has the seed.
+        annotators: How many people annotate each.
+        noise: `none`, `careful` or `human`.
+        size_px: Width and height.
+        seed: Of the first scene.
+        progress: Called after each annotation.
+
+    Returns:
+        The ids of the scenes.
+    """
+    made = []
+    for number in range(scenes):
+        view = make_view(kind, seed + number, size_px)
+        made.append(view.id)
+        io.write_image(_place(out / "images" / f"{view.id}.png"), view.image)
+        for quantity in ("depth", "normals"):
+            path = _place(out / SENSOR / quantity / f"{view.id}.npy")
+            io.write_map(path, getattr(view, quantity), quantity=quantity)
+        for person in range(1, annotators + 1):
+            annotation = simulate(view, LEVELS[noise], seed=person)
+            path = _place(out / RECORDS / annotation.origin.who / f"{view.id}{SUFFIX}")
+            write_records(path, annotation)
+            if progress is not None:
+                progress(view.id, number * annotators + person, scenes * annotators)
+    return tuple(made)
+
+
+def _place(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

@@ -1,0 +1,115 @@
+"""Everything that a reconstruction gives, as files in one folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge import io
+from depthgauge.annotate.annotation import Picture
+from depthgauge.annotate.meshes import mesh_of, write_mesh
+from depthgauge.annotate.reconstruct import Reconstruction, reconstruct
+from depthgauge.annotate.records import history
+from depthgauge.annotate.samples import require_size
+from depthgauge.errors import BadFile
+from depthgauge.report.annotate.reconstruction import draw_reconstruction
+
+SCHEMA = 1
+PREVIEW_PX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was made and written."""
+
+    folder: Path
+    size_px: tuple[int, int]
+    focal_px: float
+    continuous: int
+    smooth: int
+    violated: tuple[str, ...]
+    """Ids of strokes whose order does not hold."""
+    notes: tuple[str, ...]
+    residual: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for strict JSON."""
+        return {
+            "schema": SCHEMA,
+            "folder": str(self.folder),
+            "size_px": list(self.size_px),
+            "focal_px": self.focal_px,
+            "continuous_surfaces": self.continuous,
+            "smooth_surfaces": self.smooth,
+            "violated": list(self.violated),
+            "notes": list(self.notes),
+            "residual": self.residual,
+        }
+
+
+def write_reconstruction(
+    record: Path,
+    out: Path,
+    *,
+    image: Path | None = None,
+    seed: int = 0,
+    preview: bool = False,
+) -> Written:
+    """Reconstructs one file of records and writes maps, mesh, points and a picture.
+
+    Args:
+        record: The records.
+        out: The folder; it is made where there is none.
+        image: The photograph.
+        seed: Of the reconstruction.
+        preview: Work on a picture of at most 300 px.
+
+    Raises:
+        BadFile: Records or photograph cannot be read.
+        WrongShape: The photograph is of another size than the annotated one.
+        CannotWrite: The folder cannot be written.
+    """
+    told = history(record)
+    annotation = told.annotation
+    photograph = None if image is None else _photograph(image, annotation.picture)
+    made = reconstruct(annotation, seed=seed, max_side_px=PREVIEW_PX if preview else None)
+    out.mkdir(parents=True, exist_ok=True)
+    io.write_map(out / "depth.npy", made.depth, quantity="depth")
+    io.write_map(out / "normals.npy", made.normals, quantity="normals")
+    _write_labels(out / "labels.npy", made)
+    if np.isfinite(made.depth).any():
+        mesh = mesh_of(made, photograph)
+        write_mesh(out / "mesh.glb", mesh)
+        write_mesh(out / "mesh.ply", mesh)
+        write_mesh(out / "points.ply", replace(mesh, faces=None))
+    draw_reconstruction(out / "picture.png", annotation, made, photograph)
+    parts = made.segmentation
+    return Written(
+        out,
+        made.camera.size_px,
+        made.camera.focal_px[0],
+        int((np.unique(parts.continuous) > 0).sum()),
+        int((np.unique(parts.smooth) > 0).sum()),
+        made.violated,
+        (*told.notes, *made.notes),
+        made.residual,
+    )
+
+
+def _photograph(path: Path, picture: Picture) -> NDArray[np.uint8]:
+    """The annotated photograph as RGB bytes."""
+    image = io.read_image(path)
+    require_size(image, picture)
+    if image.dtype != np.uint8:
+        raise BadFile(f"{path}: expected a photograph with 8 bits a channel, found {image.dtype}.")
+    colours = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
+    return np.asarray(colours, np.uint8)
+
+
+def _write_labels(path: Path, made: Reconstruction) -> None:
+    labels = made.segmentation.smooth.astype(np.float32)
+    io.write_map(path, labels, quantity="labels")

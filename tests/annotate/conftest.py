@@ -1,0 +1,13 @@
+"""A small study with simulated people, made once. Do not write there."""
+
+import pytest
+
+from depthgauge.annotate.simulated_study import write_study
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory):
+    """Two people, two scenes of 80x60, the exact depth as the sensor's."""
+    folder = tmp_path_factory.mktemp("study")
+    write_study(folder, "mixed", scenes=2, annotators=2, size_px=(80, 60))
+    return folder

@@ -1,0 +1,67 @@
+"""Annotations and segmentations that tests draw."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from depthgauge.annotate.annotation import (
+    Annotation,
+    Focal,
+    NormalMark,
+    Picture,
+    Stroke,
+    SurfaceMark,
+)
+from depthgauge.annotate.segmentation import Segmentation
+
+
+def annotation(width, height, focal, **parts):
+    return Annotation(Picture("drawn", width, height), Focal(focal), **parts)
+
+
+def ring(x, y, radius, corners=96):
+    """A closed polygon; walking along it, its inside is to the right."""
+    angles = [2 * math.pi * i / corners for i in range(corners)]
+    points = [(x + radius * math.cos(a), y + radius * math.sin(a)) for a in angles]
+    return (*points, points[0])
+
+
+def ball_before_wall(size=120, focal=150.0, radius=35, **changes):
+    """A ball with a smooth occlusion around it, before a planar wall."""
+    middle = (size - 1) / 2
+    parts = {
+        "strokes": {"ball": Stroke("occlusion", ring(middle, middle, radius), "right", True)},
+        "surfaces": {
+            "wall": SurfaceMark((3, 3), "planar"),
+            "front": SurfaceMark((middle, middle), "curved"),
+        },
+        "normals": {
+            "wall": NormalMark((3, 3), (0.0, 0.0, -1.0)),
+            "front": NormalMark((middle, middle), (0.0, 0.0, -1.0)),
+        },
+    }
+    return annotation(size, size, focal, **{**parts, **changes})
+
+
+def segmentation(
+    smooth, *, kind=None, stroke=None, toward=None, continuous=None, shapes=None, marks=None
+):
+    """A segmentation by hand; whatever is not said is plain."""
+    smooth = np.array(smooth, np.int32)
+    return Segmentation(
+        region=smooth > 0,
+        kind=np.zeros(smooth.shape, np.uint8) if kind is None else np.array(kind, np.uint8),
+        stroke=np.full(smooth.shape, -1, np.int32)
+        if stroke is None
+        else np.array(stroke, np.int32),
+        toward=np.zeros((*smooth.shape, 2), np.float32)
+        if toward is None
+        else np.array(toward, np.float32),
+        continuous=smooth.copy() if continuous is None else np.array(continuous, np.int32),
+        smooth=smooth,
+        shapes=shapes or {},
+        marks=marks or {},
+        notes=(),
+    )
