@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from depthgauge.analysis.make_board import make_board
 from depthgauge.benchmarks.protocol import make_protocol
-from depthgauge.engine.pool import pool_plain
+from depthgauge.engine.pool import Summary, pool_plain
 from depthgauge.engine.record import Entrant, Run, Timing
 from depthgauge.engine.result import Result
 from depthgauge.errors import Misuse, UnknownName
@@ -294,3 +294,22 @@ def test_a_region_that_is_empty_everywhere_is_not_incomplete(build):
     board = make_board(replace(run, results=results))
     assert not [note for note in board.notes if "incomplete" in note]
     assert one_note(board, "No sample has mae@all")
+
+
+def test_a_twin_that_pools_itself_has_no_intervals_and_says_so(build, monkeypatch):
+    from depthgauge.benchmarks.twins import TWINS
+
+    body = {"id": "twin", "version": 1, "dataset": "middlebury-2014", "quantity": "disparity"}
+    protocol = make_protocol({**body, "pool": "image", "twin": "middlebury"}, "twin")
+    monkeypatch.setattr(TWINS["middlebury"], "pool", lambda samples, options: {}, raising=False)
+    results = {}
+    for label in ("a", "b"):
+        score = Score(math.nan, 10, 0, level="dataset")
+        scores = {f"s{i}": {"bad:1@all": score} for i in range(9)}
+        results[label, 0] = Result(protocol, scores, {"bad:1@all": Summary(0.5, 9, 9)})
+    samples = tuple(f"s{i}" for i in range(9))
+    path = build.from_values({"a": {"s": 1.0}}).path
+    board = make_board(Run(path, protocol, (), results, samples, {}, {}), main="bad:1@all")
+    assert board.column("bad:1@all").level == "dataset"
+    assert any("as the original does it" in note for note in board.notes)
+    assert math.isnan(board.rows[0].cells["bad:1@all"].low)

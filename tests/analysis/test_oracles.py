@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from depthgauge.analysis import _stacks
-from depthgauge.analysis.method_maps import least_error, median_difference_map, share_wrong
+from depthgauge.analysis.method_maps import (
+    least_error,
+    median_difference_map,
+    median_error,
+    share_wrong,
+)
 from depthgauge.analysis.oracles import (
     ORACLES,
     per_pixel_best,
@@ -201,3 +206,35 @@ def test_oracles_say_what_they_are():
         assert oracle.id == name
         assert oracle.title
         assert oracle.doc.endswith(".")
+
+
+def directions(*degrees):
+    """A row of normals, tilted to the right by so many degrees; NaN: none."""
+    turn = np.radians(np.array(degrees, np.float64))
+    return np.stack([np.sin(turn), np.zeros_like(turn), -np.cos(turn)], axis=-1)[None]
+
+
+def test_normals_are_compared_by_their_angle_whatever_their_length():
+    truth = directions(0, 0, 0).astype(np.float32)
+    near, far = 9 * directions(10, 50, np.nan), directions(30, 20, 40)
+    best = per_pixel_best([near, far], truth)
+    assert np.allclose(best[0], [near[0, 0], far[0, 1], far[0, 2]])
+    assert least_error([near, far], truth)[0].tolist() == pytest.approx([10, 20, 40], abs=1e-4)
+    assert median_error([near, far], truth)[0].tolist() == pytest.approx([20, 35, 40], abs=1e-4)
+    assert share_wrong([near, far], truth, 25)[0].tolist() == [0.5, 0.5, 1.0]
+    difference = median_difference_map([near, far], truth, 0)
+    assert difference[0, :2].tolist() == pytest.approx([10, -15], abs=1e-4)
+
+
+def test_the_mean_of_normals_is_of_directions():
+    truth = directions(0, 0)
+    mean = per_pixel_mean([7 * directions(20, 20), directions(60, np.nan)], truth)
+    turn = np.degrees(np.arctan2(mean[..., 0], -mean[..., 2]))
+    assert turn[0].tolist() == pytest.approx([40, 20], abs=1e-4)
+
+
+def test_a_normal_without_length_is_missing():
+    truth = directions(0)
+    nothing = np.zeros((1, 1, 3), np.float32)
+    assert np.isnan(least_error([nothing], truth)).all()
+    assert np.isnan(per_pixel_best([nothing], truth)).all()

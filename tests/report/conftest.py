@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from depthgauge.engine.evaluate import gather
 from depthgauge.engine.judge import Outcome
 from depthgauge.engine.measure import Prepared, measure
 from depthgauge.engine.record import THRESHOLDS, Curve, Entrant, Run
+from depthgauge.report.build import build_page
 from depthgauge.report.metric_maps import MetricMaps
 from depthgauge.report.outlines import Outline
 from depthgauge.report.page import (
@@ -29,6 +31,8 @@ from depthgauge.report.page import (
 from depthgauge.report.picture_groups import SampleMaps, draw_sample
 from depthgauge.report.profiles_view import choose_profiles
 from depthgauge.report.radar import radar_of
+
+from .views import run_views, write_views
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -222,3 +226,24 @@ def page(board):
 @pytest.fixture
 def hostile_page(hostile_board):
     return full_page(hostile_board)
+
+
+@pytest.fixture(scope="session")
+def view_runs(tmp_path_factory):
+    """By quantity: a run of three methods on nine made photographs; made when first asked for."""
+    root = tmp_path_factory.mktemp("views")
+    data = write_views(root / "data")
+    made = {}
+
+    def run(quantity):
+        if quantity not in made:
+            made[quantity] = run_views(quantity, root / quantity, data)
+        return made[quantity]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def view_page(view_runs):
+    """By quantity: the page of that run, made once."""
+    return functools.cache(lambda quantity: build_page(view_runs(quantity)))

@@ -103,3 +103,30 @@ def test_a_foreign_script_does_not_run(browser, path):
     page, _ = opened(browser, path)
     assert page.title() != "taken"
     page.context.close()
+
+
+@pytest.mark.parametrize("quantity", ["normals", "boundaries", "planes", "depth"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_pages_of_single_pictures_open(browser, view_pages, quantity, scheme, width):
+    page, trouble = opened(browser, view_pages(quantity), scheme=scheme, width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
+    # One picture of each method that has an estimate, at least.
+    assert page.locator(".gallery .method img").count() >= 2
+    assert trouble == []
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def view_pages(view_page, tmp_path_factory):
+    """The page of each quantity, written once."""
+    root = tmp_path_factory.mktemp("pages")
+
+    def written(quantity):
+        path = root / f"{quantity}.html"
+        if not path.exists():
+            write_report(path, view_page(quantity))
+        return path
+
+    return written

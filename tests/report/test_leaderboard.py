@@ -109,3 +109,12 @@ def test_the_headline_names_the_winner_and_its_ties(board):
     assert headline(higher) == "a and b share the highest delta:1.25@all: 90.000 %."
     nothing = replace(board, rows=(board.rows[2],), main="mae@all")
     assert headline(nothing) == "No method has a complete mae@all: estimates are missing."
+
+
+def test_a_score_of_any_name_is_bounded_as_its_metric_is():
+    cell = Cell(1.0, density=0.5)
+    named = column("mean", "deg")
+    assert show_density(named, cell) == "at 50.0 %"
+    assert show_density(replace(named, name="mean_angle"), cell) == ""
+    assert show_density(replace(named, name="mae"), cell) == "at 50.0 %"
+    assert show_density(replace(column("ap", ""), level="dataset"), cell) == ""

@@ -1,5 +1,6 @@
 """Maps as pictures: colours, sizes, shared scales."""
 
+import html
 from dataclasses import replace
 
 import cv2
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import BadFile
+from depthgauge.report.colour_bar import colour_bar
 from depthgauge.report.colours import colour_table, paint, paint_flow, rgb_of
 from depthgauge.report.map_pictures import (
     encode,
@@ -20,6 +22,7 @@ from depthgauge.report.map_pictures import (
 )
 from depthgauge.report.page import ColourBar, Picture
 from depthgauge.report.pictures import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
+from depthgauge.report.pictures_view import shared_bar
 from depthgauge.report.shrinking import any_of_block, middle_of_block, shrink_errors
 
 from .conftest import NAN, pictures_of
@@ -204,3 +207,24 @@ def test_a_perfect_method_does_not_stretch_the_scale():
     perfect, other = np.zeros((10, 10), np.float32), np.full((10, 10), 0.02, np.float32)
     assert error_bar([perfect, perfect, other], known, "px").high == pytest.approx(0.02)
     assert error_bar([perfect], known, "px").high == 1.0
+
+
+def test_a_few_colours_are_named_one_below_the_other():
+    entries = (("hit & run", "#112233"), ("missed", "#445566"))
+    shown = str(colour_bar(ColourBar(0, 1, "", "entries", entries=entries), "key"))
+    assert shown.count("<rect") == 2
+    assert 'fill="#112233"' in shown
+    assert "hit &amp; run" in shown
+    assert "hit & run: #112233, missed: #445566" in html.unescape(shown)
+
+
+def test_two_sets_of_colours_share_no_bar():
+    bars = [ColourBar(0, 1, "", "entries", entries=((name, "#112233"),)) for name in "ab"]
+    pictures = [Picture(b"", (1, 1), "", bar) for bar in bars]
+    assert shared_bar(pictures) is None
+    assert shared_bar(pictures[:1] * 2) == bars[0]
+
+
+def test_normals_have_the_ball_and_flow_the_wheel():
+    assert value_bar(np.zeros((2, 2, 3), np.float32), "normals", "deg").colours == "normals"
+    assert value_bar(np.zeros((2, 2, 2), np.float32), "flow", "px").colours == "wheel"

@@ -137,3 +137,52 @@ def test_a_twin_says_that_it_is_one():
     words = dict(describe_protocol(BENCHMARKS["middlebury-toolkit"]))
     assert "quirks included" in words["Twin"]
     assert words["Option nan"] == "good"
+
+
+def words_of(quantity, *scores, **keys):
+    body = {"quantity": quantity, "pool": "pixel", "scores": [{"region": "", **s} for s in scores]}
+    return dict(describe_protocol(protocol(**body, **keys)))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "metric", "term", "part"),
+    [
+        ("normals", "mean_angle", "Quantity", "errors are angles"),
+        ("normals", "mean_angle", "Allowed range", "without length counts as missing"),
+        ("boundaries", "ods", "Quantity", "Boundaries. The probability"),
+        ("boundaries", "ods", "Allowed range", "no boundary"),
+        ("boundaries", "ods", "Missing pixels", "said with each metric"),
+        ("boundaries", "ods", "Pooling", "Only the whole dataset has a value"),
+        ("planes", "plane_ap", "Quantity", "Instances of planes"),
+        ("planes", "plane_ap", "Allowed range", "confidence is above 0"),
+        ("depth", "lsiv", "Quantity", "Depth, up to a scale: no score compares it in m."),
+        ("depth", "lsiv", "Focal length", "one without any cannot be scored"),
+        ("depth", "mae", "Quantity", "Depth, in m."),
+        ("depth", "mae", "Allowed range", "not above 0 counts as missing"),
+    ],
+)
+def test_what_is_special_about_single_pictures_is_said(quantity, metric, term, part):
+    assert part in words_of(quantity, {"metric": metric})[term]
+
+
+def test_a_focal_length_for_all_is_said_and_others_do_not_ask_for_one():
+    found = words_of("depth", {"metric": "lsiv"}, estimate={"focal_px": 500})
+    assert found["Focal length"].endswith("one without any gets 500 px, at the truth's size.")
+    assert "Focal length" not in words_of("depth", {"metric": "mae"})
+
+
+def test_scores_of_the_whole_dataset_are_named_beside_others():
+    text = words_of("normals", {"metric": "mean_angle"}, {"metric": "ap_parallel"})["Pooling"]
+    assert text.startswith("All pixels of all samples are merged")
+    assert text.endswith("single samples have none, in: ap_parallel.")
+
+
+def test_a_twin_that_pools_says_so(monkeypatch):
+    from depthgauge.benchmarks.twins import TWINS
+
+    twin = BENCHMARKS["middlebury-toolkit"]
+    assert dict(describe_protocol(twin))["Pooling"].startswith("The plain mean")
+    monkeypatch.setattr(TWINS[twin.twin], "pool", lambda samples, options: {}, raising=False)
+    assert dict(describe_protocol(twin))["Pooling"] == (
+        "All samples are pooled as the original does it."
+    )

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from depthgauge.analysis._sheet import Sheet
 from depthgauge.analysis.board import Row
-from depthgauge.analysis.pooling import INFINITE, MIN_UNITS, NOT_STORED, TOO_FEW
+from depthgauge.analysis.pooling import (
+    INFINITE,
+    MIN_UNITS,
+    NOT_STORED,
+    OF_THE_ORIGINAL,
+    TOO_FEW,
+)
 from depthgauge.analysis.resampling import Draws
 from depthgauge.engine.record import Run
 
@@ -53,6 +59,8 @@ def _about_scores(run: Run, sheets: Sequence[Sheet]) -> Iterator[str]:
     nowhere = [sheet.column.id for sheet in sheets if not sheet.has_values]
     if nowhere:
         yield f"No sample has {_listed(nowhere)}."
+    if whole := [sheet.column.id for sheet in sheets if sheet.column.level == "dataset"]:
+        yield f"Only over the whole dataset, with no value of single samples: {_listed(whole)}."
 
 
 def too_few(sheets: Sequence[Sheet], draws: Draws) -> tuple[str, ...]:
@@ -65,7 +73,9 @@ def too_few(sheets: Sequence[Sheet], draws: Draws) -> tuple[str, ...]:
 def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Iterator[str]:
     n, what = len(draws.units.names), "scenes" if draws.units.scenes else "samples"
     shown = [sheet for sheet in sheets if sheet.has_values]
-    if n < MIN_UNITS:
+    if any(OF_THE_ORIGINAL in sheet.whys for sheet in sheets):
+        yield "All samples are pooled as the original does it, so there are no intervals."
+    elif n < MIN_UNITS:
         yield (
             f"The benchmark has {n} {what}; fewer than {MIN_UNITS} do not show how much scores "
             "vary, so there are no intervals and no tie groups."

@@ -44,10 +44,13 @@ def _column(run: Run, score_id: str) -> Column:
     metric, _, region = score_id.rpartition("@") if "@" in score_id else (score_id, "", "")
     if spec is not None:
         unit = spec.metric.unit_of(run.protocol.quantity, spec.params)
-        return Column(score_id, metric, spec.region, unit, spec.metric.better)
+        better, level, name = spec.metric.better, spec.metric.level, spec.metric.name
+        return Column(score_id, metric, spec.region, unit, better, level, name)
     found = (result.summary.get(score_id) for result in run.results.values())
     unit = next((summary.unit for summary in found if summary is not None), "")
-    return Column(score_id, metric, region, unit, run.protocol.better(score_id))
+    scores = (found.get(score_id) for r in run.results.values() for found in r.samples.values())
+    level = next((score.level for score in scores if score is not None), "sample")
+    return Column(score_id, metric, region, unit, run.protocol.better(score_id), level)
 
 
 def make_sheet(

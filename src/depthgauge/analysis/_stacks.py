@@ -13,6 +13,8 @@ from depthgauge.types import Map
 Stack = Sequence[Map] | NDArray[np.float32]
 """The estimates of M methods of one sample: M maps, or one array (M, H, W[, C])."""
 
+NORMAL = 3
+"""So many channels has a normal, and nothing else that is compared."""
 _BLOCK_BYTES = 1 << 22
 
 
@@ -53,7 +55,13 @@ def _row_blocks(methods: int, truth: Map) -> Iterator[slice]:
 
 
 def absolute_errors(block: Map, truth: Map) -> Map:
-    """(M, h, W): |estimate - truth|, for vectors its length; NaN where either is missing."""
+    """(M, h, W): |estimate - truth|; NaN where either is missing.
+
+    Of vectors it is the length of their difference, of normals (three channels) the angle between
+    them in degrees.
+    """
+    if truth.ndim == 3 and truth.shape[2] == NORMAL:
+        return _angles(block, truth)
     with np.errstate(invalid="ignore", over="ignore"):
         away = block - truth
         if truth.ndim == 2:
@@ -62,6 +70,28 @@ def absolute_errors(block: Map, truth: Map) -> Map:
             errors = np.sqrt(sum(away[..., c] ** 2 for c in range(truth.shape[2])))
     errors[~np.isfinite(errors)] = np.nan
     return np.asarray(errors, np.float32)
+
+
+def _angles(block: Map, truth: Map) -> Map:
+    a, b = block.astype(np.float64), truth.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        across = np.linalg.norm(np.cross(a, b), axis=-1)
+        angle = np.degrees(np.arctan2(across, (a * b).sum(axis=-1)))
+        lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
+    # A normal without length has no direction.
+    return np.where(lengths > 0, angle, np.nan).astype(np.float32)
+
+
+def unit_vectors(values: Map) -> Map:
+    """(..., 3) normals with length 1; NaN where there is no direction.
+
+    >>> unit_vectors(np.array([[0.0, 0.0, -2.0], [0.0, 0.0, 0.0]])).tolist()
+    [[0.0, 0.0, -1.0], [nan, nan, nan]]
+    """
+    length = np.linalg.norm(values, axis=-1, keepdims=True)
+    there = np.isfinite(length) & (length > 0)
+    made = np.divide(values, length, out=np.full(values.shape, np.nan), where=there)
+    return np.asarray(made, np.float32)
 
 
 def known_median(values: Map) -> Map:

@@ -23,6 +23,10 @@ class Column:
     unit: str
     better: str
     """`lower`, `higher` or `zero`."""
+    level: str = "sample"
+    """`dataset`: only all samples together have a value."""
+    name: str = ""
+    """Of the metric in the registry, whatever the score is called; empty for a twin's own ids."""
 
 
 @dataclass(frozen=True, slots=True)

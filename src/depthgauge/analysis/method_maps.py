@@ -1,7 +1,7 @@
 """Maps over the methods of one sample: who is better than the others where, and what is hard.
 
-Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none; errors of vectors
-are end-point errors.
+Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none; errors of flow are
+end-point errors, those of normals angles in degrees.
 """
 
 from __future__ import annotations
@@ -56,5 +56,14 @@ def least_error(estimates: Stack, truth: Map) -> Map:
 
     def work(block: Map, known: Map) -> Map:
         return np.asarray(np.fmin.reduce(absolute_errors(block, known), axis=0))
+
+    return by_blocks(estimates, truth, truth.shape[:2], work)
+
+
+def median_error(estimates: Stack, truth: Map) -> Map:
+    """The median |error| of the methods that have an estimate at a pixel; NaN where none has."""
+
+    def work(block: Map, known: Map) -> Map:
+        return known_median(absolute_errors(block, known))
 
     return by_blocks(estimates, truth, truth.shape[:2], work)

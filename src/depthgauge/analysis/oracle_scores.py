@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from depthgauge.analysis.oracles import ORACLES
+from depthgauge.analysis.oracles import ORACLES, Oracle, oracles_of
+from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.evaluate import gather
 from depthgauge.engine.judge import Outcome
 from depthgauge.engine.maps import RunMaps
@@ -15,6 +16,7 @@ from depthgauge.engine.measure import Prepared, measure
 from depthgauge.engine.result import Result
 from depthgauge.metrics.moments import LARGEST
 
+_PAIRS = ("depth_pairs", "normal_pairs")
 Progress = Callable[[str, int, int], None]
 
 
@@ -22,12 +24,18 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
     """All oracles on all samples, by id; each is made of the methods' estimates as compared.
 
     Samples that no method has an estimate of are scored as ones without an estimate.
+
+    Raises:
+        Unavailable: No oracle makes sense of the protocol's quantity.
     """
     run = maps.run
-    outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in ORACLES}
+    oracles = oracles_of(run.protocol)
+    outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in oracles}
     for done, sample in enumerate(run.samples, start=1):
         found = maps.all_prepared(sample)
-        made = oracle_maps(found) if found else dict.fromkeys(ORACLES, maps.missing(sample))
+        made = dict.fromkeys(oracles, maps.missing(sample))
+        if found:
+            made = oracle_maps(found, oracles)
         for name, prepared in made.items():
             why = "" if found else "no method has an estimate here."
             outcomes[name][sample] = _outcome(maps, prepared, why)
@@ -36,7 +44,9 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
     return {name: gather(run.protocol, each, run.scenes) for name, each in outcomes.items()}
 
 
-def oracle_maps(found: Mapping[str, Prepared]) -> dict[str, Prepared]:
+def oracle_maps(
+    found: Mapping[str, Prepared], oracles: Mapping[str, Oracle] = ORACLES
+) -> dict[str, Prepared]:
     """Each oracle's estimate of one sample, ready to be measured; of one method at least."""
     first = next(iter(found.values()))
     stack = [found[label].allowed for label in sorted(found)]
@@ -48,11 +58,17 @@ def oracle_maps(found: Mapping[str, Prepared]) -> dict[str, Prepared]:
             high=LARGEST,
             alignment=None,
         )
-        for name, oracle in ORACLES.items()
+        for name, oracle in oracles.items()
     }
+
+
+def _can_score(spec: ScoreSpec) -> bool:
+    """Not what pairs of points are asked: they may lie where no truth says which method is best."""
+    return spec.metric.level == "sample" and not set(_PAIRS) & set(spec.metric.needs)
 
 
 def _outcome(maps: RunMaps, prepared: Prepared, why: str) -> Outcome:
     protocol = maps.run.protocol
-    scores = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
+    specs = [spec for spec in protocol.specs if _can_score(spec)]
+    scores = measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
     return Outcome(scores, failed=why)

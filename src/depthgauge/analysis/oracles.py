@@ -13,7 +13,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from depthgauge.analysis._stacks import Stack, absolute_errors, by_blocks, known_median
+from depthgauge.analysis._stacks import (
+    NORMAL,
+    Stack,
+    absolute_errors,
+    by_blocks,
+    known_median,
+    unit_vectors,
+)
+from depthgauge.analysis.comparable import has_pixel_errors
+from depthgauge.benchmarks import Protocol
+from depthgauge.errors import Unavailable
 from depthgauge.types import Map
 
 
@@ -27,10 +37,14 @@ class Oracle:
     """One sentence."""
     make: Callable[[Stack, Map], Map]
     """From the methods' estimates and the truth of one sample to the oracle's estimate."""
+    directions: bool = False
+    """Whether it makes sense of directions, too: there is no median of normals."""
 
 
 def per_pixel_best(estimates: Stack, truth: Map) -> Map:
-    """At each pixel the estimate with the smallest absolute error (vectors: end-point error).
+    """At each pixel the estimate with the smallest absolute error.
+
+    Of flow that is the end-point error, of normals the angle.
 
     A bound on what choosing among these methods could reach. Equal errors: the first in the list.
     NaN where there is no truth, as nothing can be called best there.
@@ -52,11 +66,13 @@ def _best(block: Map, truth: Map) -> Map:
 
 
 def per_pixel_mean(estimates: Stack, truth: Map) -> Map:
-    """At each pixel the mean of all estimates (vectors: of each component)."""
+    """At each pixel the mean of all estimates (vectors: of each component, normals of length 1)."""
     return by_blocks(estimates, truth, truth.shape, _mean)
 
 
 def _mean(block: Map, truth: Map) -> Map:
+    if block.ndim == 4 and block.shape[3] == NORMAL:
+        block = unit_vectors(block)
     known = ~np.isnan(block)
     total = np.where(known, block, 0).sum(axis=0, dtype=np.float64)
     n = known.sum(axis=0)
@@ -102,12 +118,14 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
                 "At each pixel the estimate with the smallest error: what an ideal choice among "
                 "the methods would give.",
                 per_pixel_best,
+                directions=True,
             ),
             Oracle(
                 "per_pixel_mean",
                 "Mean per pixel",
                 "At each pixel the mean of all methods' estimates.",
                 per_pixel_mean,
+                directions=True,
             ),
             Oracle(
                 "per_pixel_median_disparity",
@@ -126,3 +144,18 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
     }
 )
 """By id."""
+
+
+def oracles_of(protocol: Protocol) -> Mapping[str, Oracle]:
+    """The oracles that make sense of a protocol's quantity, by id.
+
+    Raises:
+        Unavailable: None does, because a pixel by itself has no error.
+    """
+    if not has_pixel_errors(protocol):
+        raise Unavailable(
+            f"oracles choose among estimates pixel by pixel, and a pixel of {protocol.quantity} "
+            f"has no error of its own in {protocol.id}; leave them out."
+        )
+    wanted = protocol.quantity == "normals"
+    return {name: each for name, each in ORACLES.items() if each.directions or not wanted}

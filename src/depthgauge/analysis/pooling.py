@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.analysis._drawn_lists import finish_lists, value_at
 from depthgauge.analysis.resampling import Draws, Floats
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.engine.pool import pool_spec
 from depthgauge.metrics import Order
-from depthgauge.types import Score, State, merge_states
+from depthgauge.types import Score, State
 
 MIN_UNITS = 8
 """With fewer, intervals of skewed scores hold clearly less often than they say: 95 % intervals of
@@ -38,8 +39,8 @@ class Replicates:
     units: int
     """How many units have something of this score."""
     why: str = ""
-    """Why there are none: `too few` units, an `incomplete` or `infinite` value, or a state that
-    cannot be merged or was `not stored`."""
+    """Why there are none: `too few` units, an `incomplete` or `infinite` value, a state that
+    cannot be merged or was `not stored`, or a twin that is `pooled as the original does`."""
 
 
 def spec_of(protocol: Protocol, score_id: str) -> ScoreSpec | None:
@@ -103,23 +104,7 @@ def can_merge(spec: ScoreSpec, scores: Mapping[str, Score]) -> bool:
     """Whether the states are at hand; a run folder need not keep every error of a quantile."""
     states = [score.state for score in scores.values()]
     ordered = isinstance(spec.metric.recipe(**spec.params), Order)
-    return all(state is not None and (state.values is not None) == ordered for state in states)
-
-
-def _of_rows(
-    protocol: Protocol, spec: ScoreSpec, filled: Mapping[str, Score], draws: Draws
-) -> Floats:
-    """Rankings have to be made anew for every resample."""
-    states = [score.state for score in filled.values() if score.state is not None]
-    counts = draws.counts[:, draws.units.index(filled)].astype(int)
-    values = []
-    for times in counts:
-        drawn = [state for state, n in zip(states, times, strict=True) for _ in range(n)]
-        found = math.nan
-        if drawn:
-            found = spec.metric.finish(merge_states(drawn), protocol.missing, **spec.params)
-        values.append(found)
-    return np.array(values)
+    return all(state is not None and (state.values is not None or not ordered) for state in states)
 
 
 def _of_scenes(
@@ -141,8 +126,12 @@ def _of_pixels(
     if isinstance(order, Order):
         errors = [state.values for state in states if state.values is not None]
         return _order_statistic(order, errors, draws.counts[:, draws.units.index(filled)])
-    if any(state.rows is not None for state in states):
-        return _of_rows(protocol, spec, filled, draws)
+    if any(state.rows is not None or state.values is not None for state in states):
+        return finish_lists(
+            lambda state: spec.metric.finish(state, protocol.missing, **spec.params),
+            states,
+            draws.counts[:, draws.units.index(filled)],
+        )
     rows = np.array([[state.count, state.missing, *state.sums] for state in states])
     merged = draws.total(draws.units.add_up(filled, rows))
     return np.array(
@@ -173,29 +162,10 @@ def _order_statistic(order: Order, errors: Sequence[NDArray[np.float32]], counts
     sizes = np.array([part.size for part in errors], np.float64)
     totals = [int(n) for n in np.einsum("bs,s->b", counts, sizes)]
     places = np.array([order.indices(n)[:2] if n else (0, 0) for n in totals])
-    low, high = (_error_at(errors, counts, places[:, i]) for i in range(2))
+    low, high = (value_at(errors, counts, places[:, i]) for i in range(2))
     return np.array(
         [
             order.between(float(a), float(b), n) if n else math.nan
             for a, b, n in zip(low, high, totals, strict=True)
         ]
     )
-
-
-def _error_at(
-    errors: Sequence[NDArray[np.float32]], counts: Floats, places: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """The error at a place of each resample's sorted errors, by bisection over all float32."""
-    # The bits of a non-negative float32 grow with its value: 31 halvings find any of them.
-    low = np.zeros(len(places), np.int32)
-    high = np.full(len(places), np.float32(np.inf).view(np.int32))
-    for _ in range(31):
-        middle = low + (high - low) // 2
-        candidate = middle.view(np.float32)
-        below = np.zeros(len(places))
-        for column, part in enumerate(errors):
-            below += counts[:, column] * np.searchsorted(part, candidate, side="right")
-        enough = below > places
-        high = np.where(enough, middle, high)
-        low = np.where(enough, low, middle + 1)
-    return high.view(np.float32)

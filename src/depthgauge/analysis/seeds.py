@@ -7,7 +7,7 @@ and uses each sample's mean over seeds; a *deviation* says how it changes with a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,13 +57,42 @@ def scores_of(run: Run, key: Key, score_id: str) -> dict[str, Score]:
     return {name: samples[name][score_id] for name in sorted(samples) if score_id in samples[name]}
 
 
+def values_alone(
+    run: Run, label: str, score_id: str, samples: Collection[str] | None = None
+) -> dict[str, float]:
+    """What a score of whole datasets would be if each sample were the whole dataset.
+
+    To choose samples and to be looked at: their mean is not the score. Samples in which there is
+    nothing to be found are left out; of the first seed.
+
+    Args:
+        run: With the states of its scores.
+        label: The method.
+        score_id: The score.
+        samples: Those that are wanted; all where it is None.
+    """
+    spec = next((spec for spec in run.protocol.specs if spec.id == score_id), None)
+    seeds = seeds_of(run, label)
+    if spec is None or not seeds:
+        return {}
+    found = {
+        name: spec.metric.finish(score.state, run.protocol.missing, **spec.params)
+        for name, score in scores_of(run, (label, seeds[0]), score_id).items()
+        if score.state is not None and (samples is None or name in samples)
+    }
+    return {name: value for name, value in found.items() if not math.isnan(value)}
+
+
 def sample_values(run: Run, label: str, score_id: str) -> dict[str, float]:
-    """A method's value of each sample, the mean over its seeds; empty regions are left out."""
+    """A method's value of each sample, the mean over its seeds.
+
+    Empty regions are left out, and so are scores that only the whole dataset has.
+    """
     found: dict[str, list[float]] = {}
     seeds = seeds_of(run, label)
     for seed in seeds:
         for name, score in scores_of(run, (label, seed), score_id).items():
-            if score.why != "empty":
+            if score.why not in ("empty", "dataset"):
                 found.setdefault(name, []).append(score.value)
     return {
         name: plain_mean(values) if len(values) == len(seeds) else math.nan

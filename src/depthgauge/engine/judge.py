@@ -23,7 +23,7 @@ from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
 from depthgauge.types import Estimate, Inputs, Map, Sample, Score, Truth
 
-_WITH_CURVES = ("disparity", "depth", "flow")
+_WITH_CURVES = ("disparity", "depth", "flow", "normals")
 _ENDINGS = ("mask", "labels")
 
 

@@ -12,8 +12,7 @@ from depthgauge.errors import DepthgaugeError
 from depthgauge.report.choice import MOST_SAMPLES
 from depthgauge.report.html import write_report
 from depthgauge.report.page import Page
-from depthgauge.report.picture_groups import draw_sample
-from depthgauge.report.sample_maps import sample_maps
+from depthgauge.report.sample_pictures import sample_pictures
 
 Progress = Callable[[str, int, int], None]
 
@@ -47,6 +46,7 @@ def write_all_pictures(
         samples={},
         curves=None,
         stability=None,
+        precision_recall={},
         radar=None,
         scatter={},
         rank_probabilities={},
@@ -58,8 +58,9 @@ def write_all_pictures(
     groups = []
     for done, sample in enumerate(run.samples, start=1):
         try:
-            drawn = sample_maps(maps, page.board, sample, maps.all_prepared(sample))
-            groups.append(draw_sample(drawn))
+            found = maps.all_prepared(sample)
+            curves = page.precision_recall
+            groups.append(sample_pictures(maps, page.board, sample, found, curves=curves))
         except DepthgaugeError as error:
             lost.append(f"There are no pictures of {sample}: {error}")
         if groups and (len(groups) == MOST_SAMPLES or done == len(run.samples)):

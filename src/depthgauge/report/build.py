@@ -10,13 +10,16 @@ from depthgauge.analysis.board import Board
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.oracle_scores import score_oracles
+from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
 from depthgauge.analysis.profiles import Profile
-from depthgauge.analysis.seeds import sample_values
+from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.analysis.stability import rank_probabilities
 from depthgauge.engine.maps import RunMaps
 from depthgauge.engine.record import Run
 from depthgauge.errors import DepthgaugeError
-from depthgauge.report.choice import MOST_SAMPLES, choose_samples
+from depthgauge.report.choice import MOST_SAMPLES, choose_samples, spread_samples
+from depthgauge.report.kinds import kind_of
+from depthgauge.report.leaderboard import SampleValues
 from depthgauge.report.page import (
     Page,
     Provenance,
@@ -24,10 +27,9 @@ from depthgauge.report.page import (
     Scatter,
     start_page,
 )
-from depthgauge.report.picture_groups import draw_sample
 from depthgauge.report.profiles_view import choose_profiles
 from depthgauge.report.radar import radar_of
-from depthgauge.report.sample_maps import sample_maps
+from depthgauge.report.sample_pictures import sample_pictures
 from depthgauge.report.scatter import count_pairs, scatter_edges
 from depthgauge.report.thresholds import curves_of, stability_of
 from depthgauge.types import Map
@@ -79,11 +81,12 @@ def build_page(
     families = degradations(board, run.protocol)
     known = values_of(run)
     values = {row.label: known[row.label] for row in board.rows if row.label in known}
+    curves = precision_recall(run)
     pictures: list[SamplePictures] = []
     scatter: dict[str, Scatter] = {}
     if maps is not None and most_pictures > 0:
-        chosen = choose_samples(board, values, most_pictures)
-        pictures, scatter, lost = _draw(maps, board, chosen, progress)
+        chosen = _chosen(run, board, values, most_pictures)
+        pictures, scatter, lost = _draw(maps, board, chosen, curves, progress)
         notes += lost
     return start_page(
         run.protocol,
@@ -92,6 +95,9 @@ def build_page(
         pictures=tuple(pictures),
         curves=curves_of(run),
         stability=stability_of(run, board),
+        precision_recall={
+            row.label: curves[row.label] for row in board.rows if row.label in curves
+        },
         degradations=families,
         profiles=choose_profiles(board, profiles),
         radar=radar_of(board, degradations=families),
@@ -126,24 +132,40 @@ def _values(run: Run, label: str) -> dict[str, dict[str, float]]:
     return {sample: found[sample] for sample in run.samples if sample in found}
 
 
+def _chosen(
+    run: Run, board: Board, values: SampleValues, most: int
+) -> Mapping[str, tuple[str, ...]]:
+    """Which samples are drawn, and why; where only all have a score, by what each has alone."""
+    main, by = board.main, ""
+    if board.column(main).level == "dataset":
+        by = f"by {main} of single samples"
+        values = {
+            label: {name: {main: value} for name, value in values_alone(run, label, main).items()}
+            for label in values
+        }
+    return choose_samples(board, values, most, by=by) or spread_samples(run.samples, most)
+
+
 def _draw(
     maps: RunMaps,
     board: Board,
     chosen: Mapping[str, tuple[str, ...]],
+    curves: Mapping[str, PrecisionRecall],
     progress: Progress | None,
 ) -> tuple[list[SamplePictures], dict[str, Scatter], list[str]]:
-    edges = scatter_edges(_truths(maps, chosen))
+    plain = kind_of(maps.run.protocol) == "values"
+    edges = scatter_edges(_truths(maps, chosen) if plain else ())
     scatter: dict[str, Scatter] = {}
     pictures: list[SamplePictures] = []
     lost: list[str] = []
     for done, (sample, why) in enumerate(chosen.items(), start=1):
         try:
             found = maps.all_prepared(sample)
-            pictures.append(draw_sample(sample_maps(maps, board, sample, found, why)))
+            pictures.append(sample_pictures(maps, board, sample, found, why, curves))
         except DepthgaugeError as error:
             lost.append(f"There are no pictures of {sample}: {error}")
             continue
-        for label, prepared in found.items():
+        for label, prepared in found.items() if plain else ():
             scatter[label] = count_pairs(
                 prepared.allowed, prepared.truth, edges, scatter.get(label)
             )

@@ -14,6 +14,7 @@ from depthgauge.report.forest import forest_plot
 from depthgauge.report.heat import density_plot
 from depthgauge.report.line_chart import bump_chart, threshold_curves
 from depthgauge.report.page import Page
+from depthgauge.report.precision_recall_chart import precision_recall_chart
 from depthgauge.report.profiles_view import profiles_html
 from depthgauge.report.radar import NORMALISATION, radar_chart
 from depthgauge.report.samples_view import rank_table_html, stability_table_html
@@ -91,6 +92,20 @@ def curves_section(page: Page, styles: Styles) -> Section | None:
     charts = [threshold_curves(page.curves, styles)]
     body = _charts(texts=[text], charts=charts)
     return Section("curves", "Correct pixels by threshold", "Thresholds", body)
+
+
+def precision_recall_section(page: Page, styles: Styles) -> Section | None:
+    """Precision and recall of boundaries over thresholds."""
+    if not page.precision_recall:
+        return None
+    text = (
+        "Each curve goes over the thresholds from which a pixel counts as a boundary, from many "
+        "pixels (right) to few (left). Precision is how many estimated pixels are right, recall "
+        "how many true ones are found, both over the whole dataset. A mark is where their "
+        "harmonic mean F is largest; along a grey line F is the same."
+    )
+    body = _charts(texts=[text], charts=[precision_recall_chart(page.precision_recall, styles)])
+    return Section("precision-recall", "Precision and recall", "Precision", body)
 
 
 def stability_section(page: Page, styles: Styles) -> Section | None:

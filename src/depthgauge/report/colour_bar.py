@@ -41,6 +41,9 @@ def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
     """What is drawn, how far down it goes, and the same in words."""
     if bar.colours == "normals":
         return _ball(), 66.0, "the directions of surfaces, on a ball"
+    if bar.colours == "entries":
+        about = ", ".join(f"{text}: {colour}" for text, colour in bar.entries)
+        return _entries(bar), 10.0 + 16 * len(bar.entries), about
     if bar.colours == "fragments":
         return _swatches(), 38.0, "fragments, each in a colour of its own; dark: not found"
     about = f"from {bar.low:g} to {bar.high:g}{unit_after_number(bar.unit)}"
@@ -110,6 +113,15 @@ def _ball() -> list[Markup]:
         words("a ball in these colours,", 74, 26, "tick"),
         words("seen from the front", 74, 42, "tick"),
     ]
+
+
+def _entries(bar: ColourBar) -> list[Markup]:
+    """A few colours, one below the other, each with its meaning."""
+    parts = []
+    for k, (text, colour) in enumerate(bar.entries):
+        parts.append(tag("rect", x=_PAD, y=4 + 16 * k, width=10, height=10, fill=colour))
+        parts.append(words(text, _PAD + 16, 13 + 16 * k, "tick"))
+    return parts
 
 
 def _swatches() -> list[Markup]:

@@ -15,6 +15,7 @@ from depthgauge.report.chart_sections import (
     curves_section,
     degradation_section,
     forest_section,
+    precision_recall_section,
     profiles_section,
     radar_section,
     scatter_section,
@@ -116,7 +117,7 @@ def _samples(page: Page, styles: Styles) -> Section | None:
 def _pictures(page: Page, styles: Styles) -> Section | None:
     if not page.pictures:
         return None
-    body = pictures_html(page.pictures, page.unit)
+    body = pictures_html(page.pictures, page.unit, page.kind)
     return Section("pictures", "Where the errors are", "Pictures", body)
 
 
@@ -161,6 +162,10 @@ def _provenance(page: Page, styles: Styles) -> Section:
     return Section("provenance", "Where this comes from", "Provenance", body)
 
 
+_OF_VALUES = ("threshold curves", "rank stability", "scatter plots")
+"""What makes sense only where the error of a pixel is a difference of values."""
+
+
 def _absent(page: Page) -> list[str]:
     """One sentence on what a reader may look for in vain."""
     parts: dict[str, object] = {
@@ -171,7 +176,10 @@ def _absent(page: Page) -> list[str]:
         "scatter plots": page.scatter,
         "rank probabilities": page.rank_probabilities,
     }
-    lacking = [name for name, part in parts.items() if not part]
+    unasked = set(_OF_VALUES) if page.kind != "values" else set()
+    if all(column.level == "dataset" for column in page.board.columns):
+        unasked.add("scores of single samples")
+    lacking = [name for name, part in parts.items() if not part and name not in unasked]
     return [f"The run did not keep, so this page does not show: {', '.join(lacking)}."] * bool(
         lacking
     )
@@ -185,6 +193,7 @@ _SECTIONS: tuple[Callable[[Page, Styles], Section | None], ...] = (
     profiles_section,
     pivot_section,
     degradation_section,
+    precision_recall_section,
     curves_section,
     stability_section,
     _samples,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.pooling import MIN_UNITS
 from depthgauge.engine.pool import rank_key
+from depthgauge.errors import Unavailable
 from depthgauge.metrics import METRICS
 from depthgauge.report.formats import Mark, Table, TableCell, TableColumn, TableRow
 from depthgauge.report.tables import show_number, show_share
@@ -57,7 +58,15 @@ def sample_table(
         column: Which score.
         samples: In this order; all that occur where it is None.
         source: Benchmark, version and protocol hash, for a line of its own.
+
+    Raises:
+        Unavailable: Only the whole dataset has this score.
     """
+    if column.level == "dataset":
+        raise Unavailable(
+            f"{column.id} has a value only over the whole dataset, none of single samples; "
+            "choose another score."
+        )
     names = list(samples) if samples is not None else sample_names(values)
     rows = []
     for sample in names:
@@ -148,8 +157,13 @@ def show_density(column: Column, cell: Cell) -> str:
 
 
 def is_unbounded(column: Column) -> bool:
-    """Whether a missing pixel cannot be given a worst value; a twin's own ids go by their unit."""
-    name = column.metric.partition(":")[0]
+    """Whether a missing pixel cannot be given a worst value.
+
+    What only a whole dataset has is bounded; a twin's own ids go by their unit.
+    """
+    if column.level == "dataset":
+        return False
+    name = column.name or column.metric.partition(":")[0]
     return math.isinf(METRICS[name].worst) if name in METRICS else column.unit != "%"
 
 

@@ -102,6 +102,8 @@ def _painted(values: Map, known: Mask, bar: ColourBar) -> Rgb:
 
 def value_bar(truth: Map, quantity: str, unit: str) -> ColourBar:
     """The scale of a sample's truth and all its estimates: what is near is bright."""
+    if quantity == "normals":
+        return ColourBar(0.0, 1.0, "", "normals")
     here = truth[is_known(truth)]
     if truth.ndim == 3:
         longest = float(np.percentile(np.linalg.norm(here, axis=-1), 99)) if here.size else 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,7 @@ def metric_maps(
     protocol: Protocol,
     found: Mapping[str, Prepared],
     scores: Mapping[str, Mapping[str, float]] | None = None,
+    without: Collection[str] = (),
 ) -> Iterator[MetricMaps]:
     """The maps of every metric with a map of its own, one metric after the other.
 
@@ -54,10 +55,11 @@ def metric_maps(
         protocol: Whose metrics.
         found: Estimates of one sample beside the truth, by label.
         scores: Label -> score id -> value of that sample, for the captions.
+        without: Names of metrics that are left out.
     """
     for title, spec in own_maps(protocol).items():
         able = {label: each for label, each in found.items() if not lacking(each, spec)}
-        if not able:
+        if not able or spec.metric.name in without:
             continue
         unit = spec.metric.unit.of(protocol.quantity)
         captions = {label: _caption(label, spec, unit, scores or {}) for label in able}

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from depthgauge.analysis.board import Board, Column
 from depthgauge.analysis.degradation import Degradation, table_columns
+from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.benchmarks import Protocol
+from depthgauge.report.kinds import Kind, kind_of
 from depthgauge.report.leaderboard import SampleValues
 from depthgauge.report.protocol_words import describe_protocol
 
@@ -25,8 +27,8 @@ class ColourBar:
     high: float
     unit: str
     colours: str = "viridis"
-    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`; `wheel` for flow, where `high` is its
-    rim; `normals` and `fragments`, which have no range."""
+    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, `YlOrRd_r`; `wheel` for flow, where
+    `high` is its rim; `normals`, `fragments` and `entries`, which have no range."""
     below: bool = False
     """Some values lie below `low` and have its colour."""
     above: bool = False
@@ -35,6 +37,8 @@ class ColourBar:
     no_truth: bool = False
     aside: str = ""
     """What the grey pixels are that a picture is not about; empty: there are none."""
+    entries: tuple[tuple[str, str], ...] = ()
+    """Of the colours `entries`: what each of a few colours (`#rrggbb`) means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,8 @@ class Page:
     about: str = ""
     quantity: str = ""
     unit: str = ""
+    kind: Kind = "values"
+    """What the maps are like."""
     how: Sequence[tuple[str, str]] = ()
     """What was measured and how: terms and explanations."""
     samples: SampleValues = field(default_factory=dict)
@@ -190,6 +196,8 @@ class Page:
     curves: Curves | None = None
     stability: RankStability | None = None
     radar: Radar | None = None
+    precision_recall: Mapping[str, PrecisionRecall] = field(default_factory=dict)
+    """Of boundaries, by label."""
     scatter: Mapping[str, Scatter] = field(default_factory=dict)
     rank_probabilities: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""
@@ -222,6 +230,7 @@ def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
         version=protocol.version,
         protocol_hash=protocol.hash,
         quantity=protocol.quantity,
+        kind=kind_of(protocol),
         unit=QUANTITY_UNITS.get(protocol.quantity, ""),
         **{**given, **parts},
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from depthgauge.report.kinds import Kind
 from depthgauge.report.map_pictures import (
     error_bar,
     picture_of_image,
@@ -25,7 +26,7 @@ from depthgauge.report.page import (
 )
 from depthgauge.report.picture_rows import best_quarter_row, metric_rows, outlined_row
 from depthgauge.report.scatter import count_pairs, scatter_edges
-from depthgauge.types import Image, Map, Rig, is_known
+from depthgauge.types import Image, Map, Mask, Rig, is_known
 from depthgauge.units import QUANTITY_UNITS
 
 
@@ -36,13 +37,16 @@ class SampleMaps:
     sample: str
     quantity: str
     truth: Map
-    """(H, W) or, of flow, (H, W, 2); NaN where there is none."""
+    """(H, W); of flow (H, W, 2), of normals (H, W, 3); NaN where there is none."""
+    kind: Kind = "values"
     images: Mapping[str, Image] = field(default_factory=dict)
     """By caption: `left image` ..."""
     estimates: Mapping[str, Map] = field(default_factory=dict)
     """By label; NaN where there is none."""
     errors: Mapping[str, Map] = field(default_factory=dict)
     """By label, (H, W), as the metric shows them; NaN where there is no estimate."""
+    judged: Mask | None = None
+    """The pixels that errors are about; all with truth where it is None."""
     error_name: str = "absolute error"
     error_unit: str | None = None
     """The quantity's own where it is None."""
@@ -73,18 +77,27 @@ def draw_sample(maps: SampleMaps) -> SamplePictures:
     unit = own if maps.error_unit is None else maps.error_unit
     known = is_known(maps.truth)
     errors = error_bar(maps.errors.values(), known, unit)
+    if maps.judged is not None:
+        errors = replace(errors, aside="not measured")
     return SamplePictures(
         sample=maps.sample,
         why=maps.why,
         inputs=tuple(picture_of_image(image, name) for name, image in maps.images.items()),
-        truth=picture_of_map(
-            maps.truth, known, value_bar(maps.truth, maps.quantity, own), f"true {maps.quantity}"
-        ),
+        truth=_truth(maps, own),
         together=tuple(_together(maps, errors)),
         methods=tuple(_methods(maps, own, unit, errors)),
         rows=tuple(_rows(maps, own, unit)),
         scatter=_scatter(maps),
     )
+
+
+def _truth(maps: SampleMaps, own: str) -> Picture | None:
+    """The true map; None where there is none, as where only pairs of points are known."""
+    known = is_known(maps.truth)
+    if not known.any():
+        return None
+    bar = value_bar(maps.truth, maps.quantity, own)
+    return picture_of_map(maps.truth, known, bar, f"true {maps.quantity}")
 
 
 def _rows(maps: SampleMaps, own: str, unit: str) -> Iterator[PictureRow]:
@@ -98,6 +111,8 @@ def _rows(maps: SampleMaps, own: str, unit: str) -> Iterator[PictureRow]:
 
 
 def _scatter(maps: SampleMaps) -> dict[str, Scatter]:
+    if maps.kind != "values":
+        return {}
     edges = scatter_edges([maps.truth])
     return {
         label: count_pairs(values, maps.truth, edges) for label, values in maps.estimates.items()
@@ -107,7 +122,8 @@ def _scatter(maps: SampleMaps) -> dict[str, Scatter]:
 def _methods(maps: SampleMaps, own: str, unit: str, errors: ColourBar) -> list[MethodPictures]:
     known = is_known(maps.truth)
     everywhere = known | True
-    values = value_bar(maps.truth, maps.quantity, own)
+    aside = None if maps.judged is None else known & ~maps.judged
+    shared = value_bar(maps.truth, maps.quantity, own)
     differences = signed_bar(maps.median_diffs.values(), known, unit)
     labels = dict.fromkeys((*maps.estimates, *maps.errors, *maps.median_diffs, *maps.notes))
     made = []
@@ -115,6 +131,9 @@ def _methods(maps: SampleMaps, own: str, unit: str, errors: ColourBar) -> list[M
         estimate = maps.estimates.get(label)
         error = maps.errors.get(label)
         difference = maps.median_diffs.get(label)
+        values = shared
+        if maps.kind == "shapes" and estimate is not None:
+            values = value_bar(estimate, maps.quantity, "")
         made.append(
             MethodPictures(
                 label=label,
@@ -123,7 +142,9 @@ def _methods(maps: SampleMaps, own: str, unit: str, errors: ColourBar) -> list[M
                 else picture_of_map(estimate, everywhere, values, "estimate"),
                 error=None
                 if error is None
-                else picture_of_map(error, known, errors, maps.error_name, worst_of_block=True),
+                else picture_of_map(
+                    error, known, errors, maps.error_name, worst_of_block=True, aside=aside
+                ),
                 median_diff=None
                 if difference is None
                 else picture_of_map(

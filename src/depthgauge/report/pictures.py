@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
+from depthgauge.io import write_image
 from depthgauge.report.shrinking import any_of_block, fitting, shrink_errors
 from depthgauge.types import Map, Mask
 
@@ -22,6 +24,8 @@ MISSING_COLOURS = {
     "wheel": "#000000",
     "normals": "#000000",
     "fragments": "#1c1c1c",
+    "YlOrRd_r": "#3f7fd8",
+    "entries": "#1c1c1c",
 }
 NO_TRUTH_COLOUR = "#a6a6a6"
 ASIDE_COLOUR = "#707070"
@@ -85,6 +89,46 @@ def write_error_map(
     beside = make_axes_locatable(axes).append_axes("right", size="4%", pad=0.1)
     bar = figure.colorbar(shown, cax=beside, extend=_extend(here, low, high))
     bar.set_label(unit or "ratio")
+    _save(figure, path)
+
+
+def write_class_map(
+    path: Path, masks: Mapping[str, tuple[Mask, str]], known: Mask, *, title: str
+) -> None:
+    """Draws pixels of a few kinds in plain colours on black.
+
+    Args:
+        path: The PNG to write; its folder is made.
+        masks: By what they are: the pixels and their colour (`#rrggbb`); later ones are on top.
+        known: Where there is truth.
+        title: What is shown.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    size = fitting(known.shape, int(0.8 * _WIDTH_IN * _DPI))
+    figure = Figure(figsize=(_WIDTH_IN, _WIDTH_IN * size[0] / size[1] + 1.0), dpi=_DPI)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.imshow(np.zeros((*size, 3)), interpolation="nearest")
+    layers = {name: (any_of_block(mask, size), colour) for name, (mask, colour) in masks.items()}
+    _paint(axes, {**layers, "no truth": (~any_of_block(known, size), NO_TRUTH_COLOUR)})
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_title(title, fontsize=11, loc="left")
+    _save(figure, path)
+
+
+def write_picture(path: Path, picture: NDArray[np.uint8]) -> None:
+    """Writes an RGB picture as PNG; its folder is made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be written ({error.strerror}).") from error
+    write_image(path, picture)
+
+
+def _save(figure: Any, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, bbox_inches="tight")
@@ -112,7 +156,7 @@ def _paint(axes: Any, layers: dict[str, tuple[Mask, str]]) -> None:
             handles=handles,
             loc="upper left",
             bbox_to_anchor=(0, -0.01),
-            ncols=3,
+            ncols=4,
             frameon=False,
             fontsize=9,
         )

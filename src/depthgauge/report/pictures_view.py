@@ -10,6 +10,7 @@ from markupsafe import Markup
 from depthgauge.report._templates import render
 from depthgauge.report.colour_bar import colour_bar
 from depthgauge.report.heat import data_url, density_plot
+from depthgauge.report.kinds import ABOUT, Kind
 from depthgauge.report.page import ColourBar, Picture, SamplePictures
 
 OPEN_FIRST = 2
@@ -55,11 +56,20 @@ class GroupView:
     rows: Sequence[RowView] = ()
 
 
-def pictures_html(groups: Sequence[SamplePictures], unit: str = "") -> Markup:
-    """All groups, the first ones open; the unit is that of the quantity."""
+def pictures_html(
+    groups: Sequence[SamplePictures], unit: str = "", kind: Kind = "values"
+) -> Markup:
+    """All groups, the first ones open.
+
+    Args:
+        groups: What is shown.
+        unit: That of the quantity.
+        kind: What the maps are like; what is not plain is explained above.
+    """
     views = [_group(group, f"sample{k}", unit) for k, group in enumerate(groups)]
     states = [Markup(" open") if k < OPEN_FIRST else "" for k in range(len(views))]
-    return render("pictures.html.j2", groups=list(zip(views, states, strict=True)))
+    texts = [ABOUT[kind]] if ABOUT[kind] else []
+    return render("pictures.html.j2", texts=texts, groups=list(zip(views, states, strict=True)))
 
 
 def _group(group: SamplePictures, name: str, unit: str) -> GroupView:
@@ -157,5 +167,5 @@ def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
     )
 
 
-def _scale(bar: ColourBar) -> tuple[float, float, str, str]:
-    return bar.low, bar.high, bar.unit, bar.colours
+def _scale(bar: ColourBar) -> tuple[object, ...]:
+    return bar.low, bar.high, bar.unit, bar.colours, bar.entries

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from depthgauge.analysis.comparable import has_pixel_errors
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.protocol import NO_DATASET
 from depthgauge.benchmarks.score_ids import ScoreSpec, format_value
+from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
+from depthgauge.engine.prepare import needs_focal
 from depthgauge.perturbations import EFFECTS, parse_perturbation
 from depthgauge.report.region_words import derived_words, first_paragraph, region_words
 from depthgauge.units import QUANTITY_UNITS
@@ -32,6 +35,19 @@ _POOL = {
     "scene": "Pixels are merged within each scene, then the plain mean over scenes is taken.",
     "pixel": "All pixels of all samples are merged: large samples count more.",
 }
+_POOL_LISTS = "What was counted or ranked in all samples is put together, then scored once."
+_OF_DATASET = "Only the whole dataset has a value, single samples have none, in: {}."
+_RANGES = {
+    "depth": "A depth that is not above 0 counts as missing.",
+    "normals": "The length of a normal means nothing; one without length counts as missing.",
+    "boundaries": "Probabilities are from 0 to 1; a pixel without one is no boundary.",
+    "planes": "A plane is where its confidence is above 0; estimated planes may overlap.",
+}
+_MEANINGS = {
+    "normals": "The direction of the surface at each pixel, towards the viewer; errors are angles.",
+    "boundaries": "The probability of a boundary at each pixel.",
+    "planes": "Instances of planes, each with its pixels and a confidence.",
+}
 _FILL = {
     "background": "with the smaller of the values beside its gap",
     "scanline": "by linear interpolation along its row",
@@ -52,16 +68,17 @@ def describe_protocol(protocol: Protocol) -> Words:
         ("Quantity", _quantity(protocol)),
     ]
     if protocol.twin is not None:
-        return [*words, *_twin(protocol), ("Pooling", _POOL[protocol.pool])]
+        return [*words, *_twin(protocol), ("Pooling", _twin_pooling(protocol))]
     return [
         *words,
         *_accuracy(protocol),
         *region_words(protocol),
         ("Missing pixels", _missing(protocol)),
         ("Allowed range", _range(protocol)),
+        *_focal(protocol),
         ("Alignment", _alignment(protocol)),
         ("Size", _size(protocol)),
-        ("Pooling", _POOL[protocol.pool]),
+        ("Pooling", _pooling(protocol)),
         *_metrics(protocol),
         *derived_words(protocol),
     ]
@@ -85,7 +102,12 @@ def _perturbation(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 def _quantity(protocol: Protocol) -> str:
     unit = QUANTITY_UNITS.get(protocol.quantity, "")
-    return f"{protocol.quantity.replace('_', ' ').capitalize()}{f', in {unit}' if unit else ''}."
+    name = protocol.quantity.replace("_", " ").capitalize()
+    if protocol.quantity in _MEANINGS:
+        return f"{name}. {_MEANINGS[protocol.quantity]}"
+    if not has_pixel_errors(protocol):
+        return f"{name}, up to a scale: no score compares it in {unit}."
+    return f"{name}{f', in {unit}' if unit else ''}."
 
 
 def _accuracy(protocol: Protocol) -> Iterator[tuple[str, str]]:
@@ -111,6 +133,8 @@ def _missing(protocol: Protocol) -> str:
         return "A pixel without an estimate is left out; look at the density beside the score."
     if protocol.missing == "good":
         return "A pixel without an estimate counts as correct, as in the original evaluator."
+    if all(spec.metric.missing_costs for spec in protocol.specs) and protocol.interpolate is None:
+        return "What a pixel without an estimate costs is said with each metric below."
     cost = (
         "costs the worst value of metrics that have one (it is a bad pixel); other metrics are "
         "over the estimated pixels and are shown with the density."
@@ -131,6 +155,8 @@ def _range(protocol: Protocol) -> str:
     if isinstance(protocol.estimate.range, tuple):
         low, high = protocol.estimate.range
         sentences.append(f"An estimate outside {low:g} to {high:g} counts as missing.")
+    elif protocol.quantity in _RANGES:
+        sentences.append(_RANGES[protocol.quantity])
     elif protocol.estimate.range == "inputs":
         sentences.append("An estimate outside the range that methods are given counts as missing.")
     else:
@@ -145,6 +171,33 @@ def _range(protocol: Protocol) -> str:
     if texts:
         sentences.append(f"Truth is scored {' '.join(texts)}.")
     return " ".join(sentences)
+
+
+def _focal(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Whose focal length makes points of estimated depth, where a score needs one."""
+    if not needs_focal(protocol):
+        return
+    given = protocol.estimate.focal_px
+    lacking = "one without any cannot be scored"
+    if given is not None:
+        lacking = f"one without any gets {given:g} px, at the truth's size"
+    yield "Focal length", f"Each estimate brings its own; {lacking}."
+
+
+def _pooling(protocol: Protocol) -> str:
+    """How samples are put together, and which scores single samples do not have."""
+    whole = [spec.id for spec in protocol.specs if spec.metric.level == "dataset"]
+    if not whole:
+        return _POOL[protocol.pool]
+    if len(whole) == len(protocol.specs):
+        return f"{_POOL_LISTS} Only the whole dataset has a value, single samples have none."
+    return f"{_POOL[protocol.pool]} {_OF_DATASET.format(', '.join(whole))}"
+
+
+def _twin_pooling(protocol: Protocol) -> str:
+    if hasattr(TWINS[str(protocol.twin)], "pool"):
+        return "All samples are pooled as the original does it."
+    return _POOL[protocol.pool]
 
 
 def _alignment(protocol: Protocol) -> str:

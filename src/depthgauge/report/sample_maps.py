@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from depthgauge.analysis._stacks import unit_vectors
 from depthgauge.analysis.board import Board
-from depthgauge.analysis.method_maps import least_error, median_difference_map, share_wrong
-from depthgauge.analysis.oracles import per_pixel_median_difference
+from depthgauge.analysis.method_maps import (
+    least_error,
+    median_difference_map,
+    median_error,
+    share_wrong,
+)
 from depthgauge.analysis.practical import threshold_of
-from depthgauge.analysis.seeds import sample_values
+from depthgauge.analysis.seeds import sample_values, values_alone
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.measure import Prepared, lacking
 from depthgauge.engine.record import Run
 from depthgauge.metrics import METRICS
-from depthgauge.report.metric_maps import metric_maps
+from depthgauge.report.kinds import kind_of
+from depthgauge.report.metric_maps import error_map_of, judged_by, metric_maps
 from depthgauge.report.normal_row import rig_of
 from depthgauge.report.outlines import outline_of
 from depthgauge.report.picture_groups import SampleMaps
 from depthgauge.report.tables import show_amount
-from depthgauge.types import Map
+from depthgauge.types import Map, Mask
 from depthgauge.units import QUANTITY_UNITS
 
-_USUAL_THRESHOLD = {"disparity": 2.0, "flow": 3.0, "depth": 0.1}
+_USUAL_THRESHOLD = {"disparity": 2.0, "flow": 3.0, "depth": 0.1, "normals": 11.25}
+_ERRORS = {"flow": "epe", "normals": "mean_angle"}
+_SHOWN_ANYWAY = ("median_angle", "balanced_angle", "lsiv", "lsiv_root")
+"""Metrics whose maps are the errors themselves."""
+_ERROR_NAMES = {"flow": "end-point error", "normals": "angle to the truth"}
 _MEDIAN_NEEDS = 3
 
 
@@ -35,22 +48,28 @@ def sample_maps(
 ) -> SampleMaps:
     """All that is drawn of one sample; methods in the order of the board."""
     protocol = maps.run.protocol
-    quantity = protocol.quantity
-    labels = [row.label for row in board.rows if row.label in found]
+    quantity, kind = protocol.quantity, kind_of(protocol)
     bare = maps.missing(sample)
     truth = bare.truth
-    ordered = {label: found[label] for label in labels}
-    stack = [each.allowed for each in ordered.values()]
+    ordered = {row.label: found[row.label] for row in board.rows if row.label in found}
+    labels = list(ordered)
+    stack = [_drawable(quantity, each.allowed) for each in ordered.values()]
+    errors = _errors(protocol, ordered)
     threshold = _threshold(maps.run, board)
-    several, enough = len(stack) > 1, len(stack) >= _MEDIAN_NEEDS
+    # Where only pairs of points are known, or only shapes, there is nothing to be counted.
+    comparable = kind != "shapes" and bool(bare.known.any())
+    several, enough = comparable and len(stack) > 1, comparable and len(stack) >= _MEDIAN_NEEDS
     return SampleMaps(
         sample=sample,
         quantity=quantity,
+        kind=kind,
         truth=truth,
         images={name.replace("_", " "): image for name, image in maps.images(sample).items()},
         estimates=dict(zip(labels, stack, strict=True)),
-        errors={label: _error(quantity, found[label].allowed, truth) for label in labels},
-        error_name="end-point error" if quantity == "flow" else "absolute error",
+        errors=errors.maps if bare.known.any() else {},
+        judged=errors.judged,
+        error_name=errors.name,
+        error_unit=errors.unit,
         median_diffs={
             label: -median_difference_map(stack, truth, n)
             for n, label in enumerate(labels)
@@ -58,20 +77,53 @@ def sample_maps(
         },
         share_wrong=100 * share_wrong(stack, truth, threshold) if several else None,
         share_wrong_at=f"error above {threshold:g} {QUANTITY_UNITS.get(quantity, '')}".strip(),
-        median_error=_error(quantity, per_pixel_median_difference(stack, truth), truth)
-        if enough
-        else None,
+        median_error=median_error(stack, truth) if enough else None,
         least_error=least_error(stack, truth) if several else None,
-        outline=outline_of(protocol, bare),
+        outline=outline_of(protocol, bare) if kind == "values" else None,
         rig=rig_of(protocol, bare),
-        metric_maps=metric_maps(protocol, ordered, _scores(maps.run, labels, sample)),
-        notes=_notes(maps.run, board, sample),
+        metric_maps=metric_maps(
+            protocol, ordered, _scores(maps.run, labels, sample), without=_SHOWN_ANYWAY
+        ),
+        notes=sample_notes(maps.run, board, sample),
         why=why,
     )
 
 
-def _error(quantity: str, estimate: Map, truth: Map) -> Map:
-    return METRICS["epe" if quantity == "flow" else "mae"].error_map(estimate, truth)
+@dataclass(frozen=True)
+class _Errors:
+    """The errors of all methods, and what they are."""
+
+    maps: Mapping[str, Map]
+    name: str
+    unit: str | None = None
+    """The quantity's own where it is None."""
+    judged: Mask | None = None
+    """The pixels that they are about; all with truth where it is None."""
+
+
+def _errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
+    quantity = protocol.quantity
+    if kind_of(protocol) != "shapes":
+        metric = METRICS[_ERRORS.get(quantity, "mae")]
+        maps = {label: metric.error_map(each.allowed, each.truth) for label, each in found.items()}
+        return _Errors(maps, _ERROR_NAMES.get(quantity, "absolute error"))
+    spec = _shape_spec(protocol)
+    if spec is None or any(lacking(each, spec) for each in found.values()):
+        return _Errors({}, "")
+    maps = {label: error_map_of(each, spec) for label, each in found.items()}
+    judged = judged_by(next(iter(found.values())), spec) if found else None
+    return _Errors(maps, "distance after the best scale of each surface", "std of X", judged)
+
+
+def _shape_spec(protocol: Protocol) -> ScoreSpec | None:
+    """The score whose distances are shown where depth has no other error."""
+    specs = {spec.metric.name: spec for spec in protocol.specs if spec.metric.error_map_with}
+    return specs.get("lsiv_root", specs.get("lsiv"))
+
+
+def _drawable(quantity: str, estimate: Map) -> Map:
+    """The estimate; normals with length 1."""
+    return unit_vectors(estimate) if quantity == "normals" else estimate
 
 
 def _scores(run: Run, labels: Sequence[str], sample: str) -> dict[str, dict[str, float]]:
@@ -91,8 +143,8 @@ def _threshold(run: Run, board: Board) -> float:
     return limits.get(board.main, first)
 
 
-def _notes(run: Run, board: Board, sample: str) -> dict[str, str]:
-    """Each method's score here, or why it failed."""
+def sample_notes(run: Run, board: Board, sample: str) -> dict[str, str]:
+    """By label, in the order of the board: the method's score here, or why it failed."""
     column = board.column(board.main)
     notes = {}
     for row in board.rows:
@@ -101,6 +153,13 @@ def _notes(run: Run, board: Board, sample: str) -> dict[str, str]:
         if sample in row.failed:
             notes[row.label] = f"failed: {row.failed[sample]}"
             continue
-        value = sample_values(run, row.label, board.main).get(sample, math.nan)
-        notes[row.label] = f"{column.metric} {show_amount(value, column.unit)}"
+        if column.level == "sample":
+            value = sample_values(run, row.label, board.main).get(sample, math.nan)
+            notes[row.label] = f"{column.metric} {show_amount(value, column.unit)}"
+            continue
+        alone = values_alone(run, row.label, board.main, [sample])
+        notes[row.label] = "".join(
+            f"{column.metric} {show_amount(value, column.unit)} of this sample alone"
+            for value in alone.values()
+        )
     return notes

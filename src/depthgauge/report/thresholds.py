@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.analysis.board import Board
+from depthgauge.analysis.comparable import has_pixel_errors
 from depthgauge.analysis.curves import CorrectCurve, correct_curves
 from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.resampling import Floats, draw_units
@@ -33,6 +34,8 @@ def own_thresholds(protocol: Protocol) -> list[float]:
 
 def curves_of(run: Run) -> Curves | None:
     """Percentage of correct pixels of every method, over the thresholds at which they change."""
+    if not has_pixel_errors(run.protocol):
+        return None
     found = correct_curves(run, draws=draw_units(run))
     if not found:
         return None
@@ -71,7 +74,8 @@ def _points(curve: CorrectCurve, shown: slice) -> Sequence[CurvePoint]:
 
 def stability_of(run: Run, board: Board) -> RankStability | None:
     """The rank of every method at a few telling thresholds, the protocol's own among them."""
-    if len(run.entrants) < 2 or not any(run.curves.values()):
+    comparable = has_pixel_errors(run.protocol) and len(run.entrants) > 1
+    if not comparable or not any(run.curves.values()):
         return None
     found = rank_stability(run, main=board.main)
     wanted = own_thresholds(run.protocol)

@@ -1,0 +1,20 @@
+"""Whether a protocol's estimates and truths can be compared pixel by pixel."""
+
+from __future__ import annotations
+
+from depthgauge.benchmarks import Protocol
+
+_OF_LINES_AND_INSTANCES = ("boundaries", "planes")
+
+
+def has_pixel_errors(protocol: Protocol) -> bool:
+    """Whether a pixel by itself has an error: how far an estimate is from the truth.
+
+    Lines are matched with lines near by and planes with planes, so a pixel of them has none. Depth
+    has none where no score takes its metres as they are: it is then known up to a scale only.
+    """
+    if protocol.quantity in _OF_LINES_AND_INSTANCES:
+        return False
+    if protocol.quantity != "depth" or protocol.twin is not None:
+        return True
+    return any(spec.metric.recipe(**spec.params) is not None for spec in protocol.specs)

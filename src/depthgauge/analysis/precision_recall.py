@@ -1,0 +1,81 @@
+"""Precision and recall of boundaries over thresholds, of a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.engine.record import Run
+from depthgauge.metrics import METRICS
+from depthgauge.metrics._boundary_curves import rates
+from depthgauge.metrics._matching import COUNTS, threshold_values
+from depthgauge.types import Score
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecall:
+    """One method's curve, from the lowest threshold to the highest."""
+
+    label: str
+    thresholds: Floats
+    recall: Floats
+    precision: Floats
+    f: Floats
+
+    @property
+    def best(self) -> int:
+        """The place of the threshold that is best for the whole dataset."""
+        return int(np.argmax(self.f))
+
+
+def boundary_spec(protocol: Protocol) -> ScoreSpec | None:
+    """The first score that is made of counts of boundaries; None where there is none."""
+    measure = METRICS["ods"].measure_with
+    return next((spec for spec in protocol.specs if spec.metric.measure_with is measure), None)
+
+
+def precision_recall(run: Run) -> dict[str, PrecisionRecall]:
+    """The curve of every method, by label; empty where no boundaries are scored.
+
+    Counts are added over samples, and over seeds where there are several.
+    """
+    spec = boundary_spec(run.protocol)
+    if spec is None:
+        return {}
+    found = {}
+    for label in labels_of(run):
+        scores = [
+            score
+            for seed in seeds_of(run, label)
+            for score in scores_of(run, (label, seed), spec.id).values()
+        ]
+        counts = _added(scores)
+        if counts is not None:
+            found[label] = _curve(label, counts)
+    return found
+
+
+def counts_of(score: Score) -> Floats | None:
+    """(thresholds, 4): true pixels matched, true pixels, estimated pixels matched, estimated."""
+    if score.state is None or score.state.sums.size <= COUNTS:
+        return None
+    # The last four are those at the image's own best threshold.
+    return score.state.sums[:-COUNTS].reshape(-1, COUNTS)
+
+
+def _added(scores: Iterable[Score]) -> Floats | None:
+    found = [counts for score in scores if (counts := counts_of(score)) is not None]
+    return np.sum(found, axis=0) if found else None
+
+
+def _curve(label: str, counts: Floats) -> PrecisionRecall:
+    recall, precision, f = rates(counts)
+    return PrecisionRecall(label, threshold_values(len(counts)), recall, precision, f)

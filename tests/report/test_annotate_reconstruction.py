@@ -1,0 +1,100 @@
+"""Files of a reconstruction, and the picture of it."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from depthgauge.annotate.annotation import (
+    Annotation,
+    Focal,
+    NormalMark,
+    Picture,
+    Stroke,
+    SurfaceMark,
+)
+from depthgauge.annotate.reconstruct import reconstruct
+from depthgauge.annotate.records import write_records
+from depthgauge.errors import BadFile, WrongShape
+from depthgauge.io import read_image, read_map, read_ply, write_image
+from depthgauge.report.annotate.reconstruction import draw_reconstruction
+from depthgauge.report.annotate.reconstruction_files import write_reconstruction
+
+ANNOTATION = Annotation(
+    Picture("two walls", 64, 48),
+    Focal(70.0),
+    strokes={"s": Stroke("occlusion", ((30, 0), (30, 47)), closer="left")},
+    surfaces={"a": SurfaceMark((10, 20), "planar"), "b": SurfaceMark((50, 20), "planar")},
+    normals={
+        "a": NormalMark((10, 20), (0.5, 0.0, -0.8)),
+        "b": NormalMark((50, 20), (-0.5, 0.0, -0.8)),
+    },
+)
+
+
+@pytest.fixture
+def record(tmp_path):
+    write_records(tmp_path / "walls.jsonl", ANNOTATION)
+    return tmp_path / "walls.jsonl"
+
+
+@pytest.fixture
+def photograph(tmp_path):
+    image = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+    write_image(tmp_path / "walls.png", image)
+    return tmp_path / "walls.png"
+
+
+def test_everything_is_written(record, photograph, tmp_path):
+    made = write_reconstruction(record, tmp_path / "out", image=photograph)
+    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    maps = ["depth.npy", "labels.npy", "mesh.glb", "mesh.ply", "normals.npy"]
+    assert files == [*maps, "picture.png", "points.ply"]
+    again = reconstruct(ANNOTATION)
+    depth = read_map(tmp_path / "out" / "depth.npy", quantity="depth")
+    assert np.array_equal(depth, again.depth, equal_nan=True)
+    mesh, points = (read_ply(tmp_path / "out" / f"{n}.ply") for n in ("mesh", "points"))
+    assert len(mesh.points) == len(points.points) == 64 * 48
+    assert mesh.faces is not None
+    assert points.faces is None
+    assert np.array_equal(mesh.colours[0], read_image(photograph)[0, 0])
+    assert (made.continuous, made.smooth, made.size_px) == (2, 2, (64, 48))
+    json.dumps(made.to_json(), allow_nan=False)
+
+
+def test_a_preview_is_small(record, tmp_path):
+    large = replace(ANNOTATION, picture=Picture("x", 900, 600))
+    write_records(tmp_path / "large.jsonl", large)
+    made = write_reconstruction(tmp_path / "large.jsonl", tmp_path / "out", preview=True)
+    assert max(made.size_px) == 300
+
+
+def test_photographs_of_another_kind_are_refused(record, photograph, tmp_path):
+    write_image(photograph, np.zeros((20, 20, 3), np.uint8))
+    with pytest.raises(WrongShape, match="20x20"):
+        write_reconstruction(record, tmp_path / "out", image=photograph)
+    assert not (tmp_path / "out").exists()
+    write_image(photograph, np.zeros((48, 64), np.uint8))  # grey is welcome
+    write_reconstruction(record, tmp_path / "out", image=photograph)
+    photograph.write_text("no picture")
+    with pytest.raises(BadFile):
+        write_reconstruction(record, tmp_path / "other", image=photograph)
+
+
+def test_nothing_drawn_still_gives_a_picture(tmp_path):
+    bare = Annotation(
+        Picture("bare", 40, 30), Focal(40.0), region_px=((50, 50), (60, 50), (60, 60))
+    )
+    write_records(tmp_path / "bare.jsonl", bare)
+    made = write_reconstruction(tmp_path / "bare.jsonl", tmp_path / "out")
+    assert (tmp_path / "out" / "picture.png").is_file()
+    assert made.notes
+
+
+def test_the_picture_shows_lines_in_their_colours(tmp_path):
+    made = reconstruct(ANNOTATION)
+    path = draw_reconstruction(tmp_path / "new" / "p.png", ANNOTATION, made)
+    picture = read_image(path)[..., :3].astype(int)
+    for colour in ((227, 26, 28), (46, 230, 107)):  # occlusion, normal
+        assert (abs(picture - colour).max(axis=-1) < 12).sum() > 20
