@@ -6,7 +6,12 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli import _make_capture_session, _make_light_field, _make_stratified
+from depthgauge.cli import (
+    _make_capture_session,
+    _make_light_field,
+    _make_oasis_like,
+    _make_stratified,
+)
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
 
 
@@ -18,6 +23,7 @@ def command() -> None:
 command.add_command(_make_stratified.command)
 command.add_command(_make_light_field.command)
 command.add_command(_make_capture_session.command)
+command.add_command(_make_oasis_like.command)
 
 
 @command.command("stereo-scenes")
