@@ -63,4 +63,4 @@ def test_a_fresh_figure_is_not_measured_again_unless_forced(tmp_path):
 def test_an_unknown_figure_is_named():
     done = record("no-such")
     assert done.returncode == 2
-    assert "no figure 'no-such'; known: capture, hci4d-twin, light-field" in done.stderr
+    assert "no figure 'no-such'; known: bsds500, capture, hci4d-twin" in done.stderr

@@ -72,7 +72,11 @@ def depth_links(segmentation: Segmentation) -> DepthLinks:
         ahead, behind = _sides(segmentation, axis, first, second)
         along = one & two & (stroke[first] == stroke[second])
         held = (~one | (ahead > 0)) & (~two | (behind > 0))
-        links[axis][first] = same & (held | along | (one & two & (ahead >= 0) & (behind >= 0)))
+        # Where a line ends or bends sharply, its sides say little. Surfaces that meet at an
+        # occlusion and at no fold are never joined there.
+        apart = (one | two) & ~(fold[first] | fold[second]) & (smooth[first] != smooth[second])
+        meet = held | along | (one & two & (ahead >= 0) & (behind >= 0))
+        links[axis][first] = same & ~apart & meet
         bent = links[axis][first] & (smooth[first] != smooth[second])
         share = 0.5 + 0.5 * fold[second] - 0.5 * fold[first]
         folds[axis][first] = np.where(bent, share, np.nan)

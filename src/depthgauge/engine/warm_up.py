@@ -13,6 +13,7 @@ from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Truth
 from depthgauge.units import CHANNELS
 
 _SIZE = (24, 40)
+_CHANNELS = {**CHANNELS, "boundaries": 2}
 
 
 def warm_up(rules: Rules) -> None:
@@ -29,9 +30,10 @@ def _estimate(protocol: Protocol) -> Estimate:
 
 
 def _map(protocol: Protocol, seed: int) -> np.ndarray:
-    channels = CHANNELS.get(protocol.quantity) or 1
+    channels = _CHANNELS.get(protocol.quantity, 1)
     shape = _SIZE if channels == 1 else (*_SIZE, channels)
-    return np.random.default_rng(seed).uniform(1.0, 8.0, shape).astype(np.float32)
+    high = 1.0 if protocol.quantity == "boundaries" else 8.0  # those are probabilities
+    return np.random.default_rng(seed).uniform(high / 8, high, shape).astype(np.float32)
 
 
 def _sample(rules: Rules) -> Sample:

@@ -1,0 +1,369 @@
+"""Boundaries found: precision and recall over thresholds, matched pixel by pixel.
+
+All of them are of a whole dataset: counts of all images are added, threshold by threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import BadEstimate, BadScoreId, WrongShape
+from depthgauge.metrics._boundary_curves import (
+    average_precision,
+    best_point,
+    best_threshold,
+    rates,
+    recall_at_half,
+)
+from depthgauge.metrics._matching import COUNTS, count_curve, least_codes, match_pixels
+from depthgauge.metrics._metric import metric
+from depthgauge.types import Map, Mask, State, is_known
+from depthgauge.units import Unit
+
+CHOICES = {"classes": ("annotators", "occlusion_fold"), "nms": ("none", "dollar")}
+MISSING_COSTS = "a pixel without an estimate is no boundary, so true ones around it are missed"
+NOTHING, HIT, FALSE_ALARM, MISSED = range(4)
+"""What the pictures of these metrics show at a pixel."""
+
+_ROUNDING = 1e-4
+"""How far beyond 0 and 1 a probability may be, after arithmetic in float32."""
+
+Codes = NDArray[np.uint8]
+
+
+def _codes(estimate: Map, region: Mask, nms: str) -> Codes:
+    """Probabilities as 8-bit codes, 0 outside the region and where there is no estimate."""
+    from depthgauge.geometry.edge_maps import thin_edges
+
+    known = np.isfinite(estimate)
+    values = np.where(known, estimate, np.float32(0))
+    if values.size and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
+        raise BadEstimate(
+            "boundaries are probabilities from 0 to 1, this estimate holds values from "
+            f"{values.min():g} to {values.max():g}; divide codes by their largest, 255."
+        )
+    if nms == "dollar":
+        values = thin_edges(values)
+    codes = np.floor(np.clip(values, 0, 1) * np.float32(255) + np.float32(0.5))
+    return np.where(region, codes, 0).astype(np.uint8)
+
+
+def _pairs(
+    estimate: Map, truth: Map, region: Mask | None, classes: str, nms: str
+) -> Iterator[tuple[Codes, list[Mask]]]:
+    """What is matched with what: codes, and the truths of one or more annotators."""
+    judged = is_known(truth) if region is None else is_known(truth) & region
+    channels = _channels(truth)
+    found = _channels(estimate)
+    if found[0].shape != judged.shape:
+        raise WrongShape(
+            f"an estimate of boundaries is {found[0].shape}, its truth {judged.shape}; "
+            "both must have the same size."
+        )
+    marked = [(channel > 0) & judged for channel in channels]
+    codes = _codes(found[0], judged, nms)
+    if classes == "annotators":
+        yield codes, marked
+        return
+    if len(found) != 2 or len(marked) != 2:
+        raise BadEstimate(
+            "boundaries with classes have two channels, the probability of a boundary and that it "
+            f"is an occlusion; the estimate has {len(found)}, the truth {len(marked)}."
+        )
+    occlusion = found[1] >= np.float32(0.5)
+    yield np.where(occlusion, codes, np.uint8(0)), marked[:1]
+    yield np.where(occlusion, np.uint8(0), codes), marked[1:]
+
+
+def _channels(values: Map) -> list[Map]:
+    return [values] if values.ndim == 2 else [values[..., c] for c in range(values.shape[2])]
+
+
+def boundary_counts(
+    estimate: Map,
+    truth: Map,
+    region: Mask | None = None,
+    *,
+    thresholds: int = 99,
+    radius: float = 0.0075,
+    classes: str = "annotators",
+    nms: str = "none",
+) -> NDArray[np.int64]:
+    """The counts of one image at all thresholds.
+
+    Args:
+        estimate: (H, W) or (H, W, C): channel 0 is the probability of a boundary; with the classes
+            `occlusion_fold`, channel 1 is the probability that a boundary is an occlusion.
+        truth: (H, W, A), 0 or 1: one channel an annotator, or occlusion and fold.
+        region: Boundaries outside are neither asked for nor wrong.
+        thresholds: K; they are k / (K + 1).
+        radius: How far two pixels may be apart, as a share of the diagonal.
+        classes: `annotators`, or `occlusion_fold`: each class is matched with its own truth.
+        nms: `dollar`: the estimate is smoothed and its crests are kept first.
+
+    Returns:
+        (K, 4): true pixels matched, true pixels, estimated pixels matched, estimated pixels.
+    """
+    counts = np.zeros((thresholds, COUNTS), np.int64)
+    for codes, truths in _pairs(estimate, truth, region, classes, nms):
+        counts += count_curve(codes, truths, thresholds=thresholds, radius=radius)
+    return counts
+
+
+def boundary_map(
+    estimate: Map,
+    truth: Map,
+    *,
+    thresholds: int = 99,
+    radius: float = 0.0075,
+    classes: str = "annotators",
+    nms: str = "none",
+    threshold: int | None = None,
+) -> NDArray[np.uint8]:
+    """What became of each pixel: 0 nothing, 1 a hit, 2 a false alarm, 3 missed.
+
+    A hit is an estimated pixel that has a mate; a true pixel is missed where it has none in any
+    annotator's matching.
+
+    Args:
+        estimate: As for `boundary_counts`, like all that is not named here.
+        truth: Likewise.
+        thresholds: K.
+        radius: Share of the diagonal.
+        classes: How it is matched.
+        nms: What is done first.
+        threshold: Which of the K thresholds, from 0; None: where F of this image is largest.
+    """
+    from depthgauge.geometry.thinning import thin
+
+    settings = {"thresholds": thresholds, "radius": radius, "classes": classes, "nms": nms}
+    if threshold is None:
+        counts = boundary_counts(estimate, truth, None, **settings)  # type: ignore[arg-type]  # a dict of them all
+        threshold = best_threshold(counts)
+    if not 0 <= threshold < thresholds:
+        raise BadScoreId(f"threshold is {threshold}, but there are {thresholds}, from 0.")
+    level = least_codes(thresholds)[threshold]
+    found = {code: np.zeros(truth.shape[:2], bool) for code in (MISSED, FALSE_ALARM, HIT)}
+    for codes, truths in _pairs(estimate, truth, None, classes, nms):
+        lines = thin(codes >= level)
+        matched = [match_pixels(lines, marked, radius=radius) for marked in truths]
+        hit = np.any([mates for mates, _ in matched], axis=0)
+        found[HIT] |= hit
+        found[FALSE_ALARM] |= lines & ~hit
+        found[MISSED] |= np.any(truths, axis=0) & ~np.any([mates for _, mates in matched], axis=0)
+    shown = np.full(truth.shape[:2], NOTHING, np.uint8)
+    # Estimated pixels are drawn over true ones.
+    for code, where in found.items():
+        shown[where] = code
+    return shown
+
+
+class _Boundaries:
+    """What all of them share: the counts of an image, and those at its own best threshold."""
+
+    @staticmethod
+    def measure(
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        thresholds: int = 99,
+        radius: float = 0.0075,
+        classes: str = "annotators",
+        nms: str = "none",
+    ) -> State:
+        """Four counts at each threshold, then those at the image's own best threshold."""
+        counts = boundary_counts(
+            estimate,
+            truth,
+            region,
+            thresholds=thresholds,
+            radius=radius,
+            classes=classes,
+            nms=nms,
+        )
+        own = counts[best_threshold(counts)]
+        judged = is_known(truth) if region is None else is_known(truth) & region
+        present = judged & np.isfinite(_channels(estimate)[0])
+        count = int(np.count_nonzero(present))
+        sums = np.concatenate([counts.reshape(-1), own]).astype(np.float64)
+        return State(count, int(np.count_nonzero(judged)) - count, sums)
+
+    @staticmethod
+    def error_map(
+        estimate: Map,
+        truth: Map,
+        *,
+        thresholds: int = 99,
+        radius: float = 0.0075,
+        classes: str = "annotators",
+        nms: str = "none",
+    ) -> Map:
+        """0 nothing, 1 a hit, 2 a false alarm, 3 missed; at the image's own best threshold."""
+        shown = boundary_map(
+            estimate, truth, thresholds=thresholds, radius=radius, classes=classes, nms=nms
+        )
+        return np.where(is_known(truth), shown, np.float32(np.nan)).astype(np.float32)
+
+
+def _of_curve(state: State, sum_up: Callable[[NDArray[np.float64]], float]) -> float:
+    """What sums up the curve in a state; NaN where there is no image."""
+    if not state.count + state.missing:
+        return math.nan
+    return sum_up(state.sums[:-COUNTS].reshape(-1, COUNTS))
+
+
+@metric(
+    "ods",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1),
+    of=("boundaries",),
+    cite="Arbelaez, Maire, Fowlkes & Malik 2011",
+    formula="max over thresholds 2 P R / (P + R), P and R of all images together",
+    revision=1,
+    pools=("pixel",),
+    choices=CHOICES,
+    missing_costs=MISSING_COSTS,
+    level="dataset",
+)
+class Ods(_Boundaries):
+    """F-measure at the threshold that is best for the whole dataset.
+
+    At each of K thresholds k / (K + 1), the pixels that reach it are thinned to lines and matched
+    one-to-one with the true ones, at most `radius` (a share of the diagonal) away. The matching is
+    a largest one, not an approximation. Recall is the share of true pixels that are matched, added
+    over annotators; precision the share of estimated pixels that are matched for any of them. The
+    counts of all images are added; between thresholds, both are interpolated in 100 steps.
+
+    With `classes = occlusion_fold`, a boundary is right only where it is of the right kind: both
+    kinds are matched apart, and their counts are added. `nms = dollar` smooths the estimate and
+    keeps its crests first. Values are rounded to 1/255, so PNG and floats give the same.
+    """
+
+    @staticmethod
+    def finish(
+        state: State,
+        *,
+        missing: str,
+        thresholds: int = 99,
+        radius: float = 0.0075,
+        classes: str = "annotators",
+        nms: str = "none",
+    ) -> float:
+        """The largest F of the pooled counts."""
+        return _of_curve(state, lambda counts: best_point(counts).f)
+
+
+@metric(
+    "ois",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1),
+    of=("boundaries",),
+    cite="Arbelaez, Maire, Fowlkes & Malik 2011",
+    formula="2 P R / (P + R), P and R of all images together, each at its own best threshold",
+    revision=1,
+    pools=("pixel",),
+    choices=CHOICES,
+    missing_costs=MISSING_COSTS,
+    level="dataset",
+)
+class Ois(_Boundaries):
+    """F-measure where each image has the threshold that is best for it.
+
+    Counts are made as for `ods`. Each image adds those at the threshold of its largest F (the
+    lowest of several); F is then computed from the sums. An image without any true boundary adds
+    those at the last threshold.
+    """
+
+    @staticmethod
+    def finish(
+        state: State,
+        *,
+        missing: str,
+        thresholds: int = 99,
+        radius: float = 0.0075,
+        classes: str = "annotators",
+        nms: str = "none",
+    ) -> float:
+        """F of the sums."""
+        if not state.count + state.missing:
+            return math.nan
+        return float(rates(state.sums[None, -COUNTS:])[2][0])
+
+
+@metric(
+    "boundary_ap",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1.01),
+    of=("boundaries",),
+    cite="Arbelaez, Maire, Fowlkes & Malik 2011",
+    formula="sum of P at R = 0, 0.01 ... 1, divided by 100",
+    revision=1,
+    pools=("pixel",),
+    choices=CHOICES,
+    missing_costs=MISSING_COSTS,
+    level="dataset",
+)
+class BoundaryAp(_Boundaries):
+    """Average precision: the area under the curve of precision over recall.
+
+    Counts are made as for `ods`. Precision is interpolated linearly at recalls of 0, 0.01 ... 1;
+    recalls that no threshold reaches, also the small ones, add nothing, and thresholds that no
+    pixel reaches have a precision of 0. The sum of the 101 values is divided by 100, as in all
+    published numbers. A method with few different values has a short curve and a small area.
+    """
+
+    @staticmethod
+    def finish(
+        state: State,
+        *,
+        missing: str,
+        thresholds: int = 99,
+        radius: float = 0.0075,
+        classes: str = "annotators",
+        nms: str = "none",
+    ) -> float:
+        """The area of the pooled curve."""
+        return _of_curve(state, average_precision)
+
+
+@metric(
+    "boundary_r50",
+    unit=Unit.RATIO,
+    better="higher",
+    bounds=(0, 1),
+    of=("boundaries",),
+    cite="Dollar & Zitnick 2015",
+    formula="R where P is one half",
+    revision=1,
+    pools=("pixel",),
+    choices=CHOICES,
+    missing_costs=MISSING_COSTS,
+    level="dataset",
+)
+class BoundaryR50(_Boundaries):
+    """Recall at a precision of one half.
+
+    Counts are made as for `ods`. Where precision is always above one half, the recall at the lowest
+    precision; where it never reaches one half, 0.
+    """
+
+    @staticmethod
+    def finish(
+        state: State,
+        *,
+        missing: str,
+        thresholds: int = 99,
+        radius: float = 0.0075,
+        classes: str = "annotators",
+        nms: str = "none",
+    ) -> float:
+        """Recall of the pooled curve."""
+        return _of_curve(state, recall_at_half)
