@@ -31,11 +31,12 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
     missed = [name for name in names or figures if not _bring_up(figures[name], out, force)]
     if out.resolve() == FOLDER:
         write_page()
-        from docs.evidence import capture, light_field, oasis_reconstruction
+        from docs.evidence import capture, light_field, oasis_like, oasis_reconstruction
 
         light_field.write_page()
         capture.write_page()
         oasis_reconstruction.write_page()
+        oasis_like.write_page()
     if missed:
         raise click.ClickException(f"budgets are missed in {', '.join(missed)}.")
 

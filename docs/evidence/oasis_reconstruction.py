@@ -61,7 +61,7 @@ _GEOMETRY = (
 )
 
 
-def _sources() -> Iterator[str]:
+def sources() -> Iterator[str]:
     """Python files that can move the numbers."""
     for room, names in (("annotate", _ANNOTATE), ("synth", _SYNTH), ("geometry", _GEOMETRY)):
         yield from (f"src/depthgauge/{room}/{name}.py" for name in names)
@@ -70,7 +70,7 @@ def _sources() -> Iterator[str]:
 @figure(
     "oasis-reconstruction",
     data=f"{SCENES} simulated scenes of each kind and three rooms, {SIZE_PX[0]}x{SIZE_PX[1]} px",
-    sources=tuple(_sources()),
+    sources=tuple(sources()),
 )
 def oasis_reconstruction() -> Iterator[Number]:
     """Mean EDist after a scale for each surface, in percent of the scene's depth range.
