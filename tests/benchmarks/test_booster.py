@@ -367,7 +367,7 @@ def test_what_is_wrong_with_a_submission(check, change, words):
 
 
 def test_all_of_them_say_what_they_should():
-    ids = [name for name in BENCHMARKS if name.startswith("booster")]
+    ids = [name for name in BENCHMARKS if name.startswith("booster") and "normals" not in name]
     assert len({BENCHMARKS[name].hash for name in ids}) == len(ids) == 9
     scales = {name: BENCHMARKS[name].truth_scale for name in ids}
     assert {name for name, scale in scales.items() if scale == 0.5} == {

@@ -17,11 +17,11 @@ from depthgauge.datasets import DATASETS
 from depthgauge.datasets.oasis import write, write_estimate
 from depthgauge.engine.load import load_run
 from depthgauge.engine.run import run
+from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL
 from depthgauge.io import write_image, write_map
 from depthgauge.metrics import METRICS
 from depthgauge.metrics.average_precision import average_precision
-from depthgauge.metrics.relations import angles_between
 from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Truth, merge_states
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "oasis"
@@ -168,18 +168,21 @@ def test_front_facing_scores_a_half(golden, tmp_path):
     assert summary(again.results["front_facing", 0]) == found
 
 
-def test_a_wall_needs_a_focal_length(golden, tmp_path):
-    """Its own, or one for all; without any it fails with a sentence."""
+def test_the_focal_length_of_a_wall_changes_nothing(golden, tmp_path):
+    """All its points are scaled together; other depths fail without one, with a sentence."""
     done = run("oasis-depth", golden, ["plane:focal_px=400"], tmp_path / "own", workers=0)
     (label,) = (entrant.label for entrant in done.entrants)
     own = summary(done.results[label, 0])
     assert own["wkdr"] == 100  # nothing but ties
     assert 0 < own["lsiv"] < 1
-    given = find_benchmark("oasis-depth").with_settings(focal_px=400)
-    done = run(given, golden, ["plane"], tmp_path / "given", workers=0)
+    done = run("oasis-depth", golden, ["plane"], tmp_path / "default", workers=0)
     assert summary(done.results["plane", 0]) == pytest.approx(own)
-    done = run("oasis-depth", golden, ["plane"], tmp_path / "none", workers=0)
-    assert "focal length" in done.results["plane", 0].failed["0031"]
+    flat = "flat=constant:value=1"
+    done = run("oasis-depth", golden, [flat], tmp_path / "none", workers=0)
+    assert "focal length" in done.results["flat", 0].failed["0031"]
+    given = find_benchmark("oasis-depth").with_settings(focal_px=400)
+    done = run(given, golden, [flat], tmp_path / "given", workers=0)
+    assert summary(done.results["flat", 0]) == pytest.approx(own)
 
 
 def make_sample(name, seed):

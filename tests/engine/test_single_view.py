@@ -16,7 +16,7 @@ from depthgauge.engine.pool import pool_spec
 from depthgauge.engine.prepare import prepare, prepare_truth
 from depthgauge.engine.record import Timing
 from depthgauge.engine.truth_maps import has_map, truth_map
-from depthgauge.errors import BadEstimate, BadFile, Misuse, WrongShape
+from depthgauge.errors import BadEstimate, BadFile, BadProtocol, Misuse, WrongShape
 from depthgauge.geometry.surfaces import normals_from_depth
 from depthgauge.io.beside import read_focal_px
 from depthgauge.metrics import METRICS
@@ -177,32 +177,57 @@ def test_merging_many_states_is_adding_them():
     assert merged.missing == 3
 
 
-def test_normals_are_made_of_depth_where_there_are_none():
+def normals_protocol(**more):
+    body = {
+        "id": "trial",
+        "version": 1,
+        "dataset": "none",
+        "quantity": "normals",
+        "pool": "pixel",
+        "scores": [{"metric": "mean_angle", "region": ""}],
+        **more,
+    }
+    return make_protocol(body, "a test")
+
+
+FROM_DEPTH = {"truth": {"from_depth": True}}
+
+
+def test_normals_are_made_of_depth_only_where_the_protocol_says_so():
     depth = np.full((16, 20), 3.0, np.float32)
-    sample = Sample("a", Inputs({}), Truth({"depth": depth, "camera": CAMERA}))
-    assert has_map(sample, "normals")
-    assert not has_map(sample, "disparity")
-    made = truth_map(sample.truth, sample.truth, "normals")
-    assert np.allclose(made, normals_from_depth(depth, CAMERA), equal_nan=True)
     own = np.zeros((16, 20, 3), np.float32)
     truth = Truth({"depth": depth, "camera": CAMERA, "normals": own})
-    assert truth_map(truth, truth, "normals") is own
-    assert not has_map(Sample("b", Inputs({}), Truth({"depth": depth})), "normals")
-    assert not has_map(Sample("c", Inputs({}), None), "normals")
+    stored, made = normals_protocol(), normals_protocol(**FROM_DEPTH)
+    assert stored.hash != made.hash
+    assert truth_map(stored, truth, truth) is own
+    found = truth_map(made, truth, truth)
+    assert np.allclose(found, normals_from_depth(depth, CAMERA), equal_nan=True)
+    without = Sample("a", Inputs({}), Truth({"depth": depth, "camera": CAMERA}))
+    assert has_map(without, made)
+    assert not has_map(without, stored)
+    assert not has_map(Sample("b", Inputs({}), Truth({"depth": depth})), made)
+    assert not has_map(Sample("c", Inputs({}), None), made)
+
+
+def test_only_normals_are_made_of_depth():
+    with pytest.raises(BadProtocol, match=r"truth\.from_depth"):
+        trial(scores=[{"metric": "mae"}], **FROM_DEPTH)
+
+
+def test_a_perfect_estimate_before_a_jump_is_not_wrong():
+    depth = np.full((16, 20), 2.0, np.float32)
+    depth[4:12, 5:15] = 1.2
+    sample = Sample("a", Inputs({}), Truth({"depth": depth, "camera": CAMERA}))
+    protocol = normals_protocol(**FROM_DEPTH)
+    facing = np.zeros((16, 20, 3), np.float32)
+    facing[..., 2] = -1.0
+    scores = Judge(Rules.of(protocol, [sample])).score_map(sample, lambda: facing).scores
+    assert scores["mean_angle"].value == pytest.approx(0.0, abs=1e-4)
+    assert scores["mean_angle"].count > 100
 
 
 def test_normals_of_depth_are_scored():
-    protocol = make_protocol(
-        {
-            "id": "trial",
-            "version": 1,
-            "dataset": "none",
-            "quantity": "normals",
-            "pool": "pixel",
-            "scores": [{"metric": "mean_angle", "region": ""}],
-        },
-        "a test",
-    )
+    protocol = normals_protocol(**FROM_DEPTH)
     depth = np.full((16, 20), 3.0, np.float32)
     sample = Sample("a", Inputs({}), Truth({"depth": depth, "camera": CAMERA}))
     judge = Judge(Rules.of(protocol, [sample]))

@@ -16,7 +16,7 @@ def test_a_wall_of_depth_1():
     assert found.values.shape == (7, 9)
     assert found.values.dtype == np.float32
     assert (found.values == 1).all()
-    assert "focal_px" not in found.extras
+    assert found.extras["focal_px"] == 9
 
 
 def test_the_wall_may_come_with_a_focal_length():

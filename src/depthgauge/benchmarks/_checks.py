@@ -119,6 +119,12 @@ def _check_truth(benchmark: BenchmarkFile) -> Iterator[Problem]:
         yield Problem("truth.min_depth_m", what, "it must be less than max_depth_m")
 
 
+def _check_from_depth(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if benchmark.truth.from_depth and benchmark.quantity != "normals":
+        what = f"is for normals, which are made of depth, not for {benchmark.quantity}"
+        yield Problem("truth.from_depth", what)
+
+
 def _check_estimate(benchmark: BenchmarkFile) -> Iterator[Problem]:
     for key, pair in (("clip", benchmark.estimate.clip), ("range", benchmark.estimate.range)):
         if isinstance(pair, tuple) and not pair[0] < pair[1]:
@@ -307,6 +313,7 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_sizes, ("twin", "truth_scale", "crop")),
     (_check_missing, ("twin", "missing", "interpolate", "interpolate_constant")),
     (_check_truth, ("truth",)),
+    (_check_from_depth, ("truth", "quantity")),
     (_check_estimate, ("estimate",)),
     (_check_depth_only, ("quantity",)),
     (_check_blocks, ("twin", "scores")),

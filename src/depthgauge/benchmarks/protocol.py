@@ -26,7 +26,7 @@ from depthgauge.benchmarks.schema import (
     TruthRange,
 )
 from depthgauge.errors import BadProtocol, Problem
-from depthgauge.geometry import alignment, cardboard, filling, resizing
+from depthgauge.geometry import alignment, cardboard, filling, resizing, rigs
 from depthgauge.regions import resolve
 
 __all__ = [
@@ -154,6 +154,10 @@ class Protocol(BenchmarkFile):
             body["cardboard_revision"] = cardboard.REVISION
         elif "truth" in body:
             body["truth"].pop("cardboard")
+        if self.truth.from_depth:
+            body["surface_normals_revision"] = rigs.REVISION
+        elif "truth" in body:
+            body["truth"].pop("from_depth")
         if self.estimate.focal_px is None and "estimate" in body:
             body["estimate"].pop("focal_px")
         body["dataset_revision"] = _dataset_revision(self.dataset)

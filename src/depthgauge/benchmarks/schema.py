@@ -41,6 +41,8 @@ class TruthRange(_Strict):
 
     min_depth_m: Number | None = Field(default=None, ge=0)
     max_depth_m: Number | None = Field(default=None, gt=0)
+    from_depth: bool = Field(default=False, strict=True)
+    """Normals are made of the true depth or disparity; normals that are stored are not used."""
     cardboard: str = ""
     """Objects (of `<name>_labels` or `<name>_mask`) that have no truth get one value each."""
 

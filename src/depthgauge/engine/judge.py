@@ -88,7 +88,7 @@ class Judge:
 
     def has_truth(self, sample: Sample) -> bool:
         """Whether there is anything to compare with."""
-        return sample.truth is not None and has_map(sample, self.protocol.quantity)
+        return has_map(sample, self.protocol)
 
     def score_map(self, sample: Sample, find: Callable[[], Map | Estimate]) -> Outcome:
         """Scores what `find` returns; what it raises makes the sample a failed one."""
@@ -218,7 +218,7 @@ class Judge:
 
     def _prepare(self, truth: Truth, inputs: Inputs) -> Ready:
         items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
-        plain = truth_map(truth, items, self.protocol.quantity)
+        plain = truth_map(self.protocol, truth, items)
         ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared)
         self._read_needs(ready, "")
         return ready

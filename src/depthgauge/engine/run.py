@@ -245,7 +245,7 @@ def _require_whole(broken: Sequence[str], n: int) -> None:
 
 
 def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
-    known = [sample for sample in samples if has_map(sample, protocol.quantity)]
+    known = [sample for sample in samples if has_map(sample, protocol)]
     if not known:
         raise NothingScored(
             f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of "

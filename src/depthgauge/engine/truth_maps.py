@@ -1,6 +1,8 @@
 """The truth that estimates of a quantity are compared with: as it is stored, or made of another.
 
-Normals follow from depth, so they can be scored on any dataset that has depth and a camera.
+Normals follow from depth, so they can be scored on any dataset that has depth and a camera. Only a
+protocol that says `[truth] from_depth` does so: else a dataset that lacks some normal maps would be
+scored on two kinds of truth.
 """
 
 from __future__ import annotations
@@ -9,37 +11,35 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.geometry.rigs import normals_from_map
+from depthgauge.benchmarks import Protocol
+from depthgauge.geometry.rigs import surface_normals
 from depthgauge.types import Map, Rig, Sample
 
-_SOURCES = ("depth", "disparity")
 
-
-def has_map(sample: Sample, quantity: str) -> bool:
-    """Whether a sample's truth holds the quantity, or what it can be made of; nothing is read."""
-    truth = sample.truth
-    if truth is None:
+def has_map(sample: Sample, protocol: Protocol) -> bool:
+    """Whether a sample's truth holds the quantity, or what it is made of; nothing is read."""
+    if sample.truth is None:
         return False
-    if quantity in truth:
-        return True
-    items: Mapping[str, Any] = ChainMap(truth, sample.inputs)  # type: ignore[arg-type]  # only read
-    return quantity == "normals" and _source(items) is not None
+    if not protocol.truth.from_depth:
+        return protocol.quantity in sample.truth
+    items: Mapping[str, Any] = ChainMap(sample.truth, sample.inputs)  # type: ignore[arg-type]  # only read
+    return _source(items) is not None
 
 
-def truth_map(truth: Mapping[str, Any], items: Mapping[str, Any], quantity: str) -> Map:
-    """The map of the quantity.
+def truth_map(protocol: Protocol, truth: Mapping[str, Any], items: Mapping[str, Any]) -> Map:
+    """The map of the protocol's quantity.
 
     Args:
-        truth: The sample's truth.
+        protocol: Says whether normals are made of depth.
+        truth: The sample's truth; it `has_map`.
         items: That and its inputs.
-        quantity: One that `has_map`.
     """
-    source = _source(items)
-    if quantity in truth or quantity != "normals" or source is None:
-        found: Map = truth[quantity]
+    source = _source(items) if protocol.truth.from_depth else None
+    if source is None:
+        found: Map = truth[protocol.quantity]
         return found
     rig = items["rig"] if "rig" in items else Rig({"left": items["camera"]})
-    return normals_from_map(items[source], source, rig)
+    return surface_normals(items[source], source, rig)
 
 
 def _source(items: Mapping[str, Any]) -> str | None:

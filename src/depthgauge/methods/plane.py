@@ -14,8 +14,8 @@ class PlaneOptions(MethodOptions):
     """Options of `plane`."""
 
     focal_px: float | None = Field(default=None, gt=0)
-    """Focal length that the depth comes with, in px of the picture; None: the benchmark's own
-    (`--focal`), if it needs one."""
+    """Focal length that the depth comes with, in px of the picture; None: the picture's width. It
+    changes no score: all points of a wall are scaled together."""
 
 
 SPEC = MethodSpec(
@@ -29,6 +29,7 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: PlaneOptions) -> Estimate:
-    """The depth 1 at every pixel, and the focal length where one is said."""
-    extras = {} if options.focal_px is None else {"focal_px": options.focal_px}
-    return Estimate(np.ones(image_size(inputs), np.float32), "depth", extras=extras)
+    """The depth 1 at every pixel, and a focal length."""
+    height, width = image_size(inputs)
+    focal_px = float(width) if options.focal_px is None else options.focal_px
+    return Estimate(np.ones((height, width), np.float32), "depth", extras={"focal_px": focal_px})
