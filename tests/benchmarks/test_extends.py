@@ -113,9 +113,9 @@ def test_another_split_is_another_protocol(tmp_path):
 
 
 def test_splits_that_are_none():
-    with pytest.raises(BadProtocol, match=r"booster has no split 'trian'.*Did you mean 'train'"):
+    with pytest.raises(UnknownName, match=r"no booster split 'trian'.*Did you mean 'train'"):
         find_benchmark("booster-balanced@trian")
     with pytest.raises(UnknownName, match="boster-balanced"):
         find_benchmark("boster-balanced@train")
-    with pytest.raises(BadProtocol, match="booster-unbalanced has no split 'test-mono'"):
+    with pytest.raises(UnknownName, match="no booster-unbalanced split 'test-mono'"):
         find_benchmark("booster-unbalanced@test-mono")

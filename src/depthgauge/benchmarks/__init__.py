@@ -72,5 +72,14 @@ def find_benchmark(name: str | Path | Protocol) -> Protocol:
         return load_protocol(Path(name))
     rest, at, split = text.rpartition("@")
     if at and "/" not in split:
-        return find_benchmark(rest).model_copy(update={"split": split})
+        return _on_split(find_benchmark(rest), split)
     return load_protocol(Path(name)) if "/" in text else BENCHMARKS[text]
+
+
+def _on_split(protocol: Protocol, split: str) -> Protocol:
+    from depthgauge.datasets import DATASETS
+
+    splits = DATASETS[protocol.dataset].spec.splits
+    if splits and split not in splits:
+        raise _registry.unknown(f"{protocol.dataset} split", split, splits)
+    return protocol.model_copy(update={"split": split})

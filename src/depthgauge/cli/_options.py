@@ -72,13 +72,21 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--focal",
             "focal_px",
-            type=click.FloatRange(min=0, min_open=True),
+            type=click.FloatRange(1, 1e7),
+            callback=_finite,
             metavar="PX",
             help="The focal length of depth estimates that bring none, in px of the truth's size.",
         ),
     ):
         command = option(command)
     return command
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    # No comparison refuses NaN.
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter("it must be a finite number.")
+    return value
 
 
 def with_settings(benchmark: str, options: dict[str, Any]) -> str | Protocol:
