@@ -13,7 +13,7 @@ from depthgauge.annotate.samples import plane_relations, sample_of
 from depthgauge.annotate.segmentation import segment
 from depthgauge.annotate.votes import Vote, append_vote
 from depthgauge.datasets import DATASETS
-from depthgauge.errors import BadData, Unavailable, WrongShape
+from depthgauge.errors import BadData, CannotWrite, Unavailable, WrongShape
 from depthgauge.io import read_image
 
 from .test_statistics import drawn
@@ -100,18 +100,119 @@ def test_relations_of_planes_by_their_numbers():
 def test_checking_names_what_to_mend(study, tmp_path):
     from dataclasses import replace
 
-    from depthgauge.annotate.annotation import Focal
+    from depthgauge.annotate.annotation import Stroke
     from depthgauge.annotate.records import write_records
 
     good, bad, damaged = (tmp_path / f"{name}.jsonl" for name in ("good", "bad", "damaged"))
     write_records(good, drawn())
-    write_records(bad, replace(drawn(), focal=Focal(-3.0)))
+    side = {"x": Stroke("occlusion", ((2, 2), (9, 9)))}
+    write_records(bad, replace(drawn(), strokes=side))
     damaged.write_text("{}\n")
     steps = []
     found = check_records([tmp_path], progress=lambda *step: steps.append(step))
     assert [len(found[path]) for path in (good, damaged)] == [0, 1]
-    assert any("focal" in text for text in found[bad])
+    assert any("which side is closer" in text for text in found[bad])
     assert len(steps) == 3
+
+
+def checked(path, annotation):
+    from depthgauge.annotate.records import write_records
+
+    write_records(path, annotation)
+    return check_records([path])[path]
+
+
+def three_planes(tilted=(0.0, 0.0, -1.0), **parts):
+    """Three planes beside each other."""
+    from depthgauge.annotate.annotation import (
+        Annotation,
+        Focal,
+        NormalMark,
+        Picture,
+        Stroke,
+        SurfaceMark,
+    )
+
+    given = {"a": (0.6, 0.0, -0.8), "b": (-0.6, 0.0, -0.8), "c": tilted}
+    places = {"a": (10, 20), "b": (30, 20), "c": (50, 20)}
+    return Annotation(
+        Picture("planes", 60, 40),
+        Focal(70.0),
+        strokes={
+            "s": Stroke("fold", ((20, 0), (20, 39))),
+            "t": Stroke("fold", ((40, 0), (40, 39))),
+        },
+        surfaces={name: SurfaceMark(at, "planar") for name, at in places.items()},
+        normals={name: NormalMark(places[name], given[name]) for name in given},
+        **parts,
+    )
+
+
+def test_checking_names_relations_that_contradict_each_other(tmp_path):
+    from depthgauge.annotate.annotation import Relation
+
+    fits = {"1": Relation("a", "b", "orthogonal")}
+    assert checked(tmp_path / "good.jsonl", three_planes(relations=fits)) == ()
+    against = {**fits, "2": Relation("b", "c", "parallel"), "3": Relation("a", "c", "parallel")}
+    (said,) = checked(tmp_path / "bad.jsonl", three_planes(relations=against))
+    assert said.startswith("These relations cannot all hold: ")
+    # Told once, by what looks at single relations.
+    (said,) = checked(
+        tmp_path / "lost.jsonl", three_planes(relations={"1": Relation("a", "gone", "parallel")})
+    )
+    assert "'gone', which is not marked" in said
+
+
+def test_checking_names_planes_seen_edge_on(tmp_path):
+    from dataclasses import replace
+
+    from depthgauge.annotate.annotation import SurfaceMark
+
+    ray = np.array([(50 - 29.5) / 70, (20 - 19.5) / 70, 1.0])
+    along = np.array([-1.0, 0.0, ray[0]])  # orthogonal to the ray, but for rounding
+    for size in (1.0, 1e307):
+        edge = three_planes(tuple(size * (along - 0.02 * ray)))
+        (said,) = checked(tmp_path / f"edge{size}.jsonl", edge)
+        assert said.startswith("Normal 'c' makes its plane be seen edge-on (88.9 degrees from")
+    seen = three_planes(tuple(along - 0.2 * ray))
+    assert checked(tmp_path / "seen.jsonl", seen) == ()
+    rim = replace(edge, surfaces={**edge.surfaces, "c": SurfaceMark((50, 20), "curved")})
+    assert not any("edge-on" in said for said in checked(tmp_path / "rim.jsonl", rim))
+
+
+def test_checking_names_the_file_once(tmp_path):
+    path = tmp_path / "half.jsonl"
+    assert checked(path, three_planes()) == ()
+    with path.open("a") as file:
+        file.write('{"event":"fin')
+    (said,) = check_records([path])[path]
+    assert said.startswith("the last line (13 bytes) was not written to its end")
+
+
+def test_many_problems_of_one_kind_are_counted(tmp_path):
+    from depthgauge.annotate.annotation import Relation
+
+    lost = {f"r{i}": Relation("a", f"gone{i}", "parallel") for i in range(48)}
+    found = checked(tmp_path / "many.jsonl", three_planes(relations=lost))
+    assert len(found) == 9
+    assert found[-1] == "and 40 more of this kind."
+
+
+def test_two_exports_into_one_folder(study, tmp_path):
+    from depthgauge.annotate.export import LOCK
+    from depthgauge.io._locks import only_one
+
+    out = tmp_path / "set"
+    out.mkdir()
+    with (
+        only_one(out / LOCK, ""),
+        pytest.raises(BadData, match="another export is writing there; wait for it"),
+    ):
+        exported(study, out, split="train")
+    assert exported(study, out, split="train")[0] == ("mixed-0000", "mixed-0001")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWrite, match="cannot be made"):
+        exported(study, tmp_path / "file" / "set")
 
 
 def test_names_that_the_layout_cannot_hold_are_changed(study, tmp_path):

@@ -117,3 +117,16 @@ def test_a_surface_is_named_by_a_pixel_of_its_own():
     }
     assert described(7, segmentation(hollow)) == "without a pixel"
     assert SurfaceMark((0, 0), "planar").shape == "planar"
+
+
+def test_relations_are_held_along_the_rays_of_the_marks():
+    """The right wall is seen at x = 5 (slope 0.25), where its normal may have z > 0."""
+    left, right = (math.cos(0.1), 0.0, -math.sin(0.1)), (-1.0, 0.0, 0.0)
+    found = sorted_out(
+        TWO,
+        {"a": NormalMark((0, 1.5), left), "b": NormalMark((5, 1.5), right)},
+        {"r": Relation("one", "two", "parallel")},
+    )
+    assert found.notes == ()
+    assert found.planes[2] == pytest.approx((-math.cos(0.05), 0.0, math.sin(0.05)))
+    assert found.planes[1] == pytest.approx((math.cos(0.05), 0.0, -math.sin(0.05)))

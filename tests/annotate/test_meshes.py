@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from tests.annotate.drawn import annotation, ball_before_wall
 
-from depthgauge.annotate.meshes import mesh_of, points_of, write_mesh
+from depthgauge.annotate import meshes
+from depthgauge.annotate.annotation import Stroke
+from depthgauge.annotate.meshes import mesh_of, mesh_step, points_of, write_mesh
 from depthgauge.annotate.reconstruct import reconstruct
 from depthgauge.errors import Misuse, Unavailable, WrongShape
 from depthgauge.io import read_ply
@@ -37,6 +39,39 @@ def test_no_triangle_bridges_an_occlusion_and_all_face_the_viewer(ball):
     np.testing.assert_allclose(mesh.points[:, 2], ball.depth.ravel())
     # Nearly every pixel is in a triangle: only at the line some are left over.
     assert len(np.unique(mesh.faces)) > 0.98 * ball.depth.size
+
+
+@pytest.mark.parametrize("most", [4000, 2000, 1000])
+def test_larger_pictures_have_every_nth_pixel_and_no_bridge_either(ball, monkeypatch, most):
+    monkeypatch.setattr(meshes, "_MOST_PIXELS", most)
+    step = mesh_step(ball.depth.shape)
+    assert step == {4000: 2, 2000: 3, 1000: 4}[most]
+    image = np.random.default_rng(0).integers(0, 256, (120, 120, 3), dtype=np.uint8)
+    mesh = mesh_of(ball, image)
+    assert len(mesh.points) == (-(-120 // step)) ** 2 <= most
+    np.testing.assert_array_equal(mesh.colours, image[::step, ::step].reshape(-1, 3))
+    np.testing.assert_array_equal(mesh.points[:, 2], ball.depth[::step, ::step].ravel())
+    # All pixels of a triangle, not only its corners, are of one surface.
+    y, x = np.divmod(mesh.faces, -(-120 // step))
+    low, high = step * y.min(axis=1), step * x.min(axis=1)
+    upper = y.sum(axis=1) * step - 3 * low == step
+    surface = ball.segmentation.continuous
+    for top, left, first in zip(low, high, upper, strict=True):
+        i, j = np.mgrid[: step + 1, : step + 1]
+        there = i + j <= step if first else i + j >= step
+        block = surface[top : top + step + 1, left : left + step + 1]
+        assert len(np.unique(block[there])) == 1
+    assert len(mesh.faces) > 0.7 * 2 * len(mesh.points)
+
+
+def test_a_thin_thing_between_taken_pixels_cuts_the_mesh(monkeypatch):
+    line = {"s": Stroke("occlusion", ((18, 0), (18, 39)), "left")}
+    made = reconstruct(annotation(40, 40, 50.0, strokes=line))
+    monkeypatch.setattr(meshes, "_MOST_PIXELS", 100)
+    mesh = mesh_of(made)
+    x = mesh.faces % 10
+    assert not ((x.min(axis=1) <= 4) & (x.max(axis=1) >= 5)).any()
+    assert len(mesh.faces) == 2 * 9 * 8
 
 
 def test_colours_are_those_of_the_image_and_grey_without(ball):

@@ -18,8 +18,11 @@ from depthgauge.annotate.annotation import (
     Stroke,
     SurfaceMark,
 )
+from depthgauge.annotate.noise import LEVELS
 from depthgauge.annotate.problems import problems_of
 from depthgauge.annotate.segmentation import segment
+from depthgauge.annotate.simulate import simulate
+from depthgauge.synth.single_views import make_view
 
 NAN = float("nan")
 UP = (0.0, 0.0, -1.0)
@@ -86,7 +89,7 @@ def fold(*points):
             changed(normals={"na": NormalMark((10.0, 20.0), (0.0, 0.6, 0.8))}),
             "Normal 'na' faces away from the viewer; turn it",
         ),
-        (changed(normals={"na": NormalMark((10.0, 20.0), (1.0, 0.0, 0.0))}), "'na' faces away"),
+        (changed(normals={"na": NormalMark((10.0, 20.0), (-1.0, 0.0, 0.0))}), "'na' faces away"),
         (changed(normals={"na": NormalMark((10.0, 20.0), (0.0, 0.0, 0.0))}), "'na' has no length"),
         (changed(normals={"na": NormalMark((10.0, 20.0), (NAN, 0.0, 0.0))}), "not a finite vector"),
         (changed(normals={"off": NormalMark((1.0, 1.0), UP)}), "Normal 'off' lies outside"),
@@ -139,6 +142,26 @@ def test_a_whole_image_and_a_closed_outline_are_fine():
     assert problems_of(replace(GOOD, region_px=whole)) == []
     assert problems_of(replace(GOOD, region_px=())) == []
     assert problems_of(replace(GOOD, region_px=(*GOOD.region_px, GOOD.region_px[0]))) == []
+
+
+def test_facing_away_is_told_along_the_ray_of_the_mark():
+    """At x = 10 of 60 and a focal length of 500 px the ray leans left by 0.039."""
+    seen = changed(normals={"na": NormalMark((10.0, 24.5), (1.0, 0.0, 0.038))})
+    assert problems_of(seen) == []
+    away = changed(normals={"na": NormalMark((10.0, 24.5), (1.0, 0.0, 0.040))})
+    assert len(problems_of(away)) == 1
+    # Nor does a length matter, and where there is no ray the sign of z is all there is.
+    assert problems_of(changed(normals={"na": NormalMark((10.0, 24.5), (1e300, 0.0, 1e298))})) == []
+    tiny = changed(focal=Focal(1e-300), normals={"na": NormalMark((1e300, 24.5), (1.0, 0.0, -1.0))})
+    assert "'na' faces away" in problems_of(tiny)[0]
+    blind = changed(focal=Focal(0.0), normals={"na": NormalMark((10.0, 24.5), (1.0, 0.0, 0.01))})
+    assert any("'na' faces away" in sentence for sentence in problems_of(blind))
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("planar", 4), ("curved", 5)])
+def test_exact_normals_of_a_scene_face_the_viewer(kind, seed):
+    drawn = simulate(make_view(kind, seed, (320, 240)), LEVELS["none"], seed=1)
+    assert not [sentence for sentence in problems_of(drawn) if "faces away" in sentence]
 
 
 anything = st.floats() | st.sampled_from([0.0, 10.0, 30.0, NAN, 1e300, -1e300, float("inf")])

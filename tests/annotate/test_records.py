@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,8 @@ HEADER = Header(
 )
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
-points = st.tuples(numbers, numbers)
+pixels = st.floats(-1e6, 1e6)
+points = st.tuples(pixels, pixels)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 times = st.sampled_from(["", "2026-01-31T09:30:00Z", "2026-01-31T09:30:00.25+05:30"])
 
@@ -66,7 +68,7 @@ annotations = st.builds(
         st.integers(1, 4000),
         st.sampled_from(["", "0123456789abcdef" * 4]),
     ),
-    focal=st.builds(Focal, numbers, st.sampled_from(["exif", "given", "assumed"])),
+    focal=st.builds(Focal, st.floats(1, 1e7), st.sampled_from(["exif", "given", "assumed"])),
     must_contain_px=st.lists(points, max_size=2).map(tuple),
     region_px=st.lists(points, max_size=6).map(tuple),
     strokes=named(
@@ -233,7 +235,15 @@ STROKE = '{"event":"stroke","id":"a","kind":"fold","points_px":[[0,0],[1,1]]}'
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("nonsense", "not a JSON record"),
+        ("nonsense", "not a JSON record: it does not begin with {"),
+        ('{"event":"finish"', "not a JSON record: it ends early"),
+        ('{"event" "finish"}', "from character 10 on, at '\"finish\"}', it cannot be understood"),
+        (STROKE.replace("[0,0]", "[0,-1e300]"), "the point (0, -1e+300), which is no place near"),
+        (STROKE.replace("[0,0]", "[1000001,0]"), "coordinates are at most 1e+06 px"),
+        ('{"event":"surface","id":"a","at_px":[1e7,0],"shape":"planar"}', "is no place near"),
+        ('{"event":"region","points_px":[[0,1e7]]}', "is no place near"),
+        ('{"event":"focal","focal_px":0.5}', "'focal_px' is 0.5, expected a focal length of 1 to"),
+        ('{"event":"focal","focal_px":2e7}', "'focal_px' is 2e+07"),
         ("[1, 2]", "expected a JSON object, found a list"),
         ("3", "found a number"),
         ('{"event":"explode"}', "the event 'explode' is not known"),
@@ -246,7 +256,7 @@ STROKE = '{"event":"stroke","id":"a","kind":"fold","points_px":[[0,0],[1,1]]}'
         (STROKE.replace("[0,0]", "[0,Infinity]"), "Infinity is no number"),
         (STROKE.replace("[0,0]", "[0,1e400]"), "too large"),
         (STROKE.replace("[0,0]", "[0,1" + "0" * 400 + "]"), "too large"),
-        (STROKE.replace("[0,0]", "[0,1" + "0" * 5000 + "]"), "not a JSON record"),
+        (STROKE.replace("[0,0]", "[0,1" + "0" * 5000 + "]"), "it holds a number of 5001 digits."),
         (STROKE.replace("[0,0]", "[0,true]"), "holds true or false, expected a number"),
         (STROKE.replace("[0,0]", "[0,null]"), "holds null"),
         (STROKE.replace("[0,0]", "[0]"), "a list of 1, expected 2 numbers"),
@@ -298,7 +308,10 @@ def header_with(**changes):
         (header_with(picture={"id": "a", "width_px": 0, "height_px": 5}), "'width_px' is 0"),
         (header_with(picture={"id": "a", "width_px": 2.5, "height_px": 5}), "'width_px' is 2.5"),
         (header_with(picture={"id": "a", "width_px": 10**30, "height_px": 5}), "a huge number"),
-        (header_with(picture={"id": "a", "width_px": 60000, "height_px": 60000}), "more than"),
+        (header_with(picture={"id": "a", "width_px": 60000, "height_px": 60000}), "is 60000x6"),
+        (header_with(picture={"id": "a", "width_px": 8193, "height_px": 8192}), "smaller copy"),
+        (header_with(must_contain_px=[[1e300, 0]]), "is no place near a picture"),
+        (header_with(focal={"focal_px": -3}), "'focal_px' is -3, expected a focal length"),
         (
             header_with(picture={"id": "a", "width_px": 6, "height_px": 6, "sha256": "zz"}),
             "64 hex digits",
@@ -313,6 +326,21 @@ def test_a_bad_header_is_one_sentence(tmp_path, header, says):
     with pytest.raises(BadFile, match=says) as error:
         read_records(path)
     assert str(path) in str(error.value)
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(header_with(), encoding="utf-8-sig")  # and no end of the line
+    assert read_records(path).picture == HEADER.picture
+    append_record(path, Record("finish"))
+    assert read_records(path).finished
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+def test_the_largest_picture_and_places_are_read():
+    picture = replace(HEADER.picture, width_px=8192, height_px=8192)
+    made = Annotation(picture, Focal(1e7), region_px=((1e6, -1e6), (0, 0), (3, 3)))
+    assert annotation_from_lines(lines_from_annotation(made)) == made
 
 
 def test_other_bytes_are_refused(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from depthgauge.annotate.annotation import Relation
-from depthgauge.annotate.relations import consistent_normals
+from depthgauge.annotate.relations import consistent_normals, faces_away
 
 
 def unit(*values):
@@ -80,7 +80,7 @@ def test_three_orthogonal_planes_are_the_procrustes_solution(seed):
     np.testing.assert_allclose([turned[n] for n in "abc"], expected, atol=1e-10)
 
 
-def brute_force(normals, relations):
+def brute_force(normals, relations, rays=None):
     """Penalised minimisation from many places; independent of the solver."""
     names = list(normals)
     target = np.array([normals[n] for n in names])
@@ -93,6 +93,13 @@ def brute_force(normals, relations):
         q = unpacked(x)
         return np.array([q[names.index(r.first)] @ q[names.index(r.second)] for r in relations])
 
+    def seen(x):
+        q = unpacked(x)
+        return np.array([-q[names.index(n)] @ np.array(ray) for n, ray in (rays or {}).items()])
+
+    limits = [{"type": "eq", "fun": dots}]
+    if rays:
+        limits.append({"type": "ineq", "fun": seen})
     best = np.inf
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -101,10 +108,10 @@ def brute_force(normals, relations):
             lambda x: np.sum((unpacked(x) - target) ** 2),
             start,
             method="SLSQP",
-            constraints={"type": "eq", "fun": dots},
+            constraints=limits,
             options={"maxiter": 300, "ftol": 1e-14},
         )
-        if np.abs(dots(found.x)).max() < 1e-6:
+        if np.abs(dots(found.x)).max() < 1e-6 and seen(found.x).min(initial=0.0) > -1e-6:
             best = min(best, found.fun)
     return best
 
@@ -133,6 +140,23 @@ def test_no_nearer_set_is_found_by_brute_force(web):
         assert change(normals, turned.normals) <= brute_force(normals, relations) + 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
+@pytest.mark.parametrize("seed", [127, 182, 316])
+def test_nor_is_one_in_which_all_that_was_seen_still_is(seed):
+    """Of these webs several would turn away; not all of them have to be held edge-on."""
+    rng = np.random.default_rng(seed)
+    rays = {n: unit(*rng.uniform(-0.7, 0.7, 2), 1.0) for n in "abc"}
+    normals = {}
+    for name, ray in rays.items():
+        while not -0.5 < np.dot(normals.get(name, ray), ray) < 0:
+            normals[name] = unit(*rng.normal(size=3))
+    relations = orthogonal(("a", "b"), ("b", "c"))
+    turned = consistent_normals(normals, relations, rays).normals
+    assert residual(turned, relations) < 1e-12
+    assert not any(faces_away(turned[n], rays[n]) for n in rays)
+    assert change(normals, turned) <= brute_force(normals, relations, rays) + 1e-6
+
+
 def test_walls_of_a_corridor_are_parallel_with_opposite_normals():
     normals = {"left": unit(1, 0, -0.2), "right": unit(-1, 0, -0.1), "floor": unit(0, -1, -0.3)}
     relations = [*parallel(("left", "right")), *orthogonal(("left", "floor"), ("right", "floor"))]
@@ -142,6 +166,71 @@ def test_walls_of_a_corridor_are_parallel_with_opposite_normals():
     assert found.normals["right"] == pytest.approx((-1, 0, 0), abs=1e-12)
     assert "edge-on" in found.notes[0]
     assert "'left'" in found.notes[0]
+
+
+def in_the_plane(degrees):
+    """Of a horizontal plane: 0 is to the right, 90 away from the viewer."""
+    angle = np.radians(degrees)
+    return (float(np.cos(angle)), 0.0, float(np.sin(angle)))
+
+
+def angle_of(vector):
+    return float(np.degrees(np.arctan2(vector[2], vector[0]))) % 360
+
+
+YAWED = {"left": in_the_plane(-20), "right": in_the_plane(183)}
+"""A corridor turned by 20 degrees: the left wall is exact, the right one 23 degrees off."""
+
+
+def test_walls_of_a_turned_corridor_share_what_they_are_off():
+    """The right wall is seen at its mark though its z becomes positive: 11.5 degrees each."""
+    rays = {"left": (-0.5, 0.0, 1.0), "right": (0.6, 0.0, 1.0)}
+    found = consistent_normals(YAWED, parallel(("left", "right")), rays)
+    assert angle_of(found.normals["left"]) == pytest.approx(360 - 8.5, abs=1e-9)
+    assert angle_of(found.normals["right"]) == pytest.approx(180 - 8.5, abs=1e-9)
+    assert found.normals["right"][2] > 0.1
+    assert found.notes == ()
+
+
+def test_a_wall_turns_no_further_than_edge_on_along_its_ray():
+    rays = {"left": (-0.5, 0.0, 1.0), "right": (0.1, 0.0, 1.0)}
+    found = consistent_normals(YAWED, parallel(("left", "right")), rays)
+    assert found.normals["right"] == pytest.approx(unit(-1, 0, 0.1), abs=1e-12)
+    assert residual(found.normals, parallel(("left", "right"))) < 1e-12
+    (note,) = found.notes
+    assert "so 'right' are edge-on" in note
+
+
+def test_without_rays_the_sign_of_z_is_what_counts():
+    found = consistent_normals(YAWED, parallel(("left", "right")))
+    assert found.normals["right"] == pytest.approx((-1, 0, 0), abs=1e-12)
+    assert "'left', 'right' are edge-on" in found.notes[0]
+    strange = {"left": (float("nan"), 0.0, 0.0), "right": (0.0, 0.0, 0.0)}
+    assert consistent_normals(YAWED, parallel(("left", "right")), strange) == found
+
+
+def test_a_floor_below_a_pitched_camera_may_lean_away():
+    """By 0.14 + 0.02 rad less than a right angle between them: each turns by half of that."""
+    normals = {"floor": unit(0, -1, -0.02), "wall": (0.0, -np.sin(0.14), -np.cos(0.14))}
+    rays = {"floor": (0.0, 0.3, 1.0), "wall": (0.0, -0.1, 1.0)}
+    found = consistent_normals(normals, orthogonal(("floor", "wall")), rays)
+    half = (0.14 + np.arctan(0.02)) / 2
+    assert found.notes == ()
+    assert found.normals["wall"] == pytest.approx((0, -np.sin(0.14 - half), -np.cos(0.14 - half)))
+    assert found.normals["floor"][2] == pytest.approx(np.sin(half - np.arctan(0.02)))
+
+
+def test_only_what_must_be_is_held_edge_on():
+    """Two of three parallel walls would face away; the one that is worse holds for both."""
+    normals = {"a": in_the_plane(230), "b": in_the_plane(182), "c": in_the_plane(181)}
+    rays = {"a": (0.0, 0.0, 1.0), "b": (0.1, 0.0, 1.0), "c": (0.3, 0.0, 1.0)}
+    other = {"d": in_the_plane(150), "e": in_the_plane(150), "f": in_the_plane(150)}
+    far = dict.fromkeys(other, (2.0, 0.0, 1.0))
+    relations = parallel(("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f"))
+    found = consistent_normals({**normals, **other}, relations, {**rays, **far})
+    # The mean is at 167 degrees; a is edge-on at 180, and nothing else has to be.
+    assert angle_of(found.normals["b"]) == pytest.approx(180, abs=1e-9)
+    assert "so 'a' are edge-on" in found.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -296,3 +385,16 @@ def test_turning_the_inputs_turns_the_normals(rows):
         if dot < 0.9:
             for name in normals:
                 np.testing.assert_allclose(two[name], spin @ np.array(one[name]), atol=1e-6)
+
+
+@settings(max_examples=40)
+@given(webs(), st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=5, max_size=5))
+def test_along_its_ray_nothing_turns_away(web, slopes):
+    normals, relations = web
+    rays = {name: (x, y, 1.0) for name, (x, y) in zip("abcde", slopes, strict=True)}
+    found = consistent_normals(normals, relations, rays)
+    for name, given_ in normals.items():
+        if not faces_away(given_, unit(*rays[name])):
+            assert not faces_away(found.normals[name], unit(*rays[name]))
+    if not [note for note in found.notes if "edge-on" not in note]:
+        assert residual(found.normals, relations) < 1e-12

@@ -74,6 +74,14 @@ def test_the_sensor_may_be_larger_elsewhere_or_absent(copy, tmp_path):
     found, notes = witnesses(copy, sensor=tmp_path / "lidar")
     assert [name for name, _ in found] == ["mixed-0000"]
     assert "mixed-0001" in notes[0]
+    for depth, words in (
+        (np.full((60, 80), np.nan, np.float32), "no depth above 0"),
+        (np.ones((10, 640), np.float32), "640x10"),
+    ):
+        np.save(tmp_path / "lidar" / "depth" / "mixed-0001.npy", depth)
+        found, notes = witnesses(copy, sensor=tmp_path / "lidar")
+        assert [name for name, _ in found] == ["mixed-0000"]
+        assert words in notes[0]
     with pytest.raises(BadData, match="no folder 'depth'"):
         witnesses(copy, sensor=copy / "records")
 

@@ -142,7 +142,8 @@ def test_contradictory_orders_are_reported_with_their_strokes():
     assert "'up'" in found.notes[1]
     assert "'low'" in found.notes[1]
     assert "contradict each other" in found.notes[1]
-    assert all(np.isfinite(s) and s >= 1 for s in found.scales.values())
+    # Of all scales with the least slack, 0.02 in sum, the least.
+    assert found.scales == pytest.approx({1: 1.0, 2: 1.0}, abs=1e-6)
 
 
 def test_a_few_pixels_that_cannot_hold_do_not_break_the_rest():
@@ -157,6 +158,58 @@ def test_a_few_pixels_that_cannot_hold_do_not_break_the_rest():
     assert found.violated == ()
     assert len(found.notes) == 1
     assert "10 % of each stroke" in found.notes[0]
+
+
+def locked(height, wrong, behind):
+    """As the one above; in the rows `wrong` the closer side of `up` lies behind so many times."""
+    made = interlocked("left", "right", height=height)
+    depth = np.where(made.smooth == 1, 1.0, 2.0)
+    depth[height // 2 :][made.smooth[height // 2 :] == 1] = 8.0
+    depth[wrong, 3] = behind * depth[wrong, 4]
+    return made, depth.astype(np.float32)
+
+
+def test_a_side_that_is_wrong_for_a_few_pixels_is_named():
+    """Three of sixty: the tenth that may be left out hides them, but not from the person."""
+    made, depth = locked(120, slice(20, 23), 5.0)
+    found = surface_scales(depth, made, ("up", "low"))
+    assert found.violated == ("up",)
+    assert "'up' does not hold at 3 of its" in found.notes[1]
+    # The rest is as it was without them.
+    assert 2.0 * found.scales[2] > found.scales[1] > 2.0 / 8.0 * found.scales[2]
+
+
+@pytest.mark.parametrize(("rows", "drift"), [(3, 0.005), (2, 4.0)])
+def test_drift_and_single_pixels_are_no_contradiction(rows, drift):
+    made, depth = locked(120, slice(20, 20), 1.0)
+    settled = surface_scales(depth, made, ("up", "low")).scales
+    # Of the settled scene: at these rows the closer side is behind by the drift.
+    depth[20 : 20 + rows, 3] = (1 + drift) * settled[2] * depth[20, 4] / settled[1]
+    depth[100, 3:5] = 1.0, 9.0  # and one that cannot hold in the other
+    found = surface_scales(depth, made, ("up", "low"))
+    assert "10 % of each stroke" in found.notes[0]
+    assert found.violated == ()
+    assert len(found.notes) == 1
+
+
+def test_pairs_where_lines_meet_do_not_bind():
+    """Near the other stroke's end, what lies beyond the line may be on neither of its sides."""
+    made, depth = locked(40, slice(20, 20), 1.0)
+    depth[18:20, 3] = 90.0
+    found = surface_scales(depth, made, ("up", "low"))
+    assert found.violated == ()
+    assert found.notes == ()
+    # Of a stroke that is hardly longer all pairs count.
+    short, depth = locked(8, slice(2, 4), 90.0)
+    assert surface_scales(depth, short, ("up", "low")).violated
+
+
+@pytest.mark.parametrize(("behind", "violated"), [(1.015, ()), (1.03, ("s",))])
+def test_inside_one_surface_a_little_drift_is_allowed(behind, violated):
+    made = columns("left")
+    one = segmentation(np.ones((6, 8)), kind=made.kind, stroke=made.stroke, toward=made.toward)
+    depth = np.where(np.arange(8) < 4, behind, 1.0)[None].repeat(6, axis=0).astype(np.float32)
+    assert surface_scales(depth, one, ("s",)).violated == violated
 
 
 def test_a_contradiction_elsewhere_leaves_the_other_orders_alone():

@@ -101,6 +101,14 @@ def test_bad_lines_are_named(tmp_path, line, what):
     assert "\n" not in str(error.value)
 
 
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    path = tmp_path / "votes.jsonl"
+    path.write_text(json.dumps(GOOD), encoding="utf-8-sig")  # and no end of the line
+    assert len(read_votes(path)[0]) == 1
+    append_vote(path, Vote("beach/anna", "carl", True))
+    assert [vote.who for vote in read_votes(path)[0]] == [GOOD["who"], "carl"]
+
+
 def test_a_line_that_was_not_finished_is_left_out_with_a_note(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_text(json.dumps(GOOD) + "\n" + json.dumps(GOOD)[:20])

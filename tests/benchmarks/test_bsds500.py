@@ -10,7 +10,7 @@ from scipy.io import savemat
 
 import depthgauge as dg
 from depthgauge import io
-from depthgauge.benchmarks import find_benchmark
+from depthgauge.benchmarks import find_benchmark, make_protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.run import score_folder
 from depthgauge.types import Camera, Inputs, Sample, Truth
@@ -76,6 +76,23 @@ def test_a_missing_estimate_misses_all_its_boundaries(data, estimates):
     p, r = 60 / 120, 60 / 240
     assert summary(result)["ods"] == pytest.approx(2 * p * r / (p + r))
     assert summary(result)["ods"] < full["ods"]
+
+
+def test_an_image_without_an_estimate_can_be_skipped(data, estimates, tmp_path):
+    """Whether its file is absent or holds no number; as if there were no such image."""
+    body = find_benchmark("bsds500").model_dump(exclude_defaults=True)
+    skipping = make_protocol({**body, "id": "mine", "missing": "skip"}, "a test")
+    one = tmp_path / "one" / "groundTruth"
+    one.mkdir(parents=True)
+    shutil.copy(data / "groundTruth" / "1.mat", one)
+    alone = summary(dg.evaluate("bsds500", one.parent, estimates))
+    (estimates / "2.png").unlink()
+    assert summary(dg.evaluate(skipping, data, estimates)) == alone
+    nothing = np.full(SHAPE, np.nan, np.float32)
+    (estimates / "2").mkdir()
+    io.write_map(estimates / "2" / "boundaries.npy", nothing, quantity="boundaries")
+    assert summary(dg.evaluate(skipping, data, estimates)) == alone
+    assert summary(dg.evaluate("bsds500", data, estimates))["ods"] < alone["ods"]
 
 
 def test_floats_and_a_run_folder_give_the_same(data, estimates, tmp_path):

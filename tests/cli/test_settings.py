@@ -15,7 +15,7 @@ def boundaries(tmp_path):
 
     lines = np.zeros((40, 50), np.uint8)
     lines[10:30, 25] = 1
-    cells = np.empty((1, 2), object)
+    cells = np.full((1, 2), None, object)
     for number in range(2):
         cells[0, number] = {"Segmentation": lines.astype(np.uint16), "Boundaries": lines}
     (tmp_path / "data" / "groundTruth").mkdir(parents=True)

@@ -194,6 +194,42 @@ def test_what_is_not_estimated_is_no_boundary():
     assert with_it["ois"] == pytest.approx(2 / 3)
 
 
+def test_an_image_without_any_estimate_is_left_out_where_missing_ones_are_skipped():
+    truth = lines(10)[..., None]
+    some = measured(lines(10) + 0.5 * lines(20, 30), lines(10, 20, 40)[..., None])
+    nothing = measured(np.full((60, 80), np.nan), truth)
+    alone = pooled([some])
+    for missing in ("skip", "good"):
+        assert pooled([some, nothing, nothing], missing=missing) == alone
+        assert all(math.isnan(value) for value in pooled([nothing], missing=missing).values())
+    for missing in ("bad", "interpolate"):
+        costs = pooled([some, nothing], missing=missing)
+        assert costs == pooled([some, nothing])
+        assert all(costs[name] < alone[name] for name in NAMES)
+    assert nothing.rows.tolist() == [[60.0]]
+    assert some.rows.shape == (0, 1)
+
+
+def test_a_pixel_without_an_estimate_is_no_boundary_even_where_missing_ones_are_skipped():
+    """The image has an estimate: what it says nothing of costs its true pixels."""
+    truth = lines(10, 40)[..., None]
+    half = lines(10)
+    half[30:] = np.nan
+    found = pooled([measured(half, truth)], missing="skip")
+    assert found["ods"] == pytest.approx(2 / 3)
+    assert found == pooled([measured(half, truth)])
+
+
+def test_only_what_is_judged_says_whether_there_is_an_estimate():
+    truth = lines(10, 40)[..., None]
+    region = np.zeros((60, 80), bool)
+    region[:20] = True
+    below = np.where(region, np.nan, lines(40))
+    state = measured(below, truth, region)
+    assert (state.count, state.rows.tolist()) == (0, [[60.0]])
+    assert all(math.isnan(value) for value in pooled([state], missing="skip").values())
+
+
 def test_without_any_image_there_is_no_number():
     empty = measured(lines(10), np.full((60, 80, 1), np.nan, np.float32))
     assert all(math.isnan(value) for value in pooled([empty]).values())

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from depthgauge.errors import WrongShape
 from depthgauge.geometry.pairs import sample_depth_pairs
 from depthgauge.metrics import METRICS
+from depthgauge.metrics.ordinal import percent_wrong
 
 WKDR = METRICS["wkdr"]
 NAN = np.nan
@@ -83,6 +84,13 @@ def test_agrees_with_the_reference_and_ignores_any_rising_function(seed):
     assert value(np.exp(estimate), pairs)[0] == found
     assert value(truth, pairs)[0] == 0
     assert value(-truth, pairs)[0] == 100
+
+
+def test_without_a_truth_it_is_the_same():
+    for estimate in ([[1, 2, 3, 3]], [[1, 2, NAN, 3]], [[4, 3, 2, 1]]):
+        depth = np.array(estimate, np.float32)
+        assert percent_wrong(depth, np.array(PAIRS, np.int32)) == value(depth, PAIRS)[0]
+    assert np.isnan(percent_wrong(depth, np.zeros((0, 5), np.int32)))
 
 
 def test_states_of_two_samples_add_up():

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import BadScoreId, WrongShape
+from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import keyed_normal_pairs
 from depthgauge.metrics import METRICS
-from depthgauge.metrics.relations import angles_between, equal_numbers
+from depthgauge.metrics.relations import equal_numbers
 
 NAN = np.nan
 NAMES = ("ap_parallel", "ap_orthogonal")
@@ -114,22 +115,6 @@ def test_agrees_with_the_reference(seed, negatives):
     flipped = -estimate * rng.uniform(0.5, 2, (7, 8, 1)).astype(np.float32)
     again = value("ap_parallel", flipped, pairs, negatives=negatives)
     assert again == pytest.approx(value("ap_parallel", estimate, pairs, negatives=negatives))
-
-
-@given(seed=seeds, a=st.floats(0, 180), length=st.floats(1e-3, 1e3))
-def test_angles(seed, a, length):
-    first, second = turned(0)[0].astype(np.float64), turned(a)[0].astype(np.float64)
-    assert angles_between(length * first, second)[0] == pytest.approx(a, abs=1e-4)
-
-
-def test_vectors_without_direction_have_no_angle():
-    first = np.array([[0, 0, 0], [NAN, 0, 1], [0, 0, np.inf], [0, 0, 1.0]])
-    assert np.isnan(angles_between(first, np.tile([0.0, 0, -1], (4, 1)))).tolist() == [
-        True,
-        True,
-        True,
-        False,
-    ]
 
 
 def test_equal_numbers_are_those_with_the_smallest_keys():

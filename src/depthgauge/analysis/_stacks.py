@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse, WrongShape
+from depthgauge.geometry.angles import angles_between
 from depthgauge.types import Map
 
 Stack = Sequence[Map] | NDArray[np.float32]
@@ -61,7 +62,7 @@ def absolute_errors(block: Map, truth: Map) -> Map:
     them in degrees.
     """
     if truth.ndim == 3 and truth.shape[2] == NORMAL:
-        return _angles(block, truth)
+        return angles_between(block, truth)
     with np.errstate(invalid="ignore", over="ignore"):
         away = block - truth
         if truth.ndim == 2:
@@ -70,16 +71,6 @@ def absolute_errors(block: Map, truth: Map) -> Map:
             errors = np.sqrt(sum(away[..., c] ** 2 for c in range(truth.shape[2])))
     errors[~np.isfinite(errors)] = np.nan
     return np.asarray(errors, np.float32)
-
-
-def _angles(block: Map, truth: Map) -> Map:
-    a, b = block.astype(np.float64), truth.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        across = np.linalg.norm(np.cross(a, b), axis=-1)
-        angle = np.degrees(np.arctan2(across, (a * b).sum(axis=-1)))
-        lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
-    # A normal without length has no direction.
-    return np.where(lengths > 0, angle, np.nan).astype(np.float32)
 
 
 def unit_vectors(values: Map) -> Map:

@@ -15,6 +15,7 @@ from depthgauge.engine.record import Run
 from depthgauge.metrics import METRICS
 from depthgauge.metrics._boundary_curves import rates
 from depthgauge.metrics._matching import COUNTS, threshold_values
+from depthgauge.metrics.boundaries import used_counts
 from depthgauge.types import Score
 
 Floats = NDArray[np.float64]
@@ -57,22 +58,28 @@ def precision_recall(run: Run) -> dict[str, PrecisionRecall]:
             for seed in seeds_of(run, label)
             for score in scores_of(run, (label, seed), spec.id).values()
         ]
-        counts = _added(scores)
+        counts = _added(scores, run.protocol.missing)
         if counts is not None:
             found[label] = _curve(label, counts)
     return found
 
 
-def counts_of(score: Score) -> Floats | None:
-    """(thresholds, 4): true pixels matched, true pixels, estimated pixels matched, estimated."""
+def counts_of(score: Score, missing: str = "bad") -> Floats | None:
+    """(thresholds, 4): true pixels matched, true pixels, estimated pixels matched, estimated.
+
+    Args:
+        score: Of one sample.
+        missing: What a sample without any estimate costs.
+    """
     if score.state is None or score.state.sums.size <= COUNTS:
         return None
+    counts = used_counts(score.state, missing)
     # The last four are those at the image's own best threshold.
-    return score.state.sums[:-COUNTS].reshape(-1, COUNTS)
+    return None if counts is None else counts[:-1]
 
 
-def _added(scores: Iterable[Score]) -> Floats | None:
-    found = [counts for score in scores if (counts := counts_of(score)) is not None]
+def _added(scores: Iterable[Score], missing: str) -> Floats | None:
+    found = [counts for score in scores if (counts := counts_of(score, missing)) is not None]
     return np.sum(found, axis=0) if found else None
 
 

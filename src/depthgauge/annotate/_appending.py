@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from depthgauge.annotate._json_fields import MOST_LINE_BYTES, parse_object
+from depthgauge.annotate._json_fields import MOST_LINE_BYTES, parse_object, without_mark
 from depthgauge.errors import BadData, BadFile, CannotWrite, Misuse
 from depthgauge.io._locks import only_one
 
@@ -38,7 +38,7 @@ def append_line(path: Path, line: str) -> None:
 def is_whole(line: bytes) -> bool:
     """Whether a line without an end lacks only that; a damaged one of another kind is a file's."""
     try:
-        parse_object("", line)
+        parse_object("", without_mark(line))
     except BadFile:
         return False
     return True

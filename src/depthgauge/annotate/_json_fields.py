@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 from collections.abc import Iterable
@@ -16,6 +17,8 @@ MOST_POINTS = 20_000
 MOST_LETTERS = 500
 """Of one id or name."""
 MOST_SECONDS = 1e12
+MOST_COORDINATE_PX = 1e6
+_MOST_DIGITS = 4000
 MOST_LINE_BYTES = 4 * 2**20
 
 
@@ -25,16 +28,43 @@ def parse_object(where: str, line: bytes) -> dict[str, Any]:
         raise BadFile(f"{where}: has {len(line)} bytes, a record has at most {MOST_LINE_BYTES}.")
     try:
         found = json.loads(
-            line.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_key_twice
+            line.decode("utf-8"),
+            parse_constant=_no_constant,
+            parse_int=_whole,
+            object_pairs_hook=_no_key_twice,
         )
     except UnicodeDecodeError:
         raise BadFile(f"{where}: is not UTF-8 text; the file is damaged.") from None
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadFile(f"{where}: is not a JSON record: {' '.join(reason.split())[:200]}.") from None
+        raise BadFile(f"{where}: is not a JSON record: {_reason(error, line)}.") from None
     if not isinstance(found, dict):
         raise BadFile(f"{where}: expected a JSON object, found {_kind(found)}.")
     return found
+
+
+def without_mark(whole: bytes) -> bytes:
+    """A file without the byte order mark that some editors put before its text."""
+    return whole.removeprefix(codecs.BOM_UTF8)
+
+
+def _reason(error: Exception, line: bytes) -> str:
+    """What is wrong with JSON, in words for people who draw."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return " ".join(str(error).split())[:200]
+    if not line.lstrip().startswith(b"{"):
+        return "it does not begin with {"
+    if error.pos >= len(error.doc.rstrip()):
+        return "it ends early"
+    found = shown(error.doc[error.pos : error.pos + 10])
+    return f"from character {error.pos + 1} on, at {found}, it cannot be understood"
+
+
+def _whole(digits: str) -> int | float:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"it holds a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _no_constant(name: str) -> None:
@@ -138,7 +168,7 @@ class Fields:
 
     def point(self, name: str) -> Point:
         """x, y."""
-        x, y = self._numbers(name, self.take(name), 2)
+        x, y = self._place(name, self.take(name))
         return x, y
 
     def vector(self, name: str) -> Vector:
@@ -153,8 +183,7 @@ class Fields:
             raise self.fail(f"'{name}' is {_kind(value)}, expected a list of points")
         if len(value) > MOST_POINTS:
             raise self.fail(f"'{name}' has {len(value)} points, at most {MOST_POINTS} are read")
-        pairs = (self._numbers(name, item, 2) for item in value)
-        return tuple((x, y) for x, y in pairs)
+        return tuple(self._place(name, item) for item in value)
 
     def fields(self, name: str) -> Fields:
         """An object within the object."""
@@ -167,6 +196,15 @@ class Fields:
         """Refuses what nobody asked for: a misspelt field would be lost without a word."""
         if self._data:
             raise self.fail(f"has a field {shown(next(iter(self._data)))} that schema 1 lacks")
+
+    def _place(self, name: str, value: Any) -> Point:
+        x, y = self._numbers(name, value, 2)
+        if max(abs(x), abs(y)) > MOST_COORDINATE_PX:
+            raise self.fail(
+                f"'{name}' holds the point ({x:g}, {y:g}), which is no place near a picture; "
+                f"coordinates are at most {MOST_COORDINATE_PX:g} px"
+            )
+        return x, y
 
     def _numbers(self, name: str, value: Any, count: int) -> list[float]:
         if not isinstance(value, list) or len(value) != count:

@@ -65,13 +65,15 @@ def mark_surfaces(
         top, left = box[0].start, box[1].start
         at = (float(left + pole[1]), float(top + pole[0]))
         surfaces[name] = SurfaceMark(at, "planar" if flat else "curved")
+        middle = top + pole[0], left + pole[1]
+        tilt.begin_surface(int(view.smooth_labels[middle]), view.normals[middle].astype(np.float64))
         for y, x in ((top + row, left + column) for row, column in places):
             true = view.normals[y, x].astype(np.float64)
             said = tilt(true, rays[y, x], rays[box][usable] if flat else None)
             a, b, c = (round(float(v), 6) for v in said)
             normals[f"n{len(normals) + 1}"] = NormalMark((float(x), float(y)), (a, b, c))
         if flat:
-            exact[name] = view.normals[top + pole[0], left + pole[1]].astype(np.float64)
+            exact[name] = view.normals[middle].astype(np.float64)
     return surfaces, normals, exact
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
+Held = tuple[int, tuple[float, float, float]]
+"""Which direction must be orthogonal to which given one."""
 
 EXACT = 1e-13
 """Dot products of unit vectors below this count as zero."""
@@ -20,7 +22,7 @@ _STARTS, _SMALL = 4, 8
 
 
 def nearest_orthogonal(
-    wanted: Array, pairs: Sequence[Pair], flat: Sequence[int], starts: Sequence[Array] = ()
+    wanted: Array, pairs: Sequence[Pair], held: Sequence[Held], starts: Sequence[Array] = ()
 ) -> Array | None:
     """Unit vectors q, orthogonal for each pair, with the greatest sum of dot products to `wanted`.
 
@@ -31,7 +33,7 @@ def nearest_orthogonal(
     Args:
         wanted: (n, 3), not zero; longer ones weigh more.
         pairs: Indices of those that must be orthogonal.
-        flat: Indices of those that must have z = 0.
+        held: Indices of those that must be orthogonal to a given unit vector, and that vector.
         starts: Further places to search from.
 
     Returns:
@@ -44,7 +46,7 @@ def nearest_orthogonal(
         tried += [_unit(units + 0.4 * rng.standard_normal(units.shape)) for _ in range(_STARTS)]
     best, most = None, -np.inf
     for start in tried:
-        found = _climbed(wanted, pairs, flat, start)
+        found = _climbed(wanted, pairs, held, start)
         if found is not None and _gain(wanted, found) > most + 1e-12:
             best, most = found, _gain(wanted, found)
     return best
@@ -65,43 +67,43 @@ def frame_from_colours(wanted: Array, colours: Sequence[int]) -> Array:
     return placed
 
 
-def is_exact(q: Array, pairs: Sequence[Pair], flat: Sequence[int]) -> bool:
+def is_exact(q: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> bool:
     """Whether all that must hold does."""
-    return bool(np.abs(_constraints(q, pairs, flat)[0]).max(initial=0.0) < EXACT)
+    return bool(np.abs(_constraints(q, pairs, held)[0]).max(initial=0.0) < EXACT)
 
 
-def satisfied(start: Array, pairs: Sequence[Pair], flat: Sequence[int]) -> Array | None:
+def satisfied(start: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> Array | None:
     """A set in which all holds, near the start; None where Gauss-Newton finds none."""
     from scipy.linalg import lstsq
 
     q = start
     for _ in range(_ROUNDS):
-        values, slopes = _constraints(q, pairs, flat)
+        values, slopes = _constraints(q, pairs, held)
         if np.abs(values).max(initial=0.0) < 0.1 * EXACT:
             break
         step = lstsq(slopes, -values, cond=1e-10, lapack_driver="gelsy")[0].reshape(q.shape)
         q = _unit(q + step)
-    return q if is_exact(q, pairs, flat) else None
+    return q if is_exact(q, pairs, held) else None
 
 
 def _climbed(
-    wanted: Array, pairs: Sequence[Pair], flat: Sequence[int], start: Array
+    wanted: Array, pairs: Sequence[Pair], held: Sequence[Held], start: Array
 ) -> Array | None:
-    q = satisfied(start, pairs, flat)
+    q = satisfied(start, pairs, held)
     if q is None:
         return None
     # Rounds cost the cube of the number; a web so large is exact before it is nearest.
     for _ in range(_ROUNDS if len(q) <= 10 * _SMALL else 3):
-        better = _step(wanted, pairs, flat, q)
+        better = _step(wanted, pairs, held, q)
         if better is None:
             break
         q = better
     return q
 
 
-def _step(wanted: Array, pairs: Sequence[Pair], flat: Sequence[int], q: Array) -> Array | None:
+def _step(wanted: Array, pairs: Sequence[Pair], held: Sequence[Held], q: Array) -> Array | None:
     """One Newton step within the constraints, shortened until it gains; None at the top."""
-    _, slopes = _constraints(q, pairs, flat)
+    _, slopes = _constraints(q, pairs, held)
     free, factors = _freedom(slopes, wanted.ravel())
     uphill = free.T @ wanted.ravel()
     if np.linalg.norm(uphill) < _LEVEL * np.linalg.norm(wanted):
@@ -111,7 +113,7 @@ def _step(wanted: Array, pairs: Sequence[Pair], flat: Sequence[int], q: Array) -
     for way in (_newton(curvature, uphill), uphill / np.linalg.norm(wanted)):
         for shrink in (1.0, 0.5, 0.25, 0.05, 0.005):
             moved = _unit(q + shrink * (free @ way).reshape(q.shape))
-            landed = satisfied(moved, pairs, flat)
+            landed = satisfied(moved, pairs, held)
             if landed is not None and _gain(wanted, landed) > before + 1e-15 * abs(before):
                 return landed
     return None
@@ -154,10 +156,10 @@ def _curvature(factors: Array, count: int, pairs: Sequence[Pair]) -> Array:
     return matrix
 
 
-def _constraints(q: Array, pairs: Sequence[Pair], flat: Sequence[int]) -> tuple[Array, Array]:
-    """Values that must be 0 (lengths, dot products, z) and their derivatives."""
+def _constraints(q: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> tuple[Array, Array]:
+    """Values that must be 0 (lengths, dot products) and their derivatives."""
     count = len(q)
-    values = np.zeros(count + len(pairs) + len(flat))
+    values = np.zeros(count + len(pairs) + len(held))
     slopes = np.zeros((len(values), count, 3))
     rows = np.arange(count)
     values[:count] = 0.5 * (np.sum(q * q, axis=1) - 1.0)
@@ -165,9 +167,9 @@ def _constraints(q: Array, pairs: Sequence[Pair], flat: Sequence[int]) -> tuple[
     for k, (i, j) in enumerate(pairs, count):
         values[k] = q[i] @ q[j]
         slopes[k, i], slopes[k, j] = q[j], q[i]
-    for k, i in enumerate(flat, count + len(pairs)):
-        values[k] = q[i, 2]
-        slopes[k, i, 2] = 1.0
+    for k, (i, ray) in enumerate(held, count + len(pairs)):
+        values[k] = q[i] @ ray
+        slopes[k, i] = ray
     return values, slopes.reshape(len(values), -1)
 
 

@@ -23,7 +23,6 @@ from depthgauge.annotate.annotation import (
     SurfaceMark,
 )
 from depthgauge.errors import BadFile, Misuse
-from depthgauge.io import MAX_PIXELS
 
 SCHEMA = 1
 FORMAT = "depthgauge-annotation"
@@ -38,6 +37,9 @@ Value = Stroke | SurfaceMark | NormalMark | Relation | Focal | tuple[Point, ...]
 
 _SOURCES = ("exif", "given", "assumed")
 _LONGEST_SIDE_PX = 2**16
+MOST_PIXELS = 2**26
+"""Of a picture: a line of text must not cost gigabytes."""
+_FOCAL_PX = (1.0, 1e7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +207,11 @@ def _picture(fields: Fields) -> Picture:
         height_px=fields.count("height_px", 1, _LONGEST_SIDE_PX),
         sha256=fields.text("sha256", ""),
     )
-    if picture.width_px * picture.height_px > MAX_PIXELS:
-        raise fields.fail(f"has more than {MAX_PIXELS} pixels")
+    if picture.width_px * picture.height_px > MOST_PIXELS:
+        raise fields.fail(
+            f"is {picture.width_px}x{picture.height_px}; pictures of at most "
+            f"{MOST_PIXELS // 10**6} million pixels are read, so annotate a smaller copy"
+        )
     if picture.sha256 and not _is_sha256(picture.sha256):
         raise fields.fail(f"'sha256' is {shown(picture.sha256)}, expected 64 hex digits")
     fields.done()
@@ -219,6 +224,11 @@ def _is_sha256(text: str) -> bool:
 
 def _focal(fields: Fields, done: bool = False) -> Focal:
     focal = Focal(fields.number("focal_px"), fields.choice("source", _SOURCES, "given"))
+    least, most = _FOCAL_PX
+    if not least <= focal.focal_px <= most:
+        raise fields.fail(
+            f"'focal_px' is {focal.focal_px:g}, expected a focal length of {least:g} to {most:g} px"
+        )
     if done:
         fields.done()
     return focal

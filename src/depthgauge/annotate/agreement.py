@@ -22,9 +22,11 @@ from depthgauge.annotate.clouds import cloud_distances, fit_cloud, mean_distance
 from depthgauge.annotate.turned_shape import Leaning
 from depthgauge.annotate.witnesses import Witness, of_size
 from depthgauge.errors import BadData
+from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import sample_depth_pairs
 from depthgauge.geometry.projection import backproject
-from depthgauge.types import Map, Mask, is_known
+from depthgauge.metrics.ordinal import percent_wrong
+from depthgauge.types import Map, Mask
 
 SCHEMA = 1
 COMPARISONS = ("human-human", "human-sensor", "method-sensor")
@@ -154,7 +156,10 @@ def agreement(
         if progress is not None:
             progress(sample, done, whole)
     if not rows:
-        raise BadData("there is nobody to compare: give two people's records, or a sensor.")
+        raise BadData(
+            "no photograph has two to compare: give two people's records, or a sensor; mend or "
+            "remove what was left out (--sensor names another folder)."
+        )
     if len(sensors) > 1:
         raise BadData(
             "some photographs have a sensor's depth and some have none; their distances are in "
@@ -192,8 +197,10 @@ def compare(
     turned, angle = math.nan, math.nan
     if leaning is not None:
         found, turn = leaning.edist_after_turning(fixed)
-        # Where nothing is gained, the person's own reconstruction stays.
-        turned, angle = (found * unit if turn.angle_deg else nearest), turn.angle_deg
+        # The surfaces are integrated anew to be turned, without the person's folds: where that
+        # is no nearer than what the person made, the person's own reconstruction stays.
+        gained = turn.angle_deg > 0 and found * unit < nearest
+        turned, angle = (found * unit, turn.angle_deg) if gained else (nearest, 0.0)
     return PairRow(
         sample=sample,
         comparison=f"{moving.kind}-{fixed.kind}",
@@ -218,12 +225,9 @@ def mean_angle_deg(first: Map, second: Map) -> float:
     >>> mean_angle_deg(a, b)
     90.0
     """
-    both = is_known(first) & is_known(second)
-    a, b = first[both].astype(np.float64), second[both].astype(np.float64)
-    if not len(a):
-        return math.nan
-    sines = np.linalg.norm(np.cross(a, b), axis=1)
-    return float(np.degrees(np.arctan2(sines, (a * b).sum(axis=1))).mean())
+    angles = angles_between(first, second)
+    known = angles[np.isfinite(angles)].astype(np.float64)
+    return float(known.mean()) if known.size else math.nan
 
 
 def wkdr_percent(depth: Map, right: Map, *, count: int = _PAIRS, seed: int = 0) -> float:
@@ -239,12 +243,7 @@ def wkdr_percent(depth: Map, right: Map, *, count: int = _PAIRS, seed: int = 0) 
         In per cent; NaN where the maps have no pair in common.
     """
     common = np.where(np.isfinite(depth), right, np.float32(np.nan))
-    pairs = sample_depth_pairs(common, count, seed)
-    if not len(pairs):
-        return math.nan
-    xa, ya, xb, yb, order = np.asarray(pairs).T
-    found = np.sign(depth[ya, xa] - depth[yb, xb])
-    return float(100.0 * np.mean(found != order))
+    return percent_wrong(depth, sample_depth_pairs(common, count, seed))
 
 
 def _sorted(sample: str, witnesses: Sequence[Witness]) -> tuple[Witness | None, list[Witness]]:

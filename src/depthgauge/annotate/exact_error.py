@@ -8,9 +8,12 @@ import numpy as np
 
 from depthgauge.annotate.reconstruct import Reconstruction
 from depthgauge.errors import WrongShape
+from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.projection import backproject
 from depthgauge.synth.single_views import ExactView
 from depthgauge.types import Map
+
+angles_deg = angles_between
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,21 +65,8 @@ def exact_errors(view: ExactView, made: Reconstruction) -> ExactErrors:
     apart = scales[surfaces][..., None] * found - exact
     distance = np.where(known, np.linalg.norm(apart, axis=2), np.nan)
     return ExactErrors(
-        distance.astype(np.float32), angles_deg(made.normals, view.normals), _range(view.depth)
+        distance.astype(np.float32), angles_between(made.normals, view.normals), _range(view.depth)
     )
-
-
-def angles_deg(first: Map, second: Map) -> Map:
-    """Angles between two maps of unit normals; NaN where one is missing.
-
-    >>> normals = np.array([[[0, 0, -1], [0, -1, 0]]], np.float32)
-    >>> angles_deg(normals, normals[:, ::-1]).tolist()
-    [[90.0, 90.0]]
-    """
-    a, b = first.astype(np.float64), second.astype(np.float64)
-    across = np.linalg.norm(np.cross(a, b), axis=-1)
-    along = np.einsum("...i,...i", a, b)
-    return np.asarray(np.degrees(np.arctan2(across, along)), np.float32)
 
 
 def _range(depth: Map) -> float:

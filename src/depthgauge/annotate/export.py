@@ -12,9 +12,11 @@ from depthgauge.annotate.record_folders import Recorded, read_all
 from depthgauge.annotate.samples import sample_of
 from depthgauge.annotate.votes import accepted, read_votes
 from depthgauge.datasets import oasis
-from depthgauge.errors import BadData, DepthgaugeError, Unavailable
+from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
+from depthgauge.io._locks import only_one
 from depthgauge.types import Sample
 
+LOCK = ".export.lock"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".JPG", ".PNG", ".ppm", ".tif", ".tiff")
 
 
@@ -47,8 +49,8 @@ def export_records(
         The ids of the samples.
 
     Raises:
-        BadData: There is nothing to write.
-        CannotWrite: The split is there already.
+        BadData: There is nothing to write, or another export writes there.
+        CannotWrite: The split is there already, or the folder cannot be made.
     """
     if not images.is_dir():
         raise BadData(f"{images}: there is no such folder of photographs.")
@@ -73,8 +75,20 @@ def export_records(
         if not made:
             raise BadData(f"{images}: there is no annotation whose photograph can be read.")
 
-    oasis.write(out, samples(), split=split, overwrite=overwrite)
+    _make_folder(out)
+    # The whole folder: all splits share the file of relative normals.
+    with only_one(out / LOCK, f"{out}: another export is writing there; wait for it to end."):
+        oasis.write(out, samples(), split=split, overwrite=overwrite)
     return tuple(made)
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(
+            f"{out}: cannot be made ({error.strerror}); choose another folder."
+        ) from None
 
 
 def find_photograph(images: Path, picture: str) -> Path:

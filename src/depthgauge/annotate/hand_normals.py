@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.annotation import Annotation, NormalMark, Relation, Vector
-from depthgauge.annotate.relations import consistent_normals
+from depthgauge.annotate.annotation import Annotation, NormalMark, Point, Relation, Vector
+from depthgauge.annotate.relations import consistent_normals, faces_away
 from depthgauge.annotate.segmentation import Segmentation, pixel_of
 from depthgauge.geometry import slopes_at
 from depthgauge.types import Camera
@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 _DIFFERENT_DEGREES = 2.0
 """Normals of one plane that differ by more are worth a note."""
+_STEEPEST = 1e150
 _TOWARDS_VIEWER = (0.0, 0.0, -1.0)
 
 
@@ -40,6 +41,7 @@ def hand_normals(annotation: Annotation, segmentation: Segmentation, camera: Cam
     """
     notes: list[str] = []
     by_plane: dict[int, list[Vector]] = {}
+    seen: dict[int, list[Vector]] = {}
     by_pixel: dict[tuple[int, int], list[Vector]] = {}
     for name, mark in annotation.normals.items():
         surface = segmentation.smooth_at(mark.at_px) if _finite(mark.at_px) else 0
@@ -54,19 +56,30 @@ def hand_normals(annotation: Annotation, segmentation: Segmentation, camera: Cam
             continue
         if segmentation.shapes.get(surface) == "planar":
             by_plane.setdefault(surface, []).append(normal)
+            seen.setdefault(surface, []).append(_vector(viewing_ray(mark.at_px, camera)))
         else:
             pixel = pixel_of(mark.at_px, segmentation.smooth.shape)
             by_pixel.setdefault(pixel, []).append(normal)  # type: ignore[arg-type]  # it is inside
     planes = {
         surface: _one_of(given, surface, segmentation, notes) for surface, given in by_plane.items()
     }
-    planes = _related(annotation, segmentation, planes, notes)
+    rays = {surface: _mean(given) for surface, given in seen.items()}
+    planes = _related(annotation, segmentation, planes, rays, notes)
     for surface, shape in segmentation.shapes.items():
         if shape == "planar" and surface not in planes:
             planes[surface] = _TOWARDS_VIEWER
             notes.append(_no_normal("planar", surface, segmentation))
     points = {pixel: _mean(given) for pixel, given in by_pixel.items()}
     return HandNormals(planes, points, tuple(notes))
+
+
+def viewing_ray(at_px: Point, camera: Camera) -> Array:
+    """The unit vector along which the viewer looks at a point of the image."""
+    with np.errstate(over="ignore"):
+        slopes = slopes_at(np.array(at_px, np.float64), camera)
+    # Squares of what lies far outside would be infinite.
+    ray = np.append(np.clip(slopes, -_STEEPEST, _STEEPEST), 1.0)
+    return np.asarray(ray / np.linalg.norm(ray))
 
 
 def described(surface: int, segmentation: Segmentation) -> str:
@@ -95,15 +108,13 @@ def _usable(name: str, mark: NormalMark, camera: Camera, notes: list[str]) -> Ve
         )
         return None
     normal = np.array(mark.normal) / length
-    ray = np.append(slopes_at(np.array(mark.at_px), camera), 1.0)
-    ray /= np.linalg.norm(ray)
-    away = float(normal @ ray)
-    if away > 0:
+    ray = viewing_ray(mark.at_px, camera)
+    if faces_away(normal, ray):
         notes.append(
             f"Normal '{name}' at {_place(mark.at_px)} faces away from the viewer and was "
             "mirrored; check it."
         )
-        normal = normal - 2 * away * ray
+        normal = normal - 2 * (normal @ ray) * ray
     return _vector(normal)
 
 
@@ -126,6 +137,7 @@ def _related(
     annotation: Annotation,
     segmentation: Segmentation,
     planes: dict[int, Vector],
+    rays: dict[int, Vector],
     notes: list[str],
 ) -> dict[int, Vector]:
     """The planes' normals, nearest to the given ones, for which the relations hold."""
@@ -143,15 +155,23 @@ def _related(
             )
             continue
         usable.append(replace(relation, first=names[both[0]], second=names[both[1]]))
-    return {**planes, **_adjusted(planes, names, usable, notes)}
+    return {**planes, **_adjusted(planes, rays, names, usable, notes)}
 
 
 def _adjusted(
-    planes: dict[int, Vector], names: dict[int, str], relations: list[Relation], notes: list[str]
+    planes: dict[int, Vector],
+    rays: dict[int, Vector],
+    names: dict[int, str],
+    relations: list[Relation],
+    notes: list[str],
 ) -> dict[int, Vector]:
     if not relations:
         return {}
-    found = consistent_normals({name: planes[s] for s, name in names.items()}, relations)
+    found = consistent_normals(
+        {name: planes[s] for s, name in names.items()},
+        relations,
+        {name: rays[s] for s, name in names.items()},
+    )
     notes.extend(found.notes)
     return {surface: found.normals[name] for surface, name in names.items()}
 

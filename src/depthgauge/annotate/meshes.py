@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,35 +13,51 @@ from depthgauge.annotate.reconstruct import Reconstruction
 from depthgauge.errors import Misuse, Unavailable, WrongShape
 from depthgauge.geometry import backproject
 from depthgauge.io import PointCloud, write_glb, write_ply
+from depthgauge.types import Mask
 
 _GREY = 200
+_MOST_PIXELS = 1_000_000
+"""Of larger pictures every n-th pixel is taken: viewers do not open files of gigabytes."""
+
+
+def mesh_step(shape: tuple[int, ...]) -> int:
+    """Every how manieth row and column a mesh has, so that it has at most about a million points.
+
+    >>> mesh_step((1000, 1000)), mesh_step((1001, 1000)), mesh_step((3000, 4000))
+    (1, 2, 4)
+    """
+    step = 1
+    while -(-shape[0] // step) * -(-shape[1] // step) > _MOST_PIXELS:
+        step += 1
+    return step
 
 
 def mesh_of(reconstruction: Reconstruction, image: NDArray[np.uint8] | None = None) -> PointCloud:
     """Triangles between neighbouring pixels of one continuous surface: none bridges an occlusion.
+
+    Of pictures of more than a million pixels every n-th row and column is taken (`mesh_step`).
 
     Args:
         reconstruction: What `reconstruct` returned.
         image: (H, W, 3) RGB for the colours; one of another size is resized. Grey if not given.
 
     Returns:
-        Points in camera axes (x right, y down, z forward), one for each pixel with a depth, with
-        normals, colours and faces that turn counter-clockwise for the viewer.
+        Points in camera axes (x right, y down, z forward), one for each taken pixel with a depth,
+        with normals, colours and faces that turn counter-clockwise for the viewer.
 
     Raises:
         Unavailable: There is no pixel with a depth.
     """
     cloud = points_of(reconstruction, image)
-    inside = _inside(reconstruction)
+    step = mesh_step(reconstruction.depth.shape)
+    inside = _inside(reconstruction)[::step, ::step]
     number = np.full(inside.shape, -1, np.int32)
     number[inside] = np.arange(np.count_nonzero(inside), dtype=np.int32)
-    links = depth_links(reconstruction.segmentation)
-    right, down = links.right[:-1, :-1], links.down[:-1, :-1]
-    below, beside = links.right[1:, :-1], links.down[:-1, 1:]
+    upper, lower = _linked(reconstruction, step)
     here, east = number[:-1, :-1], number[:-1, 1:]
     south, diagonal = number[1:, :-1], number[1:, 1:]
-    first = np.stack([here, south, east], axis=-1)[right & down]
-    second = np.stack([east, south, diagonal], axis=-1)[below & beside]
+    first = np.stack([here, south, east], axis=-1)[upper]
+    second = np.stack([east, south, diagonal], axis=-1)[lower]
     faces = np.concatenate([first, second])
     faces = faces[(faces >= 0).all(axis=1)]
     return PointCloud(cloud.points, cloud.colours, cloud.normals, faces)
@@ -48,11 +65,33 @@ def mesh_of(reconstruction: Reconstruction, image: NDArray[np.uint8] | None = No
 
 def points_of(reconstruction: Reconstruction, image: NDArray[np.uint8] | None = None) -> PointCloud:
     """The points of `mesh_of`, without faces."""
-    inside = _inside(reconstruction)
+    whole = _inside(reconstruction)
+    step = mesh_step(whole.shape)
+    taken = np.s_[::step, ::step]
+    inside = whole[taken]
     if not inside.any():
         raise Unavailable("the reconstruction has no pixel with a depth, so there is no mesh")
-    points = backproject(reconstruction.depth, reconstruction.camera)[inside]
-    return PointCloud(points, _colours(image, inside.shape)[inside], reconstruction.normals[inside])
+    points = backproject(reconstruction.depth, reconstruction.camera)[taken][inside]
+    colours = _colours(image, whole.shape)[taken][inside]
+    return PointCloud(points, colours, reconstruction.normals[taken][inside])
+
+
+def _linked(reconstruction: Reconstruction, step: int) -> tuple[Mask, Mask]:
+    """Of each square of taken pixels, whether depth goes on all over its upper left and lower right
+    triangle: a line between taken pixels cuts it too.
+    """
+    links = depth_links(reconstruction.segmentation)
+    height, width = reconstruction.depth.shape
+    rows, columns = (height - 1) // step, (width - 1) // step
+    upper, lower = np.ones((rows, columns), np.bool_), np.ones((rows, columns), np.bool_)
+    for i, j in product(range(step + 1), repeat=2):
+        here = np.s_[i : i + rows * step : step, j : j + columns * step : step]
+        triangle = upper if i + j < step else lower
+        if j < step:
+            triangle &= links.right[here]
+        if i < step:
+            triangle &= links.down[here]
+    return upper, lower
 
 
 def write_mesh(path: str | Path, mesh: PointCloud) -> None:

@@ -12,11 +12,18 @@ class AnnotatorNoise:
 
     normal_deg: float = 0.0
     """By how much each normal is tilted, each on its own."""
+    surface_deg: float = 0.0
+    """By how much all normals of one surface are tilted together, each surface on its own."""
+    shared_surface_deg: float = 0.0
+    """The same, but equal for everybody who annotates this picture: what a picture suggests."""
     common_tilt_deg: float = 0.0
     """By how much all normals of one annotation are turned together: shape is seen right, its
     orientation is not."""
     shared_tilt_deg: float = 0.0
-    """The same, but equal for everybody who annotates this picture: what a picture suggests."""
+    """The same, but equal for everybody."""
+    stretch: float = 2.2
+    """A plane that is drawn out or pressed together in depth by more than this factor looks wrong
+    in the preview: it is turned back."""
     boundary_px: float = 0.0
     """Standard deviation of the corners of strokes."""
     missed: float = 0.0
@@ -44,24 +51,30 @@ class AnnotatorNoise:
 NONE = AnnotatorNoise()
 """No error but that lines have corners and normals a density."""
 HUMAN = AnnotatorNoise(
-    normal_deg=8.0,
-    common_tilt_deg=12.0,
-    shared_tilt_deg=40.0,
-    boundary_px=0.8,
+    normal_deg=12.0,
+    surface_deg=5.0,
+    shared_surface_deg=14.0,
+    common_tilt_deg=4.0,
+    shared_tilt_deg=8.0,
+    stretch=1.3,
+    boundary_px=0.6,
     missed=0.03,
     side_errors=0.005,
-    gap_px=2.0,
+    gap_px=1.0,
     spacing_widths=0.06,
     tolerance_px=1.0,
     relation_deg=5.0,
 )
-"""As people differ from each other (about 13 degrees) and from a sensor (about 18 degrees)."""
+"""As people differ from each other and from a sensor; docs/simulated-annotator.md says how well."""
 CAREFUL = AnnotatorNoise(
-    normal_deg=4.0,
-    common_tilt_deg=6.0,
-    shared_tilt_deg=40.0,
-    boundary_px=0.4,
-    gap_px=1.0,
+    normal_deg=6.0,
+    surface_deg=2.5,
+    shared_surface_deg=14.0,
+    common_tilt_deg=2.0,
+    shared_tilt_deg=8.0,
+    stretch=1.3,
+    boundary_px=0.3,
+    gap_px=0.5,
     spacing_widths=0.04,
     tolerance_px=0.7,
     relation_deg=5.0,

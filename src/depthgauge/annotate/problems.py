@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.annotate._lines import clean_points, trace_stroke
-from depthgauge.annotate.annotation import Annotation, Point, Stroke
-from depthgauge.annotate.hand_normals import described
+from depthgauge.annotate.annotation import Annotation, NormalMark, Point, Stroke
+from depthgauge.annotate.hand_normals import described, viewing_ray
+from depthgauge.annotate.reconstruct import camera_of
+from depthgauge.annotate.relations import faces_away
 from depthgauge.annotate.segmentation import Segmentation, pixel_of, segment
 from depthgauge.types import Mask
 
@@ -43,8 +45,12 @@ def problems_of(annotation: Annotation, segmentation: Segmentation | None = None
 
 def _of_focal(annotation: Annotation) -> Iterator[str]:
     focal_px = annotation.focal.focal_px
-    if not (math.isfinite(focal_px) and focal_px > 0):
+    if not _is_focal(focal_px):
         yield f"The focal length is {focal_px:g} px; give a positive one."
+
+
+def _is_focal(focal_px: float) -> bool:
+    return math.isfinite(focal_px) and focal_px > 0
 
 
 def _of_region(annotation: Annotation, region: Mask) -> Iterator[str]:
@@ -118,10 +124,18 @@ def _of_normals(annotation: Annotation, surfaces: Segmentation) -> Iterator[str]
             yield f"Normal '{name}' is not a finite vector; set it again."
         elif not any(mark.normal):
             yield f"Normal '{name}' has no length; set it again."
-        elif mark.normal[2] >= 0:
+        elif _faces_away(mark, annotation):
             yield f"Normal '{name}' faces away from the viewer; turn it towards the viewer."
         if not surfaces.smooth_at(mark.at_px):
             yield f"Normal '{name}' lies outside the region; move it onto a surface or remove it."
+
+
+def _faces_away(mark: NormalMark, annotation: Annotation) -> bool:
+    """Along the ray of its mark; where there is no such ray, other problems say why."""
+    normal = np.array(mark.normal) / np.abs(mark.normal).max()
+    if not (_is_focal(annotation.focal.focal_px) and np.isfinite(mark.at_px).all()):
+        return faces_away(normal, (0.0, 0.0, 1.0))
+    return faces_away(normal, viewing_ray(mark.at_px, camera_of(annotation)))
 
 
 def _of_marks(annotation: Annotation, surfaces: Segmentation) -> Iterator[str]:

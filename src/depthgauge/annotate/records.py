@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from depthgauge.annotate._appending import append_line, is_whole
+from depthgauge.annotate._json_fields import without_mark
 from depthgauge.annotate._record_lines import (
     Header,
     Record,
@@ -195,7 +196,7 @@ def _records(annotation: Annotation) -> Iterator[Record]:
 
 
 def _history(where: str, whole: bytes) -> History:
-    *lines, rest = whole.split(b"\n")
+    *lines, rest = without_mark(whole).split(b"\n")
     notes = []
     if rest:
         if is_whole(rest):

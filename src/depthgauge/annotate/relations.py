@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate._orthogonal_frames import frame_from_colours, nearest_orthogonal
+from depthgauge.annotate._orthogonal_frames import Held, frame_from_colours, nearest_orthogonal
 from depthgauge.annotate._relation_logic import (
     Groups,
     can_hold,
@@ -22,6 +22,12 @@ from depthgauge.annotate.annotation import Relation, Vector
 
 Array = NDArray[np.float64]
 
+_AXIS: Vector = (0.0, 0.0, 1.0)
+"""The viewing ray in the middle of the image."""
+_EDGE_ON = 1e-12
+"""A cosine between normal and ray up to this is that of a plane seen edge-on."""
+_RELEASED = 8
+"""Of at most so many normals that are held edge-on it is tried whether each has to be."""
 _EXPLAINED = 5
 """So many contradictions are explained; of more, the relation that was left out."""
 
@@ -36,17 +42,37 @@ class Consistent:
     """Sentences for the person: relations that contradict, normals that had to stop."""
 
 
-def consistent_normals(normals: Mapping[str, Vector], relations: Iterable[Relation]) -> Consistent:
+def faces_away(normal: NDArray[np.float64] | Vector, ray: NDArray[np.float64] | Vector) -> bool:
+    """Whether a surface with this normal could not be seen along this ray.
+
+    In perspective that is not the sign of z: a floor below the horizon may have any.
+
+    >>> faces_away((0.0, -1.0, 0.1), (0.0, 0.0, 1.0))
+    True
+    >>> faces_away((0.0, -1.0, 0.1), (0.0, 0.3, 1.0))
+    False
+    """
+    return bool(np.dot(normal, ray) > _EDGE_ON)
+
+
+def consistent_normals(
+    normals: Mapping[str, Vector],
+    relations: Iterable[Relation],
+    rays: Mapping[str, Vector] | None = None,
+) -> Consistent:
     """The nearest set of normals in which parallel and orthogonal hold to rounding.
 
     Nearest is the least sum of squared differences of unit vectors. Parallel allows opposite
     normals, as of two walls that face each other. Relations that cannot hold together with earlier
     ones are left out, and a note names a smallest set that contradicts itself. A normal that faced
-    the viewer never faces away: at most it is edge-on (z = 0), and a note says so.
+    the viewer never faces away: at most it is edge-on, and a note says so. Which are is searched
+    for one after the other, so where normals are off by half a right angle a nearer set may exist.
 
     Args:
         normals: Of planar surfaces, by name; any length.
         relations: Between those names, in the order in which they were made.
+        rays: By the same names, where the viewer looks at the mark: what faces the viewer is
+            told along it. The viewing axis for names that are not there, so the sign of z.
 
     >>> walls = {"left": (0.8, 0.0, -0.6), "right": (-0.6, 0.1, -0.8)}
     >>> turned = consistent_normals(walls, [Relation("left", "right", "orthogonal")]).normals
@@ -59,10 +85,16 @@ def consistent_normals(normals: Mapping[str, Vector], relations: Iterable[Relati
     kept = _without_contradictions(list(units), usable, notes)
     notes += _denied(list(units), usable, kept)
     turned = dict(normals)
+    seen = {name: _ray(name, rays or {}) for name in units}
     for names in _webs(list(units), kept):
         inside = [r for r in kept if r.first in names]
-        turned |= _turned({name: units[name] for name in names}, inside, notes)
+        turned |= _turned({name: units[name] for name in names}, inside, seen, notes)
     return Consistent(turned, tuple(notes))
+
+
+def _ray(name: str, rays: Mapping[str, Vector]) -> Vector:
+    unit = _unit(rays.get(name, _AXIS))
+    return _AXIS if unit is None else _vector(unit)
 
 
 def _unit(normal: Vector) -> Array | None:
@@ -158,14 +190,18 @@ def _webs(names: list[str], relations: Sequence[Relation]) -> list[list[str]]:
 
 
 def _turned(
-    units: Mapping[str, Array], relations: list[Relation], notes: list[str]
+    units: Mapping[str, Array],
+    relations: list[Relation],
+    rays: Mapping[str, Vector],
+    notes: list[str],
 ) -> dict[str, Vector]:
     """The nearest consistent normals of one web; the latest relation goes where there are none."""
     relations = list(relations)
     while relations:
-        found = _solved(units, relations, notes)
+        found = _solved(units, relations, rays)
         if found is not None:
-            return found
+            notes += _held_note(found, units, rays)
+            return {name: _vector(vector) for name, vector in found.turned.items()}
         notes.append(
             f"{_said(relations[-1])}: holds only with a normal that faces away from the viewer, "
             "so it was not used; correct the normals or the relation."
@@ -174,22 +210,61 @@ def _turned(
     return {name: _vector(unit) for name, unit in units.items()}
 
 
+@dataclass(frozen=True)
+class _Solution:
+    turned: dict[str, Array]
+    held: frozenset[Held]
+
+
 def _solved(
-    units: Mapping[str, Array], relations: Sequence[Relation], notes: list[str]
-) -> dict[str, Vector] | None:
+    units: Mapping[str, Array], relations: Sequence[Relation], rays: Mapping[str, Vector]
+) -> _Solution | None:
     groups = grouped(list(units), relations)
     signs = _first_signs(units, groups)
-    flat = _two_sided(units, signs, groups)
-    while True:
-        axes = _axes(units, signs, groups, sorted(flat))
-        if axes is None:
-            return None
-        turned = {name: signs[name] * axes[groups.of[name]] for name in units}
-        away = {n for n, unit in units.items() if unit[2] < 0 and turned[n][2] > 0}
-        if not away:
-            notes += _held_note([name for name in units if groups.of[name] in flat])
-            return {name: _vector(vector) for name, vector in turned.items()}
-        flat |= {groups.of[name] for name in away}
+    facing = [name for name, unit in units.items() if not faces_away(unit, rays[name])]
+    found = _placed(units, signs, groups, frozenset())
+    while found is not None:
+        worst: dict[int, tuple[float, Vector]] = {}
+        for name in facing:
+            cosine = float(found.turned[name] @ rays[name])
+            if faces_away(found.turned[name], rays[name]):
+                group = groups.of[name]
+                worst[group] = max(worst.get(group, (0.0, _AXIS)), (cosine, rays[name]))
+        if not worst:
+            return _released(found, units, signs, groups, facing, rays)
+        more = found.held | {(group, ray) for group, (_, ray) in worst.items()}
+        found = _placed(units, signs, groups, more) if more != found.held else None
+    return None
+
+
+def _placed(
+    units: Mapping[str, Array],
+    signs: Mapping[str, float],
+    groups: Groups,
+    held: frozenset[Held],
+) -> _Solution | None:
+    axes = _axes(units, signs, groups, sorted(held))
+    if axes is None:
+        return None
+    return _Solution({name: signs[name] * axes[groups.of[name]] for name in units}, held)
+
+
+def _released(
+    found: _Solution,
+    units: Mapping[str, Array],
+    signs: Mapping[str, float],
+    groups: Groups,
+    facing: list[str],
+    rays: Mapping[str, Vector],
+) -> _Solution:
+    """Lets go what had to be held edge-on only before others were."""
+    if not 1 < len(found.held) <= _RELEASED:
+        return found
+    for one in sorted(found.held):
+        fewer = _placed(units, signs, groups, found.held - {one})
+        if fewer and not any(faces_away(fewer.turned[name], rays[name]) for name in facing):
+            found = fewer
+    return found
 
 
 def _first_signs(units: Mapping[str, Array], groups: Groups) -> dict[str, float]:
@@ -202,35 +277,30 @@ def _first_signs(units: Mapping[str, Array], groups: Groups) -> dict[str, float]
     return {n: 1.0 if unit @ axes[groups.of[n]] >= 0 else -1.0 for n, unit in units.items()}
 
 
-def _two_sided(units: Mapping[str, Array], signs: Mapping[str, float], groups: Groups) -> set[int]:
-    """Groups with opposite normals that both face the viewer: exactly parallel means edge-on."""
-    sides: dict[int, set[float]] = {}
-    for name, unit in units.items():
-        if unit[2] < 0:
-            sides.setdefault(groups.of[name], set()).add(signs[name])
-    return {group for group, found in sides.items() if len(found) == 2}
-
-
 def _axes(
-    units: Mapping[str, Array], signs: Mapping[str, float], groups: Groups, flat: list[int]
+    units: Mapping[str, Array], signs: Mapping[str, float], groups: Groups, held: list[Held]
 ) -> Array | None:
     wanted = np.zeros((groups.count, 3))
     for name, unit in units.items():
         wanted[groups.of[name]] += signs[name] * unit
     colours = three_colours(neighbours(groups.count, groups.pairs))
     starts = [] if colours is None or not groups.pairs else [frame_from_colours(wanted, colours)]
-    axes = nearest_orthogonal(wanted, groups.pairs, flat, starts)
+    axes = nearest_orthogonal(wanted, groups.pairs, held, starts)
     if axes is not None:
-        axes[flat, 2] = 0.0
+        for group, ray in held:  # to the last bit, where it can be
+            axes[group] -= (axes[group] @ ray) * np.array(ray)
     return axes
 
 
-def _held_note(names: list[str]) -> list[str]:
-    if not names:
+def _held_note(
+    found: _Solution, units: Mapping[str, Array], rays: Mapping[str, Vector]
+) -> list[str]:
+    if not found.held:
         return []
-    listed = ", ".join(f"'{name}'" for name in names)
+    edge_on = [name for name in units if abs(found.turned[name] @ rays[name]) <= 1e-9]
+    listed = ", ".join(f"'{name}'" for name in edge_on)
     return [
-        f"The relations would turn a normal away from the viewer, so {listed} are edge-on (z = 0); "
+        f"The relations would turn a normal away from the viewer, so {listed} are edge-on; "
         "check these normals and their relations."
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ __all__ = ["FOLD", "SHARP", "SMOOTH", "Segmentation", "pixel_of", "region_mask",
 
 _NAMED = 8
 """So many places are named in a note; of more, the number."""
+_CUT_PX = 8
+"""A stroke that leaves a drawn region by no more was led over its edge on purpose."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,7 @@ def _painted(
     paths: list[Path | None] = []
     cut = []
     for index, (name, stroke) in enumerate(annotation.strokes.items()):
-        side = _owner_side(stroke, seed, index)
+        side = _owner_side(stroke, seed, name)
         if stroke.kind == "occlusion" and stroke.closer is None:
             notes.append(
                 f"Occlusion '{name}' does not say which side is closer, so one was chosen; "
@@ -162,7 +165,7 @@ def _painted(
             notes.append(f"Stroke '{name}' has no length and was left out; remove it.")
         elif not painted:
             notes.append(f"Stroke '{name}' lies outside the region and was left out; remove it.")
-        elif painted < len(path.pixels):
+        elif annotation.region_px and _outside_px(path, lines.region) > _CUT_PX:
             cut.append(f"'{name}'")
         paths.append(path if painted else None)
     if cut:
@@ -170,10 +173,19 @@ def _painted(
     return paths
 
 
-def _owner_side(stroke: Stroke, seed: int, index: int) -> int:
+def _outside_px(path: Path, region: Mask) -> int:
+    """How many pixels of a line lie in the image and not in the region."""
+    x, y = path.pixels.T
+    inside = (x >= 0) & (x < region.shape[1]) & (y >= 0) & (y < region.shape[0])
+    return int(np.count_nonzero(~region[y[inside], x[inside]]))
+
+
+def _owner_side(stroke: Stroke, seed: int, name: str) -> int:
+    """By the stroke's own name, so that other strokes may come and go."""
     if stroke.kind == "occlusion" and stroke.closer is not None:
         return 1 if stroke.closer == "right" else -1
-    return 1 if np.random.default_rng([seed, index]).integers(2) else -1
+    key = zlib.crc32(name.encode("utf-8", "surrogatepass"))
+    return 1 if np.random.default_rng([seed, key]).integers(2) else -1
 
 
 def _gap_notes(gaps: list[Gap], names: tuple[str, ...]) -> list[str]:

@@ -80,7 +80,7 @@ def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> An
     seen = noticed(view, _around(view, region), noise.smallest_px, noise.thinnest_px)
     strokes = _strokes(view, seen, noise, rng)
     lines = replace(empty, strokes={f"s{i + 1}": stroke for i, stroke in enumerate(strokes)})
-    tilt = Tilt(noise, np.random.default_rng([picture_seed, 82]), rng)
+    tilt = Tilt(noise, picture_seed, rng)
     surfaces, normals, exact = mark_surfaces(view, seen, segment(lines), noise, tilt)
     relations = plane_relations(exact, noise.relation_deg)
     return replace(lines, surfaces=surfaces, normals=normals, relations=relations)

@@ -84,6 +84,7 @@ class Study:
         annotation = people[0].annotation
         first = found[0]
         if self._sensor is not None:
+            # Without it, distances of this photograph would be in another unit than the others'.
             found.append(_sensor(self._sensor, picture, annotation))
         found += [_method(name, at, picture, first) for name, at in self._methods.items()]
         return found
@@ -101,6 +102,14 @@ def _sensor(folder: Path, picture: str, annotation: Annotation) -> Witness:
     if not path.is_file():
         raise BadData(f"{path}: is not there; a sensor has one for every photograph.")
     depth = io.read_map(path, quantity="depth")
+    if not (depth > 0).any():
+        raise BadData(f"{path}: has no depth above 0 at any pixel; write metres.")
+    width, height = annotation.picture.width_px, annotation.picture.height_px
+    if abs(depth.shape[0] - height * depth.shape[1] / width) > 1.0:  # more than rounding
+        raise BadData(
+            f"{path}: is {depth.shape[1]}x{depth.shape[0]}, the annotated picture is "
+            f"{width}x{height}; the sensor's map must be of the same photograph."
+        )
     beside = folder / "normals" / f"{picture}.npy"
     normals = io.read_map(beside, quantity="normals") if beside.is_file() else None
     camera = _camera_for(depth, annotation)

@@ -59,6 +59,7 @@ class SurfaceDepth:
         *,
         start: Array | None = None,
         tolerance: float = 1e-4,
+        least_facing: float | None = None,
     ) -> ShapedSurfaces:
         """Depth from normals.
 
@@ -68,9 +69,13 @@ class SurfaceDepth:
             planes: Numbers of the smooth surfaces that are planar.
             start: `logs` of an earlier call.
             tolerance: Of the relative residual.
+            least_facing: Least component of a normal towards the viewer, on all surfaces; None:
+                `CURVED_FACING` and `PLANE_FACING`.
         """
         planar = self._planar(planes)
         least = np.where(planar, PLANE_FACING, CURVED_FACING)
+        if least_facing is not None:
+            least = np.full(planar.shape, least_facing)
         facing = faced(normals, camera, least)
         steps = log_depth_steps(facing, camera, self._folds)
         begin = start if start is not None else _plane_logs(facing, camera, planar)[..., None]

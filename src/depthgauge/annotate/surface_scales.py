@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.annotate._contradictions import Edge, contradiction
-from depthgauge.annotate._pairs import Group, groups_of, order_pairs
-from depthgauge.annotate.segmentation import Segmentation
+from depthgauge.annotate._pairs import Group, Pairs, groups_of, order_pairs
+from depthgauge.annotate.segmentation import FOLD, Segmentation
 from depthgauge.errors import Misuse
-from depthgauge.types import Map
+from depthgauge.types import Map, Mask
 
 Array = NDArray[np.float64]
 
@@ -21,6 +21,12 @@ _EQUAL = 1e-6
 """A difference of depth, as a part of it, that is none."""
 _HELD = 1e-3
 """The part of the separation from which on an order holds; slack may have taken the rest."""
+_CLEARLY = 0.02
+"""As a part of the depth: the closer side is behind by more than normals that drift explain."""
+_SEVERAL = 3
+"""Fewer pairs of a stroke that are behind are an accident of pixels."""
+_NEAR_PX = 3
+"""So near to another occlusion, what lies beyond a line may belong to neither of its sides."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,12 @@ def surface_scales(
     """
     settings = options or ScaleOptions()
     surfaces = [int(s) for s in np.unique(segmentation.continuous) if s > 0]
-    pairs = order_pairs(segmentation, depth)
+    pairs = order_pairs(segmentation, np.where(_junctions(segmentation), np.nan, depth))
     groups = groups_of(pairs)
     across = [g for g in groups if g.near != g.far]
     found = _solved(surfaces, across, settings)
     notes: list[str] = []
+    left_out = found is None
     if found is None:
         # Lines are drawn to a pixel or so, which shows where surfaces touch and hardly part.
         across = [g for g in groups_of(pairs, settings.left_out) if g.near != g.far]
@@ -89,10 +96,56 @@ def surface_scales(
         found = _with_slack(surfaces, across, settings)
     scales = dict(zip(surfaces, found.tolist(), strict=True))
     broken = [g for g in across if _margin(g, scales) < _HELD * settings.separation]
-    inside = [g for g in groups if g.near == g.far and g.mostly_wrong]
-    notes += [*_cycles(across, broken, scales, strokes), *_inside_notes(inside, strokes)]
-    bad = sorted({g.stroke for g in [*broken, *inside]})
+    partly = _partly_behind(pairs, scales, {g.stroke for g in broken}) if left_out else {}
+    inside = [g for g in groups if g.near == g.far and _mostly_behind(g, pairs)]
+    notes += [
+        *_cycles(across, broken, scales, strokes),
+        *_partly_notes(partly, strokes),
+        *_inside_notes(inside, strokes),
+    ]
+    bad = sorted({g.stroke for g in [*broken, *inside]} | set(partly))
     return SurfaceScales(scales, tuple(strokes[s] for s in bad), tuple(notes))
+
+
+def _junctions(segmentation: Segmentation) -> Mask:
+    """Occlusion pixels near another stroke's, of strokes most of which is not near any."""
+    from scipy import ndimage
+
+    occlusion = segmentation.kind > FOLD
+    stroke = np.where(occlusion, segmentation.stroke, -1)
+    size = 2 * _NEAR_PX + 1
+    highest = ndimage.maximum_filter(stroke, size)
+    lowest = ndimage.minimum_filter(np.where(occlusion, stroke, np.iinfo(stroke.dtype).max), size)
+    near: Mask = occlusion & ((highest != stroke) | (lowest != stroke))
+    count = int(stroke.max(initial=-1)) + 1
+    all_px = np.bincount(stroke[occlusion], minlength=count)
+    near_px = np.bincount(stroke[near], minlength=count)
+    near[near] = (2 * near_px < all_px)[stroke[near]]
+    return near
+
+
+def _partly_behind(
+    pairs: Pairs, scales: Mapping[int, float], known: set[int]
+) -> dict[int, tuple[int, int, float]]:
+    """Strokes that hold but for what was left out: pairs clearly behind, all pairs, how far."""
+    across = pairs.near != pairs.far
+    near = np.array([scales[s] for s in pairs.near.tolist()]) * pairs.near_depth
+    far = np.array([scales[s] for s in pairs.far.tolist()]) * pairs.far_depth
+    behind = (near - far) / far
+    found = {}
+    for stroke in np.unique(pairs.stroke[across & (behind > _CLEARLY)]).tolist():
+        there = behind[across & (pairs.stroke == stroke)]
+        count = int(np.count_nonzero(there > _CLEARLY))
+        if stroke not in known and count >= _SEVERAL:
+            found[stroke] = (count, len(there), float(there.max()))
+    return found
+
+
+def _mostly_behind(group: Group, pairs: Pairs) -> bool:
+    """Whether the closer side of a line within one surface is clearly behind for most of it."""
+    at = (pairs.stroke == group.stroke) & (pairs.near == group.near) & (pairs.far == group.far)
+    near, far = pairs.near_depth[at], pairs.far_depth[at]
+    return bool(np.median((near - far) / far) > _CLEARLY)
 
 
 def _solved(surfaces: list[int], groups: list[Group], options: ScaleOptions) -> Array | None:
@@ -187,6 +240,17 @@ def _cycles(
             "is little, the normals of these surfaces.",
         )
     return list(notes.values())
+
+
+def _partly_notes(
+    partly: Mapping[int, tuple[int, int, float]], strokes: tuple[str, ...]
+) -> list[str]:
+    return [
+        f"The depth order of stroke '{strokes[stroke]}' does not hold at {count} of its {of} "
+        f"pixels, which were left out: its closer side comes out behind by up to "
+        f"{100 * behind:.2g} % of the depth. Check which side is closer there."
+        for stroke, (count, of, behind) in partly.items()
+    ]
 
 
 def _inside_notes(groups: list[Group], strokes: tuple[str, ...]) -> list[str]:

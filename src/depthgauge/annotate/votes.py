@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from depthgauge.annotate._json_fields import Fields, parse_object
-from depthgauge.annotate.records import append_line
+from depthgauge.annotate._appending import append_line, is_whole
+from depthgauge.annotate._json_fields import Fields, parse_object, without_mark
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io._files import opened, read_whole
 
@@ -120,8 +120,8 @@ def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
     """
     with opened(path) as file:
         whole = read_whole(path, file, _MOST_BYTES)
-    lines, notes = whole.split(b"\n"), []
-    if lines[-1].strip() and not _is_whole(lines[-1]):
+    lines, notes = without_mark(whole).split(b"\n"), []
+    if lines[-1].strip() and not is_whole(lines[-1]):
         notes.append(f"{path}: line {len(lines)} was not written to its end and was left out.")
         lines.pop()
     votes = [
@@ -130,14 +130,6 @@ def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
         if line.strip()
     ]
     return votes, notes
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        parse_object("", line)
-    except BadFile:
-        return False
-    return True
 
 
 def _vote(where: str, line: bytes) -> Vote:

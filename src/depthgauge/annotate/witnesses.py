@@ -14,8 +14,8 @@ from depthgauge.annotate.segmentation import Segmentation
 from depthgauge.errors import BadData
 from depthgauge.geometry.intrinsics import scale_camera
 from depthgauge.geometry.resizing import resize, resize_labels
-from depthgauge.geometry.surfaces import normals_from_depth
-from depthgauge.types import Camera, Map, Mask
+from depthgauge.geometry.rigs import surface_normals
+from depthgauge.types import Camera, Map, Mask, Rig
 
 Kind = Literal["human", "sensor", "method"]
 
@@ -69,7 +69,9 @@ def measured(
     planar: Mask | None = None,
 ) -> Witness:
     """What a sensor or a method says; normals are derived from the depth where none are given."""
-    found = normals_from_depth(depth, camera) if normals is None else normals
+    found = normals
+    if found is None:
+        found = surface_normals(depth, "depth", Rig({"left": camera}))
     return Witness(who, kind, depth, found, camera, surfaces, planar)
 
 

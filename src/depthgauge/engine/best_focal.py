@@ -24,7 +24,7 @@ from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.evaluate import prepared_samples, samples_of
 from depthgauge.engine.measure import Prepared, lacking
 from depthgauge.errors import Misuse, NothingScored
-from depthgauge.types import is_known
+from depthgauge.metrics.local_scale import judged_points
 
 SCHEMA = 1
 _ASKED = 1.0
@@ -112,23 +112,14 @@ def best_focal(
 
 def surface_sums(prepared: Prepared, spec: ScoreSpec) -> tuple[int, _Floats]:
     """Pixels used, and C, P, Q, X, Z of each surface, as `lsiv` sees the sample."""
+    maps = (prepared.allowed, prepared.truth, prepared.masks[spec.region])
     camera, labels = prepared.items["camera"], prepared.items["continuous_labels"]
-    judged = is_known(prepared.truth) & prepared.masks[spec.region] & (labels > 0)
-    sizes = np.bincount(labels[judged])
-    judged &= (sizes >= max(1, spec.params["least_px"]))[np.where(judged, labels, 0)]
-    y, x = np.nonzero(judged)
-    slopes = np.stack([x - camera.centre_px[0], y - camera.centre_px[1]], axis=1)
-    depth = prepared.truth[judged].astype(np.float64)
-    target = slopes / camera.focal_px * depth[:, None]
-    width = float(np.std(target[:, 0], ddof=1)) if len(target) > 1 else 0.0
-    guess = prepared.allowed[judged].astype(np.float64)
-    there = np.isfinite(guess)
-    if not width > 0 or not there.any():
+    # With a focal length of 1 px, X and Y of the points are what 1 / f is multiplied by.
+    found = judged_points(maps, camera, labels, 1.0, spec.params["least_px"])
+    if not len(found.points):
         return 0, np.zeros((0, 5))
-    _, surface = np.unique(labels[judged][there], return_inverse=True)
-    target, depth, guess = target[there] / width, depth[there] / width, guess[there]
-    across = slopes[there] * guess[:, None]
-    z, wanted = (_centred(values, surface) for values in (guess, depth))
+    across, target = found.points[:, :2], found.target[:, :2]
+    z, wanted = (_centred(v[:, 2], found.surface) for v in (found.points, found.target))
     terms = (
         (target * target).sum(axis=1) + wanted * wanted,
         (across * target).sum(axis=1),
@@ -136,11 +127,13 @@ def surface_sums(prepared: Prepared, spec: ScoreSpec) -> tuple[int, _Floats]:
         (across * across).sum(axis=1),
         z * z,
     )
-    return len(guess), np.stack([np.bincount(surface, term) for term in terms], axis=1)
+    sums = [np.bincount(found.surface, term) for term in terms]
+    return len(found.points), np.stack(sums, axis=1).astype(np.float64)
 
 
-def _centred(values: _Floats, surface: NDArray[np.intp]) -> _Floats:
-    means = np.bincount(surface, values) / np.bincount(surface)
+def _centred(values: _Floats, surface: NDArray[np.int64]) -> _Floats:
+    """Less the mean of each surface; numbers of surfaces may have gaps."""
+    means = np.bincount(surface, values) / np.maximum(np.bincount(surface), 1)
     return np.asarray(values - means[surface])
 
 

@@ -51,12 +51,10 @@ class _Frame:
     def plane(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
         return np.pad(values, self.border).reshape(-1)
 
-    def cut(self, plane: NDArray[np.bool_]) -> Mask:
-        """The picture in a plane, without its border."""
-        inner = plane.reshape(-1, self.stride)
-        height, width = self.shape
-        rows = slice(self.border, self.border + height)
-        return np.ascontiguousarray(inner[rows, self.border : self.border + width])
+    def pixels(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns of the picture that places of the plane are."""
+        y, x = np.divmod(places, self.stride)
+        return y - self.border, x - self.border
 
     def numbered(self, mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Places of a set's pixels in raster order, and the plane that holds their numbers."""
@@ -196,6 +194,20 @@ def match_pixels(estimate: Mask, truth: Mask, *, radius: float) -> tuple[Mask, M
     >>> [int(matched.sum()) for matched in match_pixels(line, other, radius=0.02)]
     [15, 15]
     """
+    matched = np.zeros((2, *estimate.shape), bool)
+    y, x, true_y, true_x = matched_pairs(estimate, truth, radius=radius).T
+    matched[0, y, x], matched[1, true_y, true_x] = True, True
+    return matched[0], matched[1]
+
+
+def matched_pairs(estimate: Mask, truth: Mask, *, radius: float) -> NDArray[np.int64]:
+    """The pairs of that matching, (n, 4): row and column of an estimated pixel and of its mate.
+
+    Args:
+        estimate: (H, W).
+        truth: (H, W).
+        radius: Share of the diagonal.
+    """
     from depthgauge.metrics._matching_kernels import match_sets
 
     _need_sizes(estimate, [truth])
@@ -207,10 +219,9 @@ def match_pixels(estimate: Mask, truth: Mask, *, radius: float) -> tuple[Mask, M
     ways = (frame.steps, frame.squares, frame.stride)
     reach = frame.reach(true_places)
     match_sets(places, at, true_places, true_at, reach, *ways, mates, true_mates)
-    matched = [np.zeros(true_at.size, bool) for _ in range(2)]
-    matched[0][places[mates >= 0]] = True
-    matched[1][true_places[true_mates >= 0]] = True
-    return frame.cut(matched[0]), frame.cut(matched[1])
+    matched = mates >= 0
+    ends = (*frame.pixels(places[matched]), *frame.pixels(true_places[mates[matched]]))
+    return np.stack(ends, axis=1)
 
 
 def _need_sizes(estimate: NDArray[np.generic], truths: Sequence[Mask]) -> None:

@@ -25,12 +25,18 @@ from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
 
 CHOICES = {"classes": ("annotators", "occlusion_fold"), "nms": ("none", "dollar")}
-MISSING_COSTS = "a pixel without an estimate is no boundary, so true ones around it are missed"
+MISSING_COSTS = (
+    "`bad`: in an image without an estimate all true boundaries are missed; `skip`: the image is "
+    "left out. A pixel without one is no boundary, so true ones around it are missed"
+)
 NOTHING, HIT, FALSE_ALARM, MISSED = range(4)
 """What the pictures of these metrics show at a pixel."""
 
 _ROUNDING = 1e-4
 """How far beyond 0 and 1 a probability may be, after arithmetic in float32."""
+
+_TRUE = 1
+"""Where the number of true pixels is among the four counts."""
 
 Codes = NDArray[np.uint8]
 
@@ -176,7 +182,11 @@ class _Boundaries:
         classes: str = "annotators",
         nms: str = "none",
     ) -> State:
-        """Four counts at each threshold, then those at the image's own best threshold."""
+        """Four counts at each threshold, then those at the image's own best threshold.
+
+        The rows are the numbers of true pixels of images without any estimate; the counts have
+        them too.
+        """
         counts = boundary_counts(
             estimate,
             truth,
@@ -191,7 +201,11 @@ class _Boundaries:
         present = judged & np.isfinite(_channels(estimate)[0])
         count = int(np.count_nonzero(present))
         sums = np.concatenate([counts.reshape(-1), own]).astype(np.float64)
-        return State(count, int(np.count_nonzero(judged)) - count, sums)
+        # An image of which nobody said anything is not one in which nothing was found.
+        lost = [[own[_TRUE]]] if judged.any() and not count else np.zeros((0, 1))
+        return State(
+            count, int(np.count_nonzero(judged)) - count, sums, rows=np.array(lost, np.float64)
+        )
 
     @staticmethod
     def error_map(
@@ -210,11 +224,30 @@ class _Boundaries:
         return np.where(is_known(truth), shown, np.float32(np.nan)).astype(np.float32)
 
 
-def _of_curve(state: State, sum_up: Callable[[NDArray[np.float64]], float]) -> float:
+def used_counts(state: State, missing: str) -> NDArray[np.float64] | None:
+    """The counts that count: (K + 1, 4), at each threshold and at each image's own best one.
+
+    Args:
+        state: What these metrics measured, of one image or of many.
+        missing: What an image without any estimate costs; where it is left out, its true pixels,
+            all that it adds to the counts, are taken off again.
+
+    Returns:
+        None where there is no image.
+    """
+    left_out = missing in ("skip", "good")
+    if not (state.count if left_out else state.count + state.missing):
+        return None
+    counts = state.sums.reshape(-1, COUNTS).copy()
+    if left_out and state.rows is not None:
+        counts[:, _TRUE] -= state.rows.sum()
+    return counts
+
+
+def _of_curve(state: State, missing: str, sum_up: Callable[[NDArray[np.float64]], float]) -> float:
     """What sums up the curve in a state; NaN where there is no image."""
-    if not state.count + state.missing:
-        return math.nan
-    return sum_up(state.sums[:-COUNTS].reshape(-1, COUNTS))
+    counts = used_counts(state, missing)
+    return math.nan if counts is None else sum_up(counts[:-1])
 
 
 @metric(
@@ -256,7 +289,7 @@ class Ods(_Boundaries):
         nms: str = "none",
     ) -> float:
         """The largest F of the pooled counts."""
-        return _of_curve(state, lambda counts: best_point(counts).f)
+        return _of_curve(state, missing, lambda counts: best_point(counts).f)
 
 
 @metric(
@@ -292,9 +325,8 @@ class Ois(_Boundaries):
         nms: str = "none",
     ) -> float:
         """F of the sums."""
-        if not state.count + state.missing:
-            return math.nan
-        return float(rates(state.sums[None, -COUNTS:])[2][0])
+        counts = used_counts(state, missing)
+        return math.nan if counts is None else float(rates(counts[-1:])[2][0])
 
 
 @metric(
@@ -331,7 +363,7 @@ class BoundaryAp(_Boundaries):
         nms: str = "none",
     ) -> float:
         """The area of the pooled curve."""
-        return _of_curve(state, average_precision)
+        return _of_curve(state, missing, average_precision)
 
 
 @metric(
@@ -366,4 +398,4 @@ class BoundaryR50(_Boundaries):
         nms: str = "none",
     ) -> float:
         """Recall of the pooled curve."""
-        return _of_curve(state, recall_at_half)
+        return _of_curve(state, missing, recall_at_half)

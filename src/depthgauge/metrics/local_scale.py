@@ -81,7 +81,7 @@ def _surfaces(labels: Labels, judged: Mask, least_px: int) -> tuple[Mask, Number
     return inside, surface[kept]
 
 
-class _Judged(NamedTuple):
+class JudgedPoints(NamedTuple):
     """The points of a picture that are compared."""
 
     inside: Mask
@@ -94,13 +94,22 @@ class _Judged(NamedTuple):
     """The truth's, in standard deviations of their X."""
 
 
-def _judged(
+def judged_points(
     maps: tuple[Map, Map, Mask | None],
     camera: Camera,
     labels: Labels,
     focal_px: float,
     least_px: int,
-) -> _Judged:
+) -> JudgedPoints:
+    """What `lsiv` compares in a picture.
+
+    Args:
+        maps: Estimate, truth, and the region (None: everything).
+        camera: Of the truth.
+        labels: Continuous surfaces, 0 where there is none.
+        focal_px: Of the estimate.
+        least_px: Smaller surfaces are left out.
+    """
     estimate, truth, judged = judged_pixels(*maps)
     need_size(labels, "continuous_labels", truth)
     need_camera_size(truth, camera)
@@ -117,7 +126,7 @@ def _judged(
         focal = _focal(focal_px)
         rays = _rays(inside, camera, (focal, focal))
     points = estimate[inside].astype(np.float64)[:, None] * rays
-    return _Judged(inside, lost, surface[present], points, target[present] / (width or 1.0))
+    return JudgedPoints(inside, lost, surface[present], points, target[present] / (width or 1.0))
 
 
 class _LocalScale:
@@ -136,7 +145,7 @@ class _LocalScale:
     ) -> State:
         """The sum of squared distances that remain."""
         maps = (estimate, truth, region)
-        found = _judged(maps, camera, continuous_labels, estimate_focal_px, least_px)
+        found = judged_points(maps, camera, continuous_labels, estimate_focal_px, least_px)
         fit = fit_surfaces(found.points, found.target, found.surface)
         return State(len(found.points), found.missing, np.array([fit.squares.sum()]))
 
@@ -149,7 +158,7 @@ def _distances(
     least_px: int,
 ) -> Map:
     """How far each point remains from its truth; NaN where nothing is judged."""
-    found = _judged(maps, camera, labels, focal_px, least_px)
+    found = judged_points(maps, camera, labels, focal_px, least_px)
     fit = fit_surfaces(found.points, found.target, found.surface)
     left = found.target - fit.scale[found.surface, None] * found.points
     left[:, 2] -= fit.shift[found.surface]

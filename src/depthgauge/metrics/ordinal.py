@@ -12,6 +12,28 @@ from depthgauge.types import Map, Mask, State
 from depthgauge.units import Unit
 
 
+def _judge(estimate: Map, pairs: DepthPairs) -> State:
+    """How many pairs have both ends, how many lack one, how many are wrong."""
+    x_a, y_a, x_b, y_b, order = pairs.T
+    first, second = estimate[y_a, x_a], estimate[y_b, x_b]
+    present = np.isfinite(first) & np.isfinite(second)
+    right = np.sign(first - second)[present] == order[present]
+    count = int(present.sum())
+    return State(count, len(pairs) - count, np.array([float(count - right.sum())]))
+
+
+def percent_wrong(depth: Map, pairs: DepthPairs) -> float:
+    """Percentage of pairs whose order in depth is wrong: `wkdr` without a truth.
+
+    A tie is wrong, and so is a pair of which an end has no depth; NaN where there is no pair.
+
+    >>> pairs = np.array([[0, 0, 1, 0, -1], [1, 0, 2, 0, -1]], np.int32)
+    >>> percent_wrong(np.array([[1, 2, 2]], np.float32), pairs)
+    50.0
+    """
+    return finish_share(_judge(depth, pairs), "bad")
+
+
 @metric(
     "wkdr",
     unit=Unit.PERCENT,
@@ -46,13 +68,7 @@ class Wkdr:
     ) -> State:
         """How many pairs there are, how many lack an end, how many are wrong."""
         estimate, truth = same_size(estimate, truth)
-        pairs = depth_pairs[ends_inside(depth_pairs, region, truth)]
-        x_a, y_a, x_b, y_b, order = pairs.T
-        first, second = estimate[y_a, x_a], estimate[y_b, x_b]
-        present = np.isfinite(first) & np.isfinite(second)
-        right = np.sign(first - second)[present] == order[present]
-        count = int(present.sum())
-        return State(count, len(pairs) - count, np.array([float(count - right.sum())]))
+        return _judge(estimate, depth_pairs[ends_inside(depth_pairs, region, truth)])
 
     @staticmethod
     def finish(state: State, *, missing: str) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL, NormalPairs, ends_inside
 from depthgauge.metrics._metric import metric
 from depthgauge.metrics.average_precision import average_precision
@@ -24,17 +25,6 @@ _COSTS = (
     "first where it should not; `skip`: it is left out"
 )
 _CHOICES = {"negatives": ("neither", "both")}
-
-
-def angles_between(first: Map, second: Map) -> Values:
-    """Angles of two lists of vectors (n, 3) in degrees; NaN where one has no direction.
-
-    >>> float(angles_between(np.array([[0, 0, -2.0]]), np.array([[0, 0.5, 0]]))[0])
-    90.0
-    """
-    a, b = (np.where(np.isfinite(v).all(axis=1, keepdims=True), v, 0.0) for v in (first, second))
-    angle = np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ij,ij->i", a, b))
-    return np.where(a.any(axis=1) & b.any(axis=1), np.degrees(angle), np.nan)
 
 
 class _Relations:
