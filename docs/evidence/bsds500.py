@@ -26,6 +26,8 @@ from docs.evidence import REPOSITORY, Absent, Number, figure
 GOLDEN = "tests/golden/bsds"
 REAL = REPOSITORY.parent / "shared" / "data" / "bsds500-bench" / "data"
 RADIUS = 0.0075
+LEAST_ODS = {"edges_all_fold": 0.70, "edges_all_fold:crests=true": 0.72}
+"""What our edge detector must reach on the five photographs."""
 SOURCES = (
     "src/depthgauge/benchmarks/bsds500.toml",
     "src/depthgauge/datasets/bsds500.py",
@@ -57,7 +59,8 @@ def bsds500() -> Iterator[Number]:
     thresholds: contours as PNG (test_2), the same as a tree of regions (test_1) and as
     segmentations (test_3, test_4). The Berkeley matcher (C++, through py-edge-eval) was run on
     synthetic sets; its matching is approximate and random, so it may find fewer pairs than ours
-    but never more. Then the ODS of our edge detector on the five photographs.
+    but never more. Then the ODS on the five photographs of our edge detector, whose settings were
+    chosen on them, and of the contours that come with them, with 99 thresholds.
     """
     if not REAL.is_dir():
         raise Absent("needs the five images of BSDS500's own benchmark (bench/data)")
@@ -162,10 +165,17 @@ def _deviations(
 
 
 def _baselines() -> Iterator[Number]:
-    """More than 0.5 is what makes it a detector; nothing is above 1."""
+    """The detector must not fall below what it had, rounded down; nothing is above 1.
+
+    Its settings were chosen on these photographs, so the numbers say nothing of others.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        methods = ("edges_all_fold", "edges_all_fold:crests=true")
-        found = dg.run("bsds500", REAL, methods, Path(folder, "run"), workers=0)
-    for entrant in found.entrants:
-        value = found.results[entrant.label, 0].summary["ods"].value
-        yield Number(f"{entrant.label}: ods on the five photographs", value, 0.75, 0.25)
+        found = dg.run("bsds500", REAL, tuple(LEAST_ODS), Path(folder, "run"), workers=0)
+    values = {
+        entrant.label: found.results[entrant.label, 0].summary["ods"].value
+        for entrant in found.entrants
+    }
+    for label, least in LEAST_ODS.items():
+        yield Number(f"{label}: ods on the five photographs", values[label], 1, 1 - least)
+    contours = dg.evaluate("bsds500", REAL, REAL / "png").summary["ods"].value
+    yield Number("contours of test_2: ods with 99 thresholds", contours, 0.76, 0.005)

@@ -16,6 +16,7 @@ from depthgauge.engine.human import human_performance
 from depthgauge.engine.run import run
 from docs._measured import table, update
 from docs.evidence import FOLDER, REPOSITORY, Number, figure
+from docs.evidence._limits import within
 from docs.evidence.oasis_reconstruction import sources as sources_of_reconstruction
 
 OPTIONS = OasisLike()
@@ -30,9 +31,22 @@ EXPECTED: Mapping[str, tuple[float, float]] = {
     "oasis-depth, plane: wkdr": (100.0, 0.0),
     "oasis-relative-normals, front_facing: ap_parallel": (0.5, 1e-9),
     "oasis-relative-normals, front_facing: ap_orthogonal": (0.5, 1e-9),
+    "oasis-relative-normals, front_facing: ap_parallel_both": (1 / 3, 1e-9),
+    "oasis-relative-normals, front_facing: ap_orthogonal_both": (1 / 3, 1e-9),
 }
 """What follows from the definitions, and how far it may be off."""
 PEOPLE = "people"
+AHEAD: Mapping[tuple[str, str], tuple[int, float, float]] = {
+    ("oasis-depth", "lsiv_root"): (-1, 0.3, 5.0),
+    ("oasis-depth", "wkdr"): (-1, 50.0, 100.0),
+    ("oasis-normals", "mean"): (-1, 25.0, 90.0),
+    ("oasis-relative-normals", "ap_parallel"): (1, 0.15, 0.5),
+    ("oasis-relative-normals", "ap_orthogonal"): (1, 0.15, 0.5),
+    ("oasis-boundaries", "ods"): (1, 0.25, 1.0),
+}
+"""Scores: whether more (1) or less (-1) is better, and by how much people are better than every
+baseline, at least and at most."""
+_BETTER = "people better than "
 _ROOMS = {
     "annotate": ("oasis_like", "samples"),
     "synth": ("_render", "_shading", "_textures"),
@@ -42,7 +56,7 @@ _ROOMS = {
         *("_matching_kernels", "_plane_kernels", "_plane_matching", "average_precision"),
         *("boundaries", "local_scale", "normals", "ordinal", "planes", "relations"),
     ),
-    "geometry": ("edge_maps", "pairs", "thinning"),
+    "geometry": ("edge_maps", "thinning"),
     "methods": ("_edges", "edges_all_fold", "edges_all_occlusion", "front_facing", "plane"),
 }
 
@@ -70,12 +84,25 @@ def oasis_like() -> Iterator[Number]:
     """Scores of the baselines, and the mean over simulated people, on the set like OASIS."""
     data = _made()
     people = [data / HUMANS / f"human-{n}" for n in range(1, OPTIONS.annotators + 1)]
+    found: list[Number] = []
     for benchmark, methods in BASELINES.items():
         if methods:
-            yield from _baselines(benchmark, data, methods)
-        found = human_performance(benchmark, data, people)
-        for score, of_people in found.scores.items():
-            yield _number(f"{benchmark}, {PEOPLE}: {score}", of_people.mean)
+            found += _baselines(benchmark, data, methods)
+        scores = human_performance(benchmark, data, people).scores
+        found += [_number(f"{benchmark}, {PEOPLE}: {s}", scores[s].mean) for s in scores]
+    yield from found
+    yield from ahead({number.name: number.value for number in found})
+
+
+def ahead(scores: Mapping[str, float]) -> Iterator[Number]:
+    """By how much people are better than each baseline."""
+    for (benchmark, score), (sign, least, most) in AHEAD.items():
+        of_people = scores[f"{benchmark}, {PEOPLE}: {score}"]
+        for name, value in scores.items():
+            method = name.removeprefix(f"{benchmark}, ").removesuffix(f": {score}")
+            if name == f"{benchmark}, {method}: {score}" and method != PEOPLE:
+                gain = sign * (of_people - value)
+                yield within(f"{_BETTER}{method}, {benchmark}: {score}", gain, least, most)
 
 
 def _made() -> Path:
@@ -113,6 +140,8 @@ def _table(numbers: Mapping[str, float]) -> str:
     """One row a benchmark and method; scores with their names, as each benchmark has its own."""
     rows: dict[tuple[str, str], list[str]] = {}
     for name, value in numbers.items():
+        if name.startswith(_BETTER):
+            continue
         before, _, score = name.partition(": ")
         benchmark, _, method = before.partition(", ")
         rows.setdefault((benchmark, method), []).append(f"`{score}` {value:.3g}")

@@ -143,3 +143,41 @@ def test_another_dataset_is_not_replaced(folder, tmp_path):
 def test_impossible_options_are_refused(tmp_path, wrong):
     with pytest.raises(Misuse):
         write_oasis_like(tmp_path, OasisLike(**wrong))
+
+
+def test_overwriting_leaves_what_others_put_there(tmp_path):
+    out = tmp_path / "set"
+    write_oasis_like(out, OasisLike(1, (64, 48), annotators=1))
+    others = [
+        out / "records" / "anna" / "planar-0000.jsonl",
+        out / "records" / "human-1" / "beach.jsonl",
+        out / "humans" / "me" / "depth" / "planar-0000.npy",
+        out / "sensor" / "mine.txt",
+    ]
+    for path in others:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    (first,) = (out / "truth-records").iterdir()
+    write_oasis_like(out, OasisLike(1, (64, 48), seed=1, annotators=1), overwrite=True)
+    assert all(path.read_text() == "mine" for path in others)
+    assert not first.exists()
+    assert not (out / "humans" / "human-1" / "depth" / f"{first.stem}.npy").exists()
+    assert not list((out / "humans" / "human-1" / "planar").glob(f"{first.stem}*"))
+
+
+def test_a_study_of_somebody_else_is_not_taken_over(tmp_path):
+    (tmp_path / "records" / "anna").mkdir(parents=True)
+    with pytest.raises(CannotWrite, match="has records already"):
+        write_oasis_like(tmp_path, OasisLike(1, (64, 48), annotators=1))
+    assert [path.name for path in tmp_path.iterdir()] == ["records"]
+
+
+def test_a_refused_study_keeps_its_pictures(tmp_path):
+    from depthgauge.annotate.simulated_study import write_study
+
+    write_study(tmp_path, "planar", annotators=1, size_px=(64, 48))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    with pytest.raises(CannotWrite, match="another --out"):
+        write_study(tmp_path, "planar", annotators=2, size_px=(96, 72))
+    assert {path: path.read_bytes() for path in before} == before
+    assert write_study(tmp_path, "planar", annotators=1, size_px=(64, 48)) == ("planar-0000",)

@@ -371,7 +371,7 @@ def test_a_damaged_file_costs_its_sample_only(folder, file, item):
     assert found["0032"].truth[item] is not None
     (folder / ROOT / file).unlink()
     if item not in ("relative_depth", "plane_relations"):
-        with pytest.raises(BadFile, match="no such file"):
+        with pytest.raises(BadFile, match="no such file, though the index names it; unpack"):
             read(folder)["0031"].truth[item]
 
 

@@ -10,7 +10,7 @@ import pytest
 from depthgauge import io
 from depthgauge.datasets import DATASETS, find_estimate, read_estimate
 from depthgauge.datasets.oasis import write_estimate
-from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse, UnknownName
+from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse, TooLarge, UnknownName
 from depthgauge.io.npz_arrays import write_arrays
 from depthgauge.types import Estimate
 
@@ -169,16 +169,15 @@ def planar(root, text, **masks):
 
 def test_plane_parameters_are_kept(tmp_path):
     mask = PLANES[..., 0] > 0
-    planar(tmp_path, "a.png 1 0.5 0 0 1 -2.5\n\nb.png 2 0\n", a=mask, b=~mask)
+    planar(tmp_path, "a.png 1 0.5 0 0 1 -2.5\n\nb.png 2 1e-30\n", a=mask, b=~mask)
     back = found(tmp_path, "planes")
     assert back.values.shape == (*SHAPE, 2)
     assert (back.values[..., 0] == np.where(mask, 0.5, 0)).all()
-    # A confidence of 0 is the lowest, but a pixel of it is one of the instance.
     assert ((back.values[..., 1] > 0) == ~mask).all()
-    assert back.values[..., 1].max() < 1e-30
+    assert back.values[..., 1].max() == np.float32(1e-30)
     assert back.extras["planes"] == [
         {"file": "a.png", "label": 1, "confidence": 0.5, "parameters": [0, 0, 1, -2.5]},
-        {"file": "b.png", "label": 2, "confidence": 0, "parameters": None},
+        {"file": "b.png", "label": 2, "confidence": 1e-30, "parameters": None},
     ]
 
 
@@ -189,7 +188,11 @@ def test_plane_parameters_are_kept(tmp_path):
         ("a.png 1 0.5 0 0 1\n", "found 6 words"),
         ("a.png one 0.5\n", "expected a whole label"),
         ("a.png 1 nan\n", "expected a whole label"),
-        ("a.png 1 -0.5\n", "a confidence from 0 on"),
+        ("a.png 1 -0.5\n", "must be above 0 .* and at most 1e[+]06, found -0.5"),
+        ("a.png 1 0\n", "must be above 0 .*, found 0; leave out"),
+        ("a.png 1 1e-300\n", "at least 1.2e-38.*, found 1e-300"),
+        ("a.png 1 1e39\n", "at most 1e[+]06, found 1e39"),
+        ("a.png 1 1000001\n", "at most 1e[+]06"),
         ("a.png 1 0.5 0 0 inf 1\n", "finite numbers"),
         ("../a.png 1 0.5\n", r"refused: a part of it is '\.\.'"),
         ("/a.png 1 0.5\n", "refused"),
@@ -222,6 +225,31 @@ def test_planes_that_are_not_right(tmp_path, text, why):
 def test_estimates_that_cannot_be_written(tmp_path, estimate, why):
     with pytest.raises(DoesNotFit, match=why):
         write_estimate(tmp_path, "0031", estimate)
+
+
+def test_confidences_at_the_ends_come_back(tmp_path):
+    planes = np.zeros((*SHAPE, 3), np.float32)
+    planes[0, 0], planes[1, 1], planes[2, 2] = (1e6, 0, 0), (0, 1e-45, 0), (0, 0, 1e-38)
+    write_estimate(tmp_path, "0031", Estimate(planes, "planes"))
+    back = found(tmp_path, "planes").values
+    assert ((back > 0) == (planes > 0)).all()
+    assert back.max() == 1e6
+    with pytest.raises(DoesNotFit, match=r"at most 1e[+]06, found 1\.1e[+]06; scale them"):
+        write_estimate(tmp_path, "0031", Estimate(planes * 1.1, "planes"))
+
+
+@pytest.mark.parametrize("quantity", ["boundaries", "normals"])
+def test_estimates_that_claim_more_than_a_picture(tmp_path, monkeypatch, quantity):
+    from depthgauge.datasets import _oasis_estimates
+
+    values = np.zeros((8, 9, 2 if quantity == "boundaries" else 3), np.float32)
+    values[..., -1] = 1
+    write_estimate(tmp_path, "0031", Estimate(values, quantity))
+    assert found(tmp_path, quantity).values.shape == values.shape
+    assert _oasis_estimates.MOST_PIXELS == 8192**2
+    monkeypatch.setattr(_oasis_estimates, "MOST_PIXELS", 71)
+    with pytest.raises(TooLarge, match="9 x 8 pixels"):
+        found(tmp_path, quantity)
 
 
 def test_names_that_cannot_be_written(tmp_path):

@@ -1,16 +1,19 @@
 """The best focal length: found in closed form, and the same as trying them one after the other."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.datasets import oasis
-from depthgauge.engine.best_focal import best_focal
+from depthgauge.engine.best_focal import best_focal, surface_sums
 from depthgauge.engine.evaluate import evaluate
+from depthgauge.engine.measure import Prepared
 from depthgauge.errors import Misuse, NothingScored
 from depthgauge.io import write_map
+from depthgauge.metrics import METRICS
 from depthgauge.types import Camera, Estimate, Inputs, Sample, Truth
 
 H, W = 24, 32
@@ -78,6 +81,29 @@ def test_it_is_what_the_benchmark_gives_and_no_other_is_better(data, tmp_path):
         assert lsiv(found.focal_px * factor) > found.lsiv
     for focal, error in found.curve[10::15]:
         assert error == pytest.approx(lsiv(focal), rel=1e-6)
+
+
+@pytest.mark.parametrize("least_px", [0, 10, 400])
+def test_what_is_judged_is_what_lsiv_judges(least_px):
+    """Labels of any size, with gaps; a region; pixels without an estimate; surfaces too small."""
+    truth, labels = bumpy(4)
+    labels = np.where(labels == 2, 1 << 40, labels.astype(np.int64))
+    estimate = noisy(truth, 4)
+    estimate[5:9, 3:20] = np.nan
+    region = np.arange(H)[:, None] + np.zeros((H, W)) < 20
+    camera = Camera((FOCAL, FOCAL), (W / 2, H / 2), (W, H))
+    items = {"camera": camera, "continuous_labels": labels}
+    prepared = Prepared(estimate, truth, {"part": region}, items=items)
+    spec = SimpleNamespace(region="part", params={"least_px": least_px})
+    pixels, sums = surface_sums(prepared, spec)
+    for focal in (10.0, FOCAL, 90.0):
+        state = METRICS["lsiv"].measure(
+            estimate, truth, region, estimate_focal_px=focal, least_px=least_px, **items
+        )
+        c, p, q, x, z = sums.T
+        gained = (p / focal + q) ** 2 / np.maximum(x / focal**2 + z, 1e-300)
+        assert pixels == state.count
+        assert (c - gained).sum() == pytest.approx(state.sums[0], rel=1e-6)
 
 
 def test_estimates_with_their_own_are_left_out(data, tmp_path):

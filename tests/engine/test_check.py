@@ -116,6 +116,35 @@ def test_without_the_data_each_map_is_looked_at_by_itself(folders, findings):
     assert set(findings(data=False)) == {"b.pfm"}
 
 
+def test_every_problem_is_a_sentence_before_its_advice(folders, findings):
+    (folders.estimates / "a.pfm").unlink()
+    np.save(folders.estimates / "a.npy", np.array({"x": 1}, dtype=object), allow_pickle=True)
+    (folders.estimates / "b.pfm").write_bytes(b"Pf\n900000 900000\n-1\n" + b"0" * 16)
+    found = {name: listed[0] for name, listed in findings().items()}
+    assert found["a"].problem.endswith(".")
+    assert found["b"].problem.endswith("the limit is 268435456 pixels.")
+    assert "larger limit" not in f"{found['b'].problem} {found['b'].advice}"
+    assert found["b"].advice == "Write the map at the size of the picture."
+
+
+def test_depth_up_to_a_scale_has_no_scale_to_be_wrong(tmp_path):
+    from depthgauge.datasets.oasis import write, write_estimate
+    from depthgauge.types import Camera, Estimate, Inputs, Sample, Truth
+
+    depth = np.linspace(2, 4, 24 * 32, dtype=np.float32).reshape(24, 32)
+    truth = {
+        "depth": depth,
+        "continuous_labels": np.ones((24, 32), np.int32),
+        "relative_depth": np.array([[31, 23, 0, 0, 1]], np.int32),
+        "camera": Camera((30.0, 30.0), (16.0, 12.0), (32, 24)),
+    }
+    image = np.zeros((24, 32, 3), np.uint8)
+    write(tmp_path / "data", [Sample("a", Inputs({"left_image": image}), Truth(truth))])
+    estimate = Estimate(depth / 4, "depth", extras={"focal_px": 30.0})
+    write_estimate(tmp_path / "estimates", "a", estimate)
+    assert check_estimates("oasis-depth", tmp_path / "data", tmp_path / "estimates") == []
+
+
 def test_an_empty_folder_is_an_error(trial, tmp_path):
     with pytest.raises(BadData, match="no map in it"):
         check_estimates(trial(), None, tmp_path)

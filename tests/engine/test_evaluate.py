@@ -351,3 +351,16 @@ def test_the_json_is_strict_and_has_what_it_promises(folders, trial):
     assert body["summary"]["mae@all"] is None
     assert body["summary_counts"]["mae@all"] == [2, 3]
     assert hash_json(body["protocol"]) == body["protocol_hash"]
+
+
+def test_a_dataset_without_the_truth_says_what_it_is_made_of(tmp_path):
+    from depthgauge.datasets.oasis import write
+    from depthgauge.types import Inputs, Sample, Truth
+
+    truth = Truth({"depth": np.ones((4, 5), np.float32)})
+    image = np.zeros((4, 5, 3), np.uint8)
+    write(tmp_path / "data", [Sample("a", Inputs({"left_image": image}), truth)])
+    (tmp_path / "data" / "relative_normal.csv").write_text("")
+    (tmp_path / "estimates").mkdir()
+    with pytest.raises(NothingScored, match=r"truth of normals; .* and relative_normal\.csv\."):
+        dg.evaluate("oasis-relative-normals", tmp_path / "data", tmp_path / "estimates")

@@ -122,8 +122,30 @@ def test_a_bomb_is_not_unpacked(tmp_path):
     packed = zlib.compress(bytes(40_000_000), 9)
     path = tmp_path / "a.mat"
     path.write_bytes(header() + struct.pack("<II", 15, len(packed)) + packed)
-    with pytest.raises(TooLarge, match="unpacks to more than the limit"):
+    with pytest.raises(TooLarge, match="unpacks to more than 1 MiB, far more than pictures"):
         read_mat(path, limit=1000)
+
+
+def test_a_default_bomb_is_not_unpacked(tmp_path):
+    machine = zlib.compressobj(9)
+    packed = b"".join(machine.compress(bytes(2**24)) for _ in range(40)) + machine.flush()
+    path = tmp_path / "a.mat"
+    path.write_bytes(header() + struct.pack("<II", 15, len(packed)) + packed)
+    with pytest.raises(TooLarge, match="unpacks to more than 513 MiB"):
+        read_mat(path)
+
+
+def test_cells_that_cost_more_than_they_take(tmp_path):
+    many = 2**20 + 1
+    path = tmp_path / "a.mat"
+    path.write_bytes(matrix(1, (1, many), *[(14, b"")] * many))
+    with pytest.raises(TooLarge, match="more than 1048576 values in cells"):
+        read_mat(path)
+
+
+def test_numbers_are_not_copied_where_they_are_right(tmp_path):
+    path = saved(tmp_path / "a.mat", {"x": np.arange(6.0).reshape(2, 3)})
+    assert not read_mat(path)["x"].flags.writeable
 
 
 def matrix(flags, dims, *rest):

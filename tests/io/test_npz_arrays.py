@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from depthgauge.errors import BadFile
+from depthgauge.errors import BadFile, TooLarge
 from depthgauge.io.npz_arrays import array_names, read_arrays, write_arrays
 
 MAPS = {
@@ -64,6 +64,14 @@ def test_a_header_that_lies(tmp_path):
         archive.writestr("boundary.npy", header + b"\0" * 64)
     with pytest.raises(BadFile, match="header and values disagree"):
         read_arrays(path, ("boundary",))
+
+
+def test_what_claims_more_than_the_limit_is_not_unpacked(tmp_path):
+    path = tmp_path / "x.npz"
+    write_arrays(path, {"boundary": np.zeros((8, 9), np.float32)})
+    assert read_arrays(path, ("boundary",), limit=72)["boundary"].shape == (8, 9)
+    with pytest.raises(TooLarge, match="9 x 8 pixels and 1 channels, the limit is 71 pixels"):
+        read_arrays(path, ("boundary",), limit=71)
 
 
 def test_objects_are_refused(tmp_path):

@@ -18,6 +18,7 @@ from depthgauge.annotate.reconstruct import reconstruct
 from depthgauge.annotate.records import write_records
 from depthgauge.errors import BadFile, WrongShape
 from depthgauge.io import read_image, read_map, read_ply, write_image
+from depthgauge.report.annotate import reconstruction
 from depthgauge.report.annotate.reconstruction import draw_reconstruction
 from depthgauge.report.annotate.reconstruction_files import write_reconstruction
 
@@ -61,6 +62,35 @@ def test_everything_is_written(record, photograph, tmp_path):
     assert np.array_equal(mesh.colours[0], read_image(photograph)[0, 0])
     assert (made.continuous, made.smooth, made.size_px) == (2, 2, (64, 48))
     json.dumps(made.to_json(), allow_nan=False)
+
+
+def test_a_large_picture_has_a_thin_mesh_and_says_so(record, tmp_path, monkeypatch):
+    from depthgauge.annotate import meshes
+
+    monkeypatch.setattr(meshes, "_MOST_PIXELS", 1000)
+    steps = []
+    made = write_reconstruction(record, tmp_path / "out", progress=lambda *step: steps.append(step))
+    assert len(read_ply(tmp_path / "out" / "points.ply").points) == 32 * 24
+    assert read_map(tmp_path / "out" / "depth.npy", quantity="depth").shape == (48, 64)
+    assert "one of 2 rows and columns; the maps have all." in made.notes[-1]
+    assert [(done, of) for _, done, of in steps] == [(i, 8) for i in range(8)]
+
+
+def test_arrows_are_those_of_unit_normals():
+    given = np.array([[30.0, 0, -40], [1e308, 0, -1e308], [0, 0, 0], [0, 1e-320, 0]])
+    units = [[0.6, 0, -0.8], [0.5**0.5, 0, -(0.5**0.5)], [0, 0, 0], [0, 1, 0]]
+    np.testing.assert_allclose(reconstruction._units(given), units, rtol=1e-12)
+
+
+def test_one_surface_is_no_surfaces(tmp_path, monkeypatch):
+    titles = []
+    monkeypatch.setattr(
+        reconstruction, "_picture", lambda axes, picture, title: titles.append(title)
+    )
+    one = replace(ANNOTATION, strokes={})
+    for annotation in (one, ANNOTATION):
+        draw_reconstruction(tmp_path / "a.png", annotation, reconstruct(annotation))
+    assert titles == ["1 smooth surface", "Normals", "2 smooth surfaces", "Normals"]
 
 
 def test_a_preview_is_small(record, tmp_path):

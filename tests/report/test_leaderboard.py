@@ -104,6 +104,13 @@ def test_the_headline_names_the_winner_and_its_ties(board):
     )
     alone = replace(board, rows=board.rows[2:])
     assert headline(alone) == "c has a badpix:2@all of 30.000 % [25.000, 36.000]."
+    ods = replace(
+        board,
+        main="ods",
+        columns=(replace(board.column(MAIN), id="ods"),),
+        rows=(replace(board.rows[2], cells={"ods": board.rows[2].cells[MAIN]}),),
+    )
+    assert headline(ods) == "c has an ods of 30.000 % [25.000, 36.000]."
     assert headline(replace(board, rows=board.rows[3:])) == "No method was scored."
     higher = replace(board, main="delta:1.25@all")
     assert headline(higher) == "a and b share the highest delta:1.25@all: 90.000 %."

@@ -14,10 +14,10 @@ measured because that is there as well.
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +40,8 @@ DATASET_ID = "oasis-like"
 REVISION = 2
 """Raised whenever the same options may give other bytes."""
 HUMANS, TRUTH_RECORDS, ABOUT = "humans", "truth-records", "oasis-like.json"
+_OWN = (RECORDS, TRUTH_RECORDS, HUMANS, SENSOR)
+"""Folders beside the dataset itself."""
 TRUTH = replace(CAREFUL, region="polygon")
 """Of the annotator whose records are the truth."""
 SCENES, SIZE_PX, ANNOTATORS = 50, (320, 240), 8
@@ -125,7 +127,11 @@ def scene_view(options: OasisLike, number: int) -> ExactView:
 
 
 def _scene(options: OasisLike, number: int) -> tuple[str, int]:
-    return KINDS[number % len(KINDS)], _SEED_STEP * options.seed + number
+    return _scene_of(options.seed, number)
+
+
+def _scene_of(seed: int, number: int) -> tuple[str, int]:
+    return KINDS[number % len(KINDS)], _SEED_STEP * seed + number
 
 
 def estimates_of(made: Reconstruction) -> list[Estimate]:
@@ -181,11 +187,30 @@ def _begin(root: Path, options: OasisLike, overwrite: bool) -> bool:
                 f"{root}: holds a set of other options ({ABOUT} says which); choose another "
                 "folder, or say --overwrite (overwrite=True) to replace it."
             )
-        for name in (RECORDS, TRUTH_RECORDS, HUMANS, SENSOR):
-            shutil.rmtree(root / name, ignore_errors=True)
+        _remove(root, json.loads(place.read_text(encoding="utf-8")))
+    elif not place.is_file() and (found := [n for n in _OWN if (root / n).exists()]):
+        raise CannotWrite(
+            f"{root}: has {' and '.join(found)} already, which are not of such a set; choose "
+            "another folder."
+        )
     root.mkdir(parents=True, exist_ok=True)
     io.write_text(place, text)
     return True
+
+
+def _remove(root: Path, about: Mapping[str, Any]) -> None:
+    """Removes what a set of those options made, and nothing that others put beside it."""
+    ids = ["{}-{:04d}".format(*_scene_of(int(about["seed"]), n)) for n in range(about["scenes"])]
+    people = [f"human-{n}" for n in range(1, int(about["annotators"]) + 1)]
+    for name in ids:
+        made = [root / SENSOR / q / f"{name}.npy" for q in ("depth", "normals")]
+        made.append(root / TRUTH_RECORDS / f"{name}{SUFFIX}")
+        for person in people:
+            made.append(root / RECORDS / person / f"{name}{SUFFIX}")
+            made += (root / HUMANS / person).glob(f"*/{name}.*")
+            made += (root / HUMANS / person).glob(f"planar/{name}_*.png")
+        for path in made:
+            path.unlink(missing_ok=True)
 
 
 def _write_exact(root: Path, view: ExactView) -> None:

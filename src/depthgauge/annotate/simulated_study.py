@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from depthgauge import io
+from depthgauge.annotate.annotation import Annotation
 from depthgauge.annotate.noise import LEVELS
 from depthgauge.annotate.record_folders import RECORDS, SUFFIX
-from depthgauge.annotate.records import write_records
+from depthgauge.annotate.records import read_records, write_records
 from depthgauge.annotate.simulate import simulate
 from depthgauge.annotate.studies import SENSOR
+from depthgauge.errors import CannotWrite
 from depthgauge.synth.single_views import make_view
 
 
@@ -46,17 +48,30 @@ def write_study(
     for number in range(scenes):
         view = make_view(kind, seed + number, size_px)
         made.append(view.id)
+        people = [simulate(view, LEVELS[noise], seed=n) for n in range(1, annotators + 1)]
+        _refuse_others(out, people)
+        # Records first: where they are refused, the picture that they belong to stays as it is.
+        for person, annotation in enumerate(people, 1):
+            write_records(_place(_record(out, annotation)), annotation)
+            if progress is not None:
+                progress(view.id, number * annotators + person, scenes * annotators)
         io.write_image(_place(out / "images" / f"{view.id}.png"), view.image)
         for quantity in ("depth", "normals"):
             path = _place(out / SENSOR / quantity / f"{view.id}.npy")
             io.write_map(path, getattr(view, quantity), quantity=quantity)
-        for person in range(1, annotators + 1):
-            annotation = simulate(view, LEVELS[noise], seed=person)
-            path = _place(out / RECORDS / annotation.origin.who / f"{view.id}{SUFFIX}")
-            write_records(path, annotation)
-            if progress is not None:
-                progress(view.id, number * annotators + person, scenes * annotators)
     return tuple(made)
+
+
+def _record(out: Path, annotation: Annotation) -> Path:
+    return out / RECORDS / annotation.origin.who / f"{annotation.picture.id}{SUFFIX}"
+
+
+def _refuse_others(out: Path, people: list[Annotation]) -> None:
+    """Records of that name that are not these belong to somebody else, or to other options."""
+    for annotation in people:
+        path = _record(out, annotation)
+        if path.is_file() and read_records(path) != annotation:
+            raise CannotWrite(f"{path}: holds other records already; give another --out.")
 
 
 def _place(path: Path) -> Path:

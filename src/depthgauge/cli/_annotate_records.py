@@ -15,7 +15,6 @@ from depthgauge.cli._output import (
     progress_bar,
     say,
     warn,
-    working,
     write_json,
 )
 
@@ -30,8 +29,8 @@ def check(ctx: click.Context, records: tuple[Path, ...], json_to: str | None) ->
     """Finds what a person should mend in RECORDS: files, or folders of them.
 
     A region that misses its points, strokes outside it or without a side, normals that face away,
-    planes without a normal, relations that contradict each other. Nothing of that stops a
-    reconstruction; it only gets worse. Exit code 1 where there is something to mend.
+    planes without a normal or seen edge-on, relations that contradict each other. Nothing of that
+    stops a reconstruction; it only gets worse. Exit code 1 where there is something to mend.
 
     \b
       depthgauge annotate check beach.jsonl
@@ -68,16 +67,19 @@ def reconstruct(
     """Makes normals, depth and a mesh from one file of records.
 
     Writes depth.npy (up to scale), normals.npy (x right, y down, z forward), labels.npy (smooth
-    surfaces), mesh.glb and mesh.ply, points.ply, and picture.png with everything to look at. What
-    was assumed, left out or contradicts itself is said on stderr.
+    surfaces), mesh.glb and mesh.ply, points.ply, and picture.png with everything to look at. Of
+    pictures above a million pixels, meshes and points have every second, third ... row and column.
+    What was assumed, left out or contradicts itself is said on stderr.
 
     \b
       depthgauge annotate reconstruct beach.jsonl --image beach.jpg --out beach
     """
     from depthgauge.report.annotate.reconstruction_files import write_reconstruction
 
-    with working("reconstructing ..."):
-        made = write_reconstruction(record, out, image=image, seed=seed, preview=preview)
+    with progress_bar("reconstructing") as step:
+        made = write_reconstruction(
+            record, out, image=image, seed=seed, preview=preview, progress=step
+        )
     for note in made.notes:
         warn(note)
     if json_to is not None:

@@ -23,8 +23,11 @@ BOUNDARY, OCCLUSION = "boundary", "occlusion"
 """Arrays of `occfold/<id>.npz`."""
 FOLDERS = {"depth": "depth", "normals": "normals", "boundaries": "occfold", "planes": "planar"}
 _LEAST = float(np.finfo(np.float32).tiny)
+_MOST_CONFIDENCE = 1e6
 _MOST_INSTANCES = 1000
-_MOST_VALUES = 4 * io.MAX_PIXELS
+MOST_PIXELS = 2**26
+"""Of one estimate: a picture is smaller, and a packed file may claim anything."""
+_MOST_VALUES = 8 * MOST_PIXELS
 
 
 def read_estimate(path: Path, quantity: str) -> Estimate | None:
@@ -44,7 +47,7 @@ def read_estimate(path: Path, quantity: str) -> Estimate | None:
         values, focal_px = read_depth_dict(path)
         return Estimate(_without_infinities(values), quantity, extras={"focal_px": focal_px})
     if quantity == "normals" and suffix == ".npy" and _is_public(path):
-        normals = io.read_map(path, quantity="normals").copy()
+        normals = io.read_map(path, quantity="normals", limit=MOST_PIXELS).copy()
         normals[..., 2] *= -1
         return Estimate(normals, quantity)
     if quantity == "boundaries" and suffix == ".npz":
@@ -89,10 +92,12 @@ def _without_infinities(values: NDArray[Any]) -> Map:
 
 
 def _read_boundaries(path: Path) -> Map:
-    found = npz_arrays.read_arrays(path, (BOUNDARY, OCCLUSION))
-    maps = [found[BOUNDARY], found[OCCLUSION]]
-    for name, values in found.items():
-        if values.ndim != 2 or values.shape != maps[0].shape:
+    lines = np.zeros((0, 0, 2), np.float32)
+    for channel, name in enumerate((BOUNDARY, OCCLUSION)):
+        values = npz_arrays.read_arrays(path, (name,), limit=MOST_PIXELS)[name]
+        if values.ndim == 2 and channel == 0:
+            lines = np.zeros((*values.shape, 2), np.float32)
+        if values.ndim != 2 or values.shape != lines.shape[:2]:
             raise BadFile(
                 f"{path}: {BOUNDARY} and {OCCLUSION} must be maps (H, W) of one size, found "
                 f"'{name}' of {values.shape}."
@@ -102,7 +107,8 @@ def _read_boundaries(path: Path) -> Map:
             raise BadFile(
                 f"{path}: '{name}' must be from 0 to 1, found {values[outside].flat[0]:g}."
             )
-    return np.stack(maps, axis=2)
+        lines[..., channel] = values
+    return lines
 
 
 def _read_planes(path: Path) -> Estimate:
@@ -126,7 +132,7 @@ def _read_planes(path: Path) -> Estimate:
                 f"{path}: {instance['file']} is {mask.shape[1]}x{mask.shape[0]}, the first is "
                 f"{first.shape[1]}x{first.shape[0]}; all must be of one size."
             )
-        planes[..., channel] = np.where(mask, max(instance["confidence"], _LEAST), 0.0)
+        planes[..., channel] = np.where(mask, np.float32(instance["confidence"]), 0)
     return Estimate(planes, "planes", extras={"planes": instances})
 
 
@@ -146,10 +152,15 @@ def _instance(path: Path, number: int, cells: list[str]) -> dict[str, Any]:
         code = int(label)
     except ValueError:
         numbers, code = [math.nan], 0
-    if not all(math.isfinite(value) for value in numbers) or numbers[0] < 0:
+    if not all(math.isfinite(value) for value in numbers):
         raise BadFile(
-            f"{where}: expected a whole label, a confidence from 0 on and finite numbers, found "
+            f"{where}: expected a whole label, a confidence and finite numbers, found "
             f"'{' '.join(cells[1:])[:80]}'."
+        )
+    if not _LEAST <= numbers[0] <= _MOST_CONFIDENCE:
+        raise BadFile(
+            f"{where}: the confidence must be above 0 (at least {_LEAST:.2g}) and at most "
+            f"{_MOST_CONFIDENCE:g}, found {rest[0][:40]}; leave out instances without any."
         )
     return {
         "file": name,
@@ -220,6 +231,11 @@ def _write_boundaries(path: Path, estimate: Estimate) -> None:
 
 def _write_planes(path: Path, estimate: Estimate) -> None:
     planes = np.nan_to_num(_shaped(path, estimate, 3), nan=0.0)
+    if planes.size and planes.max() > _MOST_CONFIDENCE:
+        raise DoesNotFit(
+            f"{path}.txt: a confidence is at most {_MOST_CONFIDENCE:g}, found {planes.max():g}; "
+            "scale them."
+        )
     lines = []
     for channel in range(planes.shape[2]):
         mask = planes[..., channel] > 0
@@ -227,7 +243,8 @@ def _write_planes(path: Path, estimate: Estimate) -> None:
             name = f"{path.name}_{channel:02d}.png"
             io.write_image(path.with_name(name), mask)
             # All digits: two instances must not change places when read again.
-            lines.append(f"{name} 1 {float(planes[..., channel].max())!r}\n")
+            confidence = max(float(planes[..., channel].max()), _LEAST)
+            lines.append(f"{name} 1 {confidence!r}\n")
     io.write_text(f"{path}.txt", "".join(lines))
 
 

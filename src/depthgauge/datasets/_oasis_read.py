@@ -106,9 +106,23 @@ def _pairs_file(row: Row) -> Path | None:
     return row.files.get("RelativeDepth")
 
 
+def there(path: Path) -> Path:
+    """A file that the index names.
+
+    Raises:
+        BadFile: It is not there.
+    """
+    if not path.exists():
+        raise BadFile(
+            f"{path}: there is no such file, though the index names it; unpack the dataset again, "
+            "or take the file out of its line in the index."
+        )
+    return path
+
+
 def read_picture(path: Path) -> Image:
     """A picture with three channels, grey ones too."""
-    image = io.read_image(path)
+    image = io.read_image(there(path))
     if image.ndim == 3:
         return image
     rgb: NDArray[Any] = np.stack([image, image, image], axis=2)
@@ -118,9 +132,9 @@ def read_picture(path: Path) -> Image:
 def picture_size(path: Path) -> tuple[int, int]:
     """Height and width; of a PNG from its header."""
     if path.suffix.lower() == ".png":
-        height, width, _ = io.map_size(path)
+        height, width, _ = io.map_size(there(path))
         return height, width
-    shape = io.read_image(path).shape
+    shape = io.read_image(there(path)).shape
     return shape[0], shape[1]
 
 
@@ -136,7 +150,7 @@ def read_box(path: Path, key: str, shape: tuple[int, int], outside: float) -> Ma
     Raises:
         BadFile: It is damaged, more than data, or does not fit the picture.
     """
-    found = safe_pickle.require_dict(path, safe_pickle.load(path), (*BOX, key))
+    found = safe_pickle.require_dict(path, safe_pickle.load(there(path)), (*BOX, key))
     values = found[key]
     channels = (3,) if key == "normal" else ()
     edges = [found[name] for name in BOX]
@@ -191,7 +205,7 @@ def _nothing(image: Path, channels: int = 1) -> Map:
 
 def _read_relative_depth(path: Path, image: Path) -> relations.Pairs:
     height, width = picture_size(image)
-    return relations.read_depth_pairs(path, width, height)
+    return relations.read_depth_pairs(there(path), width, height)
 
 
 def _read_relative_normals(path: Path, sample: str, image: Path) -> relations.Pairs:
@@ -217,7 +231,7 @@ def _read_lines(path: Path, image: Path) -> Mask:
 
     Lower values are neither: the public code leaves them as they are, which is not 1.
     """
-    codes = io.read_image(path)
+    codes = io.read_image(there(path))
     if codes.dtype != np.uint8:
         raise BadFile(f"{path}: expected a PNG with 8 bits, found {codes.dtype}.")
     first = codes if codes.ndim == 2 else codes[..., 0]
@@ -227,7 +241,7 @@ def _read_lines(path: Path, image: Path) -> Mask:
 
 
 def _read_labels(path: Path, image: Path) -> NDArray[np.int32]:
-    labels = io.read_labels(path)
+    labels = io.read_labels(there(path))
     _require_size(path, labels, image)
     return labels
 

@@ -18,6 +18,8 @@ from depthgauge.types import Estimate
 
 OWN_LAYOUT = "{sample}/{quantity}.npy"
 """What our own methods write."""
+_MOST_PIXELS = 1 << 26
+"""Of an estimate; a file that claims more is not read."""
 SUFFIXES = ("pfm", "png", "npy", "npz", "flo", "exr", "tif", "tiff")
 """Of the files that are looked for in every dataset: `{sample}.*` and `{sample}/{quantity}.*`."""
 
@@ -57,7 +59,7 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
         if found is not None:
             return replace(found, extras={"path": str(path), **found.extras})
     scale = dataset.spec.disparity_png_scale if quantity == "disparity" else None
-    values = io.read_map(path, quantity=quantity, png_scale=scale)
+    values = io.read_map(path, quantity=quantity, png_scale=scale, limit=_MOST_PIXELS)
     extras: dict[str, Any] = {"path": str(path)}
     if quantity == "depth" and (focal := read_focal_px(path)) is not None:
         extras["focal_px"] = focal

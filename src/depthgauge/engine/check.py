@@ -17,7 +17,7 @@ from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.evaluate import locate
 from depthgauge.engine.prepare import estimate_range, fit_size, needs_focal, scale_truth
-from depthgauge.errors import BadData, DepthgaugeError
+from depthgauge.errors import BadData, DepthgaugeError, TooLarge
 from depthgauge.io import stored_dtype
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.types import Estimate, Inputs, Map, Sample, is_known
@@ -113,12 +113,17 @@ def _check_sample(
     try:
         path = path or locate(dataset, root, sample.id, protocol.quantity, name)
     except DepthgaugeError as error:
-        yield Finding(sample.id, str(error), "Put exactly one estimate there.")
+        yield Finding(sample.id, _sentence(error), "Put exactly one estimate there.")
         return
     try:
         found = read_estimate(path, dataset, protocol.quantity)
+    except TooLarge as error:
+        # What follows the semicolon is for those who call the reader themselves.
+        said = str(error).rpartition("; ")[0] or str(error)
+        yield Finding(sample.id, f"{said}.", "Write the map at the size of the picture.")
+        return
     except DepthgaugeError as error:
-        yield Finding(sample.id, str(error), "Write the estimate again.")
+        yield Finding(sample.id, _sentence(error), "Write the estimate again.")
         return
     estimate = found.values
     if protocol.quantity in _MEASURED:
@@ -145,10 +150,18 @@ def _check_sample(
     try:
         estimate = estimate if truth is None else fit_size(protocol, estimate, truth)
     except DepthgaugeError as error:
-        yield Finding(sample.id, f"{path.name}: {error}", "Write the map at the truth's size.")
+        yield Finding(
+            sample.id, f"{path.name}: {_sentence(error)}", "Write the map at the truth's size."
+        )
         return
     if protocol.quantity in ("disparity", "depth") and protocol.align.kind == "none":
         yield from _check_values(protocol, sample, estimate, truth)
+
+
+def _sentence(error: DepthgaugeError) -> str:
+    """What was said, with a full stop: advice follows it."""
+    said = str(error).rstrip()
+    return said if said.endswith((".", "!", "?")) else f"{said}."
 
 
 def _check_focal(sample: str, path: Path, found: Estimate) -> Iterator[Finding]:
@@ -211,7 +224,8 @@ def _check_values(
     if not estimate[np.isfinite(estimate)].any():
         yield Finding(sample.id, "all values are 0.", "Write NaN where there is no estimate.")
         return
-    typical = math.nan if signed else _typical(truth)
+    # A score with a focal length of the estimate's own is of depth up to a scale.
+    typical = math.nan if signed or needs_focal(protocol) else _typical(truth)
     outside = float(np.mean((estimate < low) | (estimate > high)))
     if outside > _MANY_OUTSIDE:
         yield Finding(

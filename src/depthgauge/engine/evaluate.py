@@ -198,5 +198,6 @@ def _require_scores(result: Result, root: Path) -> None:
     protocol = result.protocol
     raise NothingScored(
         f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of {protocol.quantity}; "
-        f"there is nothing to compare {root} with."
+        f"there is nothing to compare {root} with. "
+        f"Its truth comes from {DATASETS[protocol.dataset].spec.sample_layout}."
     )

@@ -18,13 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, TooLarge
-from depthgauge.io._files import MAX_PIXELS, AnyPath, most_bytes, opened, read_whole
+from depthgauge.io._files import AnyPath, opened, read_whole
 
 MatValue = NDArray[Any] | str | list[Any] | dict[str, Any]
 """An array of numbers, a text, the values of a cell array, or the fields of a struct."""
 
+MOST_PIXELS = 2**26
+"""The most pixels of an array, unless the caller says otherwise."""
 _HEADER_BYTES = 128
 _MOST_DEEP = 8
+_MOST_INSIDE = 2**20
+"""Values in cells and structs of one file: 8 packed bytes would cost a hundred each."""
 _TAG_BYTES = 8
 _MATRIX, _COMPRESSED = 14, 15
 _NUMBERS = {
@@ -41,22 +45,22 @@ _OTHERS = {3: "an object", 5: "a sparse matrix", 16: "a function", 17: "an objec
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
 
-def read_mat(path: AnyPath, limit: int = MAX_PIXELS) -> dict[str, MatValue]:
+def read_mat(path: AnyPath, limit: int = MOST_PIXELS) -> dict[str, MatValue]:
     """The variables of a MAT file by name.
 
     Arrays keep their type and shape (logical ones are bool); a cell array is a list, column by
-    column; a struct is a dict, an array of structs a list of them.
+    column; a struct is a dict, an array of structs a list of them. Arrays may be read-only.
 
     Args:
         path: The file.
-        limit: The most pixels that an array may have.
+        limit: The most pixels that all arrays together may have, of 8 bytes each.
 
     Raises:
         BadFile: The file is damaged, of another version, or holds objects, functions, complex or
             sparse arrays.
         TooLarge: It unpacks to more than the limit.
     """
-    most = most_bytes(limit)
+    most = 8 * limit + 2**20
     with opened(path) as file:
         data = read_whole(path, file, most)
     reader = _Reader(path, _byte_order(path, data), most)
@@ -94,7 +98,8 @@ class _Reader:
     """Reads elements one after the other, and knows how much may still be unpacked."""
 
     def __init__(self, path: AnyPath, order: str, most: int) -> None:
-        self.path, self.order, self.left = path, order, most
+        self.path, self.order, self.most, self.left = path, order, most, most
+        self.inside = _MOST_INSIDE
 
     def variables(self, data: memoryview) -> Iterator[tuple[str, MatValue]]:
         """All variables; elements that are something else are passed over."""
@@ -118,8 +123,8 @@ class _Reader:
         self.left -= len(data)
         if machine.unconsumed_tail or self.left <= 0:
             raise TooLarge(
-                f"{self.path}: unpacks to more than the limit; "
-                "pass a larger limit if it is what it seems"
+                f"{self.path}: unpacks to more than {self.most // 2**20} MiB, far more than "
+                "pictures have; get it again, or save it with fewer variables"
             )
         if not machine.eof:
             raise self._bad("a packed variable ends early")
@@ -182,7 +187,7 @@ class _Reader:
             raise self._bad(f"'{name}' has {values.size} values, its dimensions are {shape}")
         dtype = np.dtype(bool if flags & _LOGICAL else _CLASSES[kind])
         with np.errstate(invalid="ignore", over="ignore"):  # of a damaged file, whatever it says
-            made = values.astype(dtype)
+            made = values.astype(dtype, copy=False)
         return made.reshape(shape, order="F")
 
     def _inner(self, parts: _Parts, depth: int) -> MatValue:
@@ -231,4 +236,10 @@ class _Parts:
         """The count, if so many elements can be there at all."""
         if count * _TAG_BYTES > len(self._data):
             raise self._reader._bad(f"{count} values are announced, {len(self._data)} bytes left")
+        self._reader.inside -= count
+        if self._reader.inside < 0:
+            raise TooLarge(
+                f"{self._reader.path}: has more than {_MOST_INSIDE} values in cells and structs; "
+                "save pictures as arrays"
+            )
         return count

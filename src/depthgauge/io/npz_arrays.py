@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from depthgauge.errors import BadFile
-from depthgauge.io._files import AnyPath, as_bytes, decoded, opened, replacing
+from depthgauge.io._files import MAX_PIXELS, AnyPath, as_bytes, decoded, opened, replacing
 from depthgauge.io._values import Request, as_map
 from depthgauge.io.npy import encode_header, map_shape, read_header, read_values
 from depthgauge.types import Map
@@ -29,17 +29,23 @@ def array_names(path: AnyPath) -> tuple[str, ...]:
         return cast("tuple[str, ...]", decoded(path, ".npz file", names))
 
 
-def read_arrays(path: AnyPath, names: Iterable[str]) -> dict[str, Map]:
+def read_arrays(path: AnyPath, names: Iterable[str], limit: int = MAX_PIXELS) -> dict[str, Map]:
     """Some arrays of the file as maps, infinities as NaN.
+
+    Args:
+        path: The file.
+        names: Of the arrays.
+        limit: The most pixels that an array may claim; nothing of more is unpacked.
 
     Raises:
         BadFile: One of them is not there or is damaged.
+        TooLarge: One claims more than the limit.
     """
     with opened(path) as file:
 
         def read() -> dict[str, Map]:
             with zipfile.ZipFile(file) as archive:
-                return {name: _read(path, archive, name) for name in names}
+                return {name: _read(path, archive, name, limit) for name in names}
 
         return cast("dict[str, Map]", decoded(path, ".npz file", read))
 
@@ -57,7 +63,7 @@ def write_arrays(path: AnyPath, arrays: Mapping[str, Map]) -> None:
                 stream.write(as_bytes(stored))
 
 
-def _read(path: AnyPath, archive: zipfile.ZipFile, name: str) -> Map:
+def _read(path: AnyPath, archive: zipfile.ZipFile, name: str, limit: int) -> Map:
     try:
         info = archive.getinfo(f"{name}.npy")
     except KeyError:
@@ -66,7 +72,7 @@ def _read(path: AnyPath, archive: zipfile.ZipFile, name: str) -> Map:
     with archive.open(info) as opened_stream:
         stream = cast(BinaryIO, opened_stream)
         header = read_header(path, stream)
-        map_shape(path, header.shape, Request())
+        map_shape(path, header.shape, Request(limit=limit))
         length = stream.tell() + header.bytes
         if info.file_size != length or info.compress_size * _MOST_EXPANSION < length - 1000:
             raise BadFile(

@@ -27,12 +27,16 @@ def headline(board: Board) -> str:
     amount = f"{show_cell(cell)}{unit_after_number(column.unit)}"
     value = " ".join(filter(None, [amount, show_interval(cell)]))
     if len(complete) == 1:
-        return f"{best[0].label} has a {board.main} of {value}."
+        return f"{best[0].label} has {_article(board.main)} {board.main} of {value}."
     verb = "has" if len(best) == 1 else "share"
     names = listing([row.label for row in best])
     sentence = f"{names} {verb} {_MOST[column.better]} {board.main}: {value}"
     tied = _tied(board, complete, best)
     return f"{sentence}, but cannot be told apart from {listing(tied)}." if tied else f"{sentence}."
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[:1].lower() in ("a", "e", "i", "o") else "a"
 
 
 def _tied(board: Board, rows: list[Row], best: list[Row]) -> list[str]:

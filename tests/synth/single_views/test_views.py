@@ -160,3 +160,21 @@ def test_maps_of_other_sizes_are_refused(views):
         replace(view, normals=view.normals[:-1])
     with pytest.raises(WrongShape, match="camera"):
         replace(view, camera=replace(view.camera, size_px=(7, 7)))
+
+
+def test_a_camera_that_is_held_looks_down_further_and_is_not_level(views):
+    """The floor is what is seen at the lowest row's middle; along its rows depth changes."""
+    level, held = views["curved"], make_view("curved", 1, SIZE, held=True)
+    assert (level.id, held.id) == ("curved-0001", "curved-0001-held")
+    floors = [view.normals[-1, SIZE[0] // 2].astype(float) for view in (level, held)]
+    downs = [np.degrees(np.arcsin(-floor[2])) for floor in floors]
+    rolls = [abs(np.degrees(np.arctan2(floor[0], -floor[1]))) for floor in floors]
+    assert downs[0] < 34.1
+    assert downs[1] > 27.9
+    assert rolls[0] < 0.01
+    assert 0.2 < rolls[1] < 15
+
+
+def test_rooms_are_not_held():
+    with pytest.raises(Misuse, match="held: a room has one camera"):
+        make_view("desk", 0, SIZE, held=True)

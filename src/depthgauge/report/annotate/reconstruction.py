@@ -42,7 +42,9 @@ def draw_reconstruction(
     region = made.segmentation.region
     surfaces = made.segmentation.smooth.astype(np.float32)
     count = len(np.unique(surfaces[surfaces > 0]))
-    _picture(axes[1], paint_fragments(surfaces, region), f"{count} smooth surfaces")
+    _picture(
+        axes[1], paint_fragments(surfaces, region), f"{count} smooth surface" + "s" * (count != 1)
+    )
     _picture(axes[2], paint_normals(made.normals, region), "Normals")
     panels.show_map(axes[3], made.depth, "Depth", "up to scale", colours="viridis_r")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +69,7 @@ def _draw_lines(
     marks = [(mark.at_px, mark.normal) for mark in annotation.normals.values()]
     if marks:
         at = (np.array([place for place, _ in marks]) + 0.5) * scale - 0.5
-        to = np.array([normal[:2] for _, normal in marks]) * 0.05 * width
+        to = _units(np.array([normal for _, normal in marks], np.float64))[:, :2] * 0.05 * width
         axes.quiver(
             *at.T, *to.T, angles="xy", scale_units="xy", scale=1, width=0.004, color="#2ee66b"
         )
@@ -87,6 +89,15 @@ def _draw_lines(
             frameon=False,
             fontsize=8,
         )
+
+
+def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of length 1, whatever people gave; what is no direction is 0."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)  # squares of 1e308 are infinite
+    safe = np.where(np.isfinite(largest) & (largest > 0), largest, np.inf)
+    scaled = np.nan_to_num(vectors, posinf=0.0, neginf=0.0) / safe
+    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(length > 0, length, 1.0))
 
 
 def _ground(image: Image | None, shape: tuple[int, int]) -> NDArray[np.uint8]:

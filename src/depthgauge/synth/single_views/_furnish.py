@@ -22,6 +22,8 @@ from depthgauge.synth.single_views._bowl import Bowl
 WIDE_M = 2.4
 """Width of what is seen at the distance of the spot."""
 FOCAL_WIDTHS = (0.6, 3.0)
+_DOWN_DEG = (14.0, 34.0)
+_HELD_DOWN_DEG, _HELD_ROLL_DEG = (28.0, 48.0), 10.0
 _TONES = (
     "#6d4a2f #9c6f47 #c9a271",
     "#7d8f9c #aebcc4 #dfe5e6",
@@ -86,12 +88,22 @@ class Stage:
         return kinds[int(self.rng.integers(len(kinds)))]()
 
 
-def furnish(kind: str, seed: int, trial: int, size_px: tuple[int, int]) -> tuple[Scene, View]:
-    """A random scene of a kind and the camera that looks at it."""
+def furnish(
+    kind: str, seed: int, trial: int, size_px: tuple[int, int], *, held: bool = False
+) -> tuple[Scene, View]:
+    """A random scene of a kind and the camera that looks at it.
+
+    Args:
+        kind: One of `KINDS`.
+        seed: Of the scene and the camera.
+        trial: Another scene of the same seed.
+        size_px: Width and height.
+        held: The camera is held by hand: it looks down further, and is not level.
+    """
     rng = np.random.default_rng([seed, trial, sum(kind.encode()), 61])
     low, high = (math.log(widths) for widths in FOCAL_WIDTHS)
     focal_widths = math.exp(float(rng.uniform(low, high)))
-    down = float(rng.uniform(14.0, 34.0))
+    down = float(rng.uniform(*(_HELD_DOWN_DEG if held else _DOWN_DEG)))
     away = WIDE_M * focal_widths
     eye = away * math.sin(math.radians(down))
     along = away * math.cos(math.radians(down))
@@ -99,7 +111,8 @@ def furnish(kind: str, seed: int, trial: int, size_px: tuple[int, int]) -> tuple
     things = [floor(stage.paint(1.3)), *_walls(stage), *_MAKERS[kind](stage)]
     light = (float(rng.uniform(-0.8, 0.8)), -1.0, float(rng.uniform(-0.8, -0.2)))
     scene = Scene(tuple(things), eye, down, 0.1, light, focal_widths)
-    frame = turned((0.0, -eye, 0.0), pitch_deg=-down)
+    roll = float(rng.uniform(-_HELD_ROLL_DEG, _HELD_ROLL_DEG)) if held else 0.0
+    frame = turned((0.0, -eye, 0.0), pitch_deg=-down, roll_deg=roll)
     return scene, View(frame, focal_widths * size_px[0], size_px)
 
 

@@ -22,7 +22,9 @@ _DEEPEST = 8.0
 """Largest depth over the smallest: beyond it a picture shows little but its far end."""
 
 
-def make_view(kind: str, seed: int, size_px: tuple[int, int] = SIZE_PX) -> ExactView:
+def make_view(
+    kind: str, seed: int, size_px: tuple[int, int] = SIZE_PX, *, held: bool = False
+) -> ExactView:
     """One picture and its exact geometry.
 
     Scenes that show too few surfaces, or too much distance, are drawn again.
@@ -31,6 +33,8 @@ def make_view(kind: str, seed: int, size_px: tuple[int, int] = SIZE_PX) -> Exact
         kind: `planar`, `curved`, `mixed`, or the name of a room.
         seed: Of the scene, the camera and the picture's noise.
         size_px: Width and height; the scene is the same at every size.
+        held: The camera is held by hand: it looks down further and is not level, so floors are
+            seen less flatly and have other depths along a row. Rooms have one camera only.
 
     Raises:
         UnknownName: There is no such kind.
@@ -42,15 +46,17 @@ def make_view(kind: str, seed: int, size_px: tuple[int, int] = SIZE_PX) -> Exact
     if min(size_px) < _SMALLEST_PX or seed < 0:
         wanted = f"a view needs {_SMALLEST_PX} px or more and a seed from 0"
         raise Misuse(f"{wanted}; found {size_px} and seed {seed}.")
+    if held and kind in ROOMS:
+        raise Misuse(f"held: a room has one camera; found {kind}, give one of {', '.join(KINDS)}.")
     if kind in ROOMS:
         return room_view(kind, seed, size_px)
     for trial in range(_TRIALS):
         # A small picture decides: the same scene is taken at every size.
-        scene, camera = furnish(kind, seed, trial, _small(size_px))
+        scene, camera = furnish(kind, seed, trial, _small(size_px), held=held)
         if _shows_enough(exact_view("", scene, camera, 0, quick=True)):
             break
-    scene, camera = furnish(kind, seed, trial, size_px)
-    return exact_view(f"{kind}-{seed:04d}", scene, camera, seed)
+    scene, camera = furnish(kind, seed, trial, size_px, held=held)
+    return exact_view(f"{kind}-{seed:04d}{'-held' if held else ''}", scene, camera, seed)
 
 
 def _small(size_px: tuple[int, int]) -> tuple[int, int]:
