@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,11 @@ def _remove(root: Path, about: Mapping[str, Any]) -> None:
             made += (root / HUMANS / person).glob(f"planar/{name}_*.png")
         for path in made:
             path.unlink(missing_ok=True)
+    for own in _OWN:
+        below = [path for path in (root / own).rglob("*") if path.is_dir()]
+        for folder in (*sorted(below, reverse=True), root / own):
+            with suppress(OSError):  # somebody else's are in it
+                folder.rmdir()
 
 
 def _write_exact(root: Path, view: ExactView) -> None:
