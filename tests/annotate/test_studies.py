@@ -112,7 +112,7 @@ def test_the_same_study_again_changes_nothing_and_another_is_refused(copy):
     options = {"annotators": 1, "size_px": (80, 60)}
     write_study(copy, "mixed", **options)
     assert {path: path.read_bytes() for path in copy.rglob("*.*")} == before
-    with pytest.raises(CannotWrite, match="never replaced"):
+    with pytest.raises(CannotWrite, match="another --out"):
         write_study(copy, "mixed", **options, noise="none")
     with pytest.raises(UnknownName):
         write_study(copy, "nothing")

@@ -122,7 +122,7 @@ def test_every_problem_is_a_sentence_before_its_advice(folders, findings):
     (folders.estimates / "b.pfm").write_bytes(b"Pf\n900000 900000\n-1\n" + b"0" * 16)
     found = {name: listed[0] for name, listed in findings().items()}
     assert found["a"].problem.endswith(".")
-    assert found["b"].problem.endswith("the limit is 268435456 pixels.")
+    assert found["b"].problem.endswith("the limit is 67108864 pixels.")
     assert "larger limit" not in f"{found['b'].problem} {found['b'].advice}"
     assert found["b"].advice == "Write the map at the size of the picture."
 
