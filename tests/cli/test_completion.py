@@ -83,9 +83,9 @@ def bash(tmp_path_factory):
     [
         ("depthgauge ru", ["run"]),
         ("depthgauge re", ["report", "rescore"]),
-        ("depthgauge run middle", ["middlebury", "middlebury-toolkit"]),
+        ("depthgauge run middle", ["middlebury", "middlebury-normals", "middlebury-toolkit"]),
         ("depthgauge score stereo-s", ["stereo-scenes"]),
-        ("depthgauge check middlebury-", ["middlebury-toolkit"]),
+        ("depthgauge check middlebury-t", ["middlebury-toolkit"]),
         ("depthgauge rescore x --benchmark middlebury-t", ["middlebury-toolkit"]),
         ("depthgauge run middlebury --method sg", ["sgbm"]),
         ("depthgauge run middlebury -m con", ["constant"]),

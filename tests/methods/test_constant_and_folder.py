@@ -8,7 +8,7 @@ import pytest
 from depthgauge import io
 from depthgauge.errors import BadData, BadFile, Misuse, Unavailable
 from depthgauge.methods import find_method
-from depthgauge.types import Inputs
+from depthgauge.types import Estimate, Inputs
 
 IMAGE = np.zeros((3, 5, 3), np.uint8)
 
@@ -53,8 +53,9 @@ class Finder:
             raise BadData(f"{root}: no estimate of sample 'a'; looked for {path.name}.")
         return path
 
-    def read(self, path: Path, quantity: str) -> np.ndarray:
-        return io.read_map(path, quantity=quantity)
+    def read(self, path: Path, quantity: str) -> Estimate:
+        values = io.read_map(path, quantity=quantity)
+        return Estimate(values, quantity, extras={"path": str(path)})
 
 
 def test_a_folder_reads_what_the_finder_finds(tmp_path, monkeypatch):

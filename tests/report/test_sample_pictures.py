@@ -49,8 +49,9 @@ def test_a_page_has_what_makes_sense_and_nothing_else(view_page, quantity):
     assert page.notes == ()
     assert [row.label for row in page.board.rows] == ["good", "fair", "poor"]
     assert page.pictures
-    assert page.curves is None
-    assert page.stability is None
+    # Angles have thresholds as distances have; the others have no error of a pixel.
+    assert (page.curves is None) == (quantity != "normals")
+    assert (page.stability is None) == (quantity != "normals")
     assert not page.scatter
     assert all(not group.scatter for group in page.pictures)
     assert bool(page.precision_recall) == (quantity == "boundaries")
