@@ -8,7 +8,7 @@ import pytest
 
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.datasets import oasis
-from depthgauge.engine.best_focal import best_focal, surface_sums
+from depthgauge.engine.best_focal import BestFocal, best_focal, surface_sums
 from depthgauge.engine.evaluate import evaluate
 from depthgauge.engine.measure import Prepared
 from depthgauge.errors import Misuse, NothingScored
@@ -67,6 +67,7 @@ def test_the_true_focal_length_is_found(data, tmp_path):
     assert found.focal_px == pytest.approx(FOCAL, rel=1e-3)
     assert found.lsiv < 1e-6
     assert (found.samples, found.own, found.undecided) == (3, 0, False)
+    assert not found.flat
 
 
 def test_it_is_what_the_benchmark_gives_and_no_other_is_better(data, tmp_path):
@@ -127,6 +128,7 @@ def test_a_flat_estimate_hardly_depends_on_it(data, tmp_path):
     # A plane in front of the camera has a scale of its own: any focal length is as good.
     assert found.curve[0][1] == pytest.approx(found.curve[-1][1], rel=1e-9)
     assert found.undecided
+    assert found.flat
     assert found.focal_px == pytest.approx(W)
 
 
@@ -139,3 +141,8 @@ def test_wrong_calls(data, tmp_path):
         best_focal("oasis-depth", data, tmp_path / "empty")
     body = best_focal("oasis-depth", data, folder, progress=lambda *step: None).to_json()
     assert json.loads(json.dumps(body, allow_nan=False)) == body
+
+
+def test_an_error_that_falls_to_the_end_is_not_flat():
+    curve = ((10.0, 0.2), (100.0, 0.3), (1000.0, 1.2))
+    assert not BestFocal(10.0, 0.2, 3, 0, True, curve).flat

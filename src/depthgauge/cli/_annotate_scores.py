@@ -96,7 +96,12 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
     with progress_bar("reading") as step:
         found = best_focal(benchmark, data, estimates, progress=step)
     if found.undecided:
-        warn("the error hardly depends on the focal length; any other is about as good.")
+        warn(
+            "the error does not depend on the focal length; any other is as good."
+            if found.flat
+            else "the error still falls where the search ends (0.1 to 50 image widths): these data "
+            "tell no focal length."
+        )
     if found.own:
         warn(f"{count(found.own, 'estimate')} with a focal length of their own were left out.")
     if json_to is not None:

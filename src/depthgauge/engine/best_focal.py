@@ -52,6 +52,12 @@ class BestFocal:
     curve: tuple[tuple[float, float], ...]
     """Focal lengths and the error with each."""
 
+    @property
+    def flat(self) -> bool:
+        """Whether the error is the same with every focal length."""
+        errors = [error for _, error in self.curve]
+        return max(errors) - min(errors) <= _FLAT * max(errors)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for strict JSON."""
         curve = [[focal, error] for focal, error in self.curve]
