@@ -22,8 +22,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from depthgauge.annotate._links import depth_links
-from depthgauge.annotate.annotation import (
+from depthgauge.annotate.reconstruct._links import depth_links
+from depthgauge.annotate.reconstruct.dense_normals import known_normals, normal_system
+from depthgauge.annotate.reconstruct.hand_normals import hand_normals
+from depthgauge.annotate.reconstruct.reconstruction import Kept, camera_of, reconstruct
+from depthgauge.annotate.reconstruct.segmentation import segment
+from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
     NormalMark,
@@ -31,10 +35,6 @@ from depthgauge.annotate.annotation import (
     Stroke,
     SurfaceMark,
 )
-from depthgauge.annotate.dense_normals import known_normals, normal_system
-from depthgauge.annotate.hand_normals import hand_normals
-from depthgauge.annotate.reconstruct import Kept, camera_of, reconstruct
-from depthgauge.annotate.segmentation import segment
 from depthgauge.geometry.link_system import LinkSystem
 
 HERE = Path(__file__).parent

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from depthgauge.annotate.annotation import Annotation, NormalMark
-from depthgauge.annotate.exact_error import exact_errors
-from depthgauge.annotate.exact_view import view_of_sample
-from depthgauge.annotate.reconstruct import reconstruct
-from depthgauge.annotate.simulate import simulate
+from depthgauge.annotate.quality.exact_error import exact_errors
+from depthgauge.annotate.reconstruct.reconstruction import reconstruct
+from depthgauge.annotate.records.annotation import Annotation, NormalMark
+from depthgauge.annotate.simulate.annotator import simulate
+from depthgauge.annotate.simulate.exact_view import view_of_sample
 from depthgauge.synth.single_views import ExactView
 from depthgauge.types import Camera, Inputs, Sample, Truth
 from docs._measured import table

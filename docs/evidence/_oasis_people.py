@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from depthgauge.annotate.agreement import AgreementTable, agreement
-from depthgauge.annotate.simulate import HUMAN, simulate
-from depthgauge.annotate.witnesses import Witness, human, measured
+from depthgauge.annotate.quality.agreement import AgreementTable, agreement
+from depthgauge.annotate.quality.witnesses import Witness, human, measured
+from depthgauge.annotate.simulate.annotator import HUMAN, simulate
 from depthgauge.synth.single_views import KINDS, ExactView, make_view
 from depthgauge.types import Map
 from docs._measured import table

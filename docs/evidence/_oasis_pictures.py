@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.annotate.annotation import Annotation
-from depthgauge.annotate.exact_error import exact_errors
-from depthgauge.annotate.reconstruct import reconstruct
-from depthgauge.annotate.simulate import HUMAN, NONE, AnnotatorNoise, simulate
+from depthgauge.annotate.quality.exact_error import exact_errors
+from depthgauge.annotate.reconstruct.reconstruction import reconstruct
+from depthgauge.annotate.records.annotation import Annotation
+from depthgauge.annotate.simulate.annotator import HUMAN, NONE, AnnotatorNoise, simulate
 from depthgauge.synth.single_views import ExactView, make_view
 from docs.evidence import REPOSITORY
 

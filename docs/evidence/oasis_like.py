@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from depthgauge.annotate.oasis_like import HUMANS, OasisLike, write_oasis_like
+from depthgauge.annotate.simulate.oasis_like import HUMANS, OasisLike, write_oasis_like
 from depthgauge.engine.human import human_performance
 from depthgauge.engine.run import run
 from docs._measured import table, update
@@ -48,7 +48,7 @@ AHEAD: Mapping[tuple[str, str], tuple[int, float, float]] = {
 baseline, at least and at most."""
 _BETTER = "people better than "
 _ROOMS = {
-    "annotate": ("oasis_like", "samples"),
+    "annotate": ("simulate/oasis_like", "reconstruct/samples"),
     "synth": ("_render", "_shading", "_textures"),
     "datasets": ("_oasis_estimates", "_oasis_read", "_oasis_write"),
     "metrics": (

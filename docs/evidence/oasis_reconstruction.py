@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.annotate.exact_error import ExactErrors, exact_errors
-from depthgauge.annotate.reconstruct import reconstruct
-from depthgauge.annotate.simulate import NONE, AnnotatorNoise, simulate
+from depthgauge.annotate.quality.exact_error import ExactErrors, exact_errors
+from depthgauge.annotate.reconstruct.reconstruction import reconstruct
+from depthgauge.annotate.simulate.annotator import NONE, AnnotatorNoise, simulate
 from depthgauge.synth.single_views import ROOMS, ExactView, make_view
 from docs._measured import table, update
 from docs.evidence import FOLDER, Absent, Number, figure
@@ -49,12 +49,54 @@ something between these."""
 _LIST = "; scenes: "
 
 _ANNOTATE = (
-    *("_contradictions", "_gaps", "_lines", "_links", "_marks", "_noticed", "_orthogonal_frames"),
-    *("_pairs", "_polylines", "_regions", "_relation_logic", "_segmentation_kernels", "_steps"),
-    *("_surfaces", "_tilt", "_trace", "agreement", "clouds", "dense_normals", "exact_error"),
-    *("exact_view", "hand_normals", "noise", "reconstruct", "region_points", "relations"),
-    *("rotation", "segmentation", "simulate", "surface_depth", "surface_scales"),
-    *("turned_shape", "witnesses"),
+    *(
+        f"quality/{name}"
+        for name in (
+            "agreement",
+            "clouds",
+            "exact_error",
+            "rotation",
+            "turned_shape",
+            "witnesses",
+        )
+    ),
+    *(
+        f"reconstruct/{name}"
+        for name in (
+            "_contradictions",
+            "_depth_pairs",
+            "_gaps",
+            "_lines",
+            "_links",
+            "_orthogonal_frames",
+            "_relation_logic",
+            "_segmentation_kernels",
+            "_surfaces",
+            "dense_normals",
+            "hand_normals",
+            "reconstruction",
+            "relations",
+            "segmentation",
+            "surface_depth",
+            "surface_scales",
+        )
+    ),
+    *(f"records/{name}" for name in ("region_points",)),
+    *(
+        f"simulate/{name}"
+        for name in (
+            "_depth_steps",
+            "_marks",
+            "_polylines",
+            "_regions",
+            "_tilt",
+            "_trace",
+            "annotator",
+            "exact_view",
+            "noise",
+            "visible_surfaces",
+        )
+    ),
 )
 _SYNTH = (
     *("_builders", "_frames", "_raycast", "_surfaces"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from depthgauge.annotate.simulated_study import write_study
+from depthgauge.annotate.simulate.study import write_study
 
 
 @pytest.fixture(scope="session")

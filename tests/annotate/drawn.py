@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from depthgauge.annotate.annotation import (
+from depthgauge.annotate.reconstruct.segmentation import Segmentation
+from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
     NormalMark,
@@ -14,7 +15,6 @@ from depthgauge.annotate.annotation import (
     Stroke,
     SurfaceMark,
 )
-from depthgauge.annotate.segmentation import Segmentation
 
 
 def annotation(width, height, focal, **parts):

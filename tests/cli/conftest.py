@@ -176,9 +176,9 @@ def skip_benchmark(_finished) -> Path:
 @pytest.fixture(scope="session")
 def annotated(tmp_path_factory) -> Path:
     """A study of one scene by two simulated people, its dataset, estimates and votes."""
-    from depthgauge.annotate.export import export_records
-    from depthgauge.annotate.simulated_study import write_study
-    from depthgauge.annotate.votes import Vote, append_vote
+    from depthgauge.annotate.reconstruct.export import export_records
+    from depthgauge.annotate.records.votes import Vote, append_vote
+    from depthgauge.annotate.simulate.study import write_study
 
     root = tmp_path_factory.mktemp("annotated")
     (scene,) = write_study(root, "planar", annotators=2, size_px=(64, 48))

@@ -8,7 +8,7 @@ from docs.evidence import _oasis_ball, oasis_like, oasis_reconstruction
 from docs.evidence._limits import within
 from docs.evidence._oasis_people import people_numbers, people_table, rough_normals
 
-from depthgauge.annotate.simulate import simulate
+from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.geometry.projection import backproject
 
 

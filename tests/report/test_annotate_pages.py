@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from depthgauge.annotate.agreement import AgreementTable, Mean, PairRow
-from depthgauge.annotate.statistics import RINGS, RegionFacts, histogram, statistics
+from depthgauge.annotate.quality.agreement import AgreementTable, Mean, PairRow
+from depthgauge.annotate.quality.statistics import RINGS, RegionFacts, histogram, statistics
 from depthgauge.report.annotate.agreement_page import (
     agreement_rows,
     show_mean,

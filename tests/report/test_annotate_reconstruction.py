@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from depthgauge.annotate.annotation import (
+from depthgauge.annotate.reconstruct.reconstruction import reconstruct
+from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
     NormalMark,
@@ -14,8 +15,7 @@ from depthgauge.annotate.annotation import (
     Stroke,
     SurfaceMark,
 )
-from depthgauge.annotate.reconstruct import reconstruct
-from depthgauge.annotate.records import write_records
+from depthgauge.annotate.records.files import write_records
 from depthgauge.errors import BadFile, WrongShape
 from depthgauge.io import read_image, read_map, read_ply, write_image
 from depthgauge.report.annotate import reconstruction
@@ -65,7 +65,7 @@ def test_everything_is_written(record, photograph, tmp_path):
 
 
 def test_a_large_picture_has_a_thin_mesh_and_says_so(record, tmp_path, monkeypatch):
-    from depthgauge.annotate import meshes
+    from depthgauge.annotate.reconstruct import meshes
 
     monkeypatch.setattr(meshes, "_MOST_PIXELS", 1000)
     steps = []

@@ -51,8 +51,8 @@ def agreement(
       depthgauge annotate agreement study
       depthgauge annotate agreement study --method net=estimates/net --out agreement.html
     """
-    from depthgauge.annotate.agreement import agreement as compare_all
-    from depthgauge.annotate.studies import Study
+    from depthgauge.annotate.quality.agreement import agreement as compare_all
+    from depthgauge.annotate.quality.studies import Study
     from depthgauge.report.annotate.agreement_page import (
         agreement_rows,
         sensor_depth,
@@ -102,8 +102,8 @@ def statistics(
       depthgauge annotate statistics study --out statistics/index.html
       depthgauge annotate statistics OASIS --dataset oasis --split val --json
     """
-    from depthgauge.annotate.count import facts_of_dataset, facts_of_records
-    from depthgauge.annotate.statistics import statistics as add_up
+    from depthgauge.annotate.quality._count import facts_of_dataset, facts_of_records
+    from depthgauge.annotate.quality.statistics import statistics as add_up
 
     with progress_bar("counting") as step:
         if dataset is None:
@@ -139,7 +139,7 @@ def votes(file: Path, needed: int, json_to: str | None) -> None:
     \b
       depthgauge annotate votes votes.jsonl --needed 3
     """
-    from depthgauge.annotate.votes import read_votes, tally
+    from depthgauge.annotate.records.votes import read_votes, tally
 
     said, notes = read_votes(file)
     for note in notes:

@@ -36,7 +36,7 @@ def check(ctx: click.Context, records: tuple[Path, ...], json_to: str | None) ->
       depthgauge annotate check beach.jsonl
       depthgauge annotate check study --json problems.json
     """
-    from depthgauge.annotate.check import check_records
+    from depthgauge.annotate.quality.check import check_records
 
     with progress_bar("checking") as step:
         found = check_records(records, progress=step)
@@ -126,7 +126,7 @@ def export(
       depthgauge annotate export records/anna --images photographs --out dataset
       depthgauge score oasis-depth --data dataset --estimates estimates
     """
-    from depthgauge.annotate.export import export_records
+    from depthgauge.annotate.reconstruct.export import export_records
 
     with progress_bar("exporting") as step:
         made = export_records(
@@ -182,7 +182,7 @@ def simulate(
       depthgauge annotate simulate mixed --scenes 3 --annotators 4 --out study
       depthgauge annotate agreement study
     """
-    from depthgauge.annotate.simulated_study import write_study
+    from depthgauge.annotate.simulate.study import write_study
 
     with progress_bar("simulating") as step:
         made = write_study(

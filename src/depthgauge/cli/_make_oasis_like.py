@@ -53,7 +53,7 @@ def command(
       depthgauge annotate human oasis-normals --data oasis-like --estimates oasis-like/humans
       depthgauge annotate agreement oasis-like
     """
-    from depthgauge.annotate.oasis_like import OasisLike, write_oasis_like
+    from depthgauge.annotate.simulate.oasis_like import OasisLike, write_oasis_like
 
     options = OasisLike(scenes, (width, height), seed, annotators, layout)
     with progress_bar("annotating") as step:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from depthgauge.annotate.agreement import MEASURES, AgreementTable, Mean
+from depthgauge.annotate.quality.agreement import MEASURES, AgreementTable, Mean
 from depthgauge.io import write_text
 from depthgauge.report._templates import render
 from depthgauge.report.annotate.charts import mean_dots

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from depthgauge.annotate.agreement import Mean
-from depthgauge.annotate.statistics import Histogram
+from depthgauge.annotate.quality.agreement import Mean
+from depthgauge.annotate.quality.statistics import Histogram
 from depthgauge.report._svg import Scale, chart, nice_ticks, number, path, room_for, tag, words
 from depthgauge.report.series import Style, marker
 

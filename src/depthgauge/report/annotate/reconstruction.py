@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.annotation import Annotation
-from depthgauge.annotate.reconstruct import Reconstruction
-from depthgauge.annotate.segmentation import Segmentation
+from depthgauge.annotate.reconstruct.reconstruction import Reconstruction
+from depthgauge.annotate.reconstruct.segmentation import Segmentation
+from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.geometry.resizing import resize_labels
 from depthgauge.report.capture import _panels as panels
 from depthgauge.report.colours import paint_fragments, paint_normals

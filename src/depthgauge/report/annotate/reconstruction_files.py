@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge.annotate.annotation import Picture
-from depthgauge.annotate.meshes import mesh_of, mesh_step, write_mesh
-from depthgauge.annotate.reconstruct import Reconstruction, reconstruct
-from depthgauge.annotate.records import history
-from depthgauge.annotate.repeated import few
-from depthgauge.annotate.samples import require_size
+from depthgauge.annotate.reconstruct.meshes import mesh_of, mesh_step, write_mesh
+from depthgauge.annotate.reconstruct.notes import few
+from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
+from depthgauge.annotate.reconstruct.samples import require_size
+from depthgauge.annotate.records.annotation import Picture
+from depthgauge.annotate.records.files import history
 from depthgauge.errors import BadFile
 from depthgauge.report.annotate.reconstruction import draw_reconstruction
 

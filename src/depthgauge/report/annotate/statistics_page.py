@@ -6,7 +6,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from depthgauge.annotate.statistics import RINGS, Statistics
+from depthgauge.annotate.quality.statistics import RINGS, Statistics
 from depthgauge.io import write_text
 from depthgauge.report._templates import render
 from depthgauge.report.annotate.charts import bar_chart, normal_disc, share_bars

@@ -1,0 +1,119 @@
+"""What people should mend in many files of records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from depthgauge.annotate.quality.problems import problems_of
+from depthgauge.annotate.reconstruct.hand_normals import hand_normals, viewing_ray
+from depthgauge.annotate.reconstruct.notes import few
+from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
+from depthgauge.annotate.reconstruct.relations import faces_away
+from depthgauge.annotate.records.annotation import Annotation, NormalMark
+from depthgauge.annotate.records.files import history
+from depthgauge.annotate.records.folders import find_records
+from depthgauge.errors import DepthgaugeError
+from depthgauge.types import Camera
+
+_EDGE_ON = 0.05
+"""Below this cosine to the ray a plane's depth runs away: what `reconstruct` takes at least."""
+
+
+def check_records(
+    places: Iterable[Path], *, progress: Callable[[str, int, int], None] | None = None
+) -> dict[Path, tuple[str, ...]]:
+    """The problems of every file, in sentences; none for a file that is right.
+
+    Depth orders are checked by reconstructing, relations by turning the normals to them. Of one
+    kind at most eight problems are listed, then how many more there are.
+
+    Args:
+        places: Files and folders of records.
+        progress: Called before each file.
+
+    Raises:
+        BadData: There are no records.
+    """
+    paths = find_records(places)
+    found: dict[Path, tuple[str, ...]] = {}
+    for done, path in enumerate(paths):
+        if progress is not None:
+            progress(path.stem, done, len(paths))
+        found[path] = tuple(_problems(path))
+    return found
+
+
+def _problems(path: Path) -> list[str]:
+    try:
+        told = history(path)
+        annotation = told.annotation
+        made = reconstruct(annotation)
+        problems = [
+            *(note.removeprefix(f"{path}: ") for note in told.notes),
+            *problems_of(annotation, made.segmentation),
+            *_of_edges(annotation, made),
+            *_of_relations(annotation, made),
+        ]
+    except DepthgaugeError as error:
+        return [str(error).removeprefix(f"{path}: ")]
+    if made.violated:
+        strokes = ", ".join(made.violated)
+        problems.append(f"The depth orders of strokes {strokes} do not hold; check their sides.")
+    return list(few(problems))
+
+
+def _of_edges(annotation: Annotation, made: Reconstruction) -> Iterator[str]:
+    """Planes that nobody could see; the rim of something curved may well be edge-on."""
+    surfaces = made.segmentation
+    for name, mark in annotation.normals.items():
+        if surfaces.shapes.get(surfaces.smooth_at(mark.at_px)) != "planar":
+            continue
+        degrees = _edge_on_degrees(mark, made.camera)
+        if degrees is not None:
+            yield (
+                f"Normal '{name}' makes its plane be seen edge-on ({degrees:.1f} degrees from the "
+                "line of sight); turn it towards the viewer."
+            )
+
+
+def _edge_on_degrees(mark: NormalMark, camera: Camera) -> float | None:
+    """Between normal and ray; None for what is seen well, faces away or is no direction."""
+    normal = np.array(mark.normal, np.float64)
+    if not normal.any():
+        return None
+    normal /= np.abs(normal).max()
+    normal /= np.linalg.norm(normal)
+    ray = viewing_ray(mark.at_px, camera)
+    cosine = -float(normal @ ray)
+    if faces_away(normal, ray) or cosine >= _EDGE_ON:
+        return None
+    return math.degrees(math.acos(max(cosine, 0.0)))
+
+
+def _of_relations(annotation: Annotation, made: Reconstruction) -> list[str]:
+    """What turning the normals to the relations says: what contradicts, what had to stop."""
+    surfaces = made.segmentation
+    known = {surfaces.smooth_at(mark.at_px) for mark in annotation.normals.values()}
+
+    def is_plane(mark: str) -> bool:
+        number = surfaces.marks.get(mark, 0)
+        return number in known and surfaces.shapes.get(number) == "planar"
+
+    # Of relations between anything else, `problems_of` has told.
+    usable = {
+        name: relation
+        for name, relation in annotation.relations.items()
+        if is_plane(relation.first)
+        and is_plane(relation.second)
+        and surfaces.marks[relation.first] != surfaces.marks[relation.second]
+    }
+    alone, related = (
+        hand_normals(replace(annotation, relations=relations), surfaces, made.camera).notes
+        for relations in ({}, usable)
+    )
+    return [note for note in related if note not in alone]

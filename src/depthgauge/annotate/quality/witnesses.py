@@ -1,0 +1,110 @@
+"""Who says what about one photograph: a person, a sensor, a method; all as maps of one size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct.reconstruction import reconstruct
+from depthgauge.annotate.reconstruct.segmentation import Segmentation
+from depthgauge.annotate.records.annotation import Annotation
+from depthgauge.errors import BadData
+from depthgauge.geometry.intrinsics import scale_camera
+from depthgauge.geometry.resizing import resize, resize_labels
+from depthgauge.geometry.rigs import surface_normals
+from depthgauge.types import Camera, Map, Mask, Rig
+
+Kind = Literal["human", "sensor", "method"]
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """One idea of the surfaces in a photograph."""
+
+    who: str
+    kind: Kind
+    depth: Map
+    """In metres for a sensor; up to a scale a continuous surface for a person."""
+    normals: Map
+    """(H, W, 3), unit, camera axes, NaN outside."""
+    camera: Camera
+    surfaces: NDArray[np.int32] | None = None
+    """Numbers of the continuous surfaces, 0 outside; None: there is one scale for everything."""
+    planar: Mask | None = None
+    """Pixels on planar surfaces; None where nobody said."""
+
+
+def human(annotation: Annotation, *, seed: int = 0, max_side_px: int | None = None) -> Witness:
+    """What a person's records say, reconstructed.
+
+    Args:
+        annotation: The records.
+        seed: Of the reconstruction.
+        max_side_px: Reconstruct a smaller picture, for speed.
+    """
+    made = reconstruct(annotation, seed=seed, max_side_px=max_side_px)
+    parts = made.segmentation
+    return Witness(
+        annotation.origin.who or "somebody",
+        "human",
+        made.depth,
+        made.normals,
+        made.camera,
+        parts.continuous,
+        planar_pixels(parts),
+    )
+
+
+def measured(
+    who: str,
+    kind: Kind,
+    depth: Map,
+    camera: Camera,
+    *,
+    normals: Map | None = None,
+    surfaces: NDArray[np.int32] | None = None,
+    planar: Mask | None = None,
+) -> Witness:
+    """What a sensor or a method says; normals are derived from the depth where none are given."""
+    found = normals
+    if found is None:
+        found = surface_normals(depth, "depth", Rig({"left": camera}))
+    return Witness(who, kind, depth, found, camera, surfaces, planar)
+
+
+def planar_pixels(parts: Segmentation) -> Mask:
+    """Where the smooth surface was said to be planar."""
+    planar = [number for number, shape in parts.shapes.items() if shape == "planar"]
+    return np.isin(parts.smooth, planar) & (parts.smooth > 0)
+
+
+def of_size(witness: Witness, size_px: tuple[int, int]) -> Witness:
+    """The same witness at another size; maps are sampled, never blended across borders.
+
+    Raises:
+        BadData: The sizes are not in proportion, so they are not of one photograph.
+    """
+    width, height = witness.camera.size_px
+    if (width, height) == size_px:
+        return witness
+    if abs(size_px[1] - height * size_px[0] / width) > 1.0:  # more than rounding
+        raise BadData(
+            f"{witness.who}: the maps are {width}x{height}, the annotated picture is "
+            f"{size_px[0]}x{size_px[1]}; they must be of the same photograph."
+        )
+    shape = (size_px[1], size_px[0])
+    surfaces = (
+        None if witness.surfaces is None else resize_labels(witness.surfaces, shape, "nearest")
+    )
+    planar = None if witness.planar is None else resize_labels(witness.planar, shape, "nearest")
+    return replace(
+        witness,
+        depth=resize(witness.depth, shape, "nearest", "depth"),
+        normals=resize(witness.normals, shape, "nearest", "normals"),
+        camera=scale_camera(witness.camera, *size_px),
+        surfaces=surfaces,
+        planar=planar,
+    )

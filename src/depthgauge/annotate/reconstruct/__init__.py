@@ -1,0 +1,1 @@
+"""From an annotation to surfaces, normals, depth, a mesh and samples of a dataset."""

@@ -1,0 +1,133 @@
+"""Pairs of pixels across occlusions, and those of them that bind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct.segmentation import FOLD, Segmentation
+from depthgauge.types import Map
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_REACHES_PX = (1.0, 1.5, 2.0, 3.0)
+"""How far from the line the far side is looked for; the first place that has it is taken."""
+_FEW, _FEWER = 2, 5
+"""A group of so few pairs is an accident of pixels at a junction where the same stroke has another
+group so many times as large."""
+
+_BEHIND = 0.005
+"""As a part of the depth: on one surface less than this may come from where pixels lie."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """p on the closer side of an occlusion, q on the far side; one entry for each pair."""
+
+    near: Numbers
+    far: Numbers
+    """Numbers of the continuous surfaces."""
+    stroke: Numbers
+    near_depth: Array
+    far_depth: Array
+
+
+@dataclass(frozen=True)
+class Group:
+    """The pairs of one stroke between the same two surfaces: only those that bind."""
+
+    near: int
+    far: int
+    stroke: int
+    near_depth: Array
+    far_depth: Array
+    log_ratio: float
+    """The largest ln(z_p / z_q): the far surface must be scaled up by at least as much."""
+    mostly_wrong: bool
+    """Whether the closer side is clearly behind for most of the pairs, before any scaling."""
+
+
+def order_pairs(segmentation: Segmentation, depth: Map) -> Pairs:
+    """For every occlusion pixel the pixel itself, which its closer side owns, and one beyond it."""
+    ys, xs = np.nonzero((segmentation.kind > FOLD) & np.isfinite(depth))
+    toward = segmentation.toward[ys, xs].astype(np.float64)
+    far_y, far_x = np.full(len(ys), -1), np.full(len(ys), -1)
+    height, width = depth.shape
+    for reach in _REACHES_PX:
+        qx = np.floor(xs - reach * toward[:, 0] + 0.5).astype(np.int64)
+        qy = np.floor(ys - reach * toward[:, 1] + 0.5).astype(np.int64)
+        inside = (far_x < 0) & (qx >= 0) & (qy >= 0) & (qx < width) & (qy < height)
+        inside &= toward.any(axis=1)
+        at = np.flatnonzero(inside)
+        good = (segmentation.kind[qy[at], qx[at]] <= FOLD) & np.isfinite(depth[qy[at], qx[at]])
+        far_x[at[good]], far_y[at[good]] = qx[at[good]], qy[at[good]]
+    kept = far_x >= 0
+    ys, xs, far_y, far_x = ys[kept], xs[kept], far_y[kept], far_x[kept]
+    return Pairs(
+        segmentation.continuous[ys, xs].astype(np.int64),
+        segmentation.continuous[far_y, far_x].astype(np.int64),
+        segmentation.stroke[ys, xs].astype(np.int64),
+        depth[ys, xs].astype(np.float64),
+        depth[far_y, far_x].astype(np.float64),
+    )
+
+
+def groups_of(pairs: Pairs, left_out: float = 0.0) -> list[Group]:
+    """Pairs by stroke and surfaces, without the accidents, each group cut down to what binds.
+
+    Args:
+        pairs: All of them.
+        left_out: The share of each group's pairs, those with the largest z_p / z_q, that is not
+            looked at.
+    """
+    keys = np.stack([pairs.stroke, pairs.near, pairs.far], axis=1)
+    names, members, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(members.ravel(), kind="stable")
+    parts = np.split(order, np.cumsum(counts)[:-1]) if len(counts) else []
+    groups = []
+    for (stroke, near, far), part in zip(names.tolist(), parts, strict=True):
+        largest = counts[names[:, 0] == stroke].max()
+        if len(part) <= _FEW and len(part) * _FEWER <= largest:
+            continue
+        ratio = pairs.near_depth[part] / pairs.far_depth[part]
+        part = part[np.argsort(ratio, kind="stable")[: len(part) - int(left_out * len(part))]]
+        p, q = pairs.near_depth[part], pairs.far_depth[part]
+        bind = binding(p, q)
+        groups.append(
+            Group(
+                near,
+                far,
+                stroke,
+                p[bind],
+                q[bind],
+                float(np.log(p / q).max()),
+                bool(np.median((p - q) / q) > _BEHIND),
+            )
+        )
+    return groups
+
+
+def binding(near_depth: Array, far_depth: Array) -> Numbers:
+    """Indices of the pairs that imply all others.
+
+    a z_p + e <= b z_q for positive a and b holds for all pairs if it holds for those on the hull of
+    the points (z_q, z_p) towards small z_q and large z_p.
+
+    >>> binding(np.array([1.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0]))
+    array([0, 1])
+    """
+    hull: list[int] = []
+    for i in np.lexsort((-near_depth, far_depth)).tolist():
+        if hull and near_depth[i] <= near_depth[hull[-1]]:
+            continue
+        while len(hull) > 1 and not _turns_right(near_depth, far_depth, hull[-2], hull[-1], i):
+            hull.pop()
+        hull.append(i)
+    return np.array(sorted(hull), np.int64)
+
+
+def _turns_right(near: Array, far: Array, a: int, b: int, c: int) -> bool:
+    return bool((far[b] - far[a]) * (near[c] - near[a]) < (near[b] - near[a]) * (far[c] - far[a]))

@@ -1,0 +1,190 @@
+"""Closes small gaps: ends of lines that do not quite reach another line, the edge or themselves.
+
+The length of a gap is the straight distance of the two pixel centres less 1, so the number of
+free pixels where it lies along a row or column.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct._lines import FOLD, Lines, Path, trace_points
+
+_EDGE = -2
+"""Stands for the region's edge where the others are indices of strokes."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A gap that was closed."""
+
+    length_px: float
+    stroke: int
+    x: int
+    y: int
+    to: int
+    """The stroke that was reached; -2 is the region's edge."""
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the line was led to the edge of the region."""
+        return self.to == _EDGE
+
+
+Target = tuple[float, int, int, int]
+"""Distance, x, y and stroke of what an end may be joined to."""
+
+
+@dataclass(frozen=True)
+class _End:
+    """One end of a line: its path from there, and whether it is where the stroke begins."""
+
+    stroke: int
+    path: Path
+    begins: bool
+    steps: dict[tuple[int, int], tuple[int, int]]
+    """Nearby pixel -> first and last step of the path (counted from this end) that is there."""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        x, y = self.path.pixels[0 if self.begins else -1].tolist()
+        return x, y
+
+    def recent(self, steps: int) -> list[tuple[int, int]]:
+        """The first pixels of the path, counted from this end."""
+        last = self.path.pixels[:steps] if self.begins else self.path.pixels[-steps:][::-1]
+        return [(x, y) for x, y in last.tolist()]
+
+
+def close_gaps(lines: Lines, paths: Sequence[Path | None], gap_px: float) -> list[Gap]:
+    """Paints what joins open ends to what lies within `gap_px`, the shortest gaps first."""
+    looking = [(_nearest(lines, end, gap_px), end) for end in _ends(lines, paths, gap_px)]
+    waiting = sorted(
+        ((target[0], end.stroke, end.begins, end) for target, end in looking if target),
+        key=lambda item: item[:3],
+    )
+    closed = []
+    for *_, end in waiting:
+        # What was closed meanwhile may have met this end too.
+        target = _nearest(lines, end, gap_px)
+        if target is not None:
+            closed.append(_bridge(lines, end, target))
+    return [gap for gap in closed if gap.length_px > 0.5]
+
+
+def _ends(lines: Lines, paths: Sequence[Path | None], gap_px: float) -> list[_End]:
+    ends = []
+    for index, path in enumerate(paths):
+        if path is None or not len(path.pixels):
+            continue
+        inside = lines.within(path.pixels[[0, -1]])
+        (x0, y0), (x1, y1) = path.pixels[[0, -1]].tolist()
+        if len(path.pixels) > 3 and abs(x1 - x0) + abs(y1 - y0) <= 1:
+            continue  # a closed line
+        ends += [
+            _End(index, path, begins, _steps(path, begins, _overshoot(gap_px) + int(gap_px) + 2))
+            for begins in (True, False)
+            if inside[0 if begins else 1]
+        ]
+    return ends
+
+
+def _steps(path: Path, begins: bool, reach: int) -> dict[tuple[int, int], tuple[int, int]]:
+    pixels = path.pixels if begins else path.pixels[::-1]
+    near = np.flatnonzero((np.abs(pixels - pixels[0]) <= reach).all(axis=1))
+    steps: dict[tuple[int, int], tuple[int, int]] = {}
+    for step, (x, y) in zip(near.tolist(), pixels[near].tolist(), strict=True):
+        first, _ = steps.get((x, y), (step, step))
+        steps[x, y] = (first, step)
+    return steps
+
+
+def _overshoot(gap_px: float) -> int:
+    """So many pixels may lie between an end and the line that it was meant to end on."""
+    return int(2 * gap_px) + 2
+
+
+def _nearest(lines: Lines, end: _End, gap_px: float) -> Target | None:
+    """The nearest thing to join the end to; None where there is nothing, or something was met.
+
+    An occlusion looks for occlusions and the edge first: a fold does not close it.
+    """
+    closes, met = _met(lines, end, gap_px)
+    if closes or (met and end.path.kind == FOLD):
+        return None
+    beside = None
+    for distance, dx, dy in _offsets(gap_px):
+        target = _thing_at(lines, end, distance, dx, dy, gap_px)
+        if target is None:
+            continue
+        _, x, y, stroke = target
+        if end.path.kind == FOLD or stroke == _EDGE or lines.kind[y, x] != FOLD:
+            return target
+        beside = beside or target
+    return None if met else beside
+
+
+@functools.lru_cache(maxsize=8)
+def _offsets(gap_px: float) -> tuple[tuple[float, int, int], ...]:
+    """Steps to the pixels that a gap may span, the nearest first."""
+    reach = range(-int(gap_px) - 1, int(gap_px) + 2)
+    steps = ((math.hypot(dx, dy), dx, dy) for dx in reach for dy in reach)
+    return tuple(sorted(step for step in steps if 0.0 < step[0] <= gap_px + 1.0))
+
+
+def _thing_at(
+    lines: Lines, end: _End, distance: float, dx: int, dy: int, gap_px: float
+) -> Target | None:
+    x, y = end.place[0] + dx, end.place[1] + dy
+    if lines.is_outside(x, y):
+        return distance, x, y, _EDGE
+    if lines.kind[y, x] and _is_other(lines, end, x, y, 0, gap_px):
+        return distance, x, y, int(lines.stroke[y, x])
+    return None
+
+
+def _met(lines: Lines, end: _End, gap_px: float) -> tuple[bool, bool]:
+    """Whether the line meets what closes an occlusion, and whether it meets anything.
+
+    At its end, or just before: it may have been drawn a little too far.
+    """
+    short = max(1, min(_overshoot(gap_px), (len(end.path.pixels) + 1) // 2))
+    anything = False
+    for step, (x, y) in enumerate(end.recent(short)):
+        for qx, qy in ((x, y), (x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)):
+            if lines.is_outside(qx, qy):
+                return True, True
+            if lines.kind[qy, qx] and _is_other(lines, end, qx, qy, step, gap_px):
+                anything = True
+                if lines.kind[qy, qx] != FOLD:
+                    return True, True
+    return False, anything
+
+
+def _is_other(lines: Lines, end: _End, x: int, y: int, step: int, gap_px: float) -> bool:
+    """Whether a line pixel is of another stroke, or of this one but far along it."""
+    if lines.stroke[y, x] != end.stroke:
+        return True
+    if (x, y) not in end.steps:
+        return True  # what closed a gap at the other end
+    first, last = end.steps[x, y]
+    far = 3 * (int(gap_px) + 2)
+    return abs(first - step) > far or abs(last - step) > far
+
+
+def _bridge(lines: Lines, end: _End, target: Target) -> Gap:
+    distance, to_x, to_y, to = target
+    x, y = end.place
+    straight: NDArray[np.float64] = np.array([(x, y), (to_x, to_y)], np.float64)
+    pixels, _, _ = trace_points(straight, lines.region.shape)
+    way = (straight[1] - straight[0]) / distance * (-1.0 if end.begins else 1.0)
+    toward = np.tile(end.path.side * np.array([-way[1], way[0]]), (len(pixels) - 2, 1))
+    # Without its two ends: they are lines already, or outside.
+    lines.paint(Path(pixels[1:-1], toward, end.path.kind, end.path.side), end.stroke)
+    return Gap(distance - 1.0, end.stroke, x, y, to)

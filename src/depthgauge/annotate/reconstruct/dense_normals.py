@@ -1,0 +1,183 @@
+"""Dense normals: what is known by hand and along smooth occlusions, spread between lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct._links import normal_links
+from depthgauge.annotate.reconstruct.hand_normals import HandNormals, described
+from depthgauge.annotate.reconstruct.segmentation import SMOOTH, Segmentation
+from depthgauge.annotate.records.annotation import Vector
+from depthgauge.geometry.link_system import LinkSystem
+from depthgauge.types import Mask
+
+Array = NDArray[np.float64]
+
+_TOWARDS_VIEWER = np.array([0.0, 0.0, -1.0])
+
+
+@dataclass(frozen=True)
+class DenseNormals:
+    """A normal for each pixel of the region."""
+
+    normals: Array
+    """(H, W, 3), unit; NaN outside the region."""
+    spread: Array
+    """(H, W, 3): as they were solved for, before they became unit; where a later call may start."""
+    residual: float
+    """Relative residual of the linear system."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """Where normals are known on curved surfaces, and which surfaces they are spread on."""
+
+    normals: Array
+    """(H, W, 3), read where `where` is set."""
+    where: Mask
+    solved: Mask
+    """Pixels of curved surfaces on which something is known."""
+    by_outline: frozenset[int]
+    """Of those surfaces the ones that are known along smooth occlusions only."""
+    outlined: frozenset[int]
+    """Of those surfaces the ones that have smooth occlusions."""
+    unknown: frozenset[int]
+    """Curved surfaces of which nothing is known."""
+
+
+def known_normals(hand: HandNormals, segmentation: Segmentation) -> Known:
+    """What eq. (2) fixes: by hand, and along smooth occlusions.
+
+    There the surface turns away from the viewer: its normal is orthogonal to the line, parallel to
+    the image plane and points to the far side. A normal given by hand on such a pixel holds.
+    """
+    smooth = segmentation.smooth
+    curved = _curved(segmentation)
+    outline = (segmentation.kind == SMOOTH) & curved[smooth]
+    normals = np.zeros((*smooth.shape, 3))
+    toward = segmentation.toward[outline].astype(np.float64)
+    normals[outline, :2] = -toward / np.linalg.norm(toward, axis=-1, keepdims=True)
+    where = outline.copy()
+    for (y, x), normal in hand.points.items():
+        normals[y, x], where[y, x] = normal, True
+    has_any, has_hand = np.zeros_like(curved), np.zeros_like(curved)
+    has_any[smooth[where]] = True
+    for place in hand.points:
+        has_hand[smooth[place]] = True
+    solved = curved & has_any
+    return Known(
+        normals,
+        where,
+        solved[smooth],
+        frozenset(np.flatnonzero(solved & ~has_hand).tolist()),
+        frozenset(np.unique(smooth[outline]).tolist()),
+        frozenset(np.flatnonzero(curved & ~has_any).tolist()),
+    )
+
+
+def normal_system(known: Known, segmentation: Segmentation) -> LinkSystem:
+    """The smoothness term of eq. (1) on the curved surfaces; planes need none."""
+    right, down = normal_links(segmentation)
+    return LinkSystem(right * known.solved, down * known.solved, known.where)
+
+
+def dense_normals(
+    hand: HandNormals,
+    segmentation: Segmentation,
+    known: Known,
+    system: LinkSystem,
+    start: Array | None = None,
+    tolerance: float = 1e-4,
+    *,
+    rounded: bool = True,
+) -> DenseNormals:
+    """Solves eq. (1) with eq. (2) and gives every pixel of the region its unit normal.
+
+    Args:
+        hand: What the person said.
+        segmentation: The surfaces.
+        known: `known_normals` of both.
+        system: `normal_system` of the same known places; values may have changed since.
+        start: `spread` of an earlier solution.
+        tolerance: The relative residual.
+        rounded: On surfaces with smooth occlusions, where z is 0 along whole lines and known
+            otherwise at points only, z is not spread but follows from x and y: with a circle around
+            it, a surface is exactly the sphere. False: all three components are spread and divided
+            by their length, as published, which makes a cone of it. Surfaces that are known along
+            smooth occlusions alone are rounded always.
+    """
+    begin = start if start is not None else _means(known, segmentation)
+    solved = system.solve(known.normals, start=begin, tolerance=tolerance)
+    normals = solved.values.copy()
+    _lay(normals, hand.planes, segmentation)
+    _round_out(normals, known.outlined if rounded else known.by_outline, segmentation)
+    inside = segmentation.region & (segmentation.smooth > 0)
+    length = np.sqrt(np.einsum("ijk,ijk->ij", normals, normals))
+    vague = inside & ~(length > 1e-9)
+    normals[vague], length[vague] = _TOWARDS_VIEWER, 1.0
+    normals /= length[..., None]
+    normals[~inside] = np.nan
+    return DenseNormals(normals, solved.values, solved.residual, _notes(known, segmentation))
+
+
+def _curved(segmentation: Segmentation) -> Mask:
+    """Of each number of a smooth surface, whether it is curved; 0 is not."""
+    count = int(segmentation.smooth.max(initial=0)) + 1
+    curved = np.array([segmentation.shapes.get(s, "curved") != "planar" for s in range(count)])
+    curved[0] = False
+    return curved
+
+
+def _means(known: Known, segmentation: Segmentation) -> Array:
+    """Of each surface the mean of what is known: a start from which little is left to do."""
+    smooth = segmentation.smooth
+    numbers = smooth[known.where]
+    size = int(smooth.max(initial=0)) + 1
+    counts = np.maximum(np.bincount(numbers, minlength=size), 1)
+    sums = [np.bincount(numbers, known.normals[known.where, c], size) for c in range(3)]
+    found: Array = (np.stack(sums, axis=-1) / counts[:, None])[smooth]
+    return found
+
+
+def _lay(normals: Array, planes: Mapping[int, Vector], segmentation: Segmentation) -> None:
+    if not planes:
+        return
+    table = np.full((int(segmentation.smooth.max(initial=0)) + 1, 3), np.nan)
+    for surface, normal in planes.items():
+        table[surface] = normal
+    flat = np.isfinite(table[:, 0])[segmentation.smooth]
+    normals[flat] = table[segmentation.smooth[flat]]
+
+
+def _round_out(normals: Array, surfaces: frozenset[int], segmentation: Segmentation) -> None:
+    """Completes x and y to a unit normal that faces the viewer."""
+    table = np.zeros(int(segmentation.smooth.max(initial=0)) + 1, bool)
+    table[list(surfaces)] = True
+    there = table[segmentation.smooth]
+    aside = np.minimum((normals[there, :2] ** 2).sum(axis=-1), 1.0)
+    normals[there, 2] = -np.sqrt(1.0 - aside)
+
+
+def _notes(known: Known, segmentation: Segmentation) -> tuple[str, ...]:
+    unknown = [
+        f"The curved surface {described(surface, segmentation)}, has no normal; it was taken to "
+        "face the viewer. Give it one."
+        for surface in sorted(known.unknown)
+    ]
+    by_outline = [
+        f"The curved surface {described(surface, segmentation)}, has no normal but those along its "
+        "smooth occlusions; it was rounded between them. Give it one."
+        for surface in sorted(known.by_outline)
+    ]
+    numbers = np.unique(segmentation.smooth[segmentation.kind == SMOOTH])
+    flat = [
+        f"The planar surface {described(int(surface), segmentation)}, ends at a smooth occlusion, "
+        "where planes do not turn away; call the surface curved or the occlusion sharp."
+        for surface in numbers[(numbers > 0) & ~_curved(segmentation)[numbers]]
+    ]
+    return (*unknown, *by_outline, *flat)

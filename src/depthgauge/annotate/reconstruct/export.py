@@ -1,0 +1,147 @@
+"""From records and photographs to a dataset in OASIS's layout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from depthgauge import io
+from depthgauge.annotate.reconstruct.samples import sample_of
+from depthgauge.annotate.records.folders import Recorded, read_all
+from depthgauge.annotate.records.votes import accepted, read_votes
+from depthgauge.datasets import oasis
+from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
+from depthgauge.io._locks import only_one
+from depthgauge.types import Sample
+
+LOCK = ".export.lock"
+SUFFIXES = (".png", ".jpg", ".jpeg", ".JPG", ".PNG", ".ppm", ".tif", ".tiff")
+
+
+def export_records(
+    places: Iterable[Path],
+    images: Path,
+    out: Path,
+    *,
+    split: str = "val",
+    votes: Path | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+    notes: Callable[[str], None],
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[str, ...]:
+    """Reconstructs annotations and writes them as samples, one a photograph.
+
+    Args:
+        places: Files or folders of records; of one photograph the first file by name is taken.
+        images: The folder of the photographs, named as in the records.
+        out: The dataset's folder.
+        split: `train`, `val` or `test`.
+        votes: A file of votes; only what they accept, as `person/picture`, is taken.
+        seed: Of reconstructions and pairs.
+        overwrite: Replace a split that is there.
+        notes: Is told what was left out, assumed or contradicts itself.
+        progress: Called before each file of records.
+
+    Returns:
+        The ids of the samples.
+
+    Raises:
+        BadData: There is nothing to write, or another export writes there.
+        CannotWrite: The split is there already, or the folder cannot be made.
+    """
+    if not images.is_dir():
+        raise BadData(f"{images}: there is no such folder of photographs.")
+    good = None
+    if votes is not None:
+        said, told = read_votes(votes)
+        for note in told:
+            notes(note)
+        good = accepted(said)
+    chosen = _chosen(read_all(places, notes=notes, progress=progress), good, notes)
+    made: list[str] = []
+    first = next(chosen, None)
+    if first is None:
+        raise BadData("there is no annotation to export: none was accepted.")
+
+    def samples() -> Iterator[Sample]:
+        for recorded in (first, *chosen):
+            sample = _sample(recorded, images, seed, notes)
+            if sample is not None:
+                made.append(sample.id)
+                yield sample
+        if not made:
+            raise BadData(f"{images}: there is no annotation whose photograph can be read.")
+
+    _make_folder(out)
+    # The whole folder: all splits share the file of relative normals.
+    with only_one(out / LOCK, f"{out}: another export is writing there; wait for it to end."):
+        oasis.write(out, samples(), split=split, overwrite=overwrite)
+    return tuple(made)
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(
+            f"{out}: cannot be made ({error.strerror}); choose another folder."
+        ) from None
+
+
+def find_photograph(images: Path, picture: str) -> Path:
+    """The photograph of a picture's name.
+
+    Raises:
+        Unavailable: There is none, or its name would lead out of the folder.
+    """
+    if Path(picture).is_absolute() or ".." in Path(picture).parts:
+        raise Unavailable(f"'{picture}' is no name of a photograph in {images}.")
+    places = [images / picture, *(images / f"{picture}{suffix}" for suffix in SUFFIXES)]
+    for path in places:
+        if path.is_file():
+            return path
+    raise Unavailable(f"{images}: has no photograph '{picture}' (png, jpg, ppm, tif).")
+
+
+def sample_name(picture: str) -> str:
+    """A picture's name as the layout can hold it: public code replaces `image` in paths.
+
+    >>> sample_name("holidays/image 7.jpg"), sample_name("beach")
+    ('holidays_picture_7', 'beach')
+    """
+    stem = picture
+    for suffix in SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return re.sub(r"[/\\,\"\s:]+", "_", stem).replace("image", "picture").lstrip("._") or "picture"
+
+
+def _chosen(
+    every: Iterable[Recorded], good: frozenset[str] | None, notes: Callable[[str], None]
+) -> Iterator[Recorded]:
+    seen: set[str] = set()
+    for recorded in every:
+        picture = recorded.annotation.picture.id
+        name = sample_name(picture)
+        if good is not None and f"{recorded.who}/{picture}" not in good:
+            notes(f"{recorded.who}/{picture}: left out: not accepted by the votes.")
+        elif name in seen:
+            notes(f"{recorded.path}: left out: '{name}' was exported from other records.")
+        else:
+            seen.add(name)
+            yield recorded
+
+
+def _sample(
+    recorded: Recorded, images: Path, seed: int, notes: Callable[[str], None]
+) -> Sample | None:
+    picture = recorded.annotation.picture.id
+    try:
+        image = io.read_image(find_photograph(images, picture))
+        sample = sample_of(recorded.annotation, image, seed=seed)
+        return replace(sample, id=sample_name(picture))
+    except DepthgaugeError as error:
+        notes(f"{picture}: left out: {error}")
+        return None

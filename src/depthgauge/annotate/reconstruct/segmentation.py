@@ -1,0 +1,240 @@
+"""Splits an annotated region into surfaces along the lines that a person drew."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct._gaps import Gap, close_gaps
+from depthgauge.annotate.reconstruct._lines import (
+    FOLD,
+    SHARP,
+    SMOOTH,
+    Lines,
+    Path,
+    clean_points,
+    trace_stroke,
+)
+from depthgauge.annotate.reconstruct._surfaces import SLIVER_PX, parts_of, surfaces_between
+from depthgauge.annotate.records.annotation import Annotation, Point, Shape, Stroke
+from depthgauge.errors import Misuse
+from depthgauge.geometry.polygons import polygon_mask
+from depthgauge.types import Mask
+
+__all__ = ["FOLD", "SHARP", "SMOOTH", "Segmentation", "pixel_of", "region_mask", "segment"]
+
+_NAMED = 8
+"""So many places are named in a note; of more, the number."""
+_CUT_PX = 8
+"""A stroke that leaves a drawn region by no more was led over its edge on purpose."""
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """Lines and surfaces of one annotated image, all of the image's size."""
+
+    region: Mask
+    """Pixels of the region of interest."""
+    kind: NDArray[np.uint8]
+    """0 no line, 1 fold, 2 sharp occlusion, 3 smooth occlusion. Lines are 1 px thick and
+    4-connected."""
+    stroke: NDArray[np.int32]
+    """Of line pixels the index of their stroke in `tuple(annotation.strokes)`, -1 elsewhere; where
+    a gap was closed, the stroke that was continued."""
+    toward: NDArray[np.float32]
+    """(H, W, 2) of line pixels the unit vector x, y to the side that owns the pixel: the closer
+    side of an occlusion, the side of a fold that the seed chose; 0 elsewhere."""
+    continuous: NDArray[np.int32]
+    """0 outside, else 1, 2, ...: surfaces between occlusions; an occlusion belongs to its owner."""
+    smooth: NDArray[np.int32]
+    """0 outside, else 1, 2, ...: surfaces between lines; each lies in one continuous surface, and
+    a line pixel belongs to its owner."""
+    shapes: Mapping[int, Shape]
+    """Of each smooth surface; curved where nobody said."""
+    marks: Mapping[str, int]
+    """Of each surface mark the number of its smooth surface, 0 where it marks nothing."""
+    notes: tuple[str, ...]
+    """Sentences for the person: what was closed, cut or left out."""
+
+    def smooth_at(self, point_px: Point) -> int:
+        """The smooth surface at a point, 0 outside the region."""
+        place = pixel_of(point_px, self.smooth.shape)
+        return 0 if place is None else int(self.smooth[place])
+
+
+def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segmentation:
+    """Splits the region of interest along the strokes.
+
+    Args:
+        annotation: What was drawn. Nothing in it is an error: what cannot be used is left out, and
+            a note says so.
+        seed: Chooses the side that owns each fold.
+        gap_px: An end of a line that comes so near to another line, to the region's edge or to its
+            own other end is led on to it. 0 closes nothing.
+
+    Raises:
+        Misuse: A negative seed or an impossible gap.
+    """
+    if seed < 0:
+        raise Misuse(f"seed: expected 0 or more, got {seed}; give a non-negative whole number.")
+    if not 0 <= gap_px <= 64:
+        raise Misuse(f"gap_px: expected 0 to 64 pixels, got {gap_px}; most gaps are below 5.")
+    region, notes = region_mask(annotation)
+    lines = Lines.none(region)
+    paths = _painted(lines, annotation, seed, notes)
+    notes += _gap_notes(close_gaps(lines, paths, gap_px), tuple(annotation.strokes))
+    surfaces = surfaces_between(lines)
+    if surfaces.slivers:
+        notes.append(
+            f"{surfaces.slivers} bit(s) of fewer than {SLIVER_PX} pixels between lines were joined "
+            "to the surface beside them."
+        )
+    marks = _marked(annotation, surfaces.smooth, notes)
+    shapes = _shapes(annotation, marks, int(surfaces.smooth.max(initial=0)), notes)
+    return Segmentation(
+        region=region,
+        kind=lines.kind,
+        stroke=lines.stroke,
+        toward=lines.toward,
+        continuous=surfaces.continuous,
+        smooth=surfaces.smooth,
+        shapes=shapes,
+        marks=marks,
+        notes=tuple(notes),
+    )
+
+
+def pixel_of(point_px: Point, shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Row and column of the pixel that holds a point, None outside the image.
+
+    >>> pixel_of((2.4, 0.6), (3, 4))
+    (1, 2)
+    >>> pixel_of((-0.6, 0.0), (3, 4)) is None
+    True
+    """
+    x, y = point_px
+    if not (-0.5 <= x < shape[1] - 0.5 and -0.5 <= y < shape[0] - 0.5):
+        return None
+    return int(np.floor(y + 0.5)), int(np.floor(x + 0.5))
+
+
+def region_mask(annotation: Annotation) -> tuple[Mask, list[str]]:
+    """The pixels of the region of interest, and what a person should know about them."""
+    shape = (annotation.picture.height_px, annotation.picture.width_px)
+    whole = np.ones(shape, np.bool_)
+    if not annotation.region_px:
+        return whole, []
+    corners = clean_points(annotation.region_px)
+    if len(corners) < 3:
+        return whole, [
+            "The region has fewer than three different corners, so the whole image was taken; "
+            "draw it again."
+        ]
+    mask = polygon_mask(shape, [(x, y) for x, y in corners.tolist()])
+    if not mask.any():
+        return whole, [
+            "The region encloses no pixel of the image, so the whole image was taken; "
+            "draw it again."
+        ]
+    return _without_specks(mask)
+
+
+def _without_specks(mask: Mask) -> tuple[Mask, list[str]]:
+    """Corners of a crossing outline may enclose a pixel or two apart from the rest."""
+    parts = parts_of(mask)
+    sizes = np.bincount(parts.ravel())
+    sizes[0] = 0
+    small = (sizes > 0) & (sizes < SLIVER_PX)
+    if not small.any() or sizes.max() < SLIVER_PX:
+        return mask, []
+    note = f"{small.sum()} speck(s) of the region's outline were left out; draw it without loops."
+    return mask & ~small[parts], [note]
+
+
+def _painted(
+    lines: Lines, annotation: Annotation, seed: int, notes: list[str]
+) -> list[Path | None]:
+    paths: list[Path | None] = []
+    cut = []
+    for index, (name, stroke) in enumerate(annotation.strokes.items()):
+        side = _owner_side(stroke, seed, name)
+        if stroke.kind == "occlusion" and stroke.closer is None:
+            notes.append(
+                f"Occlusion '{name}' does not say which side is closer, so one was chosen; "
+                "choose it yourself."
+            )
+        path = trace_stroke(stroke, lines.region.shape, side)
+        painted = 0 if path is None else lines.paint(path, index)
+        if path is None:
+            notes.append(f"Stroke '{name}' has no length and was left out; remove it.")
+        elif not painted:
+            notes.append(f"Stroke '{name}' lies outside the region and was left out; remove it.")
+        elif annotation.region_px and _outside_px(path, lines.region) > _CUT_PX:
+            cut.append(f"'{name}'")
+        paths.append(path if painted else None)
+    if cut:
+        notes.append(f"Cut at the region's edge: stroke(s) {_listed(cut)}.")
+    return paths
+
+
+def _outside_px(path: Path, region: Mask) -> int:
+    """How many pixels of a line lie in the image and not in the region."""
+    x, y = path.pixels.T
+    inside = (x >= 0) & (x < region.shape[1]) & (y >= 0) & (y < region.shape[0])
+    return int(np.count_nonzero(~region[y[inside], x[inside]]))
+
+
+def _owner_side(stroke: Stroke, seed: int, name: str) -> int:
+    """By the stroke's own name, so that other strokes may come and go."""
+    if stroke.kind == "occlusion" and stroke.closer is not None:
+        return 1 if stroke.closer == "right" else -1
+    key = zlib.crc32(name.encode("utf-8", "surrogatepass"))
+    return 1 if np.random.default_rng([seed, key]).integers(2) else -1
+
+
+def _gap_notes(gaps: list[Gap], names: tuple[str, ...]) -> list[str]:
+    if not gaps:
+        return []
+    places = [
+        f"{gap.length_px:.1f} px at ({gap.x}, {gap.y}) from '{names[gap.stroke]}' to "
+        + ("the region's edge" if gap.at_edge else f"'{names[gap.to]}'")
+        for gap in gaps
+    ]
+    return [f"{len(gaps)} gap(s) between lines were closed: {_listed(places)}."]
+
+
+def _listed(things: list[str]) -> str:
+    more = len(things) - _NAMED
+    return ", ".join(things[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _marked(annotation: Annotation, smooth: NDArray[np.int32], notes: list[str]) -> dict[str, int]:
+    marks = {}
+    for name, mark in annotation.surfaces.items():
+        place = pixel_of(mark.at_px, smooth.shape)
+        marks[name] = 0 if place is None else int(smooth[place])
+        if not marks[name]:
+            notes.append(f"Mark '{name}' lies outside the region; move it into a surface.")
+    return marks
+
+
+def _shapes(
+    annotation: Annotation, marks: Mapping[str, int], surfaces: int, notes: list[str]
+) -> dict[int, Shape]:
+    """Where two marks disagree, the later one holds."""
+    shapes: dict[int, Shape] = {number: "curved" for number in range(1, surfaces + 1)}
+    said: dict[int, str] = {}
+    for name, number in marks.items():
+        shape = annotation.surfaces[name].shape
+        if number and said.get(number) and shapes[number] != shape:
+            notes.append(
+                f"Marks '{said[number]}' and '{name}' lie on one surface and disagree, so it is "
+                f"{shape}; remove one of them or draw the line between them."
+            )
+        if number:
+            shapes[number], said[number] = shape, name
+    return shapes

@@ -1,0 +1,148 @@
+"""The depth of each continuous surface from its normals, each up to a scale of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct._links import depth_links
+from depthgauge.annotate.reconstruct.hand_normals import described
+from depthgauge.annotate.reconstruct.segmentation import Segmentation
+from depthgauge.geometry.link_system import LinkSystem
+from depthgauge.geometry.normal_integration import centred, faced, log_depth_steps
+from depthgauge.geometry.projection import ray_slopes
+from depthgauge.types import Camera, Map, Mask
+
+Array = NDArray[np.float64]
+
+CURVED_FACING = 0.3
+"""Least component of a normal towards the viewer on curved surfaces, for integration only."""
+PLANE_FACING = 0.05
+"""The same on planes: a floor seen at a grazing angle is right as it is, and to bend it up would
+move everything that stands on it."""
+
+
+@dataclass(frozen=True)
+class ShapedSurfaces:
+    """Depth whose surfaces have each a scale of their own."""
+
+    depth: Map
+    """(H, W); the mean of log depth is 0 on every continuous surface."""
+    logs: Array
+    """(H, W, 1): where a later call may start."""
+    residual: float
+    notes: tuple[str, ...]
+
+
+class SurfaceDepth:
+    """The links of a segmentation, prepared for any number of normal maps."""
+
+    def __init__(self, segmentation: Segmentation) -> None:
+        self._segmentation = segmentation
+        links = depth_links(segmentation)
+        self._folds = links.right_fold, links.down_fold
+        self._system = LinkSystem(links.right, links.down)
+        self._main, self._stray = _main_parts(self._system.parts(), segmentation.continuous)
+
+    def prepare(self) -> None:
+        """Builds what solves the system; it does not depend on normals."""
+        self._system.prepare()
+
+    def integrate(
+        self,
+        normals: Array,
+        camera: Camera,
+        planes: Iterable[int] = (),
+        *,
+        start: Array | None = None,
+        tolerance: float = 1e-4,
+        least_facing: float | None = None,
+    ) -> ShapedSurfaces:
+        """Depth from normals.
+
+        Args:
+            normals: (H, W, 3), unit, NaN outside the region.
+            camera: Of the map's size.
+            planes: Numbers of the smooth surfaces that are planar.
+            start: `logs` of an earlier call.
+            tolerance: Of the relative residual.
+            least_facing: Least component of a normal towards the viewer, on all surfaces; None:
+                `CURVED_FACING` and `PLANE_FACING`.
+        """
+        planar = self._planar(planes)
+        least = np.where(planar, PLANE_FACING, CURVED_FACING)
+        if least_facing is not None:
+            least = np.full(planar.shape, least_facing)
+        facing = faced(normals, camera, least)
+        steps = log_depth_steps(facing, camera, self._folds)
+        begin = start if start is not None else _plane_logs(facing, camera, planar)[..., None]
+        solved = self._system.solve(steps=steps, start=begin, tolerance=tolerance)
+        logs = solved.values[..., 0].copy()
+        continuous = np.where(self._main, self._segmentation.continuous, 0)
+        logs = centred(logs, continuous)
+        ys, xs, from_y, from_x = self._stray
+        logs[ys, xs] = np.nan_to_num(logs[from_y, from_x])
+        notes = self._grazing(facing, normals, planar)
+        return ShapedSurfaces(
+            np.exp(logs).astype(np.float32), solved.values, solved.residual, notes
+        )
+
+    def _planar(self, planes: Iterable[int]) -> Mask:
+        smooth = self._segmentation.smooth
+        table = np.zeros(int(smooth.max(initial=0)) + 1, bool)
+        table[list(planes)] = True
+        found: Mask = table[smooth]
+        return found
+
+    def _grazing(self, facing: Array, normals: Array, planar: Mask) -> tuple[str, ...]:
+        """Planes that could not be seen as they were said to lie."""
+        turned = planar & (np.abs(facing[..., 2] - normals[..., 2]) > 1e-9)
+        return tuple(
+            f"The planar surface {described(int(surface), self._segmentation)}, could not be seen "
+            "with its normal everywhere it is drawn; check the normal or the lines around it."
+            for surface in np.unique(self._segmentation.smooth[turned])
+        )
+
+
+def _plane_logs(facing: Array, camera: Camera, planar: Mask) -> Array:
+    """Log depth of planes as it must be but for a constant: a start from which less is to do."""
+    x, y = ray_slopes(camera)
+    towards = -(facing[..., 0] * x + facing[..., 1] * y + facing[..., 2])
+    return -np.log(np.where(planar, towards, 1.0))
+
+
+def _main_parts(
+    parts: NDArray[np.int32], continuous: NDArray[np.int32]
+) -> tuple[Mask, tuple[NDArray[np.int64], ...]]:
+    """The largest linked part of each surface, and for every other pixel the nearest one of it.
+
+    Others are single pixels of lines that have no neighbour on their owner's side.
+    """
+    keys = parts.astype(np.int64) * (int(continuous.max(initial=0)) + 1) + continuous
+    inside = (parts > 0) & (continuous > 0)
+    names, counts = np.unique(keys[inside], return_counts=True)
+    largest: dict[int, tuple[int, int]] = {}
+    for key, count in zip(names.tolist(), counts.tolist(), strict=True):
+        surface = key % (int(continuous.max(initial=0)) + 1)
+        largest[surface] = max(largest.get(surface, (0, 0)), (count, key))
+    main = np.isin(keys, [key for _, key in largest.values()]) & inside
+    ys, xs = np.nonzero((continuous > 0) & ~main)
+    return main, (ys, xs, *_nearest_of_surface(ys, xs, main, continuous))
+
+
+def _nearest_of_surface(
+    ys: NDArray[np.int64], xs: NDArray[np.int64], main: Mask, continuous: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from scipy.spatial import cKDTree
+
+    from_y, from_x = ys.copy(), xs.copy()
+    for surface in np.unique(continuous[ys, xs]):
+        there = np.argwhere(main & (continuous == surface))
+        mine = continuous[ys, xs] == surface
+        if len(there):
+            at = cKDTree(there).query(np.stack([ys[mine], xs[mine]], axis=1))[1]
+            from_y[mine], from_x[mine] = there[at].T
+    return from_y, from_x

@@ -1,0 +1,261 @@
+"""One scale for each continuous surface, so that at every occlusion the closer side is closer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.annotate.reconstruct._contradictions import Edge, contradiction
+from depthgauge.annotate.reconstruct._depth_pairs import Group, Pairs, groups_of, order_pairs
+from depthgauge.annotate.reconstruct.segmentation import FOLD, Segmentation
+from depthgauge.errors import Misuse
+from depthgauge.types import Map, Mask
+
+Array = NDArray[np.float64]
+
+_EQUAL = 1e-6
+"""A difference of depth, as a part of it, that is none."""
+_HELD = 1e-3
+"""The part of the separation from which on an order holds; slack may have taken the rest."""
+_CLEARLY = 0.02
+"""As a part of the depth: the closer side is behind by more than normals that drift explain."""
+_SEVERAL = 3
+"""Fewer pairs of a stroke that are behind are an accident of pixels."""
+_NEAR_PX = 3
+"""So near to another occlusion, what lies beyond a line may belong to neither of its sides."""
+
+
+@dataclass(frozen=True)
+class ScaleOptions:
+    """How far apart surfaces are kept."""
+
+    separation: float = 0.01
+    """The least difference of depth at an occlusion; the geometric mean of a surface's depth is 1
+    before it is scaled, so about one percent of its depth."""
+    least_scale: float = 1.0
+    """The least scale of a surface."""
+    left_out: float = 0.1
+    """Where not all orders can hold: the share of the pixels of each stroke, those that ask for
+    most, that is left out. Only if that does not help do orders count as contradictory."""
+
+    def __post_init__(self) -> None:
+        for name in ("separation", "least_scale"):
+            value = getattr(self, name)
+            if not 0 < value < math.inf:
+                raise Misuse(f"{name} is {value:g}; it must be positive and finite")
+        if not 0 <= self.left_out < 1:
+            raise Misuse(f"left_out is {self.left_out:g}; it is a share, from 0 to below 1")
+
+
+@dataclass(frozen=True)
+class SurfaceScales:
+    """The scale of each continuous surface, and which orders could not be had."""
+
+    scales: Mapping[int, float]
+    violated: tuple[str, ...]
+    """Ids of the strokes whose order does not hold, in the order of the strokes."""
+    notes: tuple[str, ...]
+
+
+def surface_scales(
+    depth: Map,
+    segmentation: Segmentation,
+    strokes: tuple[str, ...],
+    options: ScaleOptions | None = None,
+) -> SurfaceScales:
+    """Solves the linear program of eq. (3)-(5); where orders contradict, with as little slack as
+    possible.
+
+    Args:
+        depth: (H, W), of each surface up to its scale.
+        segmentation: Whose occlusions say what is closer.
+        strokes: Ids of the strokes, as the segmentation numbers them.
+        options: Separation and least scale.
+    """
+    settings = options or ScaleOptions()
+    surfaces = [int(s) for s in np.unique(segmentation.continuous) if s > 0]
+    pairs = order_pairs(segmentation, np.where(_junctions(segmentation), np.nan, depth))
+    groups = groups_of(pairs)
+    across = [g for g in groups if g.near != g.far]
+    found = _solved(surfaces, across, settings)
+    notes: list[str] = []
+    left_out = found is None
+    if found is None:
+        # Lines are drawn to a pixel or so, which shows where surfaces touch and hardly part.
+        across = [g for g in groups_of(pairs, settings.left_out) if g.near != g.far]
+        found = _solved(surfaces, across, settings)
+        notes.append(
+            f"The depth orders cannot all hold at every pixel; {100 * settings.left_out:g} % of "
+            "each stroke, where surfaces touch or nearly so, were left out."
+        )
+    if found is None:
+        found = _with_slack(surfaces, across, settings)
+    scales = dict(zip(surfaces, found.tolist(), strict=True))
+    broken = [g for g in across if _margin(g, scales) < _HELD * settings.separation]
+    partly = _partly_behind(pairs, scales, {g.stroke for g in broken}) if left_out else {}
+    inside = [g for g in groups if g.near == g.far and _mostly_behind(g, pairs)]
+    notes += [
+        *_cycles(across, broken, scales, strokes),
+        *_partly_notes(partly, strokes),
+        *_inside_notes(inside, strokes),
+    ]
+    bad = sorted({g.stroke for g in [*broken, *inside]} | set(partly))
+    return SurfaceScales(scales, tuple(strokes[s] for s in bad), tuple(notes))
+
+
+def _junctions(segmentation: Segmentation) -> Mask:
+    """Occlusion pixels near another stroke's, of strokes most of which is not near any."""
+    from scipy import ndimage
+
+    occlusion = segmentation.kind > FOLD
+    stroke = np.where(occlusion, segmentation.stroke, -1)
+    size = 2 * _NEAR_PX + 1
+    highest = ndimage.maximum_filter(stroke, size)
+    lowest = ndimage.minimum_filter(np.where(occlusion, stroke, np.iinfo(stroke.dtype).max), size)
+    near: Mask = occlusion & ((highest != stroke) | (lowest != stroke))
+    count = int(stroke.max(initial=-1)) + 1
+    all_px = np.bincount(stroke[occlusion], minlength=count)
+    near_px = np.bincount(stroke[near], minlength=count)
+    near[near] = (2 * near_px < all_px)[stroke[near]]
+    return near
+
+
+def _partly_behind(
+    pairs: Pairs, scales: Mapping[int, float], known: set[int]
+) -> dict[int, tuple[int, int, float]]:
+    """Strokes that hold but for what was left out: pairs clearly behind, all pairs, how far."""
+    across = pairs.near != pairs.far
+    near = np.array([scales[s] for s in pairs.near.tolist()]) * pairs.near_depth
+    far = np.array([scales[s] for s in pairs.far.tolist()]) * pairs.far_depth
+    behind = (near - far) / far
+    found = {}
+    for stroke in np.unique(pairs.stroke[across & (behind > _CLEARLY)]).tolist():
+        there = behind[across & (pairs.stroke == stroke)]
+        count = int(np.count_nonzero(there > _CLEARLY))
+        if stroke not in known and count >= _SEVERAL:
+            found[stroke] = (count, len(there), float(there.max()))
+    return found
+
+
+def _mostly_behind(group: Group, pairs: Pairs) -> bool:
+    """Whether the closer side of a line within one surface is clearly behind for most of it."""
+    at = (pairs.stroke == group.stroke) & (pairs.near == group.near) & (pairs.far == group.far)
+    near, far = pairs.near_depth[at], pairs.far_depth[at]
+    return bool(np.median((near - far) / far) > _CLEARLY)
+
+
+def _solved(surfaces: list[int], groups: list[Group], options: ScaleOptions) -> Array | None:
+    """Scales in the order of the surfaces; None where no scales fulfil all orders."""
+    from scipy.optimize import linprog
+
+    count = len(surfaces)
+    if not groups:
+        return np.full(count, options.least_scale)
+    matrix, owner = _rows(surfaces, groups)
+    limit = np.full(len(owner), -options.separation)
+    bounds = [(options.least_scale, None)] * count
+    plain = linprog(np.ones(count), matrix, limit, bounds=bounds, method="highs")
+    return np.asarray(plain.x, np.float64) if plain.status == 0 else None
+
+
+def _with_slack(surfaces: list[int], groups: list[Group], options: ScaleOptions) -> Array:
+    """First the least total slack, then, with no more than that, the least sum of scales."""
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    matrix, owner = _rows(surfaces, groups)
+    count, rows = len(surfaces), len(owner)
+    limit = np.full(rows, -options.separation)
+    slack = sparse.csr_array((-np.ones(rows), (np.arange(rows), owner)), shape=(rows, len(groups)))
+    wide = sparse.hstack([matrix, slack]).tocsr()
+    bounds = [(options.least_scale, None)] * count + [(0.0, None)] * len(groups)
+    cost = np.concatenate([np.zeros(count), np.ones(len(groups))])
+    first = linprog(cost, wide, limit, bounds=bounds, method="highs")
+    if first.status != 0:
+        return np.full(count, options.least_scale)
+    most = first.fun * (1 + 1e-6) + 1e-9
+    capped = sparse.vstack([wide, sparse.csr_array(cost[None, :])]).tocsr()
+    second = linprog(1.0 - cost, capped, np.append(limit, most), bounds=bounds, method="highs")
+    best = second if second.status == 0 else first
+    return np.asarray(best.x[:count], np.float64)
+
+
+def _rows(surfaces: list[int], groups: list[Group]) -> tuple[object, NDArray[np.int64]]:
+    """X_near z_near - X_far z_far of every binding pair, and the group of each row."""
+    from scipy import sparse
+
+    column = {surface: i for i, surface in enumerate(surfaces)}
+    sizes = [len(g.near_depth) for g in groups]
+    owner = np.repeat(np.arange(len(groups)), sizes)
+    row = np.arange(len(owner))
+    near = np.repeat([column[g.near] for g in groups], sizes)
+    far = np.repeat([column[g.far] for g in groups], sizes)
+    values = np.concatenate(
+        [np.concatenate([g.near_depth for g in groups]), *[-g.far_depth for g in groups]]
+    )
+    places = (np.concatenate([row, row]), np.concatenate([near, far]))
+    return sparse.csr_array((values, places), shape=(len(owner), len(surfaces))), owner
+
+
+def _margin(group: Group, scales: Mapping[int, float]) -> float:
+    """The least difference of depth by which the closer side is closer."""
+    return float(
+        (scales[group.far] * group.far_depth - scales[group.near] * group.near_depth).min()
+    )
+
+
+def _violation(group: Group, scales: Mapping[int, float]) -> float:
+    """How far the closer side lies behind, as a part of the far side's depth; below 0: before."""
+    near = scales[group.near] * group.near_depth
+    far = scales[group.far] * group.far_depth
+    return float(((near - far) / far).max())
+
+
+def _in_words(violation: float) -> str:
+    if violation < _EQUAL:
+        return "both sides come out equally far"
+    return f"its closer side comes out behind by up to {100 * violation:.2g} % of the depth"
+
+
+def _cycles(
+    groups: list[Group],
+    broken: list[Group],
+    scales: Mapping[int, float],
+    strokes: tuple[str, ...],
+) -> list[str]:
+    edges = [Edge(g.near, g.far, g.stroke, g.log_ratio) for g in groups]
+    notes: dict[tuple[int, ...], str] = {}
+    for group in broken:
+        cycle = contradiction(Edge(group.near, group.far, group.stroke, group.log_ratio), edges)
+        named = ", ".join(f"'{strokes[s]}'" for s in cycle)
+        notes.setdefault(
+            tuple(sorted(cycle)),
+            f"The depth orders of stroke(s) {named} contradict each other; that of "
+            f"'{strokes[group.stroke]}' does not hold: "
+            f"{_in_words(_violation(group, scales))}. Check which sides are closer, or, where it "
+            "is little, the normals of these surfaces.",
+        )
+    return list(notes.values())
+
+
+def _partly_notes(
+    partly: Mapping[int, tuple[int, int, float]], strokes: tuple[str, ...]
+) -> list[str]:
+    return [
+        f"The depth order of stroke '{strokes[stroke]}' does not hold at {count} of its {of} "
+        f"pixels, which were left out: its closer side comes out behind by up to "
+        f"{100 * behind:.2g} % of the depth. Check which side is closer there."
+        for stroke, (count, of, behind) in partly.items()
+    ]
+
+
+def _inside_notes(groups: list[Group], strokes: tuple[str, ...]) -> list[str]:
+    return [
+        f"Along stroke '{strokes[g.stroke]}' both sides are one surface, on which its closer side "
+        "lies behind; draw the line on until it cuts the surface, turn it round, or change normals."
+        for g in groups
+    ]

@@ -1,0 +1,1 @@
+"""Annotation records: what people drew, as files that are only ever added to."""

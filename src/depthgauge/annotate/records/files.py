@@ -1,0 +1,243 @@
+"""Annotation records on disk: one file an image, one line an event, nothing ever rewritten.
+
+A file is JSON lines: a header (picture, focal length, the points that the region must contain),
+then what the person did, in that order. A later line of the same kind and id replaces the earlier,
+`remove` takes away; both stay in the file. Playing all of them gives the `Annotation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from depthgauge.annotate.records._appending import append_line, is_whole
+from depthgauge.annotate.records._json_fields import without_mark
+from depthgauge.annotate.records._lines import (
+    Header,
+    Record,
+    Thing,
+    header_line,
+    parse_header,
+    parse_record,
+    record_line,
+)
+from depthgauge.annotate.records.annotation import Annotation
+from depthgauge.errors import BadFile, CannotWrite
+from depthgauge.io import write_text
+from depthgauge.io._files import opened, read_whole
+
+__all__ = [
+    "Header",
+    "History",
+    "Record",
+    "annotation_from_lines",
+    "append_line",
+    "append_record",
+    "history",
+    "lines_from_annotation",
+    "read_records",
+    "replayed",
+    "start_records",
+    "write_records",
+]
+
+_MOST_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class History:
+    """All that a file of records tells."""
+
+    header: Header
+    records: tuple[Record, ...]
+    notes: tuple[str, ...] = ()
+    """What was skipped, in sentences."""
+
+    @property
+    def annotation(self) -> Annotation:
+        """What is valid after the last record."""
+        return replayed(self.header, self.records)
+
+
+def read_records(path: Path) -> Annotation:
+    """The annotation that a file's records amount to.
+
+    A last line that a killed process left half written is skipped; `history` says so.
+
+    Raises:
+        BadFile: The file is damaged elsewhere, or of another schema; the line is named.
+    """
+    return history(path).annotation
+
+
+def history(path: Path) -> History:
+    """Every record of a file in the order in which they were made."""
+    with opened(path) as file:
+        whole = read_whole(path, file, _MOST_BYTES)
+    return _history(str(path), whole)
+
+
+def annotation_from_lines(lines: Iterable[str]) -> Annotation:
+    """The annotation that lines of JSON amount to, header first; the inverse of the export."""
+    try:
+        whole = "".join(f"{line.rstrip()}\n" for line in lines).encode()
+    except UnicodeEncodeError:
+        raise BadFile("these records hold half a character (a lone surrogate).") from None
+    return _history("these records", whole).annotation
+
+
+def lines_from_annotation(annotation: Annotation, *, points_seed: int | None = None) -> list[str]:
+    """An annotation as lines of JSON, without ends; reading them gives an equal annotation.
+
+    Raises:
+        Misuse: It holds what no record can: NaN, an empty id, half a character ...
+    """
+    header = Header(
+        picture=annotation.picture,
+        focal=annotation.focal,
+        must_contain_px=annotation.must_contain_px,
+        points_seed=points_seed,
+        origin=annotation.origin,
+    )
+    return [header_line(header), *(record_line(record) for record in _records(annotation))]
+
+
+def write_records(path: Path, annotation: Annotation, *, points_seed: int | None = None) -> None:
+    """Writes an annotation as a new file of records; writing the same again changes nothing.
+
+    Raises:
+        CannotWrite: There are other records already: they are never replaced.
+        Misuse: It holds what no record can.
+    """
+    text = "".join(
+        f"{line}\n" for line in lines_from_annotation(annotation, points_seed=points_seed)
+    )
+    _write_new(Path(path), text)
+
+
+def start_records(path: Path, header: Header) -> None:
+    """Begins a file of records with its header.
+
+    Raises:
+        CannotWrite: There are other records already: they are never replaced.
+        Misuse: The header holds what cannot be recorded.
+    """
+    _write_new(Path(path), f"{header_line(header)}\n")
+
+
+def append_record(path: Path, record: Record) -> None:
+    """Adds one event to a file that has a header; when this returns it is on the disk.
+
+    Raises:
+        BadFile: There is no such file.
+        Misuse: The record could not be read again.
+        CannotWrite: No space, no permission; then the file is as it was.
+    """
+    line = record_line(record)
+    with opened(path) as file:
+        if not file.read(1):
+            raise BadFile(f"{path}: is empty; begin it with a header (start_records).")
+    append_line(path, line)
+
+
+def replayed(header: Header, records: Iterable[Record]) -> Annotation:
+    """Plays the records one after the other."""
+    state = Annotation(header.picture, header.focal, header.must_contain_px, origin=header.origin)
+    things: dict[str, dict[str, Any]] = {thing: {} for thing in get_args(Thing)}
+    origin = header.origin
+    for record in records:
+        origin = replace(
+            origin,
+            who=origin.who or record.who,
+            source=origin.source or record.source,
+            begun=origin.begun or record.at,
+            seconds=origin.seconds + record.seconds,
+        )
+        if record.event in things:
+            things[record.event][record.id] = record.value
+        elif record.event == "remove":
+            things[str(record.value)].pop(record.id, None)
+        else:
+            state = _changed(state, record)
+    return replace(
+        state,
+        strokes=things["stroke"],
+        surfaces=things["surface"],
+        normals=things["normal"],
+        relations=things["relation"],
+        origin=origin,
+    )
+
+
+def _changed(state: Annotation, record: Record) -> Annotation:
+    value: Any = record.value
+    if record.event == "region":
+        return replace(state, region_px=value)
+    if record.event == "focal":
+        return replace(state, focal=value)
+    return replace(state, finished=record.event == "finish")
+
+
+def _records(annotation: Annotation) -> Iterator[Record]:
+    if annotation.region_px:
+        yield Record("region", value=annotation.region_px)
+    for name, stroke in annotation.strokes.items():
+        yield Record("stroke", name, stroke)
+    for name, surface in annotation.surfaces.items():
+        yield Record("surface", name, surface)
+    for name, normal in annotation.normals.items():
+        yield Record("normal", name, normal)
+    for name, relation in annotation.relations.items():
+        yield Record("relation", name, relation)
+    if annotation.finished:
+        yield Record("finish")
+
+
+def _history(where: str, whole: bytes) -> History:
+    *lines, rest = without_mark(whole).split(b"\n")
+    notes = []
+    if rest:
+        if is_whole(rest):
+            lines.append(rest)
+        else:
+            notes.append(
+                f"{where}: the last line ({len(rest)} bytes) was not written to its end and was "
+                "skipped; what it said has to be drawn again."
+            )
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not numbered:
+        raise BadFile(f"{where}: holds no annotation records; a header is expected first.")
+    number, first = numbered[0]
+    header = parse_header(f"{where}: line {number}", first)
+    records = tuple(parse_record(f"{where}: line {n}", line) for n, line in numbered[1:])
+    return History(header, records, (*notes, *_lost_removals(where, records)))
+
+
+def _lost_removals(where: str, records: tuple[Record, ...]) -> list[str]:
+    there: set[tuple[str, str]] = set()
+    notes = []
+    for record in records:
+        key = (str(record.value) if record.event == "remove" else record.event, record.id)
+        if record.event != "remove":
+            there.add(key)
+        elif key in there:
+            there.discard(key)
+        else:
+            notes.append(f"{where}: {key[0]} '{key[1]}' was removed where there was none.")
+    return notes
+
+
+def _write_new(path: Path, text: str) -> None:
+    if path.exists():
+        with opened(path) as file:
+            before = read_whole(path, file, _MOST_BYTES)
+        if before == text.encode():
+            return
+        if before:
+            raise CannotWrite(
+                f"{path}: there are other records already and they are never replaced; append to "
+                "them or choose another name."
+            )
+    write_text(path, text)

@@ -1,0 +1,90 @@
+"""Finds and reads the records of many annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from depthgauge.annotate.records.annotation import Annotation
+from depthgauge.annotate.records.files import history
+from depthgauge.errors import BadData, DepthgaugeError
+
+RECORDS = "records"
+SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One file of records."""
+
+    path: Path
+    who: str
+    """The folder's name where files lie in a folder for each person, else what the records say."""
+    annotation: Annotation
+
+
+def find_records(places: Iterable[Path]) -> list[Path]:
+    """All files of records, sorted: files as they are; of folders, what is in or below them.
+
+    A folder with a folder `records` is searched there only.
+
+    Raises:
+        BadData: A place is not there, or there are no records in it.
+    """
+    found: list[Path] = []
+    for place in places:
+        if place.is_file():
+            found.append(place)
+            continue
+        if not place.is_dir():
+            raise BadData(f"{place}: there is no such file or folder of records.")
+        root = place / RECORDS if (place / RECORDS).is_dir() else place
+        inside = sorted(path for path in root.rglob(f"*{SUFFIX}") if path.is_file())
+        if not inside:
+            raise BadData(f"{root}: has no records; expected files that end in {SUFFIX}.")
+        found += inside
+    return found
+
+
+def read_all(
+    places: Iterable[Path],
+    *,
+    notes: Callable[[str], None],
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Iterator[Recorded]:
+    """Reads records one after the other; one damaged file costs itself only.
+
+    Args:
+        places: Files and folders.
+        notes: Is told, in a sentence, what was left out.
+        progress: Called before each file with its name, how many are done, how many there are.
+
+    Raises:
+        BadData: Not one file can be read.
+    """
+    given = list(places)
+    paths = find_records(given)
+    read = 0
+    for done, path in enumerate(paths):
+        if progress is not None:
+            progress(path.stem, done, len(paths))
+        try:
+            told = history(path)
+            annotation = told.annotation
+        except DepthgaugeError as error:
+            notes(f"left out: {error}")
+            continue
+        for note in told.notes:
+            notes(note)
+        read += 1
+        yield Recorded(path, _who(path, given, annotation), annotation)
+    if not read:
+        raise BadData(f"none of the {len(paths)} files of records can be read.")
+
+
+def _who(path: Path, places: list[Path], annotation: Annotation) -> str:
+    tops = {place for place in places} | {place / RECORDS for place in places}
+    if path not in tops and path.parent not in tops:
+        return path.parent.name
+    return annotation.origin.who or path.parent.name

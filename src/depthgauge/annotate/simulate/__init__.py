@@ -1,0 +1,1 @@
+"""Simulated annotators: from exact geometry to what a person would have drawn."""

@@ -1,0 +1,79 @@
+"""A study with simulated people and an exact sensor, for trying things and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from depthgauge import io
+from depthgauge.annotate.quality.studies import SENSOR
+from depthgauge.annotate.records.annotation import Annotation
+from depthgauge.annotate.records.files import read_records, write_records
+from depthgauge.annotate.records.folders import RECORDS, SUFFIX
+from depthgauge.annotate.simulate.annotator import simulate
+from depthgauge.annotate.simulate.noise import LEVELS
+from depthgauge.errors import CannotWrite
+from depthgauge.synth.single_views import make_view
+
+
+def write_study(
+    out: Path,
+    kind: str,
+    *,
+    scenes: int = 1,
+    annotators: int = 3,
+    noise: str = "human",
+    size_px: tuple[int, int] = (320, 240),
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[str, ...]:
+    """Writes scenes as simulated people annotate them, with the exact depth as the sensor's.
+
+    Writing the same again changes nothing; other records of that name are never replaced.
+
+    Args:
+        out: The study's folder (see `annotate.studies`).
+        kind: Of scene: `planar`, `curved`, `mixed` or a room.
+        scenes: How many; the first has the seed.
+        annotators: How many people annotate each.
+        noise: `none`, `careful` or `human`.
+        size_px: Width and height.
+        seed: Of the first scene.
+        progress: Called after each annotation.
+
+    Returns:
+        The ids of the scenes.
+    """
+    made = []
+    for number in range(scenes):
+        view = make_view(kind, seed + number, size_px)
+        made.append(view.id)
+        people = [simulate(view, LEVELS[noise], seed=n) for n in range(1, annotators + 1)]
+        _refuse_others(out, people)
+        # Records first: where they are refused, the picture that they belong to stays as it is.
+        for person, annotation in enumerate(people, 1):
+            write_records(_place(_record(out, annotation)), annotation)
+            if progress is not None:
+                progress(view.id, number * annotators + person, scenes * annotators)
+        io.write_image(_place(out / "images" / f"{view.id}.png"), view.image)
+        for quantity in ("depth", "normals"):
+            path = _place(out / SENSOR / quantity / f"{view.id}.npy")
+            io.write_map(path, getattr(view, quantity), quantity=quantity)
+    return tuple(made)
+
+
+def _record(out: Path, annotation: Annotation) -> Path:
+    return out / RECORDS / annotation.origin.who / f"{annotation.picture.id}{SUFFIX}"
+
+
+def _refuse_others(out: Path, people: list[Annotation]) -> None:
+    """Records of that name that are not these belong to somebody else, or to other options."""
+    for annotation in people:
+        path = _record(out, annotation)
+        if path.is_file() and read_records(path) != annotation:
+            raise CannotWrite(f"{path}: holds other records already; give another --out.")
+
+
+def _place(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
