@@ -90,7 +90,7 @@ _SIMULATOR = (
     *("synth/capture_session", "synth/_textures.py"),
     *("sessions", "geometry", "io", "types.py"),
 )
-_STEPS = ("capture", "report/capture", "report/colours.py", "regions", "_canonical.py")
+_STEPS = ("capture", "report/capture", "report/pictures/colours.py", "regions", "_canonical.py")
 
 
 def _kept(name: str, sources: tuple[str, ...], make) -> Path:

@@ -17,10 +17,9 @@ from depthgauge.engine.evaluate import gather
 from depthgauge.engine.judge import Outcome
 from depthgauge.engine.measure import Prepared, measure
 from depthgauge.engine.record import THRESHOLDS, Curve, Entrant, Run
-from depthgauge.report.build import build_page
-from depthgauge.report.metric_maps import MetricMaps
-from depthgauge.report.outlines import Outline
-from depthgauge.report.page import (
+from depthgauge.report.charts.radar import radar_of
+from depthgauge.report.page.build import build_page
+from depthgauge.report.page.model import (
     CurvePoint,
     Curves,
     Page,
@@ -28,9 +27,10 @@ from depthgauge.report.page import (
     RankStability,
     Scatter,
 )
-from depthgauge.report.picture_groups import SampleMaps, draw_sample
-from depthgauge.report.profiles_view import choose_profiles
-from depthgauge.report.radar import radar_of
+from depthgauge.report.pictures.draw import SampleMaps, draw_sample
+from depthgauge.report.pictures.metric_maps import MetricMaps
+from depthgauge.report.pictures.outlines import Outline
+from depthgauge.report.sections.profiles import choose_profiles
 
 from .views import run_views, write_views
 

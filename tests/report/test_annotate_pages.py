@@ -17,7 +17,7 @@ from depthgauge.report.annotate.agreement_page import (
 from depthgauge.report.annotate.charts import bar_chart, mean_dots, normal_disc, share_bars
 from depthgauge.report.annotate.statistics_page import statistics_rows, write_statistics_page
 
-from .test_browser import browser, opened  # noqa: F401  # a fixture
+from .page.test_browser import browser, opened  # noqa: F401  # a fixture
 
 NAN = math.nan
 HOSTILE = '<script>alert("x")</script>'

@@ -59,7 +59,7 @@ def human(
 
 
 def _show(found: HumanPerformance) -> None:
-    from depthgauge.report.tables import show_number
+    from depthgauge.report.tables.numbers import show_number
 
     columns = [("score", "left"), ("mean", "right"), ("standard error", "right")]
     columns += [("unit", "left"), ("best", "right"), ("worst", "right")]
@@ -91,7 +91,7 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
       depthgauge score oasis-depth@test --data OASIS --estimates estimates/net --focal 512.3
     """
     from depthgauge.engine.best_focal import best_focal
-    from depthgauge.report.tables import show_number
+    from depthgauge.report.tables.numbers import show_number
 
     with progress_bar("reading") as step:
         found = best_focal(benchmark, data, estimates, progress=step)

@@ -122,15 +122,15 @@ def _moves(labels: Run, exact: Run, score: str) -> RankMoves:
 
 
 def _write_report(run: Run, path: Path) -> None:
-    from depthgauge.report.build import build_page
-    from depthgauge.report.html import write_report
+    from depthgauge.report.page.build import build_page
+    from depthgauge.report.page.html import write_report
 
     with progress_bar("report") as step:
         write_report(path, build_page(run, main=MAIN, progress=step))
 
 
 def _print(moves: dict[str, RankMoves]) -> None:
-    from depthgauge.report.tables import show_number
+    from depthgauge.report.tables.numbers import show_number
 
     for score, found in moves.items():
         columns = [("method", "left"), ("labels", "right"), ("exact", "right"), ("ranks", "right")]

@@ -131,8 +131,8 @@ def fitting_board(
     A benchmark may have dozens; a table that is wrapped anywhere cannot be read.
     """
     from depthgauge.analysis.degradation import degradations, table_columns
-    from depthgauge.report.formats import to_text
-    from depthgauge.report.leaderboard import leaderboard_table
+    from depthgauge.report.tables.formats import to_text
+    from depthgauge.report.tables.leaderboard import leaderboard_table
 
     ids = list(columns or ())
     if columns is None:

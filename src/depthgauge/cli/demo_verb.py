@@ -195,8 +195,8 @@ def _show(part: Part, out: Path, workers: int | None, steps: Iterator[str], *, q
 
 def _write_report(done: Run, part: Part, path: Path, folder: Path) -> str:
     """Writes the page; returns a small table of it."""
-    from depthgauge.report.build import build_page
-    from depthgauge.report.html import write_report
+    from depthgauge.report.page.build import build_page
+    from depthgauge.report.page.html import write_report
 
     with progress_bar("report") as step:
         page = build_page(done, main=part.columns[0], with_oracles=True, progress=step)

@@ -26,7 +26,7 @@ from depthgauge.errors import CannotWrite
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
     from depthgauge.engine.record import Run
-    from depthgauge.report.page import Page
+    from depthgauge.report.page.model import Page
 
 
 @click.command("report")
@@ -144,8 +144,8 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
 def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
     """The page or the table of a run for each level of a perturbation."""
     from depthgauge.analysis.robustness import load_robustness
-    from depthgauge.report import formats
-    from depthgauge.report.robustness_view import robustness_table, write_robustness_page
+    from depthgauge.report.page.robustness import robustness_table, write_robustness_page
+    from depthgauge.report.tables import formats
 
     alone = {"samples", "columns", "oracles", "all_pictures", "profiles", "json_to", "pivot"}
     if given := [name for name in alone if options[name]]:
@@ -200,9 +200,9 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
 
 
 def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
-    from depthgauge.report import formats
-    from depthgauge.report.build import values_of
-    from depthgauge.report.leaderboard import leaderboard_table, sample_table
+    from depthgauge.report.page.build import values_of
+    from depthgauge.report.tables import formats
+    from depthgauge.report.tables.leaderboard import leaderboard_table, sample_table
 
     source = source_of(run.protocol)
     if options["samples"]:
@@ -221,8 +221,8 @@ def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) ->
 
 
 def _pivot(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
-    from depthgauge.report.pivot import pivots
-    from depthgauge.report.pivot_formats import render_pivots
+    from depthgauge.report.tables.pivot import pivots
+    from depthgauge.report.tables.pivot_formats import render_pivots
 
     # A region that was asked for is shown even where it belongs to a curve.
     everything = options["kind"] == "csv" or options["regions"]
@@ -242,7 +242,7 @@ def _columns(run: Run, board: Board) -> list[str]:
 
 
 def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
-    from depthgauge.report.build import values_of
+    from depthgauge.report.page.build import values_of
 
     protocol = run.protocol
     body = {"benchmark": protocol.id, "version": protocol.version, "protocol_hash": protocol.hash}
@@ -254,7 +254,7 @@ def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
 
 
 def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
-    from depthgauge.report.build import build_page
+    from depthgauge.report.page.build import build_page
 
     with progress_bar("report") as step:
         page = build_page(
@@ -271,8 +271,8 @@ def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
     if options["json_to"] is not None:
         _write_json(run, page.board, options)
     if options["html"] == "-":
-        from depthgauge.report.html import render_report
-        from depthgauge.report.size_limit import LIMIT_BYTES, fitted
+        from depthgauge.report.page.html import render_report
+        from depthgauge.report.page.size_limit import LIMIT_BYTES, fitted
 
         write_text_to("-", fitted(page, render_report, LIMIT_BYTES))
         return
@@ -284,8 +284,8 @@ def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
 
 
 def _store_page(run: Run, page: Page, path: Path, options: dict[str, Any]) -> None:
-    from depthgauge.report.all_pictures import write_all_pictures
-    from depthgauge.report.html import write_report
+    from depthgauge.report.page.all_pictures import write_all_pictures
+    from depthgauge.report.page.html import write_report
 
     try:
         if options["all_pictures"]:

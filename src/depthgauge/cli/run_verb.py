@@ -121,7 +121,7 @@ def _run_levels(
     """One run for each level, then how scores change with it."""
     from depthgauge.analysis.robustness import robustness
     from depthgauge.engine.perturbed import run_perturbed
-    from depthgauge.report.robustness_view import robustness_text
+    from depthgauge.report.page.robustness import robustness_text
 
     name = Path(benchmark).name if isinstance(benchmark, str) else benchmark.id
     with can_go_on(), progress_bar(f"running {name}") as step:

@@ -119,7 +119,7 @@ def command(
 
 def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
     from depthgauge.engine.arrays import prepare_maps, score_prepared
-    from depthgauge.report.tables import SCORE_COLUMNS, score_rows
+    from depthgauge.report.tables.numbers import SCORE_COLUMNS, score_rows
 
     if options["name"] is not None or options["only"] or options["out"] is not None:
         raise click.UsageError("--name, --sample and --out go with a benchmark.")
@@ -152,7 +152,7 @@ def _footer(protocol: Protocol) -> str:
 
 
 def _draw(folder: Path, protocol: Protocol, prepared: Prepared, sample: str) -> None:
-    from depthgauge.report.error_maps import write_error_maps
+    from depthgauge.report.pictures.error_maps import write_error_maps
 
     without = write_error_maps(folder, protocol, prepared, sample)
     if without:
@@ -173,7 +173,7 @@ def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[str, Any]) -> None:
-    from depthgauge.report.tables import SUMMARY_COLUMNS, summary_rows
+    from depthgauge.report.tables.numbers import SUMMARY_COLUMNS, summary_rows
 
     with progress_bar(f"scoring {Path(benchmark).name}") as step:
         result = _evaluate(benchmark, data, estimates, options, step)

@@ -9,8 +9,17 @@ from markupsafe import Markup
 
 from depthgauge.annotate.quality.agreement import Mean
 from depthgauge.annotate.quality.statistics import Histogram
-from depthgauge.report._svg import Scale, chart, nice_ticks, number, path, room_for, tag, words
-from depthgauge.report.series import Style, marker
+from depthgauge.report.charts.styles import Style, marker
+from depthgauge.report.charts.svg import (
+    Scale,
+    chart,
+    nice_ticks,
+    number,
+    path,
+    room_for,
+    tag,
+    words,
+)
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 380.0, 44.0, 12.0, 34.0, 214.0
 _CLASSES = ("s0", "s1", "s2", "rest")

@@ -13,7 +13,7 @@ from depthgauge.annotate.reconstruct.segmentation import Segmentation
 from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.geometry.resizing import resize_labels
 from depthgauge.report.capture import _panels as panels
-from depthgauge.report.colours import paint_fragments, paint_normals
+from depthgauge.report.pictures.colours import paint_fragments, paint_normals
 from depthgauge.types import Image
 
 _LINES = {

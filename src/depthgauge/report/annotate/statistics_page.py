@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from depthgauge.annotate.quality.statistics import RINGS, Statistics
 from depthgauge.io import write_text
-from depthgauge.report._templates import render
 from depthgauge.report.annotate.charts import bar_chart, normal_disc, share_bars
-from depthgauge.report.axis_chart import AxisLines, axis_chart
-from depthgauge.report.board_view import swatch
-from depthgauge.report.html import render_sections
-from depthgauge.report.section import Section
-from depthgauge.report.series import Style
+from depthgauge.report.charts.axes import AxisLines, axis_chart
+from depthgauge.report.charts.styles import Style
+from depthgauge.report.page.html import render_sections
+from depthgauge.report.page.templates import render
+from depthgauge.report.sections.leaderboard import swatch
+from depthgauge.report.sections.section import Section
 
 _NAMES = {
     "continuous": "continuous surfaces",

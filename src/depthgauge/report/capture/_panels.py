@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.errors import CannotWrite
-from depthgauge.report.pictures import NO_TRUTH_COLOUR
-from depthgauge.report.shrinking import fitting, middle_of_block
+from depthgauge.report.pictures.files import NO_TRUTH_COLOUR
+from depthgauge.report.pictures.shrink import fitting, middle_of_block
 from depthgauge.types import Map
 
 WIDE = 900

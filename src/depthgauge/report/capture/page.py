@@ -12,11 +12,11 @@ from markupsafe import Markup
 from depthgauge.capture.steps import STEPS, Step, has_step, outdated_steps, read_step
 from depthgauge.errors import DepthgaugeError
 from depthgauge.io import write_text
-from depthgauge.report._templates import render
-from depthgauge.report.heat import data_url
-from depthgauge.report.html import render_sections
-from depthgauge.report.section import Section
-from depthgauge.report.tables import show_number
+from depthgauge.report.charts.density import data_url
+from depthgauge.report.page.html import render_sections
+from depthgauge.report.page.templates import render
+from depthgauge.report.sections.section import Section
+from depthgauge.report.tables.numbers import show_number
 
 PAGE = "index.html"
 _TITLES = {

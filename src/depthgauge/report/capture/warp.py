@@ -10,7 +10,7 @@ import numpy as np
 from depthgauge import io
 from depthgauge.capture.steps import read_step
 from depthgauge.report.capture import _panels as panels
-from depthgauge.report.shrinking import any_of_block, fitting
+from depthgauge.report.pictures.shrink import any_of_block, fitting
 from depthgauge.types import Map, Mask
 
 _JUMP_PX = 1.0

@@ -1,0 +1,208 @@
+"""From a run to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from depthgauge.analysis.board import Board
+from depthgauge.analysis.degradation import degradations
+from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.oracle_scores import score_oracles
+from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
+from depthgauge.analysis.profiles import Profile
+from depthgauge.analysis.seeds import sample_values, values_alone
+from depthgauge.analysis.stability import rank_probabilities
+from depthgauge.engine.maps import RunMaps
+from depthgauge.engine.record import Run
+from depthgauge.errors import DepthgaugeError
+from depthgauge.report.charts.radar import radar_of
+from depthgauge.report.page.model import (
+    Page,
+    Provenance,
+    SamplePictures,
+    Scatter,
+    start_page,
+)
+from depthgauge.report.page.sample_choice import MOST_SAMPLES, choose_samples, spread_samples
+from depthgauge.report.page.thresholds import curves_of, stability_of
+from depthgauge.report.pictures.kinds import kind_of
+from depthgauge.report.pictures.sample import sample_pictures
+from depthgauge.report.pictures.scatter import count_pairs, scatter_edges
+from depthgauge.report.sections.profiles import choose_profiles
+from depthgauge.report.tables.leaderboard import SampleValues
+from depthgauge.types import Map
+
+Progress = Callable[[str, int, int], None]
+
+
+def build_page(
+    run: Run,
+    *,
+    data: Path | None = None,
+    main: str | None = None,
+    accuracy: float | None = None,
+    practical: Mapping[str, float] | None = None,
+    with_oracles: bool = False,
+    with_pictures: bool = True,
+    most_pictures: int = MOST_SAMPLES,
+    profiles: Sequence[str | Path | Profile] | None = None,
+    progress: Progress | None = None,
+) -> Page:
+    """Everything that the report of a run shows.
+
+    Args:
+        run: A finished run.
+        data: The dataset's folder, for pictures; by default the one that the run used. Where it
+            is not there, the report has no pictures and says why.
+        main: The score that sorts the methods; the protocol's first by default.
+        accuracy: How far the truth may be off, in the quantity's unit; by default what the
+            protocol says.
+        practical: score id -> differences below this do not matter.
+        with_oracles: Whether the oracles are computed; reads every stored estimate once.
+        with_pictures: Whether there are any; not where several runs were put together.
+        most_pictures: Samples with pictures.
+        profiles: Applications whose priorities rank the methods; by default all those of which
+            most can be scored.
+        progress: Called with what was done, how much of it, of how much.
+    """
+    maps: RunMaps | None = None
+    notes = ["Several runs were put together; their pictures are in the reports of each."]
+    if with_pictures:
+        maps, notes = _open_maps(run, data)
+    oracles = None
+    if with_oracles and maps is not None:
+        try:
+            oracles = score_oracles(maps, progress)
+        except DepthgaugeError as error:
+            notes.append(f"There are no oracles: {error}")
+    board = make_board(run, main=main, accuracy=accuracy, practical=practical, oracles=oracles)
+    families = degradations(board, run.protocol)
+    known = values_of(run)
+    values = {row.label: known[row.label] for row in board.rows if row.label in known}
+    curves = precision_recall(run)
+    pictures: list[SamplePictures] = []
+    scatter: dict[str, Scatter] = {}
+    if maps is not None and most_pictures > 0:
+        chosen = _chosen(run, board, values, most_pictures)
+        pictures, scatter, lost = _draw(maps, board, chosen, curves, progress)
+        notes += lost
+    return start_page(
+        run.protocol,
+        board,
+        samples=values,
+        pictures=tuple(pictures),
+        curves=curves_of(run),
+        stability=stability_of(run, board),
+        precision_recall={
+            row.label: curves[row.label] for row in board.rows if row.label in curves
+        },
+        degradations=families,
+        profiles=choose_profiles(board, profiles),
+        radar=radar_of(board, degradations=families),
+        scatter={label: scatter[label] for label in values if label in scatter},
+        rank_probabilities=_probabilities(run, board),
+        provenance=_provenance(run),
+        notes=tuple(notes),
+    )
+
+
+def _open_maps(run: Run, data: Path | None) -> tuple[RunMaps | None, list[str]]:
+    if run.protocol.twin is not None:
+        return None, ["A twin compares maps in its own way, so there are no pictures of it here."]
+    if not all(body["kept"] or not body["keeps"] for body in run.info.get("methods", ())):
+        return None, ["Not all estimates of this run were kept, so there are no pictures."]
+    try:
+        return RunMaps(run, data), []
+    except DepthgaugeError as error:
+        return None, [f"There are no pictures, because the data could not be read: {error}"]
+
+
+def values_of(run: Run) -> dict[str, dict[str, dict[str, float]]]:
+    """Label -> sample -> score id -> value, the mean over seeds where there are several."""
+    return {entrant.label: _values(run, entrant.label) for entrant in run.entrants}
+
+
+def _values(run: Run, label: str) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for score_id in run.protocol.score_ids:
+        for sample, value in sample_values(run, label, score_id).items():
+            found.setdefault(sample, {})[score_id] = value
+    return {sample: found[sample] for sample in run.samples if sample in found}
+
+
+def _chosen(
+    run: Run, board: Board, values: SampleValues, most: int
+) -> Mapping[str, tuple[str, ...]]:
+    """Which samples are drawn, and why; where only all have a score, by what each has alone."""
+    main, by = board.main, ""
+    if board.column(main).level == "dataset":
+        by = f"by {main} of single samples"
+        values = {
+            label: {name: {main: value} for name, value in values_alone(run, label, main).items()}
+            for label in values
+        }
+    return choose_samples(board, values, most, by=by) or spread_samples(run.samples, most)
+
+
+def _draw(
+    maps: RunMaps,
+    board: Board,
+    chosen: Mapping[str, tuple[str, ...]],
+    curves: Mapping[str, PrecisionRecall],
+    progress: Progress | None,
+) -> tuple[list[SamplePictures], dict[str, Scatter], list[str]]:
+    plain = kind_of(maps.run.protocol) == "values"
+    edges = scatter_edges(_truths(maps, chosen) if plain else ())
+    scatter: dict[str, Scatter] = {}
+    pictures: list[SamplePictures] = []
+    lost: list[str] = []
+    for done, (sample, why) in enumerate(chosen.items(), start=1):
+        try:
+            found = maps.all_prepared(sample)
+            pictures.append(sample_pictures(maps, board, sample, found, why, curves))
+        except DepthgaugeError as error:
+            lost.append(f"There are no pictures of {sample}: {error}")
+            continue
+        for label, prepared in found.items() if plain else ():
+            scatter[label] = count_pairs(
+                prepared.allowed, prepared.truth, edges, scatter.get(label)
+            )
+        if progress is not None:
+            progress(f"drawing {sample}", done, len(chosen))
+    return pictures, scatter, lost
+
+
+def _truths(maps: RunMaps, samples: Iterable[str]) -> Iterator[Map]:
+    for sample in samples:
+        with suppress(DepthgaugeError):  # it is said where the sample is drawn
+            yield maps.truth(sample)
+
+
+def _probabilities(run: Run, board: Board) -> dict[str, Sequence[float]]:
+    found = rank_probabilities(run, board.main) if len(run.entrants) > 1 else None
+    if found is None:
+        return {}
+    shares = dict(zip(found.labels, found.shares, strict=True))
+    labels = [row.label for row in board.rows if row.label in shares]
+    return {label: [float(share) for share in shares[label]] for label in labels}
+
+
+def _provenance(run: Run) -> Provenance:
+    info = run.info
+    made_by = dict(info.get("made_by", {}))
+    host = made_by.pop("host", "")
+    left_out = [text for found in run.results.values() for text in found.left_out]
+    return Provenance(
+        date=str(info.get("finished") or info.get("started") or ""),
+        host=host,
+        versions=made_by,
+        commands=tuple(info.get("commands", ())),
+        hashes={
+            "protocol": run.protocol.hash,
+            **{f"options of {e.label}": e.options_hash for e in run.entrants},
+            **{f"truth of {name}": digest for name, digest in sorted(run.truth_hashes.items())},
+        },
+        left_out=tuple(dict.fromkeys([*info.get("left_out", ()), *left_out])),
+    )

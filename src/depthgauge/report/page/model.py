@@ -1,0 +1,236 @@
+"""Everything that the HTML report shows, as plain data; any part may be absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.degradation import Degradation, table_columns
+from depthgauge.analysis.precision_recall import PrecisionRecall
+from depthgauge.analysis.profiles import ProfileRanking
+from depthgauge.benchmarks import Protocol
+from depthgauge.report.pictures.kinds import Kind, kind_of
+from depthgauge.report.tables.leaderboard import SampleValues
+from depthgauge.report.words.protocol import describe_protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ColourBar:
+    """What the colours of a picture mean."""
+
+    low: float
+    high: float
+    unit: str
+    colours: str = "viridis"
+    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, `YlOrRd_r`; `wheel` for flow, where
+    `high` is its rim; `normals`, `fragments` and `entries`, which have no range."""
+    below: bool = False
+    """Some values lie below `low` and have its colour."""
+    above: bool = False
+    missing: bool = False
+    """Some pixels have truth but no estimate and the colour of that."""
+    no_truth: bool = False
+    aside: str = ""
+    """What the grey pixels are that a picture is not about; empty: there are none."""
+    entries: tuple[tuple[str, str], ...] = ()
+    """Of the colours `entries`: what each of a few colours (`#rrggbb`) means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An encoded picture and what it shows."""
+
+    data: bytes
+    """PNG, JPEG or WebP."""
+    size_px: tuple[int, int]
+    """Width and height."""
+    caption: str
+    bar: ColourBar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodPictures:
+    """What one method made of a sample."""
+
+    label: str
+    estimate: Picture | None = None
+    error: Picture | None = None
+    median_diff: Picture | None = None
+    """Where it is better and worse than the median of all methods."""
+    note: str = ""
+    """A few words below its name: its score on this sample, or why it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """The same thing of every method, side by side."""
+
+    title: str
+    about: str
+    """What one sees, in a sentence or two."""
+    pictures: Mapping[str, Picture]
+    """By label."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePictures:
+    """One sample that is shown, and why it was chosen."""
+
+    sample: str
+    why: tuple[str, ...] = ()
+    """`best of sgbm`, `median of bm` ..."""
+    inputs: tuple[Picture, ...] = ()
+    truth: Picture | None = None
+    together: tuple[Picture, ...] = ()
+    """About all methods: how many are wrong, their median error, the least error of any."""
+    methods: tuple[MethodPictures, ...] = ()
+    rows: tuple[PictureRow, ...] = ()
+    """What metrics see; folded."""
+    scatter: Mapping[str, Scatter] = field(default_factory=dict)
+    """Truth against estimate of this sample, by label."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """How many pixels are correct at one threshold."""
+
+    threshold: float
+    percent: float
+    low: float = float("nan")
+    high: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Percentage of correct pixels against the threshold, one line a method."""
+
+    lines: Mapping[str, Sequence[CurvePoint]]
+    unit: str = "px"
+    marks: tuple[float, ...] = ()
+    """The thresholds that the protocol scores."""
+    region: str = "all"
+    missing: str = "bad"
+    """What a missing pixel costs: `bad`, `skip` or `interpolate`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankStability:
+    """The rank of every method at every threshold."""
+
+    thresholds: tuple[float, ...]
+    ranks: Mapping[str, Sequence[int | None]]
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """What was ranked, for the table."""
+    unit: str = "px"
+    what: str = "badpix"
+
+
+@dataclass(frozen=True, slots=True)
+class RadarAxis:
+    """One score of the radar chart."""
+
+    name: str
+    unit: str = ""
+    better: str = "lower"
+
+
+@dataclass(frozen=True, slots=True)
+class Radar:
+    """Several scores of several methods."""
+
+    axes: tuple[RadarAxis, ...]
+    values: Mapping[str, Sequence[float]]
+    """One value an axis, NaN where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """How often which estimate stands where which truth is."""
+
+    counts: NDArray[np.integer[Any]]
+    """(truth bins, estimate bins)."""
+    truth_edges: NDArray[np.floating[Any]]
+    estimate_edges: NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the numbers come from and how to get them again."""
+
+    date: str = ""
+    """Of the run, as text."""
+    host: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    commands: tuple[str, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    """Of truth, options, estimates ... by what they are of."""
+    left_out: tuple[str, ...] = ()
+    """Samples, and `sample@region`, that were not scored."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole report."""
+
+    board: Board
+    title: str
+    benchmark: str
+    version: int
+    protocol_hash: str
+    about: str = ""
+    quantity: str = ""
+    unit: str = ""
+    kind: Kind = "values"
+    """What the maps are like."""
+    how: Sequence[tuple[str, str]] = ()
+    """What was measured and how: terms and explanations."""
+    samples: SampleValues = field(default_factory=dict)
+    """Label -> sample -> score id -> value."""
+    pictures: tuple[SamplePictures, ...] = ()
+    curves: Curves | None = None
+    stability: RankStability | None = None
+    radar: Radar | None = None
+    precision_recall: Mapping[str, PrecisionRecall] = field(default_factory=dict)
+    """Of boundaries, by label."""
+    scatter: Mapping[str, Scatter] = field(default_factory=dict)
+    rank_probabilities: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""
+    degradations: tuple[Degradation, ...] = ()
+    """Scores along axes of difficulty; the long ones are left out of tables and radar."""
+    profiles: tuple[ProfileRanking, ...] = ()
+    """The methods' order by the priorities of applications."""
+    provenance: Provenance = Provenance()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The scores that tables show."""
+        shown = set(table_columns(self.board, self.degradations))
+        return tuple(column for column in self.board.columns if column.id in shown)
+
+
+def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
+    """A page with all that the protocol says; `parts` are further fields of `Page`."""
+    from depthgauge.units import QUANTITY_UNITS
+
+    given = {
+        "title": protocol.title or protocol.id,
+        "about": " ".join(protocol.about.split()),
+        "how": describe_protocol(protocol),
+    }
+    return Page(
+        board=board,
+        benchmark=protocol.id,
+        version=protocol.version,
+        protocol_hash=protocol.hash,
+        quantity=protocol.quantity,
+        kind=kind_of(protocol),
+        unit=QUANTITY_UNITS.get(protocol.quantity, ""),
+        **{**given, **parts},
+    )

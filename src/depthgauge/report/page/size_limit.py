@@ -1,0 +1,122 @@
+"""Keeps a page below a size: pictures shrink step by step, and a note says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from depthgauge.report.page.model import MethodPictures, Page, Picture, PictureRow, SamplePictures
+from depthgauge.report.pictures.encode import reduced
+
+LIMIT_BYTES = 15_000_000
+_SHARES = (0.85, 0.7, 0.55, 0.4, 0.3)
+_WITH_ROWS = 4
+"""Samples that keep the pictures of what metrics see, where all of them would be too many."""
+_OTHER_ROWS = " The other pictures of what metrics see are left out."
+
+
+def fitted(page: Page, render: Callable[[Page], str], limit: int = LIMIT_BYTES) -> str:
+    """The rendered page, with pictures as large as the limit allows.
+
+    Args:
+        page: What is shown.
+        render: Makes the text of a page.
+        limit: Largest size in bytes. Pictures of what metrics see go before any picture loses half
+            of its width; where even small pictures are too many, the last samples have none.
+            Numbers are never left out.
+    """
+    text = render(page)
+    if not page.pictures or _size(text) <= limit:
+        return text
+    frame = _size(text) - _picture_bytes(page)
+    for small, note in _smaller(page):
+        if small.pictures and frame + _picture_bytes(small) > 1.1 * limit:
+            continue  # it would be too large by far; rendering takes long
+        text = render(replace(small, notes=(*page.notes, note)))
+        if _size(text) <= limit:
+            break
+    return text
+
+
+def _smaller(page: Page) -> Iterator[tuple[Page, str]]:
+    """The page with ever smaller and fewer pictures, and what is to be said of it."""
+    stages: list[tuple[Page, tuple[float, ...], str]] = [(page, _SHARES, "")]
+    if any(group.rows for group in page.pictures):
+        few, none = _with_rows(page, _WITH_ROWS), _with_rows(page, 0)
+        stages = [
+            (page, _SHARES[:2], ""),
+            (few, _SHARES[:3], _OTHER_ROWS),
+            (none, _SHARES[2:], _OTHER_ROWS),
+        ]
+    for start, shares, more in stages:
+        for share in shares:
+            small = _shrunk(start, share)
+            note = f"Pictures have {100 * share:.0f} % of their width, to keep this page small."
+            yield small, note + more
+    while small.pictures:
+        small = replace(small, pictures=small.pictures[: len(small.pictures) // 2])
+        yield (
+            small,
+            f"Pictures have {100 * _SHARES[-1]:.0f} % of their width and are of "
+            f"{len(small.pictures)} of {len(page.pictures)} samples, to keep this page small.",
+        )
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _picture_bytes(page: Page) -> int:
+    """What the pictures add to a page, in which four characters stand for three bytes."""
+    return sum(
+        4 * len(picture.data) // 3
+        for group in page.pictures
+        for picture in _all_pictures(group)
+        if picture is not None
+    )
+
+
+def _all_pictures(group: SamplePictures) -> Iterator[Picture | None]:
+    yield from (*group.inputs, group.truth, *group.together)
+    for method in group.methods:
+        yield from (method.estimate, method.error, method.median_diff)
+    for row in group.rows:
+        yield from row.pictures.values()
+
+
+def _with_rows(page: Page, samples: int) -> Page:
+    """The page with the rows of its first samples only."""
+    groups = (
+        replace(group, rows=group.rows if n < samples else ())
+        for n, group in enumerate(page.pictures)
+    )
+    return replace(page, pictures=tuple(groups))
+
+
+def _shrunk(page: Page, share: float) -> Page:
+    def one(picture: Picture | None) -> Picture | None:
+        return None if picture is None else reduced(picture, share)
+
+    def method(pictures: MethodPictures) -> MethodPictures:
+        return replace(
+            pictures,
+            estimate=one(pictures.estimate),
+            error=one(pictures.error),
+            median_diff=one(pictures.median_diff),
+        )
+
+    def row(pictures: PictureRow) -> PictureRow:
+        shrunk = {label: reduced(each, share) for label, each in pictures.pictures.items()}
+        return replace(pictures, pictures=shrunk)
+
+    def group(pictures: SamplePictures) -> SamplePictures:
+        return replace(
+            pictures,
+            inputs=tuple(reduced(picture, share) for picture in pictures.inputs),
+            truth=one(pictures.truth),
+            together=tuple(reduced(picture, share) for picture in pictures.together),
+            methods=tuple(method(each) for each in pictures.methods),
+            rows=tuple(row(each) for each in pictures.rows),
+        )
+
+    return replace(page, pictures=tuple(group(pictures) for pictures in page.pictures))

@@ -1,0 +1,47 @@
+"""The templates of the report: autoescaped, and nothing harmful gets through."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from depthgauge.report.sanitize import clean
+
+
+@functools.cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("depthgauge.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+
+
+def _finalize(value: Any) -> Any:
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def render(template: str, **values: Any) -> Markup:
+    """A template filled in; the result is safe to be put into another."""
+    return Markup(_environment().get_template(template).render(**values))
+
+
+def asset(name: str) -> Markup:
+    """A style sheet or script of ours, as it is."""
+    text = resources.files("depthgauge.report").joinpath("templates", name).read_text("utf-8")
+    return Markup(text)
+
+
+def content_hash(text: str) -> str:
+    """What a content security policy calls an inline script."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,122 @@
+"""What the charts over thresholds show: the share of correct pixels, and how ranks change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.analysis.board import Board
+from depthgauge.analysis.comparable import has_pixel_errors
+from depthgauge.analysis.curves import CorrectCurve, correct_curves
+from depthgauge.analysis.practical import threshold_of
+from depthgauge.analysis.resampling import Floats, draw_units
+from depthgauge.analysis.stability import rank_stability
+from depthgauge.benchmarks import Protocol
+from depthgauge.engine.record import Run
+from depthgauge.report.page.model import CurvePoint, Curves, RankStability
+from depthgauge.units import QUANTITY_UNITS
+
+_MOST_RANKS = 10
+"""Thresholds of the rank chart; more of them could not be told apart."""
+_SAME = 0.5
+"""Percentage points that the eye does not see on a chart."""
+
+Indices = NDArray[np.intp]
+
+
+def own_thresholds(protocol: Protocol) -> list[float]:
+    """The errors from which the protocol's scores call a pixel wrong."""
+    limits = {limit for spec in protocol.specs if (limit := threshold_of(spec)) is not None}
+    return sorted(limits)
+
+
+def curves_of(run: Run) -> Curves | None:
+    """Percentage of correct pixels of every method, over the thresholds at which they change."""
+    if not has_pixel_errors(run.protocol):
+        return None
+    found = correct_curves(run, draws=draw_units(run))
+    if not found:
+        return None
+    marks = own_thresholds(run.protocol)
+    percent = np.stack([curve.percent for curve in found.values()])
+    shown = _moving(percent, next(iter(found.values())).thresholds, marks)
+    return Curves(
+        {label: _points(curve, shown) for label, curve in found.items()},
+        unit=QUANTITY_UNITS.get(run.protocol.quantity, ""),
+        marks=tuple(marks),
+        missing=run.protocol.missing,
+    )
+
+
+def _moving(percent: Floats, grid: Floats, marks: Sequence[float]) -> slice:
+    """From where the first curve rises to where the last one is as high as it gets."""
+    percent = percent[~np.isnan(percent[:, 0])]
+    if not len(percent):
+        return slice(0, len(grid))
+    rising = (percent > _SAME).any(axis=0)
+    settled = (percent[:, -1:] - percent <= _SAME).all(axis=0)
+    first = int(rising.argmax()) if rising.any() else 0
+    last = int(settled.argmax())
+    for mark in marks:
+        at = int(np.abs(grid - mark).argmin())
+        first, last = min(first, at), max(last, at)
+    # One more on each side, so that a curve is seen to start and to end there.
+    return slice(max(first - 1, 0), min(last + 2, len(grid)))
+
+
+def _points(curve: CorrectCurve, shown: slice) -> Sequence[CurvePoint]:
+    columns = (curve.thresholds, curve.percent, curve.low, curve.high)
+    rows = zip(*(column[shown] for column in columns), strict=True)
+    return [CurvePoint(*map(float, row)) for row in rows]
+
+
+def stability_of(run: Run, board: Board) -> RankStability | None:
+    """The rank of every method at a few telling thresholds, the protocol's own among them."""
+    comparable = has_pixel_errors(run.protocol) and len(run.entrants) > 1
+    if not comparable or not any(run.curves.values()):
+        return None
+    found = rank_stability(run, main=board.main)
+    wanted = own_thresholds(run.protocol)
+    wanted += [found.main] if found.main is not None else []
+    # Where nearly all methods are nearly right or nearly wrong, ranks say nothing.
+    telling = (found.bad.max(axis=0) > 1) & (found.bad.min(axis=0) < 99)
+    moving = np.zeros_like(telling)
+    moving[_moving(100.0 - found.bad, found.thresholds, wanted)] = True
+    allowed = np.flatnonzero(telling & moving)
+    if allowed.size < 2:
+        return None
+    shown = spaced(found.thresholds, allowed, wanted, _MOST_RANKS)
+    return RankStability(
+        thresholds=tuple(float(t) for t in found.thresholds[shown]),
+        ranks={
+            label: [int(r) for r in found.ranks[n, shown]] for n, label in enumerate(found.labels)
+        },
+        values={
+            label: [float(v) for v in found.bad[n, shown]] for n, label in enumerate(found.labels)
+        },
+        unit=QUANTITY_UNITS.get(run.protocol.quantity, ""),
+    )
+
+
+def spaced(grid: Floats, allowed: Indices, wanted: Collection[float], most: int) -> Indices:
+    """A few places of a grid: the first and last allowed ones, those wanted, then the widest gaps.
+
+    Args:
+        grid: Positive and rising; gaps are compared by their ratio.
+        allowed: The places that may be chosen.
+        wanted: Values that are to be among them, where the grid's nearest place is allowed.
+        most: How many places; more only where more are wanted.
+
+    >>> spaced(np.array([1.0, 2.0, 3.0, 10.0, 90.0, 100.0]), np.arange(6), [90.0], 4).tolist()
+    [0, 3, 4, 5]
+    """
+    chosen = {int(allowed[0]), int(allowed[-1])}
+    chosen |= {int(np.abs(grid - value).argmin()) for value in wanted} & set(allowed.tolist())
+    place = np.log(grid)
+    while len(chosen) < min(most, allowed.size):
+        taken = place[sorted(chosen)]
+        apart = np.abs(place[allowed, np.newaxis] - taken).min(axis=1)
+        chosen.add(int(allowed[apart.argmax()]))
+    return np.array(sorted(chosen), np.intp)

@@ -1,0 +1,1 @@
+"""Pictures: maps and photographs as encoded images with a legend."""

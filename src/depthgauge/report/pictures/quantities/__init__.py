@@ -1,0 +1,1 @@
+"""How estimates are drawn, one module per quantity."""

@@ -1,0 +1,171 @@
+"""The pictures of the report: one folding group a sample, colour bars shared where they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from depthgauge.report.charts.density import data_url, density_plot
+from depthgauge.report.page.model import ColourBar, Picture, SamplePictures
+from depthgauge.report.page.templates import render
+from depthgauge.report.pictures.colour_bar import colour_bar
+from depthgauge.report.pictures.kinds import ABOUT, Kind
+
+OPEN_FIRST = 2
+"""So many samples are unfolded when the page opens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One picture on the page."""
+
+    url: str
+    alt: str
+    caption: str
+    width: int
+    height: int
+    bars: tuple[Markup, ...] = ()
+    """Its own colour bar, where it is not shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One thing of every method, folded."""
+
+    title: str
+    about: str
+    keys: tuple[Markup, ...] = ()
+    figures: Sequence[Figure] = ()
+    charts: Sequence[Markup] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """One sample on the page."""
+
+    sample: str
+    why: str
+    first: Sequence[Figure]
+    """Inputs, truth, and what is about all methods."""
+    keys: Sequence[tuple[str, Markup]]
+    """Shared colour bars."""
+    methods: Sequence[tuple[str, str, Sequence[Figure]]]
+    """Label, note, figures."""
+    rows: Sequence[RowView] = ()
+
+
+def pictures_html(
+    groups: Sequence[SamplePictures], unit: str = "", kind: Kind = "values"
+) -> Markup:
+    """All groups, the first ones open.
+
+    Args:
+        groups: What is shown.
+        unit: That of the quantity.
+        kind: What the maps are like; what is not plain is explained above.
+    """
+    views = [_group(group, f"sample{k}", unit) for k, group in enumerate(groups)]
+    states = [Markup(" open") if k < OPEN_FIRST else "" for k in range(len(views))]
+    texts = [ABOUT[kind]] if ABOUT[kind] else []
+    return render("pictures.html.j2", texts=texts, groups=list(zip(views, states, strict=True)))
+
+
+def _group(group: SamplePictures, name: str, unit: str) -> GroupView:
+    values = [group.truth, *(m.estimate for m in group.methods)]
+    errors = [*(m.error for m in group.methods)]
+    diffs = [m.median_diff for m in group.methods]
+    keys: list[tuple[str, Markup]] = []
+    shared = set()
+    for title, pictures in (
+        ("truth and estimates", values),
+        ("errors", errors),
+        ("against the median", diffs),
+    ):
+        bar = shared_bar(pictures)
+        if bar is not None:
+            shared.add(_scale(bar))
+            keys.append((title, colour_bar(bar, f"{name}-key{len(keys)}")))
+
+    def figure(picture: Picture, of: str, place: str) -> Figure:
+        own = picture.bar is not None and _scale(picture.bar) not in shared
+        bars = (colour_bar(picture.bar, f"{name}-{place}"),) if own and picture.bar else ()
+        return Figure(
+            data_url(picture.data),
+            f"{picture.caption}{f' of {of}' if of else ''}, sample {group.sample}",
+            picture.caption,
+            *picture.size_px,
+            bars,
+        )
+
+    first = [*group.inputs, *([group.truth] if group.truth else []), *group.together]
+    methods = [
+        (
+            method.label,
+            method.note,
+            [
+                figure(picture, method.label, f"m{k}-{i}")
+                for i, picture in enumerate((method.estimate, method.error, method.median_diff))
+                if picture is not None
+            ],
+        )
+        for k, method in enumerate(group.methods)
+    ]
+    return GroupView(
+        sample=group.sample,
+        why=" \u00b7 ".join(group.why),
+        first=[figure(picture, "", f"f{k}") for k, picture in enumerate(first)],
+        keys=keys,
+        methods=methods,
+        rows=[*_rows(group, name), *_scatter(group, name, unit)],
+    )
+
+
+def _rows(group: SamplePictures, name: str) -> Iterator[RowView]:
+    """The folded rows; their pictures are made on one scale."""
+    for k, row in enumerate(group.rows):
+        bar = shared_bar(row.pictures.values())
+        yield RowView(
+            title=row.title,
+            about=row.about,
+            keys=(colour_bar(bar, f"{name}-row{k}"),) if bar is not None else (),
+            figures=[
+                Figure(
+                    data_url(picture.data),
+                    f"{row.title}, {label}, sample {group.sample}",
+                    picture.caption,
+                    *picture.size_px,
+                )
+                for label, picture in row.pictures.items()
+            ],
+        )
+
+
+def _scatter(group: SamplePictures, name: str, unit: str) -> Iterator[RowView]:
+    if group.scatter:
+        about = "A perfect method has all pixels on the line; a staircase is a set of labels."
+        charts = [
+            density_plot(found, label, unit, f"{name}-scatter{k}")
+            for k, (label, found) in enumerate(group.scatter.items())
+        ]
+        yield RowView("Truth against estimate", about, charts=charts)
+
+
+def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
+    """The one bar of several pictures; None where they have none or differ."""
+    bars = [picture.bar for picture in pictures if picture is not None and picture.bar is not None]
+    if not bars or len({_scale(bar) for bar in bars}) > 1:
+        return None
+    return replace(
+        bars[0],
+        below=any(bar.below for bar in bars),
+        above=any(bar.above for bar in bars),
+        missing=any(bar.missing for bar in bars),
+        no_truth=any(bar.no_truth for bar in bars),
+        aside=next((bar.aside for bar in bars if bar.aside), ""),
+    )
+
+
+def _scale(bar: ColourBar) -> tuple[object, ...]:
+    return bar.low, bar.high, bar.unit, bar.colours, bar.entries

@@ -1,0 +1,99 @@
+"""Which method for which application: ranks by profile, and the reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+
+from depthgauge.analysis.board import Board
+from depthgauge.analysis.profiles import PROFILES, Profile, ProfileRanking, rank_by_profile
+from depthgauge.errors import Unavailable
+from depthgauge.report.page.templates import render
+from depthgauge.report.sanitize import sortable
+from depthgauge.report.sections.samples import Cell, HeatTable
+from depthgauge.report.tables.numbers import show_share
+from depthgauge.report.words.headline import listing
+
+MOSTLY = 0.5
+"""A profile of which less can be scored is not shown unless it is asked for."""
+ABOUT = (
+    "A profile is a list of priorities, each with a weight. A method's cost is the weighted mean "
+    "over its scores: 0 is perfect, 0.5 is the median method, 1 is as bad as can be. In brackets "
+    "behind each profile stands how much of its weight these scores tell of."
+)
+
+
+def choose_profiles(
+    board: Board, wanted: Iterable[str | Path | Profile] | None = None
+) -> tuple[ProfileRanking, ...]:
+    """Rankings by the profiles that are wanted; by all that are mostly known where None is said.
+
+    Raises:
+        Unavailable: A wanted profile weighs nothing that is scored.
+    """
+    if sum(not row.oracle for row in board.rows) < 2:
+        return ()
+    if wanted is not None:
+        return tuple(rank_by_profile(board, profile) for profile in wanted)
+    found = (_known(board, name) for name in PROFILES)
+    return tuple(each for each in found if each is not None and each.covered >= MOSTLY)
+
+
+def _known(board: Board, name: str) -> ProfileRanking | None:
+    try:
+        return rank_by_profile(board, name)
+    except Unavailable:
+        return None
+
+
+def profiles_html(rankings: Sequence[ProfileRanking]) -> Markup:
+    """Ranks under every profile side by side, then the reasons of each."""
+    return render(
+        "profiles.html.j2",
+        about=ABOUT,
+        overview=render("heat_table.html.j2", table=_overview(rankings)),
+        profiles=[(_summary(each), each, _weights(each)) for each in rankings],
+    )
+
+
+def _overview(rankings: Sequence[ProfileRanking]) -> HeatTable:
+    """One row a method; the colour is its cost."""
+    rows = []
+    labels = list(dict.fromkeys(row.label for each in rankings for row in each.rows))
+    for label in labels:
+        found = [next(row for row in each.rows if row.label == label) for each in rankings]
+        cells = [
+            Cell(
+                "-" if math.isnan(row.cost) else f"{row.rank} ({row.cost:.2f})",
+                "0" if math.isnan(row.cost) else f"{row.cost:.2f}",
+                "best" if row.rank == 1 else "",
+                sortable(row.cost),
+            )
+            for row in found
+        ]
+        rows.append((label, cells))
+    heads = [f"{each.profile.id} ({show_share(each.covered)})" for each in rankings]
+    return HeatTable("Rank by profile (cost)", "method", heads, "lower", rows)
+
+
+def _summary(ranking: ProfileRanking) -> str:
+    first = [row.label for row in ranking.rows if row.rank == 1 and not math.isnan(row.cost)]
+    return f"{ranking.profile.title}: {listing(first) if first else 'nobody'}"
+
+
+def _weights(ranking: ProfileRanking) -> list[tuple[str, str, str, str]]:
+    """Aspect, share, the scores that tell of it, and why it matters."""
+    weights = ranking.profile.weights
+    total = math.fsum(weight.weight for weight in weights)
+    return [
+        (
+            weight.aspect,
+            f"{100 * weight.weight / total:.0f} %",
+            ", ".join(s.id for s in ranking.scores if s.aspect == weight.aspect) or "none here",
+            weight.why,
+        )
+        for weight in weights
+    ]

@@ -1,0 +1,22 @@
+"""What was measured and how, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from depthgauge.report.page.templates import render
+
+_DETAILS = ("Region ", "Metric ", "Derived ", "Option ")
+
+
+def how_html(about: str, how: Sequence[tuple[str, str]]) -> Markup:
+    """The protocol as terms and explanations; definitions of regions and metrics are folded."""
+    rest = [(term, text) for term, text in how if term.startswith(_DETAILS)]
+    return render(
+        "how.html.j2",
+        about=[about] if about else [],
+        first=[(term, text) for term, text in how if not term.startswith(_DETAILS)],
+        rest=[rest] if rest else [],
+    )

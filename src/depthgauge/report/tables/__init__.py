@@ -1,0 +1,1 @@
+"""Tables: text, Markdown, CSV and LaTeX."""

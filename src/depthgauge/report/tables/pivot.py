@@ -1,0 +1,192 @@
+"""Scores of metrics and regions as the tables of papers have them: rows are methods or regions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from depthgauge._registry import unknown
+from depthgauge.analysis.board import Board, Column, Row
+from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow
+from depthgauge.report.tables.leaderboard import (
+    ORACLE_NOTE,
+    column_marks,
+    show_cell,
+    show_density,
+)
+from depthgauge.report.tables.pivot_inputs import NOTE, input_resolution
+
+Rows = Literal["methods", "regions"]
+
+WHOLE = "whole"
+"""What stands for the region of a score that has none."""
+INPUT_HEADING = "input res."
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A table, and which of its columns stand together under one heading."""
+
+    table: Table
+    groups: tuple[tuple[str, int], ...] = ()
+    """Headings and how many columns each spans, the first column first; empty: there are none."""
+    method: str = ""
+    """Whose scores these are, where it is one method's table."""
+    resolution: str = ""
+    """At which size that method looks at its pictures."""
+
+
+def pivots(
+    board: Board,
+    rows: Rows,
+    *,
+    columns: Sequence[str] | None = None,
+    regions: Sequence[str] | None = None,
+    source: str = "",
+) -> list[Pivot]:
+    """Metrics and regions of a board crossed.
+
+    - `methods`: one table. Rows are methods, with the size at which they look at their pictures;
+      columns are metrics, in one group for each region.
+    - `regions`: a table for each method. Rows are regions, columns are metrics. What is marked is
+      best or second among the *methods* in that score.
+
+    Args:
+        board: All scores.
+        rows: What the rows are.
+        columns: Score ids to show; all of the board where it is None.
+        regions: Regions to show, in this order; all where it is None.
+        source: Benchmark, version and protocol hash, for a line of its own.
+
+    Raises:
+        UnknownName: The board has no such score or region.
+    """
+    shown = _chosen(board, columns, regions)
+    if rows == "methods":
+        return [_by_method(board, shown, source)]
+    return [_by_region(board, row, shown, source) for row in board.rows]
+
+
+def _chosen(board: Board, ids: Sequence[str] | None, regions: Sequence[str] | None) -> list[Column]:
+    """The scores, those of one region together."""
+    found = [board.column(name) for name in ids] if ids is not None else list(board.columns)
+    known = list(dict.fromkeys(region_name(column) for column in found))
+    for name in regions or ():
+        if name not in known:
+            raise unknown("region", name, known)
+    order = list(dict.fromkeys(regions or known))
+    kept = [column for column in found if region_name(column) in order]
+    return sorted(kept, key=lambda column: order.index(region_name(column)))
+
+
+def region_name(column: Column) -> str:
+    """The region of a score as a heading."""
+    return column.region or WHOLE
+
+
+# --- rows are methods ---------------------------------------------------------------------------
+
+
+def _by_method(board: Board, shown: Sequence[Column], source: str) -> Pivot:
+    resolutions = {row.label: input_resolution(row.options) for row in board.rows}
+    has_inputs = any(resolutions.values())
+    heads = [TableColumn("method", align="left")]
+    heads += [TableColumn(INPUT_HEADING, align="left")] if has_inputs else []
+    groups = [("", len(heads))] + [
+        (name, len(list(members))) for name, members in itertools.groupby(shown, key=region_name)
+    ]
+    rows = []
+    for row in board.rows:
+        first = [TableCell(_label(row), fields=(row.label,))]
+        first += [TableCell(resolutions[row.label])] if has_inputs else []
+        rows.append(TableRow((*first, *(_cell(board, row, c) for c in shown)), apart=row.oracle))
+    table = Table(
+        title=f"Methods by {board.main}",
+        columns=(*heads, *(_head(column, (column.id,)) for column in shown)),
+        rows=tuple(rows),
+        notes=tuple(_notes(board, board.rows, shown, has_inputs)),
+        name="methods-by-region",
+        source=source,
+    )
+    return Pivot(table, tuple(groups))
+
+
+# --- rows are regions ---------------------------------------------------------------------------
+
+
+def _by_region(board: Board, row: Row, shown: Sequence[Column], source: str) -> Pivot:
+    metrics = list(dict.fromkeys(column.metric for column in shown))
+    heads = {metric: next(c for c in shown if c.metric == metric) for metric in metrics}
+    by_place = {(region_name(column), column.metric): column for column in shown}
+    rows = []
+    for region in dict.fromkeys(region_name(column) for column in shown):
+        columns = [by_place.get((region, metric)) for metric in metrics]
+        cells = [_cell(board, row, column) for column in columns]
+        rows.append(TableRow((TableCell(region), *cells)))
+    resolution = input_resolution(row.options)
+    notes = _notes(board, [row], shown, bool(resolution))
+    table = Table(
+        title=f"{_label(row)}, input {resolution}" if resolution else _label(row),
+        columns=(
+            TableColumn("region", align="left"),
+            *(_head(heads[metric], (metric,)) for metric in metrics),
+        ),
+        rows=tuple(rows),
+        notes=tuple([*notes, *_mark_note(rows)]),
+        name=f"regions-{row.label}",
+        source=source,
+    )
+    return Pivot(table, method=row.label, resolution=resolution)
+
+
+def _mark_note(rows: Sequence[TableRow]) -> list[str]:
+    if not any(cell.mark in ("best", "second") for row in rows for cell in row.cells):
+        return []
+    return ["Best and second best are so among all methods."]
+
+
+# --- both ---------------------------------------------------------------------------------------
+
+
+def _label(row: Row) -> str:
+    return f"{row.label} \u2020" if row.oracle else row.label
+
+
+def _head(column: Column, fields: tuple[str, ...]) -> TableColumn:
+    return TableColumn(column.metric, column.unit, column.better, fields=fields)
+
+
+def _cell(board: Board, row: Row, column: Column | None) -> TableCell:
+    cell = row.cells.get(column.id) if column is not None else None
+    if cell is None or column is None:
+        return TableCell("-", fields=(None,))
+    return TableCell(
+        show_cell(cell),
+        detail=show_density(column, cell),
+        mark=_mark(board, row, column),
+        fields=(cell.value,),
+    )
+
+
+def _mark(board: Board, row: Row, column: Column) -> Mark:
+    """As in the leaderboard; nothing is the best of one."""
+    if row.oracle or sum(not other.oracle for other in board.rows) < 2:
+        return ""
+    return column_marks(board, column.id).get(row.label, "")
+
+
+def _notes(
+    board: Board, rows: Sequence[Row], shown: Sequence[Column], has_inputs: bool
+) -> list[str]:
+    cells = [(c, row.cells[c.id]) for row in rows for c in shown if c.id in row.cells]
+    notes = [NOTE] if has_inputs else []
+    if any(not math.isnan(cell.deviation) for _, cell in cells):
+        notes.append("After \u00b1: standard deviation over seeds.")
+    if any(show_density(column, cell) for column, cell in cells):
+        notes.append("at n %: only that share of the pixels has an estimate.")
+    if any(row.oracle for row in rows):
+        notes.append(ORACLE_NOTE)
+    return notes

@@ -1,0 +1,264 @@
+"""A protocol in plain sentences: what was measured, on which pixels, and at what cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from depthgauge.analysis.comparable import has_pixel_errors
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.protocol import NO_DATASET
+from depthgauge.benchmarks.score_ids import ScoreSpec, format_value
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import DATASETS
+from depthgauge.engine.prepare import needs_focal
+from depthgauge.perturbations import EFFECTS, parse_perturbation
+from depthgauge.report.words.regions import derived_words, first_paragraph, region_words
+from depthgauge.units import QUANTITY_UNITS
+
+Words = list[tuple[str, str]]
+
+_BETTER = {
+    "lower": "lower is better",
+    "higher": "higher is better",
+    "zero": "the nearer to zero the better",
+}
+_RESIZE = {
+    "none": "An estimate must have the truth's size.",
+    "nearest": "An estimate of another size takes the nearest pixel{}.",
+    "block": "An estimate smaller by a whole factor is repeated in blocks{}.",
+    "bilinear": "An estimate of another size is interpolated linearly{}.",
+    "zoom": "An estimate of another size takes the nearest pixel, corner centres aligned.",
+}
+_POOL = {
+    "image": "The plain mean over samples: each counts the same, whatever its size.",
+    "scene": "Pixels are merged within each scene, then the plain mean over scenes is taken.",
+    "pixel": "All pixels of all samples are merged: large samples count more.",
+}
+_POOL_LISTS = "What was counted or ranked in all samples is put together, then scored once."
+_OF_DATASET = "Only the whole dataset has a value, single samples have none, in: {}."
+_RANGES = {
+    "depth": "A depth that is not above 0 counts as missing.",
+    "normals": "The length of a normal means nothing; one without length counts as missing.",
+    "boundaries": "Probabilities are from 0 to 1; a pixel without one is no boundary.",
+    "planes": "A plane is where its confidence is above 0; estimated planes may overlap.",
+}
+_MEANINGS = {
+    "normals": "The direction of the surface at each pixel, towards the viewer; errors are angles.",
+    "boundaries": "The probability of a boundary at each pixel.",
+    "planes": "Instances of planes, each with its pixels and a confidence.",
+}
+_FILL = {
+    "background": "with the smaller of the values beside its gap",
+    "scanline": "by linear interpolation along its row",
+    "constant": "with a constant",
+}
+_ALIGN = {
+    "median": "multiplied by the factor that makes the medians agree",
+    "scale": "multiplied by the factor of least squares",
+    "scale_shift": "multiplied by a factor and shifted, both by least squares",
+}
+
+
+def describe_protocol(protocol: Protocol) -> Words:
+    """Terms and explanations in the order in which a reader asks for them."""
+    words: Words = [
+        ("Data", _data(protocol)),
+        *_perturbation(protocol),
+        ("Quantity", _quantity(protocol)),
+    ]
+    if protocol.twin is not None:
+        return [*words, *_twin(protocol), ("Pooling", _twin_pooling(protocol))]
+    return [
+        *words,
+        *_accuracy(protocol),
+        *region_words(protocol),
+        ("Missing pixels", _missing(protocol)),
+        ("Allowed range", _range(protocol)),
+        *_focal(protocol),
+        ("Alignment", _alignment(protocol)),
+        ("Size", _size(protocol)),
+        ("Pooling", _pooling(protocol)),
+        *_metrics(protocol),
+        *derived_words(protocol),
+    ]
+
+
+def _data(protocol: Protocol) -> str:
+    if protocol.dataset == NO_DATASET:
+        return "The maps that were given, no dataset."
+    title = DATASETS[protocol.dataset].spec.title if protocol.dataset in DATASETS else ""
+    name = f"{title} ({protocol.dataset})" if title else protocol.dataset
+    return f"{name}, split '{protocol.split}'."
+
+
+def _perturbation(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    if not protocol.perturb:
+        return
+    parts = parse_perturbation(protocol.perturb).parts
+    effects = [f"{part.text}: {first_paragraph(EFFECTS[part.effect].doc)}" for part in parts]
+    yield "Perturbation", f"Images are damaged before methods see them. {' '.join(effects)}"
+
+
+def _quantity(protocol: Protocol) -> str:
+    unit = QUANTITY_UNITS.get(protocol.quantity, "")
+    name = protocol.quantity.replace("_", " ").capitalize()
+    if protocol.quantity in _MEANINGS:
+        return f"{name}. {_MEANINGS[protocol.quantity]}"
+    if not has_pixel_errors(protocol):
+        return f"{name}, up to a scale: no score compares it in {unit}."
+    return f"{name}{f', in {unit}' if unit else ''}."
+
+
+def _accuracy(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    if protocol.truth_accuracy is not None:
+        unit = QUANTITY_UNITS.get(protocol.quantity, "")
+        limit = f"{protocol.truth_accuracy:g} {unit}".strip()
+        yield "Truth", f"May be off by {limit}; smaller differences between methods are ties."
+
+
+def _twin(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    yield (
+        "Twin",
+        f"These are the numbers of the public evaluator '{protocol.twin}', quirks included; "
+        "they may count missing pixels, sizes and ranges in another way than our own benchmarks.",
+    )
+    for name, value in protocol.options.items():
+        yield f"Option {name}", f"{value}"
+    yield "Scores", ", ".join(protocol.score_ids)
+
+
+def _missing(protocol: Protocol) -> str:
+    if protocol.missing == "skip":
+        return "A pixel without an estimate is left out; look at the density beside the score."
+    if protocol.missing == "good":
+        return "A pixel without an estimate counts as correct, as in the original evaluator."
+    if all(spec.metric.missing_costs for spec in protocol.specs) and protocol.interpolate is None:
+        return "What a pixel without an estimate costs is said with each metric below."
+    cost = (
+        "costs the worst value of metrics that have one (it is a bad pixel); other metrics are "
+        "over the estimated pixels and are shown with the density."
+    )
+    if protocol.missing == "bad":
+        return f"A pixel without an estimate {cost}"
+    how = _FILL[str(protocol.interpolate)]
+    if protocol.interpolate == "constant":
+        how = f"with {protocol.interpolate_constant:g}"
+    return f"A pixel without an estimate is filled {how}. What cannot be filled {cost}"
+
+
+def _range(protocol: Protocol) -> str:
+    sentences = []
+    if protocol.estimate.clip is not None:
+        low, high = protocol.estimate.clip
+        sentences.append(f"Estimates are moved into {low:g} to {high:g} before scoring.")
+    if isinstance(protocol.estimate.range, tuple):
+        low, high = protocol.estimate.range
+        sentences.append(f"An estimate outside {low:g} to {high:g} counts as missing.")
+    elif protocol.quantity in _RANGES:
+        sentences.append(_RANGES[protocol.quantity])
+    elif protocol.estimate.range == "inputs":
+        sentences.append("An estimate outside the range that methods are given counts as missing.")
+    else:
+        sentences.append("Estimates of any finite value count.")
+    if protocol.truth.cardboard:
+        sentences.append(
+            f"An object of {protocol.truth.cardboard} that has no truth gets one value, as if it "
+            "were of cardboard."
+        )
+    limits = {"from": protocol.truth.min_depth_m, "to": protocol.truth.max_depth_m}
+    texts = [f"{word} {limit:g} m" for word, limit in limits.items() if limit is not None]
+    if texts:
+        sentences.append(f"Truth is scored {' '.join(texts)}.")
+    return " ".join(sentences)
+
+
+def _focal(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Whose focal length makes points of estimated depth, where a score needs one."""
+    if not needs_focal(protocol):
+        return
+    given = protocol.estimate.focal_px
+    lacking = "one without any cannot be scored"
+    if given is not None:
+        lacking = f"one without any gets {given:g} px, at the truth's size"
+    yield "Focal length", f"Each estimate brings its own; {lacking}."
+
+
+def _pooling(protocol: Protocol) -> str:
+    """How samples are put together, and which scores single samples do not have."""
+    whole = [spec.id for spec in protocol.specs if spec.metric.level == "dataset"]
+    if not whole:
+        return _POOL[protocol.pool]
+    if len(whole) == len(protocol.specs):
+        return f"{_POOL_LISTS} Only the whole dataset has a value, single samples have none."
+    return f"{_POOL[protocol.pool]} {_OF_DATASET.format(', '.join(whole))}"
+
+
+def _twin_pooling(protocol: Protocol) -> str:
+    if hasattr(TWINS[str(protocol.twin)], "pool"):
+        return "All samples are pooled as the original does it."
+    return _POOL[protocol.pool]
+
+
+def _alignment(protocol: Protocol) -> str:
+    align = protocol.align
+    if align.kind == "none":
+        return "None: estimates are scored as they are."
+    space = align.space or ("depth" if protocol.quantity == "depth" else "disparity")
+    return (
+        f"Each estimate is {_ALIGN[align.kind]} in {space}, fitted to the truth of every image on "
+        f"the region '{align.fit_on}'."
+    )
+
+
+def _size(protocol: Protocol) -> str:
+    kept = protocol.resize_values == "kept"
+    values = ", its values as they are" if kept else ", its values scaled along"
+    sentences = [_RESIZE[protocol.estimate_resize].format(values)]
+    if protocol.truth_scale != 1:
+        sentences.insert(
+            0,
+            f"The truth is taken at {protocol.truth_scale:g} of its size, its values scaled along; "
+            "thresholds stay as they are.",
+        )
+    if protocol.crop:
+        sentences.append(
+            f"A border of {protocol.crop} pixels is not scored, and estimates may lack it."
+        )
+    sentences += [_finer(protocol, resolution) for resolution in protocol.resolutions[1:]]
+    return " ".join(sentences)
+
+
+def _finer(protocol: Protocol, resolution: str) -> str:
+    names = dict.fromkeys(s.metric.name for s in protocol.specs if s.resolution == resolution)
+    return (
+        f"Compared with the truth at resolution '{resolution}', estimates enlarged to it: "
+        f"{', '.join(names)}."
+    )
+
+
+def _metrics(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Each metric once, whatever its parameters and regions."""
+    kinds: dict[str, list[ScoreSpec]] = {}
+    for spec in protocol.specs:
+        kinds.setdefault(spec.metric.name, []).append(spec)
+    for name, specs in kinds.items():
+        metric = specs[0].metric
+        unit = metric.unit.of(protocol.quantity)
+        facts = [f"in {unit}" if unit else "a ratio", _BETTER[metric.better]]
+        if metric.missing_costs:
+            facts.append(f"a missing pixel: {metric.missing_costs}")
+        elif math.isinf(metric.worst):
+            facts.append("no worst value, so shown with the density")
+        doc = first_paragraph(metric.doc)
+        formula = f"Formula: {metric.formula}; {', '.join(facts)}."
+        yield f"Metric {name}", f"{doc} {formula}{_params(specs)}"
+
+
+def _params(specs: list[ScoreSpec]) -> str:
+    """The values of each parameter, as a sentence."""
+    lists = []
+    for name in specs[0].params:
+        values = dict.fromkeys(format_value(spec.params[name]) for spec in specs)
+        lists.append(f"{name} {', '.join(values)}")
+    return f" Here: {'; '.join(lists)}." if lists else ""
