@@ -2,50 +2,77 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEPTHGAUGE := $(BIN)/depthgauge
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+OTHER_PYTHONS := 3.12 3.13
+PYTEST := -m pytest -q -n 2 --dist worksteal
 
-.PHONY: demo test lint perf evidence docs clean
+# Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
+export PYTHONDONTWRITEBYTECODE :=
 
-.venv/.ready: pyproject.toml
+.PHONY: demo setup test test-long fast-tests lint style types perf evidence docs clean
+
+$(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(PYTHON) -m venv .venv
+
+.venv/.ready: pyproject.toml | $(BIN)/python
+	$(PIP) -e .
 	touch $@
 
-# The report is tried in a browser. Where it cannot be installed, those tests skip and say so.
-.venv/.browser: .venv/.dev
-	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null) || \
-	  echo "chromium could not be installed: the tests that need a browser are skipped"
+.venv/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[dev]'
+	touch .venv/.ready $@
+
+# The report is tried in a browser, and Mitsuba renders passive images 2 to 3 times faster with LLVM.
+# Both are optional: where one cannot be installed, a line says what is lost.
+.venv/.system: | $(BIN)/python
+	@install() { apt-get update -qq && apt-get install -y -qq "$$1" >/dev/null || echo "$$1 could not be installed: $$2"; }; \
+	command -v chromium >/dev/null || install chromium "the tests that need a browser are skipped"; \
+	ls /usr/lib/*/libLLVM*19* >/dev/null 2>&1 || install libllvm19 "passive images are rendered more slowly"
 	touch $@
 
-# Passive images of simulated sessions render 2 to 3 times faster with an LLVM that Mitsuba can use.
-.venv/.llvm: .venv/.dev
-	ls /usr/lib/*/libLLVM*19* >/dev/null 2>&1 || (apt-get update -qq && apt-get install -y -qq libllvm19 >/dev/null) || \
-	  echo "libllvm19 could not be installed: passive images are rendered more slowly"
-	touch $@
-
-.venv/.dev: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch $@
+setup:  # packages of Python and of the system are installed side by side
+	@$(MAKE) --no-print-directory -j2 .venv/.dev .venv/.system
 
 demo: .venv/.ready  ## the main job, from nothing to numbers
 	$(DEPTHGAUGE) demo --out out/demo
 
-test: .venv/.dev .venv/.browser .venv/.llvm lint  ## what must never break
-	$(BIN)/python -m pytest -q -n 2
+test: setup style  ## what must never break: ruff, mypy and the tests, in a few minutes
+	@$(MAKE) --no-print-directory -j2 types fast-tests
 
-lint: .venv/.dev
+fast-tests: .venv/.dev .venv/.system
+	$(BIN)/python $(PYTEST) -m 'not long'
+
+test-long: setup  ## before a release: endurance, many examples per property, other versions of Python
+	$(BIN)/python $(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long
+	@$(MAKE) --no-print-directory $(OTHER_PYTHONS:%=test-python%)
+
+# The fast tests with another version of Python, in an environment of its own; pyenv's need not be active.
+test-python%: setup
+	@for found in python$* "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$*.*/bin/python; do \
+	  "$$found" --version >/dev/null 2>&1 && break; found=; done; \
+	if [ -z "$$found" ]; then echo "Python $* is not installed here: the tests were not run with it"; exit 0; fi; \
+	set -ex; test -x .cache/python$*/bin/python || "$$found" -m venv .cache/python$*; \
+	.cache/python$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
+	.cache/python$*/bin/python $(PYTEST) -m 'not long'
+
+lint: style types
+
+style: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/.dev
 	$(BIN)/mypy
 
 perf: .venv/.dev  ## us beside what people use today, in one run
 	$(BIN)/python -m perf
 
-evidence: .venv/.dev .venv/.llvm  ## accuracy figures of the docs, recorded in docs/evidence
+evidence: setup  ## accuracy figures of the docs, recorded in docs/evidence
 	$(BIN)/python -m docs.evidence
 
 docs: .venv/.dev  ## regenerates the pages that are made from the declarations
 	$(BIN)/python -m docs.generate
 
 clean:
-	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .cache out .pytest_cache .mypy_cache .ruff_cache

@@ -20,10 +20,11 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 collect_ignore = ["golden"]  # scripts, not modules with doctests
 
-settings.register_profile(
-    "depthgauge", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
-)
-settings.load_profile("depthgauge")
+for profile, examples in (("fast", 30), ("long", 300)):  # `make test`, `make test-long`
+    settings.register_profile(
+        profile, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples
+    )
+settings.load_profile("fast")
 
 
 @pytest.fixture(scope="session")

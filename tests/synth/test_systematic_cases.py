@@ -1,18 +1,26 @@
 """Chapter 6.1 of Honauer 2019: every statement of the text, each with a margin."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from depthgauge.metrics import METRICS
 from depthgauge.synth.systematic_cases import all_cases
 
-CASES = all_cases()
+ENTITIES = ("surfaces", "discontinuities", "structures")
 NAMES = ("a0", "a1", "a2", "a3", "a4", "a5")
 
 
+@functools.cache
+def known_cases():
+    return all_cases()
+
+
+@functools.cache
 def measure(entity, name, **params):
     """The score of each estimate."""
-    cases, m = CASES[entity], METRICS[name]
+    cases, m = known_cases()[entity], METRICS[name]
     bound = m.bind(params)
     needed = {need: cases.items[need] for need in m.needs}
     states = {
@@ -23,7 +31,7 @@ def measure(entity, name, **params):
 
 
 def error_map(entity, name, estimate, **params):
-    cases, m = CASES[entity], METRICS[name]
+    cases, m = known_cases()[entity], METRICS[name]
     needed = {need: cases.items[need] for need in m.needs}
     return m.error_map(cases.estimates[estimate], cases.truth, **needed, **m.bind(params))
 
@@ -33,9 +41,13 @@ def spread(scores):
     return max(scores.values()) / min(scores.values()) - 1
 
 
-@pytest.mark.parametrize("entity", CASES)
+def test_there_are_three_entities():
+    assert tuple(known_cases()) == ENTITIES
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
 def test_there_are_six_estimates_without_gaps(entity):
-    cases = CASES[entity]
+    cases = known_cases()[entity]
     assert tuple(cases.estimates) == tuple(cases.says) == NAMES
     for estimate in cases.estimates.values():
         assert estimate.dtype == np.float32
@@ -43,14 +55,14 @@ def test_there_are_six_estimates_without_gaps(entity):
         assert np.isfinite(estimate).all()
 
 
-@pytest.mark.parametrize("entity", CASES)
+@pytest.mark.parametrize("entity", ENTITIES)
 def test_they_are_the_same_each_time(entity):
     again = all_cases()[entity]
     for name in NAMES:
-        assert np.array_equal(again.estimates[name], CASES[entity].estimates[name])
+        assert np.array_equal(again.estimates[name], known_cases()[entity].estimates[name])
 
 
-@pytest.mark.parametrize("entity", CASES)
+@pytest.mark.parametrize("entity", ENTITIES)
 def test_rms_is_the_same_for_all_six(entity):
     """6.1.2, 6.1.3, 6.1.4: "RMS scores are identical"."""
     assert spread(measure(entity, "rms")) < 1e-4
@@ -65,10 +77,10 @@ def test_badpix_is_the_same_for_all_six(entity):
 class TestContinuousSurfaces:
     """Section 6.1.2."""
 
-    angle = measure("surfaces", "surface_angle")
-    bumpiness = measure("surfaces", "bumpiness")
-    smoothing = measure("surfaces", "smoothing")
-    badpix = measure("surfaces", "badpix")
+    angle = property(lambda self: measure("surfaces", "surface_angle"))
+    bumpiness = property(lambda self: measure("surfaces", "bumpiness"))
+    smoothing = property(lambda self: measure("surfaces", "smoothing"))
+    badpix = property(lambda self: measure("surfaces", "badpix"))
     away_from_the_fold = np.r_[2:97, 103:198]
 
     def test_angles_grow_from_the_fold_to_the_blocks_to_the_noise(self):
@@ -134,9 +146,9 @@ class TestContinuousSurfaces:
 class TestDiscontinuities:
     """Section 6.1.3."""
 
-    fat = measure("discontinuities", "foreground_fattening")
-    weighted = measure("discontinuities", "foreground_fattening", weight="distance")
-    thin = measure("discontinuities", "foreground_thinning")
+    fat = property(lambda self: measure("discontinuities", "foreground_fattening"))
+    weighted = property(lambda self: measure("discontinuities", "foreground_fattening", weight="distance"))
+    thin = property(lambda self: measure("discontinuities", "foreground_thinning"))
 
     @pytest.mark.parametrize("name", ["a2", "a3"])
     def test_half_of_the_background_is_fat(self, name):
@@ -155,7 +167,7 @@ class TestDiscontinuities:
         assert self.weighted[name] == 0
 
     def test_an_artifact_behind_the_background_is_not_fattening(self):
-        cases = CASES["discontinuities"]
+        cases = known_cases()["discontinuities"]
         behind = cases.estimates["a0"] < cases.truth
         assert (behind & cases.items["edges"].background).sum() == 500
         assert (error_map("discontinuities", "foreground_fattening", "a0")[behind] == 0).all()
@@ -168,7 +180,7 @@ class TestDiscontinuities:
         assert self.thin["a4"] > 1.2 * self.fat["a4"]
 
     def test_an_artifact_in_front_of_the_foreground_is_not_thinning(self):
-        cases = CASES["discontinuities"]
+        cases = known_cases()["discontinuities"]
         ahead = cases.estimates["a0"] > cases.truth
         assert (ahead & cases.items["edges"].foreground).sum() == 500
         assert (error_map("discontinuities", "foreground_thinning", "a0")[ahead] == 0).all()
@@ -185,18 +197,18 @@ class TestDiscontinuities:
 class TestFineStructures:
     """Section 6.1.4."""
 
-    porosity = measure("structures", "porosity")
-    fat = measure("structures", "detail_fattening")
-    broken = measure("structures", "fragmentation")
+    porosity = property(lambda self: measure("structures", "porosity"))
+    fat = property(lambda self: measure("structures", "detail_fattening"))
+    broken = property(lambda self: measure("structures", "fragmentation"))
 
     def lost(self, name):
         """How much of the bar is missing."""
-        cases = CASES["structures"]
+        cases = known_cases()["structures"]
         wrong = cases.estimates[name] != cases.truth
         return int((wrong & cases.items["structures"].mask).sum())
 
     def test_both_thinner_bars_have_the_same_shape_and_size(self):
-        cases = CASES["structures"]
+        cases = known_cases()["structures"]
         left, right = (cases.estimates[name] == 60 for name in ("a0", "a1"))
         assert left.sum() == right.sum()
         assert np.array_equal(left, np.roll(right, 2, axis=1))
