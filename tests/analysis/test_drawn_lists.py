@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.analysis._drawn_lists import DrawnValues, finish_lists, value_at
@@ -37,7 +37,6 @@ def random_states(rng, kind, samples=5):
     return states
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000))
 def test_rows_are_merged_as_adding_states_merges_them(seed):
     rng = np.random.default_rng(seed)
@@ -66,7 +65,6 @@ def all_of_them(state):
     return float(np.sum(np.asarray(state.values, np.float64) * np.arange(len(state.values))))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000), st.sampled_from([middle, branching, all_of_them]), st.booleans())
 def test_values_are_looked_up_as_if_they_were_merged(seed, finish, negative):
     rng = np.random.default_rng(seed)

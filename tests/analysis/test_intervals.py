@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.analysis.intervals import (
@@ -219,7 +219,6 @@ def test_zero_is_found_up_to_rounding():
 VALUES = st.lists(st.floats(0, 100, width=32), min_size=8, max_size=14)
 
 
-@settings(max_examples=25)
 @given(VALUES, st.floats(-50, 50, width=32), st.randoms())
 def test_constants_shift_and_the_order_of_samples_changes_nothing(build, values, shift, random):
     names = [f"s{i:02}" for i in range(len(values))]

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.analysis.intervals import replicate
@@ -105,7 +105,6 @@ def test_rounding_does_not_tell_apart():
     assert not cannot_tell(a, Replicates(values * (1 + 1e-9), 9), "lower")
 
 
-@settings(max_examples=20)
 @given(
     st.lists(st.lists(st.floats(0, 50, width=32), min_size=9, max_size=9), min_size=1, max_size=4),
     st.randoms(),

@@ -1,7 +1,7 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import ndimage
 
@@ -98,7 +98,6 @@ def test_the_same_camera_gives_the_same_image(how):
     np.testing.assert_array_equal(resample(same_view(), image, how=how), image)
 
 
-@settings(max_examples=25)
 @given(st.floats(-0.01, 0.01), st.floats(-0.01, 0.01), st.floats(0.1, 0.5))
 def test_a_ramp_stays_a_ramp(a, b, c):
     """Where OpenCV's cubic interpolation would bend it by a few hundredths of a pixel."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -165,7 +165,6 @@ def test_reading_and_writing_again_changes_no_byte(tmp_path):
             assert (first / path).read_bytes() == (second / path).read_bytes(), path
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_scene_comes_back(data, tmp_path_factory):
     size = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -107,7 +107,6 @@ plain = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.sampled_from(["disparity", "edge_map", "x"]), arrays, min_size=1), plain)
 def test_any_arrays_and_values_come_back(tmp_path_factory, truth, value):
     folder = tmp_path_factory.mktemp("d")

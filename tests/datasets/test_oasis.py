@@ -144,7 +144,7 @@ def test_what_is_written_is_read(tmp_path, split):
     assert (tmp_path / f"OASIS_{split}.csv").is_file()
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(left=st.sets(st.sampled_from(ITEMS)), seed=st.integers(0, 99))
 def test_any_items_come_back(tmp_path, left, seed):
     made = sample("x", seed, **dict.fromkeys(left))

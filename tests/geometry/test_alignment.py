@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, UnknownName, WrongShape
@@ -38,7 +38,6 @@ def test_an_even_median_is_the_mean_of_the_middle_two_in_the_fitted_space():
     assert inverse.scale == (1 / 2 + 1 / 8) / (1 + 1 / 4)
 
 
-@settings(deadline=None, max_examples=40)
 @given(SCALES, SHIFTS, st.integers(0, 99))
 def test_a_planted_scale_and_shift_are_found(scale, shift, seed):
     truth = positive(seed)
@@ -48,7 +47,6 @@ def test_a_planted_scale_and_shift_are_found(scale, shift, seed):
     np.testing.assert_allclose(apply_alignment(estimate, found, "depth"), truth, atol=2e-5)
 
 
-@settings(deadline=None, max_examples=40)
 @given(SCALES, st.floats(0.0, 0.15), st.sampled_from(["depth", "disparity"]))
 def test_a_planted_scale_and_shift_of_inverses_are_found(scale, shift, quantity):
     space = "disparity" if quantity == "depth" else "depth"
@@ -59,7 +57,6 @@ def test_a_planted_scale_and_shift_of_inverses_are_found(scale, shift, quantity)
     np.testing.assert_allclose(apply_alignment(estimate, found, quantity), truth, rtol=1e-5)
 
 
-@settings(deadline=None, max_examples=40)
 @given(SCALES, st.sampled_from(["median", "scale", "scale_shift"]))
 def test_the_estimates_own_scale_does_not_matter(factor, kind):
     estimate, truth = positive(1), positive(2)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse
@@ -70,7 +70,6 @@ def test_parallel_views_are_a_stereo_pair():
     )
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.floats(0.1, 500.0),
     st.floats(100.0, 5000.0),
@@ -83,7 +82,6 @@ def test_depth_and_back(disparity, focal, baseline, offset):
     assert back[0, 0] == pytest.approx(disparity, abs=3e-7 * (disparity + offset), rel=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.floats(-1.5, 3.0), st.sampled_from([4.25, 10.0, np.inf]))
 def test_light_field_depth_and_back(disparity, focus):
     depth = depth_from_lightfield_disparity(np.array([[disparity]]), focus_m=focus, **LIGHTFIELD)

@@ -7,7 +7,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, UnknownName
@@ -83,7 +83,6 @@ def test_flow_takes_the_smaller_of_each_component():
     np.testing.assert_array_equal(found[0, 2], [1.0, 3.0])  # half a vector is none
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 999), st.floats(0.0, 0.99), st.sampled_from(FILLINGS), st.booleans())
 def test_what_is_there_is_untouched_and_the_input_too(seed, share, how, is_flow):
     values = holes(seed, (5, 6, 2) if is_flow else (5, 6), share)

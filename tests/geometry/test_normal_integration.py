@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, WrongShape
@@ -60,7 +60,6 @@ def test_a_step_over_a_fold_goes_its_share_on_either_side(share):
 
 
 @given(st.floats(-1.2, 1.2), st.floats(-1.2, 1.2), st.floats(0.7, 3.0))
-@settings(max_examples=30, deadline=None)
 def test_planes_are_exact(x, y, focal_widths):
     camera = camera_of(48, 36, focal_widths * 48)
     truth = plane(camera, (x, y, -1.0))
@@ -133,7 +132,6 @@ def test_lone_pixels_have_depth_one_and_missing_ones_none():
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 0.9))
-@settings(max_examples=30, deadline=None)
 def test_turned_normals_face_the_viewer_and_stay_in_the_plane_of_ray_and_normal(seed, least):
     rng = np.random.default_rng(seed)
     camera = camera_of(6, 5, 4.0)

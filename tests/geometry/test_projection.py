@@ -1,7 +1,7 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, WrongShape
@@ -65,7 +65,6 @@ def test_projecting_what_was_back_projected_is_the_identity(distortion):
     assert pixels.dtype == np.float32
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.floats(10.0, 5000.0), st.floats(-50.0, 50.0), st.floats(1e-3, 1e4))
 def test_the_identity_holds_for_any_camera(focal, centre, depth):
     camera = camera_from_pixels(focal, 7, 5, centre_px=(centre, -centre))
@@ -150,7 +149,6 @@ def test_slopes_at_pixels_are_the_rays_of_the_pixels(distortion):
     np.testing.assert_array_equal(slopes, np.stack(ray_slopes(camera), axis=-1))
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.floats(-2.0, 34.0), st.floats(-2.0, 26.0))
 def test_slopes_between_pixels_lead_back(x, y):
     camera = some_camera(LENS)

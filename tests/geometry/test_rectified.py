@@ -3,7 +3,7 @@ import json
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import BadData
@@ -34,7 +34,6 @@ def some_pair():
     return RectifiedPair(some_view(), small, 0.08)
 
 
-@settings(max_examples=40)
 @given(st.floats(0, 39), st.floats(0, 29))
 def test_there_and_back_is_the_identity(x, y):
     view = some_view()

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.geometry._shared_kernels import (
@@ -18,7 +18,6 @@ def test_the_way_to_the_root_becomes_shorter():
     assert root(parents, 5) == 5
 
 
-@settings(max_examples=60)
 @given(st.floats(0.3, 9), st.floats(0.3, 9), st.floats(-3.1, 3.1))
 def test_a_wide_covariance_is_inverted(one, other, angle):
     c, s = np.cos(angle), np.sin(angle)

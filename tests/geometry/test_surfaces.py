@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import WrongShape
@@ -74,7 +74,6 @@ def test_a_sphere_looks_at_us_in_the_middle():
     np.testing.assert_allclose(found, expected[1:-1, 1:-1], atol=2e-3)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(-8, 8), min_size=6, max_size=6))
 def test_second_derivatives_are_exact_on_quadratics(coefficients):
     a, b, c, d, e, f = coefficients

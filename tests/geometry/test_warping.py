@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, WrongShape
@@ -31,7 +31,6 @@ def slow_forward(values, disparity):
     return out
 
 
-@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 8))
 def test_a_wall_moves_as_one(shift):
     values = noise()

@@ -8,7 +8,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from opencv_agreement import agrees
@@ -125,7 +125,6 @@ def same(a: Any, b: Any) -> bool:
 
 @pytest.mark.parametrize("ending", ["xml", "yml"])
 @given(stored=st.dictionaries(names, values, max_size=4))
-@settings(max_examples=50, deadline=None)
 def test_what_was_written_comes_back(
     ending: str, tmp_path_factory: pytest.TempPathFactory, stored: dict[str, Any]
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import CannotWrite, DoesNotFit, WrongShape
@@ -49,7 +49,6 @@ def parse(path: Path):
 
 
 @given(st.integers(1, 20), st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_comes_back(tmp_path_factory, count, seed, coloured, shaded, joined):
     rng = np.random.default_rng(seed)
     path = tmp_path_factory.mktemp("g") / "m.glb"

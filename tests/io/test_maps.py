@@ -11,7 +11,7 @@ import numpy as np
 import OpenEXR
 import pytest
 import tifffile
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -28,7 +28,6 @@ shapes = st.tuples(st.integers(1, 6), st.integers(1, 7))
 
 @pytest.mark.parametrize("ending", FLOAT_FORMATS)
 @given(map=hnp.arrays(np.float32, shapes, elements=values32))
-@settings(max_examples=50, deadline=None)
 def test_float_formats_return_what_was_written(
     ending: str, tmp_path_factory: pytest.TempPathFactory, map: np.ndarray
 ) -> None:
@@ -43,7 +42,6 @@ def test_float_formats_return_what_was_written(
 
 @pytest.mark.parametrize("ending", FLOW_FORMATS)
 @given(flow=hnp.arrays(np.float32, shapes.map(lambda s: (*s, 2)), elements=values32))
-@settings(max_examples=50, deadline=None)
 def test_flow_returns_what_was_written(
     ending: str, tmp_path_factory: pytest.TempPathFactory, flow: np.ndarray
 ) -> None:
@@ -56,7 +54,6 @@ def test_flow_returns_what_was_written(
 
 @pytest.mark.parametrize("scale", [None, 100.0, 1000.0])
 @given(codes=hnp.arrays(np.uint16, shapes))
-@settings(max_examples=50, deadline=None)
 def test_png_returns_what_was_written(
     scale: float | None, tmp_path_factory: pytest.TempPathFactory, codes: np.ndarray
 ) -> None:
@@ -68,7 +65,6 @@ def test_png_returns_what_was_written(
 
 
 @given(codes=hnp.arrays(np.uint16, shapes.map(lambda s: (*s, 2))), data=st.data())
-@settings(max_examples=50, deadline=None)
 def test_kitti_flow_returns_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, codes: np.ndarray, data: st.DataObject
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -16,7 +16,6 @@ from depthgauge.io import read_ply, write_ply
 
 
 @given(data=st.data(), count=st.integers(1, 6), text=st.booleans(), double=st.booleans())
-@settings(max_examples=50, deadline=None)
 def test_what_was_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory,
     data: st.DataObject,

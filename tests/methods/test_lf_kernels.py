@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import ndimage
 
@@ -109,7 +109,6 @@ def test_edges_of_the_picture_make_jumps_cheap():
     assert total[0, 4].argmin() == 8
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.floats(1.6, 5.4), st.floats(0.1, 10))
 def test_minima_of_absolute_values_are_exact(place, slope):
     volume = (slope * np.abs(np.arange(8) - place)).astype(np.float32).reshape(1, 1, 8)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -158,7 +158,6 @@ def test_hard_cases_that_need_long_paths():
         assert found.sum() == exact_size(estimate, truth, 0.02)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 3))
 def test_curves_agree_with_a_plain_version(seed, thresholds, people):
     rng = np.random.default_rng(seed)

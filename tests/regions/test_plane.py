@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, WrongShape
@@ -42,7 +42,6 @@ def check(plane, masks, truth):
         assert (region == (expected >> np.uint64(bit) & np.uint64(1) == 1)).all()
 
 
-@settings(deadline=None)
 @given(
     count=st.integers(1, 70),
     height=st.integers(1, 90),

@@ -147,7 +147,9 @@ class TestDiscontinuities:
     """Section 6.1.3."""
 
     fat = property(lambda self: measure("discontinuities", "foreground_fattening"))
-    weighted = property(lambda self: measure("discontinuities", "foreground_fattening", weight="distance"))
+    weighted = property(
+        lambda self: measure("discontinuities", "foreground_fattening", weight="distance")
+    )
     thin = property(lambda self: measure("discontinuities", "foreground_thinning"))
 
     @pytest.mark.parametrize("name", ["a2", "a3"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.annotate.drawn import annotation, ball_before_wall, ring
 
@@ -370,7 +370,6 @@ names = st.sampled_from("abc")
     ),
     st.integers(0, 3),
 )
-@settings(max_examples=60, deadline=None)
 def test_whatever_is_drawn_the_region_has_depth_and_unit_normals(drawn, seed):
     found = reconstruct(drawn, seed=seed)
     inside = found.segmentation.region & (found.segmentation.smooth > 0)

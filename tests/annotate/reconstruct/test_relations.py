@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -350,7 +350,6 @@ def webs(draw):
     return normals, [Relation(*pair) for pair in pairs]
 
 
-@settings(max_examples=60)
 @given(webs())
 def test_what_is_kept_holds_and_nothing_faces_away(web):
     normals, relations = web
@@ -369,7 +368,6 @@ def test_what_is_kept_holds_and_nothing_faces_away(web):
             np.testing.assert_allclose(again[name], found.normals[name], atol=1e-7)
 
 
-@settings(max_examples=25)
 @given(st.lists(directions, min_size=3, max_size=3))
 def test_turning_the_inputs_turns_the_normals(rows):
     """About the viewing axis, so that facing the viewer stays what it is."""
@@ -387,7 +385,6 @@ def test_turning_the_inputs_turns_the_normals(rows):
                 np.testing.assert_allclose(two[name], spin @ np.array(one[name]), atol=1e-6)
 
 
-@settings(max_examples=40)
 @given(webs(), st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=5, max_size=5))
 def test_along_its_ray_nothing_turns_away(web, slopes):
     normals, relations = web

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.annotate.drawn import segmentation
 
@@ -79,7 +79,6 @@ def test_a_surface_without_an_occlusion_keeps_the_least_scale():
     st.lists(st.sampled_from(["left", "right"]), min_size=1, max_size=6),
     st.integers(0, 10**6),
 )
-@settings(max_examples=40, deadline=None)
 def test_orders_that_can_hold_do_hold_and_no_scale_is_larger_than_needed(closer, seed):
     made = columns(*closer)
     depth = np.random.default_rng(seed).uniform(0.5, 2, made.smooth.shape).astype(np.float32)
@@ -99,7 +98,6 @@ def test_orders_that_can_hold_do_hold_and_no_scale_is_larger_than_needed(closer,
 
 
 @given(st.integers(1, 30), st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
 def test_the_binding_pairs_imply_all_others(count, seed):
     rng = np.random.default_rng(seed)
     near, far = np.round(rng.uniform(0.5, 2, (2, count)), 1)
