@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.geometry import find_edges, find_structures, find_surfaces
-from depthgauge.synth.stereo_scenes import make_scene
+from depthgauge.synth.sets.stereo_scenes import make_scene
 
 matplotlib.use("Agg")
 TARGET = Path(__file__).resolve().parent / "images" / "geometry-regions.png"

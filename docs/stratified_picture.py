@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import colormaps
 from PIL import Image
 
-from depthgauge.synth.stratified import SCENES, make_scene
+from depthgauge.synth.sets.stratified import SCENES, make_scene
 
 TARGET = Path(__file__).resolve().parent / "images" / "stratified.png"
 _SIDE, _SPACE, _COLUMNS = 208, 6, 5

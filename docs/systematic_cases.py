@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from depthgauge.metrics import METRICS
 from depthgauge.metrics.fine_structures import fragments
-from depthgauge.synth.systematic_cases import SystematicCases, all_cases
+from depthgauge.synth.sets.systematic_cases import SystematicCases, all_cases
 from depthgauge.types import Map
 from docs._measured import table, update
 

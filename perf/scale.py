@@ -26,7 +26,7 @@ from depthgauge.benchmarks import find_benchmark, make_protocol
 from depthgauge.engine.load import load_run
 from depthgauge.engine.run import run
 from depthgauge.io import write_image, write_map
-from depthgauge.synth.stereo_scenes import write_scenes
+from depthgauge.synth.sets.stereo_scenes import write_scenes
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "scale.md"

@@ -81,14 +81,14 @@ def labelled_session(capture_session) -> Path:
 
 
 def _photograph(folder: Path) -> None:
-    from depthgauge.synth.capture_session import CaptureOptions, write_capture_session
+    from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
 
     options = CaptureOptions(width_px=320, patterns=6, poses=15, illuminations=2, samples=4)
     write_capture_session(folder, options)
 
 
 _SIMULATOR = (
-    *("synth/capture_session", "synth/_textures.py"),
+    *("synth/sets/capture_session", "synth/scene", "synth/library", "synth/render"),
     *("sessions", "geometry", "io", "types.py"),
 )
 _STEPS = ("capture", "report/capture", "report/pictures/colours.py", "regions", "_canonical.py")

@@ -13,7 +13,7 @@ from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.records.annotation import Annotation, NormalMark
 from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.exact_view import view_of_sample
-from depthgauge.synth.single_views import ExactView
+from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Camera, Inputs, Sample, Truth
 from docs._measured import table
 from docs.evidence import Number

@@ -12,7 +12,7 @@ import numpy as np
 from depthgauge.annotate.quality.agreement import AgreementTable, agreement
 from depthgauge.annotate.quality.witnesses import Witness, human, measured
 from depthgauge.annotate.simulate.annotator import HUMAN, simulate
-from depthgauge.synth.single_views import KINDS, ExactView, make_view
+from depthgauge.synth.sets.single_views import KINDS, ExactView, make_view
 from depthgauge.types import Map
 from docs._measured import table
 from docs.evidence import Number

@@ -11,7 +11,7 @@ from depthgauge.annotate.quality.exact_error import exact_errors
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.annotate.simulate.annotator import HUMAN, NONE, AnnotatorNoise, simulate
-from depthgauge.synth.single_views import ExactView, make_view
+from depthgauge.synth.sets.single_views import ExactView, make_view
 from docs.evidence import REPOSITORY
 
 IMAGES = REPOSITORY / "docs" / "images"

@@ -26,7 +26,7 @@ from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.methods import find_method
 from depthgauge.report.capture.page import draw_step
 from depthgauge.sessions import Session, open_session, read_simulated
-from depthgauge.synth.capture_session import CaptureOptions, write_capture_session
+from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
 from depthgauge.types import Inputs
 from docs._measured import table, update
 from docs.evidence import FOLDER, REPOSITORY, Number, figure
@@ -38,7 +38,12 @@ DRAWN = ("warp", "audit")
 """Steps whose pictures docs/capture.md shows."""
 
 
-_SIMULATOR = ("synth/capture_session", "synth/_textures.py", "sessions", "geometry/ray_scene.py")
+_SIMULATOR = (
+    "synth/sets/capture_session",
+    *(f"synth/scene/{name}.py" for name in ("material", "mesh", "model", "texture")),
+    *("synth/library/objects.py", "synth/library/rooms.py", "synth/render/mitsuba.py"),
+    *("sessions", "geometry/ray_scene.py"),
+)
 _GEOMETRY = tuple(
     f"geometry/{name}.py"
     for name in (

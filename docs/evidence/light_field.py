@@ -17,7 +17,7 @@ import numpy as np
 import depthgauge as dg
 from depthgauge.datasets import DATASETS
 from depthgauge.methods import find_method
-from depthgauge.synth.stratified import make_scene
+from depthgauge.synth.sets.stratified import make_scene
 from depthgauge.types import Sample
 from docs._measured import table, update
 from docs.evidence import FOLDER, REPOSITORY, Absent, Number, figure
@@ -38,9 +38,9 @@ SOURCES = (
         for name in ("lf_cost_volume", "lf_epi", "lf_pair", "_lf_kernels", "_lf_surface_kernels")
     ),
     *(f"{_SOURCE}/methods/_light_field{name}.py" for name in ("", "_costs", "_noise", "_surface")),
-    f"{_SOURCE}/synth/stratified/_kernels.py",
-    f"{_SOURCE}/synth/stratified/_scene.py",
-    *(f"{_SOURCE}/synth/stratified/{name}.py" for name in SCENES),
+    f"{_SOURCE}/synth/sets/stratified/_kernels.py",
+    f"{_SOURCE}/synth/sets/stratified/_scene.py",
+    *(f"{_SOURCE}/synth/sets/stratified/{name}.py" for name in SCENES),
     f"{_SOURCE}/benchmarks/twins/hci4d.py",
 )
 

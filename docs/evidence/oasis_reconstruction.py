@@ -16,7 +16,7 @@ import numpy as np
 from depthgauge.annotate.quality.exact_error import ExactErrors, exact_errors
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.simulate.annotator import NONE, AnnotatorNoise, simulate
-from depthgauge.synth.single_views import ROOMS, ExactView, make_view
+from depthgauge.synth.sets.single_views import ROOMS, ExactView, make_view
 from docs._measured import table, update
 from docs.evidence import FOLDER, Absent, Number, figure
 from docs.evidence._limits import within

@@ -29,7 +29,7 @@ def arguments(
     tmp_path,
 ):
     """For each verb and subcommand, arguments that make it print something quickly."""
-    from depthgauge.synth import stereo_scenes
+    from depthgauge.synth.sets import stereo_scenes
 
     small = functools.partial(stereo_scenes.write_scenes, size_px=(64, 48))
     monkeypatch.setattr(stereo_scenes, "write_scenes", small)

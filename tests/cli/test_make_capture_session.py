@@ -39,6 +39,6 @@ def test_bad_options_are_misuse(run, tmp_path, bad):
 
 
 def test_the_scenes_are_those_of_the_simulator():
-    from depthgauge.synth import capture_session
+    from depthgauge.synth.sets import capture_session
 
     assert capture_session.SCENES == SCENES

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from depthgauge.cli._make_light_field import command
 from depthgauge.errors import CannotWrite, Misuse, UnknownName
 from depthgauge.io import read_light_field_parameters
-from depthgauge.synth.stereo_scenes import SCENES
+from depthgauge.synth.sets.stereo_scenes import SCENES
 
 SMALL = ["--size", "32", "--views", "3", "--scale", "2"]
 
@@ -44,7 +44,7 @@ def test_json_says_what_was_made_and_nothing_else(make):
 
 
 def test_all_scenes_where_none_is_named(make, monkeypatch):
-    from depthgauge.synth import light_field
+    from depthgauge.synth.sets import light_field
 
     told = []
     monkeypatch.setattr(

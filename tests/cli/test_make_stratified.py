@@ -4,7 +4,7 @@ import pytest
 
 from depthgauge.cli import _make_stratified as verb
 from depthgauge.datasets import DATASETS
-from depthgauge.synth import stratified
+from depthgauge.synth.sets import stratified
 
 SMALL = ("--size", "64", "--views", "3", "--scale", "2")
 

@@ -71,7 +71,7 @@ def show(out: Path, workers: int | None, demo: Demo, *, quiet: bool) -> dict[str
 
 
 def _photograph(folder: Path, demo: Demo) -> None:
-    from depthgauge.synth.capture_session import CaptureOptions, write_capture_session
+    from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
 
     options = CaptureOptions(
         scene=folder.name,

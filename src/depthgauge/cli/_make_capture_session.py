@@ -79,7 +79,7 @@ def command(
       depthgauge make capture-session --out session
       depthgauge make capture-session --out small --width 320 --patterns 6 --no-passive
     """
-    from depthgauge.synth.capture_session import CaptureOptions, write_capture_session
+    from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
 
     options = CaptureOptions(**given, denoise=not no_denoise, passive=not no_passive)
     with progress_bar("photographing") as step:

@@ -81,8 +81,8 @@ def command(
       depthgauge make light-field --scene clutter --out fields
       depthgauge make light-field --size 256 --views 5 --scale 4 --out small
     """
-    from depthgauge.synth.light_field import CATEGORY, write_light_fields
-    from depthgauge.synth.stereo_scenes import SCENES
+    from depthgauge.synth.sets.light_field import CATEGORY, write_light_fields
+    from depthgauge.synth.sets.stereo_scenes import SCENES
 
     names = tuple(dict.fromkeys(scenes)) or SCENES
     with progress_bar("making light fields") as step:

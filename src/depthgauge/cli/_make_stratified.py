@@ -87,7 +87,7 @@ def command(
       depthgauge make stratified --scene dots --noise 0:0.2:15 --out light-fields
       depthgauge make stratified --stereo --out pairs
     """
-    from depthgauge.synth.stratified import write_pairs, write_scenes
+    from depthgauge.synth.sets.stratified import write_pairs, write_scenes
 
     names = tuple(dict.fromkeys(scenes)) or SCENES
     given = {axis: values for axis, values in axes.items() if values is not None}

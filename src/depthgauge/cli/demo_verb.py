@@ -22,13 +22,13 @@ LIGHT_FIELDS = ("backgammon", "dots", "pyramids", "stripes")
 
 
 def _make_stereo(folder: Path, step: Step) -> None:
-    from depthgauge.synth.stereo_scenes import write_scenes
+    from depthgauge.synth.sets.stereo_scenes import write_scenes
 
     write_scenes(folder, overwrite=True, progress=step)
 
 
 def _make_light_fields(folder: Path, step: Step) -> None:
-    from depthgauge.synth.stratified import write_scenes
+    from depthgauge.synth.sets.stratified import write_scenes
 
     # A quarter of the benchmark's pixels and a third of its views, so that it takes seconds.
     # Dots keep the widths in px that they have at full size, or most would be unseen.

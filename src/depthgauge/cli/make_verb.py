@@ -42,7 +42,7 @@ def stereo_scenes(
       depthgauge make stereo-scenes --out scenes
       depthgauge run stereo-scenes --data scenes -m sgbm -m bm --out runs/scenes
     """
-    from depthgauge.synth.stereo_scenes import SCENES, write_scenes
+    from depthgauge.synth.sets.stereo_scenes import SCENES, write_scenes
 
     with progress_bar("making scenes") as step:
         size_px = (width, height)

@@ -22,7 +22,7 @@ from depthgauge.annotate.records.annotation import (
 )
 from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import LEVELS
-from depthgauge.synth.single_views import make_view
+from depthgauge.synth.sets.single_views import make_view
 
 NAN = float("nan")
 UP = (0.0, 0.0, -1.0)

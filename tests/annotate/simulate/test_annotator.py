@@ -16,7 +16,7 @@ from depthgauge.annotate.simulate.annotator import HUMAN, NONE, AnnotatorNoise, 
 from depthgauge.annotate.simulate.exact_view import view_of_sample
 from depthgauge.errors import BadData, Misuse, WrongShape
 from depthgauge.geometry.polygons import polygon_mask
-from depthgauge.synth.single_views import ExactView, make_view
+from depthgauge.synth.sets.single_views import ExactView, make_view
 from depthgauge.types import Camera, Inputs, Sample, Truth
 
 SIZE = (192, 144)

@@ -20,7 +20,7 @@ from depthgauge.annotate.simulate.oasis_like import (
 )
 from depthgauge.datasets import DATASETS, find_estimate, read_estimate
 from depthgauge.errors import CannotWrite, Misuse
-from depthgauge.synth.single_views import make_view
+from depthgauge.synth.sets.single_views import make_view
 
 SMALL = OasisLike(scenes=2, size_px=(96, 72), annotators=1)
 

@@ -10,7 +10,7 @@ from depthgauge.annotate.reconstruct.reconstruction import Reconstruction
 from depthgauge.errors import WrongShape
 from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.projection import backproject
-from depthgauge.synth.single_views import ExactView
+from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Map
 
 angles_deg = angles_between

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.synth.single_views import ATTACHED
+from depthgauge.synth.sets.single_views import ATTACHED
 from depthgauge.types import Camera, Map
 
 Floats = NDArray[np.float64]

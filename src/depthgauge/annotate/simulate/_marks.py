@@ -20,7 +20,7 @@ from depthgauge.annotate.simulate._depth_steps import ray_slopes
 from depthgauge.annotate.simulate._tilt import Tilt
 from depthgauge.annotate.simulate.noise import AnnotatorNoise
 from depthgauge.annotate.simulate.visible_surfaces import Noticed
-from depthgauge.synth.single_views import ExactView
+from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Mask
 
 Floats = NDArray[np.float64]

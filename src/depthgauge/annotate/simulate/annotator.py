@@ -34,7 +34,7 @@ from depthgauge.annotate.simulate.noise import CAREFUL, HUMAN, LEVELS, NONE, Ann
 from depthgauge.annotate.simulate.visible_surfaces import Noticed, noticed
 from depthgauge.errors import Misuse
 from depthgauge.geometry.polygons import polygon_mask
-from depthgauge.synth.single_views import ExactView
+from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Map, Mask
 
 __all__ = ["CAREFUL", "HUMAN", "LEVELS", "NONE", "AnnotatorNoise", "ExactView", "simulate"]

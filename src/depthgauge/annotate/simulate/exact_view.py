@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from depthgauge.annotate.simulate._depth_steps import estimated_gaps
 from depthgauge.errors import BadData, WrongShape
-from depthgauge.synth.single_views import ExactView, flat_pieces, linked
+from depthgauge.synth.sets.single_views import ExactView, flat_pieces, linked
 from depthgauge.types import Camera, Map, Mask, Sample
 
 __all__ = ["ExactView", "view_of_sample"]

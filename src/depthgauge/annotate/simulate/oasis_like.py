@@ -33,8 +33,8 @@ from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import CAREFUL, HUMAN, AnnotatorNoise
 from depthgauge.datasets import DATASETS, oasis
 from depthgauge.errors import CannotWrite, Misuse
-from depthgauge.synth.single_views import KINDS, ExactView, make_view
-from depthgauge.synth.single_views import REVISION as VIEWS_REVISION
+from depthgauge.synth.sets.single_views import KINDS, ExactView, make_view
+from depthgauge.synth.sets.single_views import REVISION as VIEWS_REVISION
 from depthgauge.types import Estimate, Map, Sample, Truth
 
 DATASET_ID = "oasis-like"

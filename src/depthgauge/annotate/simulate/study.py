@@ -13,7 +13,7 @@ from depthgauge.annotate.records.folders import RECORDS, SUFFIX
 from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import LEVELS
 from depthgauge.errors import CannotWrite
-from depthgauge.synth.single_views import make_view
+from depthgauge.synth.sets.single_views import make_view
 
 
 def write_study(

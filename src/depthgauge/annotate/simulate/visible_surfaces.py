@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.annotate.simulate._depth_steps import estimated_gaps, plane_depth, ray_slopes
-from depthgauge.synth.single_views import SAME_SURFACE_DEG, ExactView
+from depthgauge.synth.sets.single_views import SAME_SURFACE_DEG, ExactView
 from depthgauge.types import Map, Mask
 
 _SIDES = ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :]))

@@ -1,0 +1,1 @@
+"""Objects and rooms, one function each."""

@@ -1,0 +1,1 @@
+"""The scene model: meshes, shapes, materials, lights, cameras and motion."""

@@ -1,0 +1,102 @@
+"""What things are made of: how hard it is for depth (classes 0..3), and how it looks."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.synth.scene import texture as paints
+from depthgauge.synth.scene.frame import Vector
+
+Look = Literal[
+    "diffuse", "glass", "tinted", "frosted", "mirror", "polished", "rough", "brushed", "ceramic"
+]
+_CLASSES: dict[Look, int] = {
+    "diffuse": 0,
+    "brushed": 1,
+    "ceramic": 1,
+    "frosted": 1,
+    "tinted": 2,
+    "rough": 2,
+    "polished": 3,
+    "glass": 3,
+    "mirror": 3,
+}
+TRANSPARENT, MIRROR = 1, 2
+_SURFACES: dict[Look, int] = {
+    "glass": TRANSPARENT,
+    "tinted": TRANSPARENT,
+    "frosted": TRANSPARENT,
+    "mirror": MIRROR,
+    "polished": MIRROR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """One material; what is not diffuse is painted before the patterns are projected."""
+
+    look: Look
+    colour: paints.Colour = (0.6, 0.6, 0.6)
+    """Reflected (or let through) share of red, green and blue."""
+    texture: paints.Paint | None = None
+    """Of diffuse and ceramic things, in place of the colour."""
+    texture_m: float = 0.5
+    """Side of the square that the texture's picture covers; it is repeated."""
+
+    @property
+    def category(self) -> int:
+        """The class 0..3: how regularly it reflects or lets through."""
+        return _CLASSES[self.look]
+
+    @property
+    def surface(self) -> int:
+        """1 transparent, 2 mirror, 0 none of them."""
+        return _SURFACES.get(self.look, 0)
+
+    def picture(self, side_px: int) -> NDArray[np.float32] | None:
+        """The texture as linear light (H, W, 3), 0..1; None where the colour is plain."""
+        return None if self.texture is None else _picture(self, side_px)
+
+
+@functools.lru_cache(maxsize=24)
+def _picture(material: Material, side_px: int) -> NDArray[np.float32]:
+    """Kept: the light of the patterns and the path tracer ask for the same ones."""
+    along = (np.arange(side_px) + 0.5) * (material.texture_m / side_px)
+    u, v = np.meshgrid(along, along)
+    assert material.texture is not None
+    colours = material.texture.colour((u, v, np.zeros_like(u)))
+    picture = np.asarray(np.clip(np.stack(colours, axis=-1), 0.0, 1.0), np.float32)
+    picture.flags.writeable = False
+    return picture
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Square tiles, each of its own shade, with joints."""
+
+    tone: paints.Colour
+    joint: paints.Colour
+    side_m: float = 0.1
+    plain: bool = False
+    repetitive: bool = True
+
+    def colour(self, local: Vector) -> Vector:
+        """Shades differ by up to a tenth; joints are 4 mm wide."""
+        column, row = (np.floor(part / self.side_m) for part in local[:2])
+        aside = [np.abs(part / self.side_m % 1.0 - 0.5) for part in local[:2]]
+        shade = 0.95 + 0.05 * paints.wave(column * 0.618 + row * 0.414)
+        inside = np.clip((0.48 - np.maximum(*aside)) * (self.side_m / 0.001), 0.0, 1.0)
+        red, green, blue = (
+            j + inside * (t * shade - j) for t, j in zip(self.tone, self.joint, strict=True)
+        )
+        return red, green, blue
+
+
+def plain(code: str) -> Material:
+    """A diffuse material of one colour, written as people do."""
+    return Material("diffuse", paints.colour(code))

@@ -1,0 +1,1 @@
+"""One module or folder per kind of data that `depthgauge make` writes."""

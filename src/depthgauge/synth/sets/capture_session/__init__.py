@@ -1,0 +1,14 @@
+"""A trinocular capture session, photographed by a simulated rig: what a real one has, and truth.
+
+The folder has the layout of `depthgauge.sessions`. What is exact and what is approximated is in
+docs/capture-simulator.md.
+"""
+
+from depthgauge.synth.library.rooms import SCENES
+from depthgauge.synth.sets.capture_session._make import (
+    CaptureOptions,
+    MadeSession,
+    write_capture_session,
+)
+
+__all__ = ["SCENES", "CaptureOptions", "MadeSession", "write_capture_session"]

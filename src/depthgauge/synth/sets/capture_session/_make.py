@@ -1,0 +1,240 @@
+"""Writes a whole session; everything that is there already is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from depthgauge import io
+from depthgauge.errors import Misuse
+from depthgauge.io._locks import only_one
+from depthgauge.sessions import Board, Session, write_simulated
+from depthgauge.synth.library.rooms import scene
+from depthgauge.synth.scene.model import Scene, Solid, solid
+from depthgauge.synth.sets.capture_session import _folder, _painted, _rig, _shots
+from depthgauge.synth.sets.capture_session._board import board_picture, board_poses, lens_slopes
+from depthgauge.synth.sets.capture_session._labels import labels, truth
+from depthgauge.synth.sets.capture_session._passive import Studio
+from depthgauge.synth.sets.capture_session._patterns import patterns
+from depthgauge.synth.sets.capture_session._sensor import key
+from depthgauge.types import Camera
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being made, how many pictures are done and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """What is photographed, and how."""
+
+    scene: str = "kitchen"
+    width_px: int = 1168
+    """Of the high-resolution images; the rest follows from it."""
+    patterns: int = 20
+    illuminations: int = 3
+    poses: int = 18
+    """Of the board."""
+    projectors: int = 6
+    seed: int = 0
+    """Of the scene's variations, the rig, the patterns and the noise."""
+    samples: int = 24
+    """Paths a pixel of the passive images."""
+    pattern_side: int = 4
+    """Samples of a pixel along each side, under the patterns."""
+    square_m: float = 0.05
+    """Of the board."""
+    denoise: bool = True
+    """Whether the path tracer's noise is removed from the passive images."""
+    passive: bool = True
+    """Whether passive images are rendered."""
+
+    def __post_init__(self) -> None:
+        limits = {
+            "width_px": (160, 8192),
+            "patterns": (1, 1000),
+            "illuminations": (1, 6),
+            "poses": (1, 200),
+            "projectors": (1, 6),
+            "samples": (1, 65536),
+            "pattern_side": (1, 16),
+        }
+        for name, (low, high) in limits.items():
+            if not low <= getattr(self, name) <= high:
+                raise Misuse(f"{name} lies from {low} to {high}, found {getattr(self, name)}")
+        if self.seed < 0:
+            raise Misuse(f"seed is 0 or more, found {self.seed}")
+
+    def parameters(self) -> dict[str, Any]:
+        """What all pictures depend on; a folder holds pictures of one set only."""
+        only_passive = ("passive", "samples", "denoise", "illuminations")
+        return {name: value for name, value in asdict(self).items() if name not in only_passive}
+
+    def passive_parameters(self) -> dict[str, Any] | None:
+        """What passive images depend on besides; None where there are none."""
+        return {"samples": self.samples, "denoise": self.denoise} if self.passive else None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSession:
+    """A session that is complete."""
+
+    session: Session
+    size_px: Mapping[str, tuple[int, int]]
+    """Of each camera's pictures."""
+    warnings: tuple[str, ...] = ()
+    """One sentence each."""
+
+
+def write_capture_session(
+    out: Path | str,
+    options: CaptureOptions | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> MadeSession:
+    """Photographs a scene with a simulated trinocular rig.
+
+    Pictures that are there already are kept, so a session that was stopped goes on where it was.
+
+    Args:
+        out: The session's folder.
+        options: What is photographed, and how.
+        overwrite: Replaces a simulated session of other options.
+        progress: Told of every picture.
+
+    Raises:
+        CannotWrite: The folder holds something else.
+        MissingExtra: Embree, or for passive images Mitsuba, is not installed.
+    """
+    options = options or CaptureOptions()
+    out = Path(out)
+    _folder.need_folder(out)
+    busy = f"{out}: another process is making this session; wait for it or write elsewhere."
+    with only_one(out / _folder.LOCK, busy):
+        return _write(out, options, overwrite, _Count(options, progress))
+
+
+class _Count:
+    """How many pictures are done."""
+
+    def __init__(self, options: CaptureOptions, progress: Progress | None) -> None:
+        passive = 3 * options.illuminations if options.passive else 0
+        self.all = 3 * options.poses + 2 * options.patterns + passive
+        self.done = 0.0
+        self._progress = progress
+
+    def add(self, what: str, count: float = 1.0) -> None:
+        """Some more are done."""
+        self.done += count
+        if self._progress is not None:
+            self._progress(what, min(int(self.done + 1e-6), self.all), self.all)
+
+
+def _write(out: Path, options: CaptureOptions, overwrite: bool, count: _Count) -> MadeSession:
+    room = scene(options.scene, options.seed)
+    board = Board(square_m=options.square_m)
+    name = f"{options.scene}-{options.seed}"
+    known = (options.parameters(), options.passive_parameters())
+    session = _folder.prepare(out, name, board, *known, overwrite=overwrite)
+    cameras = _rig.cameras(options.width_px, room, options.seed)
+    sizes = {camera: cameras[camera].size_px for camera in cameras}
+    if all((out / file).is_file() for file in _expected(options)):
+        count.add("nothing is missing", count.all)
+        return MadeSession(_folder.note(session, complete=True), sizes)
+    body = solid(room.things, _rig.texture_px(options.width_px))
+    projectors = _rig.projectors(options.projectors, options.width_px, room, options.seed)
+    write_simulated(session.truth_folder, truth(body, cameras, projectors))
+    _write_labels(out, body, cameras["L"])
+    _write_boards(session, cameras, options, count)
+    _write_patterns(out, options, body, cameras, projectors, count)
+    warnings = _write_passive(out, options, room, body, cameras, count)
+    session = _folder.note(session, complete=True)
+    return MadeSession(session, sizes, warnings)
+
+
+def _expected(options: CaptureOptions) -> list[str]:
+    """The files of a complete session."""
+    files = ["truth/cameras.json", "truth/mesh.npz", "labels/materials.png", "labels/surfaces.png"]
+    files += [f"calibration/{c}/{k:02d}.png" for c in "LCR" for k in range(options.poses)]
+    files += [f"pattern/{c}/{k:03d}.png" for c in "LR" for k in range(options.patterns)]
+    illuminations = range(options.illuminations if options.passive else 0)
+    return [*files, *(f"passive/{c}/im{k}.png" for c in "LCR" for k in illuminations)]
+
+
+def _write_labels(out: Path, body: Solid, left: Camera) -> None:
+    folder = out / "labels"
+    folder.mkdir(exist_ok=True)
+    if all((folder / f"{name}.png").is_file() for name in ("materials", "surfaces")):
+        return
+    for name, values in labels(body, left).items():
+        io.write_image(folder / f"{name}.png", values)
+
+
+def _write_boards(
+    session: Session, cameras: Mapping[str, Camera], options: CaptureOptions, count: _Count
+) -> None:
+    board = session.board
+    poses = board_poses(board, cameras, options.poses, options.seed)
+    for name, camera in cameras.items():
+        files = [session.folder / "calibration" / name / f"{k:02d}.png" for k in range(len(poses))]
+        missing = [number for number, file in enumerate(files) if not file.is_file()]
+        count.add(f"board in {name}", len(poses) - len(missing))
+        if not missing:
+            continue
+        slopes = lens_slopes(camera)
+        for number in missing:
+            noise = key(options.seed, "board", name, number)
+            picture = board_picture(board, poses[number], camera, slopes, noise)
+            _folder.write_picture(files[number], picture)
+            count.add(f"board {number} in {name}")
+
+
+def _write_patterns(
+    out: Path,
+    options: CaptureOptions,
+    body: Solid,
+    cameras: Mapping[str, Camera],
+    projectors: Mapping[str, Camera],
+    count: _Count,
+) -> None:
+    if all((out / file).is_file() for file in _expected(options) if file.startswith("pattern/")):
+        count.add("patterns", 2 * options.patterns)
+        return
+    shown = patterns(options.seed, options.patterns, len(projectors), options.width_px)
+    lighting = _painted.exposed(_painted.Lighting(body, projectors, shown), cameras["L"])
+    for name in _shots.GAINS:
+        before = count.done
+
+        def done(share: float, start: float = before, name: str = name) -> None:
+            count.add(f"patterns in {name}", start + share * options.patterns - count.done)
+
+        _shots.write_patterns(
+            out,
+            name,
+            cameras[name],
+            lighting,
+            seed=options.seed,
+            side=options.pattern_side,
+            done=done,
+        )
+        done(1.0)
+
+
+def _write_passive(
+    out: Path,
+    options: CaptureOptions,
+    room: Scene,
+    body: Solid,
+    cameras: Mapping[str, Camera],
+    count: _Count,
+) -> tuple[str, ...]:
+    """Writes the passive images; sentences on what was not as it should be."""
+    if not options.passive:
+        return ()
+    samples, denoise, seed = options.samples, options.denoise, options.seed
+    studio = Studio(room, body, cameras, samples=samples, denoise=denoise, seed=seed)
+    for illumination in range(options.illuminations):
+        studio.photograph(out, illumination, count.add)
+    return studio.warnings

@@ -1,0 +1,66 @@
+"""From light to the bytes of a photograph: a pixel's footprint, noise, the curve."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+WELL = 9000.0
+"""Electrons of a full pixel: its root is the best ratio of signal to noise."""
+READ = 0.0025
+"""Read noise as a share of a full pixel."""
+REACH_PX = 0.8
+"""A pixel's response is a tent that ends this far from its centre (lens and pixel together)."""
+
+
+def footprint(side: int) -> NDArray[np.float64]:
+    """Offsets (side * side, 2) of a pixel's samples from its centre, all of equal weight.
+
+    They lie in a grid of equal shares of the tent, within their cells so that no two have the same
+    x or the same y: an edge along a row or column is then as finely resolved as any other.
+
+    >>> footprint(2)[:, 0].round(3).tolist()
+    [-0.4, 0.107, -0.107, 0.4]
+    """
+    row, column = np.divmod(np.arange(side * side), side)
+    share = [(a + (b + 0.5) / side) / side for a, b in ((column, row), (row, column))]
+    return np.stack([_tent(part) for part in share], axis=-1)
+
+
+def _tent(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where a share of the tent lies left of."""
+    near = REACH_PX * (np.sqrt(2.0 * np.minimum(share, 1.0 - share)) - 1.0)
+    return np.where(share < 0.5, near, -near)
+
+
+def key(*words: object) -> int:
+    """A number for the noise of one picture."""
+    return zlib.crc32(repr(words).encode()) & 0x7FFFFFFF
+
+
+def developed(light: NDArray[np.float32], noise_key: int, first: int = 0) -> NDArray[np.uint8]:
+    """Linear light (N, 3), 1 for a full pixel, as 8 bits with noise and sRGB's curve.
+
+    Args:
+        light: Of pixels in reading order.
+        noise_key: One for each picture.
+        first: How many pixels of the picture came before.
+    """
+    from depthgauge.synth.sets.capture_session._light_kernels import develop
+
+    out = np.zeros(light.shape, np.uint8)
+    develop(np.ascontiguousarray(light), noise_key, first, WELL, READ, out)
+    return out
+
+
+def linear(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The light that 8 bits stand for.
+
+    >>> linear(np.array([0, 255], np.uint8)).tolist()
+    [0.0, 1.0]
+    """
+    value = np.asarray(picture, np.float32) / 255.0
+    curve = ((value + 0.055) / 1.055) ** np.float32(2.4)
+    return np.where(value <= 0.04045, value / 12.92, curve).astype(np.float32)

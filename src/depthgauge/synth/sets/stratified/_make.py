@@ -1,0 +1,184 @@
+"""Making and writing scenes: the functions that `depthgauge.synth.sets.stratified` offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from depthgauge.errors import Misuse
+from depthgauge.synth.sets.stratified._axis import Axis
+from depthgauge.synth.sets.stratified._light_field import LightField
+from depthgauge.synth.sets.stratified._pair import STEPS, pair
+from depthgauge.synth.sets.stratified._scene import REVISION
+from depthgauge.synth.sets.stratified._scene_list import SCENES, TYPES, axes_of, scene
+from depthgauge.types import Sample
+
+SIZE_PX, VIEWS, SCALE = 512, 9, 10
+"""Those of the 4D light-field benchmark."""
+PAIRS_ID = "stratified-pairs"
+_SIZES, _VIEWS, _SCALES = (64, 4096), (1, 17), (1, 16)
+Progress = Callable[[str, int, int], None]
+
+
+def make_scene(
+    name: str,
+    *,
+    size_px: int = SIZE_PX,
+    views: int = VIEWS,
+    scale: int = SCALE,
+    seed: int = 0,
+    **axes: Axis | str | Sequence[float],
+) -> Sample:
+    """A scene as a light field; each part of it is made when it is first asked for.
+
+    Inputs are `views`, `centre_image`, `disparity_range`, `rig` and `parameters`. The truth has
+    `disparity`, `depth` and the scene's masks and numbered regions at the size of the views, and
+    all of them again, their names beginning with `high_`, `scale` times as large. A pixel's
+    disparity and depth are upper medians of those of its scale x scale parts, each on its own.
+
+    Args:
+        name: One of `SCENES`.
+        size_px: Width and height of the views. The scene is the same at every size, and so are its
+            disparities in pixels: smaller images have a longer baseline.
+        views: Along a side of the camera grid, an odd number.
+        scale: How many times as large the truth of the high resolution is.
+        seed: Of textures and noise; the truth is always the same.
+        axes: The scene's own, `noise="0:0.2:15"` or `noise=Axis(0, 0.2, 15)`.
+
+    Raises:
+        UnknownName: There is no such scene.
+        Misuse: It has no such axis, or a number is out of its limits.
+    """
+    _check(size_px, views, scale, seed)
+    return LightField(scene(name, axes), size_px, views, scale, seed).sample()
+
+
+def make_pair(
+    name: str, *, size_px: int = SIZE_PX, seed: int = 0, **axes: Axis | str | Sequence[float]
+) -> Sample:
+    """A scene as a rectified stereo pair.
+
+    Inputs are `left_image`, `right_image`, `disparity_range` and `rig`. The truth has `disparity`,
+    `right_disparity` and `depth` of the rays through pixel centres, `visible_mask`, and the scene's
+    masks and numbered regions. The left image is the light field's centre view; the right one is
+    eight baselines away, and shifted so that disparities begin near 0.
+
+    Args:
+        name: One of `SCENES`.
+        size_px: Width and height.
+        seed: Of textures and noise; the truth is always the same.
+        axes: The scene's own.
+
+    Raises:
+        UnknownName: There is no such scene.
+        Misuse: It has no such axis, or a number is out of its limits.
+    """
+    _check(size_px, 1, 1, seed)
+    return pair(scene(name, axes), size_px, seed)
+
+
+def write_scenes(
+    root: Path,
+    *,
+    names: Sequence[str] = SCENES,
+    size_px: int = SIZE_PX,
+    views: int = VIEWS,
+    scale: int = SCALE,
+    seed: int = 0,
+    axes: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Writes light fields in the benchmark's layout, `<root>/stratified/dots/` and so on.
+
+    Our own scenes, which the benchmark does not have, go to `<root>/other/`.
+
+    Args:
+        root: The folder; made where it is not there.
+        names: Of the scenes.
+        size_px: Width and height of the views.
+        views: Along a side of the camera grid.
+        scale: How many times as large the truth of the high resolution is.
+        seed: Of textures and noise.
+        axes: By name; each is for those of the scenes that have it.
+        progress: Called with a scene's name, how many are done and how many there are, before each.
+        overwrite: Replaces scenes that are there already.
+    """
+    from depthgauge.datasets import DATASETS
+
+    _check(size_px, views, scale, seed)
+    made = _scenes(names, axes or {})
+    samples = (LightField(one, size_px, views, scale, seed).sample() for one in made)
+    DATASETS["hci4d"].write(root, _told(samples, names, progress), overwrite=overwrite)
+
+
+def write_pairs(
+    root: Path,
+    *,
+    names: Sequence[str] = SCENES,
+    size_px: int = SIZE_PX,
+    seed: int = 0,
+    axes: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Writes stereo pairs as a `depthgauge` dataset folder; see `write_scenes`."""
+    from depthgauge.datasets import DATASETS
+
+    _check(size_px, 1, 1, seed)
+    made = _scenes(names, axes or {})
+    samples = (pair(one, size_px, seed) for one in made)
+    DATASETS["depthgauge"].write(
+        root,
+        _told(samples, names, progress),
+        id=PAIRS_ID,
+        title="Stratified scenes as stereo pairs",
+        licence="CC0-1.0",
+        made_by={
+            "program": "depthgauge.synth.stratified",
+            "revision": REVISION,
+            "size_px": size_px,
+            "steps": STEPS,
+            "seed": seed,
+            "axes": {axis: str(Axis.of(values)) for axis, values in (axes or {}).items()},
+        },
+        overwrite=overwrite,
+    )
+
+
+def _scenes(names: Sequence[str], axes: Mapping[str, Any]) -> list[Any]:
+    """The scenes with those axes that they have; every axis must be one of some scene."""
+    made = []
+    for name in names:
+        known = axes_of(name)
+        made.append(scene(name, {axis: axes[axis] for axis in axes if axis in known}))
+    for axis in axes:
+        if not any(axis in axes_of(name) for name in names):
+            owners = [name for name in TYPES if axis in axes_of(name)]
+            where = f"it is one of '{owners[0]}'" if owners else "there is none of that name"
+            raise Misuse(f"'{axis}' is no axis of {', '.join(names)}: {where}.")
+    return made
+
+
+def _told(
+    samples: Iterator[Sample], names: Sequence[str], progress: Progress | None
+) -> Iterator[Sample]:
+    for done, name in enumerate(names):
+        if progress is not None:
+            progress(name, done, len(names))
+        yield next(samples)
+
+
+def _check(size_px: int, views: int, scale: int, seed: int) -> None:
+    for what, number, (low, high) in (
+        ("a size", size_px, _SIZES),
+        ("the views along a side", views, _VIEWS),
+        ("a scale", scale, _SCALES),
+    ):
+        if not low <= number <= high:
+            raise Misuse(f"stratified scenes need {what} from {low} to {high}; found {number}")
+    if views % 2 == 0:
+        raise Misuse(f"a camera grid with a centre has an odd number of views; found {views}")
+    if seed < 0:
+        raise Misuse(f"a seed is a number from 0 on; found {seed}")
