@@ -25,7 +25,11 @@ from rich.table import Table
 from depthgauge.annotate.reconstruct._links import depth_links
 from depthgauge.annotate.reconstruct.dense_normals import known_normals, normal_system
 from depthgauge.annotate.reconstruct.hand_normals import hand_normals
-from depthgauge.annotate.reconstruct.reconstruction import Kept, camera_of, reconstruct
+from depthgauge.annotate.reconstruct.reconstruction import (
+    ReconstructionCache,
+    camera_of,
+    reconstruct,
+)
 from depthgauge.annotate.reconstruct.segmentation import segment
 from depthgauge.annotate.records.annotation import (
     Annotation,
@@ -126,13 +130,13 @@ def lu_seconds(annotation: Annotation) -> float:
 def previews(annotation: Annotation) -> tuple[float, float]:
     """The first preview, and the next after one normal was turned."""
     first = timed(lambda: reconstruct(annotation, max_side_px=PREVIEW_PX))[0]
-    kept = Kept()
-    reconstruct(annotation, max_side_px=PREVIEW_PX, kept=kept)
+    cache = ReconstructionCache()
+    reconstruct(annotation, max_side_px=PREVIEW_PX, cache=cache)
     again = math.inf
     for step in range(1, 6):
         changed = turned(annotation, step)
         start = time.perf_counter()
-        reconstruct(changed, max_side_px=PREVIEW_PX, kept=kept)
+        reconstruct(changed, max_side_px=PREVIEW_PX, cache=cache)
         again = min(again, time.perf_counter() - start)
     return first, again
 

@@ -13,7 +13,7 @@ import depthgauge
 
 SOURCE = Path(depthgauge.__file__).parent
 FLOORS = [
-    ["errors", "_compiled", "_canonical"],
+    ["errors", "_compiled", "_canonical", "_shorten"],
     ["units"],
     ["_registry"],
     ["types"],

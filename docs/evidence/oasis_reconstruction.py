@@ -63,7 +63,6 @@ _ANNOTATE = (
     *(
         f"reconstruct/{name}"
         for name in (
-            "_contradictions",
             "_depth_pairs",
             "_gaps",
             "_lines",
@@ -88,7 +87,6 @@ _ANNOTATE = (
             "_depth_steps",
             "_marks",
             "_polylines",
-            "_regions",
             "_tilt",
             "_trace",
             "annotator",

@@ -163,7 +163,7 @@ def test_a_turn_that_is_no_nearer_than_the_persons_own_shape_is_none(distance, g
 
     depth, _, _ = planes()
     bent = person(depth=depth + np.linspace(0, 0.5, depth.shape[1]))
-    found = compare("x", bent, sensor(), leaning=Turned())
+    found = compare("x", bent, sensor(), turnable=Turned())
     assert 1e-6 < found.edist_surfaces < 9
     expected = (distance, 7.0) if gained else (found.edist_surfaces, 0.0)
     assert (found.edist_rotated, found.rotation_deg) == pytest.approx(expected)

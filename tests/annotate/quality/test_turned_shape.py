@@ -5,7 +5,7 @@ import pytest
 
 from depthgauge.annotate.quality.clouds import edist
 from depthgauge.annotate.quality.rotation import rotate_normals
-from depthgauge.annotate.quality.turned_shape import Leaning, TurnedShape
+from depthgauge.annotate.quality.turned_shape import TurnableSurfaces, TurnedShape
 from depthgauge.annotate.quality.witnesses import Witness
 from depthgauge.types import Camera
 
@@ -47,12 +47,12 @@ def test_turning_is_turning_the_normals():
 @pytest.mark.parametrize("lean", [(6.0, -7.0, 4.0), (-12.0, 3.0, 0.0)])
 def test_a_lean_is_found_and_undone(lean):
     depth, normals, labels = planes()
-    _, leaning, _ = planes(lean)
-    person_depth = TurnedShape(leaning, labels, CAMERA).depth()
-    person = Witness("p", "human", person_depth, leaning, CAMERA, labels, labels > 0)
+    _, turnable, _ = planes(lean)
+    person_depth = TurnedShape(turnable, labels, CAMERA).depth()
+    person = Witness("p", "human", person_depth, turnable, CAMERA, labels, labels > 0)
     sensor = Witness("s", "sensor", depth, normals, CAMERA)
     before = edist(person_depth, CAMERA, depth, CAMERA, surfaces=labels)
-    after, turn = Leaning(person).edist_after_turning(sensor)
+    after, turn = TurnableSurfaces(person).edist_after_turning(sensor)
     assert after < 0.02 * before
     assert turn.vector_deg == pytest.approx([-v for v in lean], abs=0.6)
 
@@ -60,7 +60,7 @@ def test_a_lean_is_found_and_undone(lean):
 def test_who_does_not_lean_is_not_turned():
     depth, normals, labels = planes()
     person = Witness("p", "human", depth, normals, CAMERA, labels)
-    after, turn = Leaning(person).edist_after_turning(
+    after, turn = TurnableSurfaces(person).edist_after_turning(
         Witness("s", "sensor", depth, normals, CAMERA)
     )
     assert turn.angle_deg == 0

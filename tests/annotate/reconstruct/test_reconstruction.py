@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 from tests.annotate.drawn import annotation, ball_before_wall, ring
 
 from depthgauge.annotate.reconstruct.meshes import mesh_of
-from depthgauge.annotate.reconstruct.reconstruction import Kept, camera_of, reconstruct
+from depthgauge.annotate.reconstruct.reconstruction import (
+    ReconstructionCache,
+    camera_of,
+    reconstruct,
+)
 from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
@@ -172,8 +176,8 @@ def test_what_is_kept_changes_nothing_but_the_time(monkeypatch):
     systems = []
     build = module.normal_system
     monkeypatch.setattr(module, "normal_system", lambda *a: systems.append(1) or build(*a))
-    kept, first = Kept(), ball_before_wall()
-    reconstruct(first, kept=kept, tolerance=1e-8)
+    cache, first = ReconstructionCache(), ball_before_wall()
+    reconstruct(first, cache=cache, tolerance=1e-8)
     turned = replace(
         first,
         normals={
@@ -181,17 +185,17 @@ def test_what_is_kept_changes_nothing_but_the_time(monkeypatch):
             "front": NormalMark((59.5, 59.5), (0.2, 0.1, -1)),
         },
     )
-    again = reconstruct(turned, kept=kept, tolerance=1e-8)
+    again = reconstruct(turned, cache=cache, tolerance=1e-8)
     assert (len(calls), len(systems)) == (1, 1)
     fresh = reconstruct(turned, tolerance=1e-8)
     np.testing.assert_allclose(again.depth, fresh.depth, rtol=1e-5)
     np.testing.assert_allclose(again.normals, fresh.normals, atol=1e-5)
     more = replace(turned, normals={**turned.normals, "side": NormalMark((50, 60), (-0.3, 0, -1))})
-    kept_more, fresh_more = reconstruct(more, kept=kept), reconstruct(more)
+    kept_more, fresh_more = reconstruct(more, cache=cache), reconstruct(more)
     np.testing.assert_allclose(kept_more.depth, fresh_more.depth, rtol=1e-3)
     moved = replace(more, strokes={"ball": Stroke("occlusion", ring(62, 60, 30), "right", True)})
     np.testing.assert_allclose(
-        reconstruct(moved, kept=kept).depth, reconstruct(moved).depth, rtol=1e-3
+        reconstruct(moved, cache=cache).depth, reconstruct(moved).depth, rtol=1e-3
     )
 
 

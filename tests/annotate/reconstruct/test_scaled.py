@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.annotate.drawn import ball_before_wall
 
-from depthgauge.annotate.reconstruct._scaled import scaled
+from depthgauge.annotate.reconstruct.reconstruction import scaled
 from depthgauge.errors import Misuse
 
 

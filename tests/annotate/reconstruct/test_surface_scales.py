@@ -8,9 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.annotate.drawn import segmentation
 
-from depthgauge.annotate.reconstruct._contradictions import Edge, contradiction
 from depthgauge.annotate.reconstruct._depth_pairs import binding, groups_of, order_pairs
-from depthgauge.annotate.reconstruct.surface_scales import ScaleOptions, surface_scales
+from depthgauge.annotate.reconstruct.surface_scales import (
+    Edge,
+    ScaleOptions,
+    contradiction,
+    surface_scales,
+)
 from depthgauge.errors import Misuse
 
 LEFT, RIGHT = (-1.0, 0.0), (1.0, 0.0)

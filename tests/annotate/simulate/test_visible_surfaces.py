@@ -7,7 +7,7 @@ import pytest
 
 from depthgauge.annotate.simulate._depth_steps import estimated_gaps, plane_depth
 from depthgauge.annotate.simulate.exact_view import view_of_sample
-from depthgauge.annotate.simulate.visible_surfaces import noticed
+from depthgauge.annotate.simulate.visible_surfaces import visible_surfaces
 from depthgauge.types import Camera, Inputs, Sample, Truth
 
 SHAPE = (40, 60)
@@ -33,7 +33,7 @@ def test_a_post_before_a_wall_is_overlooked_and_the_wall_is_whole():
     labels[:, 30:] = 2
     labels[:, 29:31] = 3
     depth = np.where(labels == 3, 1.0, 2.0)
-    seen = noticed(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
+    seen = visible_surfaces(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
     assert len(np.unique(seen.labels)) == 1
     assert np.allclose(seen.depth, 2.0)
     assert not seen.own[:, 29:31].any()
@@ -44,7 +44,7 @@ def test_two_walls_stay_two_when_what_is_between_is_overlooked():
     labels[:, 30:] = 2
     labels[:, 29:31] = 3
     depth = np.choose(labels, [0.0, 2.0, 3.0, 1.0])
-    seen = noticed(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
+    seen = visible_surfaces(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
     assert len(np.unique(seen.labels)) == 2
     border = seen.labels[:, 1:] != seen.labels[:, :-1]
     assert np.allclose(seen.gap_right[border], 1.0)
@@ -54,7 +54,7 @@ def test_nothing_is_overlooked_where_all_is_large():
     labels = np.ones(SHAPE, int)
     labels[:, 30:] = 2
     full = view(labels, np.where(labels == 1, 2.0, 3.0))
-    seen = noticed(full, everywhere(), smallest_px=40, thinnest_px=4.0)
+    seen = visible_surfaces(full, everywhere(), smallest_px=40, thinnest_px=4.0)
     assert np.array_equal(seen.labels, full.smooth_labels)
     assert seen.own.all()
 
@@ -62,7 +62,7 @@ def test_nothing_is_overlooked_where_all_is_large():
 def test_a_picture_of_small_things_only_keeps_them():
     labels = np.arange(SHAPE[0] * SHAPE[1]).reshape(SHAPE) // 10 + 1
     full = view(labels)
-    seen = noticed(full, everywhere(), smallest_px=40, thinnest_px=4.0)
+    seen = visible_surfaces(full, everywhere(), smallest_px=40, thinnest_px=4.0)
     assert np.array_equal(seen.labels, full.smooth_labels)
 
 
@@ -99,7 +99,7 @@ def test_a_sliver_goes_to_what_it_is_attached_to_and_the_outline_in_front_stays(
     labels[:, 30:] = 2
     labels[:, 28:30] = 3  # beside the front, attached to what is behind
     depth = np.where(labels == 1, 1.0, 2.0)
-    seen = noticed(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
+    seen = visible_surfaces(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
     assert np.array_equal(seen.labels == seen.labels[0, 0], labels == 1)
 
 
@@ -108,5 +108,5 @@ def test_a_sliver_between_two_depths_goes_to_what_is_behind():
     labels[:, 30:] = 2
     labels[:, 28:30] = 3
     depth = np.choose(labels, [0.0, 1.0, 3.0, 2.0])
-    seen = noticed(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
+    seen = visible_surfaces(view(labels, depth), everywhere(), smallest_px=40, thinnest_px=4.0)
     assert np.array_equal(seen.labels == seen.labels[0, 0], labels == 1)

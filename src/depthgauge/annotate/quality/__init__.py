@@ -1,1 +1,1 @@
-"""How good annotations are: problems to fix, agreement of people, statistics."""
+"""How good annotations are: problems to fix, agreement between people, statistics."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from depthgauge.annotate.quality.clouds import cloud_distances, fit_cloud, mean_distance
-from depthgauge.annotate.quality.turned_shape import Leaning
+from depthgauge.annotate.quality.turned_shape import TurnableSurfaces
 from depthgauge.annotate.quality.witnesses import Witness, of_size
 from depthgauge.errors import BadData
 from depthgauge.geometry.angles import angles_between
@@ -176,7 +176,7 @@ def compare(
     fixed: Witness,
     *,
     sensor: Witness | None = None,
-    leaning: Leaning | None = None,
+    turnable: TurnableSurfaces | None = None,
     seed: int = 0,
 ) -> PairRow:
     """One row: how far the moving witness is from the fixed one, all of one size.
@@ -186,7 +186,7 @@ def compare(
         moving: Who is aligned.
         fixed: Who is right.
         sensor: Whose metres are used.
-        leaning: The moving person ready to be turned; None: no rotation is searched.
+        turnable: The moving person ready to be turned; None: no rotation is searched.
         seed: Of the pairs of points.
     """
     clouds = backproject(moving.depth, moving.camera), backproject(fixed.depth, fixed.camera)
@@ -195,8 +195,8 @@ def compare(
     regions = _shapes(moving, fixed)
     nearest = mean_distance(apart)
     turned, angle = math.nan, math.nan
-    if leaning is not None:
-        found, turn = leaning.edist_after_turning(fixed)
+    if turnable is not None:
+        found, turn = turnable.edist_after_turning(fixed)
         # The surfaces are integrated anew to be turned, without the person's folds: where that
         # is no nearer than what the person made, the person's own reconstruction stays.
         gained = turn.angle_deg > 0 and found * unit < nearest
@@ -265,10 +265,12 @@ def _rows(
     pairs = list(permutations(people, 2))
     if sensor is not None:
         pairs += [(witness, sensor) for witness in others]
-    turning = {id(person): Leaning(person) for person in people} if rotate and pairs else {}
+    turning = (
+        {id(person): TurnableSurfaces(person) for person in people} if rotate and pairs else {}
+    )
     for moving, fixed in pairs:
-        leaning = turning.get(id(moving))
-        yield compare(sample, moving, fixed, sensor=sensor, leaning=leaning, seed=seed)
+        turnable = turning.get(id(moving))
+        yield compare(sample, moving, fixed, sensor=sensor, turnable=turnable, seed=seed)
 
 
 def _unit(fixed: Witness, cloud: Map, sensor: Witness | None) -> float:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from depthgauge._shorten import few_of_each_kind
 from depthgauge.annotate.quality.problems import problems_of
 from depthgauge.annotate.reconstruct.hand_normals import hand_normals, viewing_ray
-from depthgauge.annotate.reconstruct.notes import few
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.relations import faces_away
 from depthgauge.annotate.records.annotation import Annotation, NormalMark
@@ -64,7 +64,7 @@ def _problems(path: Path) -> list[str]:
     if made.violated:
         strokes = ", ".join(made.violated)
         problems.append(f"The depth orders of strokes {strokes} do not hold; check their sides.")
-    return list(few(problems))
+    return list(few_of_each_kind(problems))
 
 
 def _of_edges(annotation: Annotation, made: Reconstruction) -> Iterator[str]:

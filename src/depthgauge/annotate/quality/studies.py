@@ -18,7 +18,7 @@ from depthgauge import io
 from depthgauge.annotate.quality.witnesses import Witness, human, measured
 from depthgauge.annotate.reconstruct.reconstruction import camera_of
 from depthgauge.annotate.records.annotation import Annotation
-from depthgauge.annotate.records.folders import Recorded, read_all
+from depthgauge.annotate.records.folders import RecordFile, read_all
 from depthgauge.datasets import DATASETS, find_estimate, read_estimate
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.geometry.intrinsics import scale_camera
@@ -63,7 +63,7 @@ class Study:
             if not folder.is_dir():
                 raise BadData(f"{folder}: there is no such folder of estimates of '{name}'.")
         self._methods, self._side_px, self._notes = methods or {}, max_side_px, notes
-        self._records: dict[str, list[Recorded]] = {}
+        self._records: dict[str, list[RecordFile]] = {}
         for recorded in read_all([root], notes=notes):
             self._records.setdefault(recorded.annotation.picture.id, []).append(recorded)
 
@@ -77,7 +77,7 @@ class Study:
             except DepthgaugeError as error:
                 self._notes(f"{picture}: left out: {error}")
 
-    def _witnesses(self, picture: str, people: list[Recorded]) -> list[Witness]:
+    def _witnesses(self, picture: str, people: list[RecordFile]) -> list[Witness]:
         if ".." in Path(picture).parts or Path(picture).is_absolute():
             raise BadData("the picture's name would lead out of the folder; rename it.")
         found = _people(people, self._side_px)
@@ -90,7 +90,7 @@ class Study:
         return found
 
 
-def _people(people: list[Recorded], max_side_px: int | None) -> list[Witness]:
+def _people(people: list[RecordFile], max_side_px: int | None) -> list[Witness]:
     return [
         replace(human(recorded.annotation, max_side_px=max_side_px), who=recorded.who)
         for recorded in people

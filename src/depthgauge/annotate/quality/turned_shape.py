@@ -68,7 +68,7 @@ class TurnedShape:
         return np.exp(centred(found.values[..., 0], self._parts)).astype(np.float32)
 
 
-class Leaning:
+class TurnableSurfaces:
     """A person's surfaces, ready to be turned and compared with anybody else's.
 
     Made once a person: the equations, of a small and of the whole picture, are kept.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
-Held = tuple[int, tuple[float, float, float]]
+RayConstraint = tuple[int, tuple[float, float, float]]
 """Which direction must be orthogonal to which given one."""
 
 EXACT = 1e-13
@@ -22,7 +22,10 @@ _STARTS, _SMALL = 4, 8
 
 
 def nearest_orthogonal(
-    wanted: Array, pairs: Sequence[Pair], held: Sequence[Held], starts: Sequence[Array] = ()
+    wanted: Array,
+    pairs: Sequence[Pair],
+    held: Sequence[RayConstraint],
+    starts: Sequence[Array] = (),
 ) -> Array | None:
     """Unit vectors q, orthogonal for each pair, with the greatest sum of dot products to `wanted`.
 
@@ -67,12 +70,12 @@ def frame_from_colours(wanted: Array, colours: Sequence[int]) -> Array:
     return placed
 
 
-def is_exact(q: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> bool:
+def is_exact(q: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint]) -> bool:
     """Whether all that must hold does."""
     return bool(np.abs(_constraints(q, pairs, held)[0]).max(initial=0.0) < EXACT)
 
 
-def satisfied(start: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> Array | None:
+def satisfied(start: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint]) -> Array | None:
     """A set in which all holds, near the start; None where Gauss-Newton finds none."""
     from scipy.linalg import lstsq
 
@@ -87,7 +90,7 @@ def satisfied(start: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> Arra
 
 
 def _climbed(
-    wanted: Array, pairs: Sequence[Pair], held: Sequence[Held], start: Array
+    wanted: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint], start: Array
 ) -> Array | None:
     q = satisfied(start, pairs, held)
     if q is None:
@@ -101,7 +104,9 @@ def _climbed(
     return q
 
 
-def _step(wanted: Array, pairs: Sequence[Pair], held: Sequence[Held], q: Array) -> Array | None:
+def _step(
+    wanted: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint], q: Array
+) -> Array | None:
     """One Newton step within the constraints, shortened until it gains; None at the top."""
     _, slopes = _constraints(q, pairs, held)
     free, factors = _freedom(slopes, wanted.ravel())
@@ -156,7 +161,9 @@ def _curvature(factors: Array, count: int, pairs: Sequence[Pair]) -> Array:
     return matrix
 
 
-def _constraints(q: Array, pairs: Sequence[Pair], held: Sequence[Held]) -> tuple[Array, Array]:
+def _constraints(
+    q: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint]
+) -> tuple[Array, Array]:
     """Values that must be 0 (lengths, dot products) and their derivatives."""
     count = len(q)
     values = np.zeros(count + len(pairs) + len(held))

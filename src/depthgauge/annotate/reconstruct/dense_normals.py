@@ -34,7 +34,7 @@ class DenseNormals:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownNormals:
     """Where normals are known on curved surfaces, and which surfaces they are spread on."""
 
     normals: Array
@@ -50,7 +50,7 @@ class Known:
     """Curved surfaces of which nothing is known."""
 
 
-def known_normals(hand: HandNormals, segmentation: Segmentation) -> Known:
+def known_normals(hand: HandNormals, segmentation: Segmentation) -> KnownNormals:
     """What eq. (2) fixes: by hand, and along smooth occlusions.
 
     There the surface turns away from the viewer: its normal is orthogonal to the line, parallel to
@@ -70,7 +70,7 @@ def known_normals(hand: HandNormals, segmentation: Segmentation) -> Known:
     for place in hand.points:
         has_hand[smooth[place]] = True
     solved = curved & has_any
-    return Known(
+    return KnownNormals(
         normals,
         where,
         solved[smooth],
@@ -80,7 +80,7 @@ def known_normals(hand: HandNormals, segmentation: Segmentation) -> Known:
     )
 
 
-def normal_system(known: Known, segmentation: Segmentation) -> LinkSystem:
+def normal_system(known: KnownNormals, segmentation: Segmentation) -> LinkSystem:
     """The smoothness term of eq. (1) on the curved surfaces; planes need none."""
     right, down = normal_links(segmentation)
     return LinkSystem(right * known.solved, down * known.solved, known.where)
@@ -89,7 +89,7 @@ def normal_system(known: Known, segmentation: Segmentation) -> LinkSystem:
 def dense_normals(
     hand: HandNormals,
     segmentation: Segmentation,
-    known: Known,
+    known: KnownNormals,
     system: LinkSystem,
     start: Array | None = None,
     tolerance: float = 1e-4,
@@ -133,7 +133,7 @@ def _curved(segmentation: Segmentation) -> Mask:
     return curved
 
 
-def _means(known: Known, segmentation: Segmentation) -> Array:
+def _means(known: KnownNormals, segmentation: Segmentation) -> Array:
     """Of each surface the mean of what is known: a start from which little is left to do."""
     smooth = segmentation.smooth
     numbers = smooth[known.where]
@@ -163,7 +163,7 @@ def _round_out(normals: Array, surfaces: frozenset[int], segmentation: Segmentat
     normals[there, 2] = -np.sqrt(1.0 - aside)
 
 
-def _notes(known: Known, segmentation: Segmentation) -> tuple[str, ...]:
+def _notes(known: KnownNormals, segmentation: Segmentation) -> tuple[str, ...]:
     unknown = [
         f"The curved surface {described(surface, segmentation)}, has no normal; it was taken to "
         "face the viewer. Give it one."

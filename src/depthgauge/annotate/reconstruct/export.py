@@ -9,7 +9,7 @@ from pathlib import Path
 
 from depthgauge import io
 from depthgauge.annotate.reconstruct.samples import sample_of
-from depthgauge.annotate.records.folders import Recorded, read_all
+from depthgauge.annotate.records.folders import RecordFile, read_all
 from depthgauge.annotate.records.votes import accepted, read_votes
 from depthgauge.datasets import oasis
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
@@ -119,8 +119,8 @@ def sample_name(picture: str) -> str:
 
 
 def _chosen(
-    every: Iterable[Recorded], good: frozenset[str] | None, notes: Callable[[str], None]
-) -> Iterator[Recorded]:
+    every: Iterable[RecordFile], good: frozenset[str] | None, notes: Callable[[str], None]
+) -> Iterator[RecordFile]:
     seen: set[str] = set()
     for recorded in every:
         picture = recorded.annotation.picture.id
@@ -135,7 +135,7 @@ def _chosen(
 
 
 def _sample(
-    recorded: Recorded, images: Path, seed: int, notes: Callable[[str], None]
+    recorded: RecordFile, images: Path, seed: int, notes: Callable[[str], None]
 ) -> Sample | None:
     picture = recorded.annotation.picture.id
     try:

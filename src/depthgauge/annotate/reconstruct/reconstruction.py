@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.reconstruct._scaled import scaled
 from depthgauge.annotate.reconstruct.dense_normals import (
     DenseNormals,
-    Known,
+    KnownNormals,
     dense_normals,
     known_normals,
     normal_system,
@@ -23,7 +22,7 @@ from depthgauge.annotate.reconstruct.hand_normals import HandNormals, hand_norma
 from depthgauge.annotate.reconstruct.segmentation import Segmentation, segment
 from depthgauge.annotate.reconstruct.surface_depth import SurfaceDepth
 from depthgauge.annotate.reconstruct.surface_scales import ScaleOptions, surface_scales
-from depthgauge.annotate.records.annotation import Annotation, Focal
+from depthgauge.annotate.records.annotation import Annotation, Focal, Point
 from depthgauge.errors import Misuse
 from depthgauge.geometry.link_system import LinkSystem
 from depthgauge.types import Camera, Map
@@ -55,7 +54,7 @@ class Reconstruction:
     """The larger relative residual of the two linear systems."""
 
 
-class Kept:
+class ReconstructionCache:
     """What `reconstruct` leaves for its next call: surfaces and prepared systems.
 
     Give the same object to each call while somebody works on one annotation, and to one call at a
@@ -92,7 +91,7 @@ class Kept:
         return self._surfaces
 
     def spread(
-        self, hand: HandNormals, segmentation: Segmentation, known: Known, **options: Any
+        self, hand: HandNormals, segmentation: Segmentation, known: KnownNormals, **options: Any
     ) -> DenseNormals:
         """Dense normals; the system is built again only if normals were added or moved."""
         system = self._normal_system
@@ -119,7 +118,7 @@ def reconstruct(
     *,
     seed: int = 0,
     max_side_px: int | None = None,
-    kept: Kept | None = None,
+    cache: ReconstructionCache | None = None,
     scale_options: ScaleOptions | None = None,
     tolerance: float = 1e-4,
     rounded: bool = True,
@@ -133,7 +132,7 @@ def reconstruct(
         annotation: What was drawn and said.
         seed: Chooses the side that owns each fold.
         max_side_px: For previews: the longer side of the picture on which all is done, at most.
-        kept: What earlier calls left.
+        cache: What earlier calls left.
         scale_options: Separation of surfaces and their least scale.
         tolerance: Relative residual of the linear systems.
         rounded: See `dense_normals`; False is the published normalisation.
@@ -147,7 +146,7 @@ def reconstruct(
         raise Misuse(f"least_facing is {least_facing:g}; it is a cosine, between 0 and 1")
     notes: list[str] = []
     sized = _with_focal(_sized(annotation, max_side_px), notes)
-    store = kept if kept is not None else Kept()
+    store = cache if cache is not None else ReconstructionCache()
     segmentation, surfaces = store.segmented(sized, seed)
     camera = camera_of(sized)
     hand = hand_normals(sized, segmentation, camera)
@@ -218,3 +217,38 @@ def _scaled_depth(depth: Map, segmentation: Segmentation, scales: Mapping[int, f
     for surface, scale in scales.items():
         table[surface] = scale
     return (depth * table[segmentation.continuous]).astype(np.float32)
+
+
+def scaled(annotation: Annotation, factor: float) -> Annotation:
+    """All pixel coordinates, the picture's size and the focal length times a factor.
+
+    Pixel centres are at integers, so the image's corner (-0.5, -0.5) stays where it is.
+    """
+    if not 0 < factor <= 1:
+        raise Misuse(f"the factor is {factor:g}; an annotation is scaled by more than 0, at most 1")
+    if factor == 1:
+        return annotation
+    picture = annotation.picture
+    width = max(1, round(picture.width_px * factor))
+    height = max(1, round(picture.height_px * factor))
+    # Rounded sizes have factors of their own; the edge of the picture must stay its edge.
+    across, along = width / picture.width_px, height / picture.height_px
+
+    def moved(point: Point) -> Point:
+        return (point[0] + 0.5) * across - 0.5, (point[1] + 0.5) * along - 0.5
+
+    def all_moved(points: tuple[Point, ...]) -> tuple[Point, ...]:
+        return tuple(moved(p) for p in points)
+
+    return replace(
+        annotation,
+        picture=replace(picture, width_px=width, height_px=height),
+        focal=replace(annotation.focal, focal_px=annotation.focal.focal_px * (across + along) / 2),
+        must_contain_px=all_moved(annotation.must_contain_px),
+        region_px=all_moved(annotation.region_px),
+        strokes={
+            k: replace(s, points_px=all_moved(s.points_px)) for k, s in annotation.strokes.items()
+        },
+        surfaces={k: replace(m, at_px=moved(m.at_px)) for k, m in annotation.surfaces.items()},
+        normals={k: replace(m, at_px=moved(m.at_px)) for k, m in annotation.normals.items()},
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.annotate.reconstruct._orthogonal_frames import (
-    Held,
+    RayConstraint,
     frame_from_colours,
     nearest_orthogonal,
 )
@@ -37,7 +37,7 @@ _EXPLAINED = 5
 
 
 @dataclass(frozen=True)
-class Consistent:
+class ConsistentNormals:
     """Normals for which the relations hold."""
 
     normals: Mapping[str, Vector]
@@ -63,7 +63,7 @@ def consistent_normals(
     normals: Mapping[str, Vector],
     relations: Iterable[Relation],
     rays: Mapping[str, Vector] | None = None,
-) -> Consistent:
+) -> ConsistentNormals:
     """The nearest set of normals in which parallel and orthogonal hold to rounding.
 
     Nearest is the least sum of squared differences of unit vectors. Parallel allows opposite
@@ -93,7 +93,7 @@ def consistent_normals(
     for names in _webs(list(units), kept):
         inside = [r for r in kept if r.first in names]
         turned |= _turned({name: units[name] for name in names}, inside, seen, notes)
-    return Consistent(turned, tuple(notes))
+    return ConsistentNormals(turned, tuple(notes))
 
 
 def _ray(name: str, rays: Mapping[str, Vector]) -> Vector:
@@ -217,7 +217,7 @@ def _turned(
 @dataclass(frozen=True)
 class _Solution:
     turned: dict[str, Array]
-    held: frozenset[Held]
+    held: frozenset[RayConstraint]
 
 
 def _solved(
@@ -245,7 +245,7 @@ def _placed(
     units: Mapping[str, Array],
     signs: Mapping[str, float],
     groups: Groups,
-    held: frozenset[Held],
+    held: frozenset[RayConstraint],
 ) -> _Solution | None:
     axes = _axes(units, signs, groups, sorted(held))
     if axes is None:
@@ -282,7 +282,10 @@ def _first_signs(units: Mapping[str, Array], groups: Groups) -> dict[str, float]
 
 
 def _axes(
-    units: Mapping[str, Array], signs: Mapping[str, float], groups: Groups, held: list[Held]
+    units: Mapping[str, Array],
+    signs: Mapping[str, float],
+    groups: Groups,
+    held: list[RayConstraint],
 ) -> Array | None:
     wanted = np.zeros((groups.count, 3))
     for name, unit in units.items():

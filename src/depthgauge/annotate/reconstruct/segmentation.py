@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._shorten import first_few
 from depthgauge.annotate.reconstruct._gaps import Gap, close_gaps
 from depthgauge.annotate.reconstruct._lines import (
     FOLD,
@@ -177,7 +178,7 @@ def _painted(
             cut.append(f"'{name}'")
         paths.append(path if painted else None)
     if cut:
-        notes.append(f"Cut at the region's edge: stroke(s) {_listed(cut)}.")
+        notes.append(f"Cut at the region's edge: stroke(s) {first_few(cut, _NAMED)}.")
     return paths
 
 
@@ -204,12 +205,7 @@ def _gap_notes(gaps: list[Gap], names: tuple[str, ...]) -> list[str]:
         + ("the region's edge" if gap.at_edge else f"'{names[gap.to]}'")
         for gap in gaps
     ]
-    return [f"{len(gaps)} gap(s) between lines were closed: {_listed(places)}."]
-
-
-def _listed(things: list[str]) -> str:
-    more = len(things) - _NAMED
-    return ", ".join(things[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return [f"{len(gaps)} gap(s) between lines were closed: {first_few(places, _NAMED)}."]
 
 
 def _marked(annotation: Annotation, smooth: NDArray[np.int32], notes: list[str]) -> dict[str, int]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.reconstruct._contradictions import Edge, contradiction
 from depthgauge.annotate.reconstruct._depth_pairs import Group, Pairs, groups_of, order_pairs
 from depthgauge.annotate.reconstruct.segmentation import FOLD, Segmentation
 from depthgauge.errors import Misuse
@@ -25,6 +24,8 @@ _CLEARLY = 0.02
 """As a part of the depth: the closer side is behind by more than normals that drift explain."""
 _SEVERAL = 3
 """Fewer pairs of a stroke that are behind are an accident of pixels."""
+_SLACK = 1e-9
+"""Around a cycle, logarithms of factors that add up to this much less than 0 still count as 0."""
 _NEAR_PX = 3
 """So near to another occlusion, what lies beyond a line may belong to neither of its sides."""
 
@@ -259,3 +260,39 @@ def _inside_notes(groups: list[Group], strokes: tuple[str, ...]) -> list[str]:
         "lies behind; draw the line on until it cuts the surface, turn it round, or change normals."
         for g in groups
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A stroke says that `near` is closer than `far`."""
+
+    near: int
+    far: int
+    stroke: int
+    log_ratio: float
+    """ln of the least factor between the scales of the far and the near surface."""
+
+
+def contradiction(broken: Edge, edges: list[Edge]) -> tuple[int, ...]:
+    """Strokes of the shortest cycle through an order that does not hold, that order's first.
+
+    Around a cycle the least factors multiply; where the product is 1 or more, no scales do. Only
+    the broken order itself where no cycle explains it (the separation then does).
+    """
+    best: dict[int, tuple[float, tuple[int, ...]]] = {
+        broken.far: (broken.log_ratio, (broken.stroke,))
+    }
+    nodes = {edge.near for edge in edges} | {edge.far for edge in edges}
+    for _ in range(len(nodes)):
+        longer: dict[int, tuple[float, tuple[int, ...]]] = {}
+        for edge in edges:
+            if edge.near not in best:
+                continue
+            total, way = best[edge.near]
+            reached = (total + edge.log_ratio, (*way, edge.stroke))
+            if edge.far not in longer or reached[0] > longer[edge.far][0]:
+                longer[edge.far] = reached
+        if broken.near in longer and longer[broken.near][0] >= -_SLACK:
+            return tuple(dict.fromkeys(longer[broken.near][1]))
+        best = longer
+    return (broken.stroke,)

@@ -15,7 +15,7 @@ SUFFIX = ".jsonl"
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordFile:
     """One file of records."""
 
     path: Path
@@ -52,7 +52,7 @@ def read_all(
     *,
     notes: Callable[[str], None],
     progress: Callable[[str, int, int], None] | None = None,
-) -> Iterator[Recorded]:
+) -> Iterator[RecordFile]:
     """Reads records one after the other; one damaged file costs itself only.
 
     Args:
@@ -78,7 +78,7 @@ def read_all(
         for note in told.notes:
             notes(note)
         read += 1
-        yield Recorded(path, _who(path, given, annotation), annotation)
+        yield RecordFile(path, _who(path, given, annotation), annotation)
     if not read:
         raise BadData(f"none of the {len(paths)} files of records can be read.")
 

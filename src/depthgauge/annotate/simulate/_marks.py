@@ -19,7 +19,7 @@ from depthgauge.annotate.records.annotation import (
 from depthgauge.annotate.simulate._depth_steps import ray_slopes
 from depthgauge.annotate.simulate._tilt import Tilt
 from depthgauge.annotate.simulate.noise import AnnotatorNoise
-from depthgauge.annotate.simulate.visible_surfaces import Noticed
+from depthgauge.annotate.simulate.visible_surfaces import VisibleSurfaces
 from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Mask
 
@@ -35,7 +35,7 @@ _RIM_SHARE = 0.35
 
 
 def mark_surfaces(
-    view: ExactView, seen: Noticed, found: Segmentation, noise: AnnotatorNoise, tilt: Tilt
+    view: ExactView, seen: VisibleSurfaces, found: Segmentation, noise: AnnotatorNoise, tilt: Tilt
 ) -> tuple[dict[str, SurfaceMark], dict[str, NormalMark], dict[str, Floats]]:
     """Marks and normals for every surface that the drawn lines make.
 
@@ -77,7 +77,9 @@ def mark_surfaces(
     return surfaces, normals, exact
 
 
-def _large_planes(view: ExactView, seen: Noticed, rays: Floats) -> list[tuple[Floats, Floats]]:
+def _large_planes(
+    view: ExactView, seen: VisibleSurfaces, rays: Floats
+) -> list[tuple[Floats, Floats]]:
     """Exact normals of the planes that fill much of the picture, and the rays through them."""
     found = []
     for number, size in enumerate(np.bincount(seen.labels.ravel())):

@@ -9,6 +9,7 @@ ones; `AnnotatorNoise` says how well each is done.
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -27,11 +28,10 @@ from depthgauge.annotate.records.region_points import preselected_points
 from depthgauge.annotate.simulate._depth_steps import ray_slopes
 from depthgauge.annotate.simulate._marks import mark_surfaces, plane_relations
 from depthgauge.annotate.simulate._polylines import Points, drawn, length_px, shortened
-from depthgauge.annotate.simulate._regions import chosen_region
 from depthgauge.annotate.simulate._tilt import Tilt
 from depthgauge.annotate.simulate._trace import FOLD, SMOOTH, Border, trace_borders
 from depthgauge.annotate.simulate.noise import CAREFUL, HUMAN, LEVELS, NONE, AnnotatorNoise
-from depthgauge.annotate.simulate.visible_surfaces import Noticed, noticed
+from depthgauge.annotate.simulate.visible_surfaces import VisibleSurfaces, visible_surfaces
 from depthgauge.errors import Misuse
 from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.synth.sets.single_views import ExactView
@@ -48,6 +48,10 @@ _OVERLOOKED = 0.1
 """Strokes that are forgotten are shorter than this share of the picture's width."""
 _TURNED_AWAY = 0.04
 """Squared cosine, at the border itself, below which a curved surface is seen to turn away."""
+_MARGIN = 0.06
+"""Share of each side that is left out of a region with a margin."""
+_CORNERS, _REACH = (7, 12), (0.55, 0.95)
+"""Of a polygon: how many corners, and how far from its middle to the image's edge they lie."""
 
 
 def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> Annotation:
@@ -68,7 +72,7 @@ def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> An
     rng = np.random.default_rng([picture_seed, seed, 83])
     picture = Picture(view.id, *view.size_px)
     must = preselected_points(picture)
-    region = chosen_region(noise.region, view.size_px, must, rng)
+    region = _chosen_region(noise.region, view.size_px, must, rng)
     empty = Annotation(
         picture,
         Focal(view.focal_px),
@@ -77,7 +81,7 @@ def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> An
         origin=Origin(who=f"simulated-{seed}", source="simulated"),
         finished=True,
     )
-    seen = noticed(view, _around(view, region), noise.smallest_px, noise.thinnest_px)
+    seen = visible_surfaces(view, _around(view, region), noise.smallest_px, noise.thinnest_px)
     strokes = _strokes(view, seen, noise, rng)
     lines = replace(empty, strokes={f"s{i + 1}": stroke for i, stroke in enumerate(strokes)})
     tilt = Tilt(noise, picture_seed, rng)
@@ -97,7 +101,7 @@ def _around(view: ExactView, region: tuple[Point, ...]) -> Mask:
 
 
 def _strokes(
-    view: ExactView, seen: Noticed, noise: AnnotatorNoise, rng: np.random.Generator
+    view: ExactView, seen: VisibleSurfaces, noise: AnnotatorNoise, rng: np.random.Generator
 ) -> list[Stroke]:
     steps = seen.gap_right, seen.gap_down
     borders = trace_borders(seen.labels, steps, _turning(view, seen))
@@ -161,7 +165,7 @@ def _stroke(kind: int, line: Points, confused: bool) -> Stroke:
     return Stroke("occlusion", points, "right" if right else "left", abs(kind) == SMOOTH)
 
 
-def _turning(view: ExactView, seen: Noticed) -> tuple[Mask, Mask]:
+def _turning(view: ExactView, seen: VisibleSurfaces) -> tuple[Mask, Mask]:
     """Where the closer surface of a border turns away from the viewer.
 
     The squared cosine between normal and ray falls linearly towards the silhouette of a round
@@ -193,3 +197,41 @@ def _turning_along(
     closer_left = step > 0
     value = np.where(closer_left, at[1][:, :-1], at[-1][:, 1:])
     return np.asarray((step != 0) & (value < _TURNED_AWAY))
+
+
+def _chosen_region(
+    kind: str, size_px: tuple[int, int], must: tuple[Point, ...], rng: np.random.Generator
+) -> tuple[Point, ...]:
+    """The polygon of the region of interest; empty for the whole picture."""
+    width, height = size_px
+    if kind == "whole":
+        return ()
+    if kind == "margin" or not must:
+        a, b = round(_MARGIN * width), round(_MARGIN * height)
+        right, low = width - 1.0 - a, height - 1.0 - b
+        return ((float(a), float(b)), (right, float(b)), (right, low), (float(a), low))
+    middle = sum(x for x, _ in must) / len(must), sum(y for _, y in must) / len(must)
+    angles = np.sort(rng.uniform(0, math.tau / 2, rng.integers(*_CORNERS)) * 2)
+    reach = rng.uniform(*_REACH, angles.size)
+    for growth in (1.0, 1.2, 1.5, 2.0, 3.0):
+        share = np.minimum(reach * growth, 1.0)
+        polygon = tuple(
+            _towards(middle, float(a), float(s), size_px)
+            for a, s in zip(angles, share, strict=True)
+        )
+        mask = polygon_mask((height, width), polygon)
+        if all(mask[round(y), round(x)] for x, y in must):
+            return polygon
+    return ()
+
+
+def _towards(middle: Point, angle: float, share: float, size_px: tuple[int, int]) -> Point:
+    """A point on the way from the middle to the image's edge."""
+    dx, dy = math.cos(angle), math.sin(angle)
+    ends = [
+        (limit - at) / step if step > 0 else at / -step
+        for at, step, limit in zip(middle, (dx, dy), (size_px[0] - 1, size_px[1] - 1), strict=True)
+        if step != 0
+    ]
+    length = share * min(ends)
+    return round(middle[0] + length * dx, 2), round(middle[1] + length * dy, 2)

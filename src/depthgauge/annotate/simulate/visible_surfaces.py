@@ -21,7 +21,7 @@ _FLUSH_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Noticed:
+class VisibleSurfaces:
     """The surfaces of a view; those too small to draw are given to their neighbours."""
 
     labels: NDArray[np.int32]
@@ -35,17 +35,19 @@ class Noticed:
     """Pixels that a surface had before any were given to it."""
 
 
-def noticed(view: ExactView, region: Mask, smallest_px: int, thinnest_px: float) -> Noticed:
+def visible_surfaces(
+    view: ExactView, region: Mask, smallest_px: int, thinnest_px: float
+) -> VisibleSurfaces:
     """The surfaces within a region that are at least so large and so thick."""
     labels = np.where(region, view.smooth_labels, 0)
     small = _small(labels, smallest_px, thinnest_px)
     if not small.any() or not ((labels > 0) & ~small).any():
         gaps = view.gap_right, view.gap_down
-        return Noticed(labels, view.depth, view.normals, *gaps, view.planar, labels > 0)
+        return VisibleSurfaces(labels, view.depth, view.normals, *gaps, view.planar, labels > 0)
     given, depth, normals = _given_away(view, labels, small)
     gaps = _new_gaps(view, given, depth, normals, small)
     merged = _merged(given, normals, gaps, small)
-    return Noticed(merged, depth, normals, *gaps, view.planar, (labels > 0) & ~small)
+    return VisibleSurfaces(merged, depth, normals, *gaps, view.planar, (labels > 0) & ~small)
 
 
 def _small(labels: NDArray[np.int32], smallest_px: int, thinnest_px: float) -> Mask:

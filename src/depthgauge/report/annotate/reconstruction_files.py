@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
+from depthgauge._shorten import few_of_each_kind
 from depthgauge.annotate.reconstruct.meshes import mesh_of, mesh_step, write_mesh
-from depthgauge.annotate.reconstruct.notes import few
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.samples import require_size
 from depthgauge.annotate.records.annotation import Picture
@@ -110,7 +110,7 @@ def write_reconstruction(
         int((np.unique(parts.continuous) > 0).sum()),
         int((np.unique(parts.smooth) > 0).sum()),
         made.violated,
-        few([*told.notes, *made.notes, *_thinned(made)]),
+        few_of_each_kind([*told.notes, *made.notes, *_thinned(made)]),
         made.residual,
     )
 
