@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from depthgauge._registry import Registry, nearest
+from depthgauge._registry import PluginWarning, Registry, nearest
 from depthgauge.errors import (
     BadProtocol,
     DepthgaugeError,
@@ -116,13 +116,91 @@ def test_a_registry_can_be_asked_from_many_threads(plug_ins):
         assert list(pool.map(lambda _: found["sgm"], range(8))) == [1] * 8
 
 
-def test_other_distributions_join_through_entry_points(plug_ins, monkeypatch):
+@pytest.fixture
+def join(plug_ins, monkeypatch):
+    """A registry that other modules join, given by their text."""
     from importlib.metadata import EntryPoint, EntryPoints
 
-    (plug_ins.parent / "theirs.py").write_text("NAMES = {'theirs': 9}")
-    point = EntryPoint("theirs", "theirs", "plugs")
-    monkeypatch.setattr("depthgauge._registry._plug_ins", lambda: EntryPoints([point]))
-    assert registry()["theirs"] == 9
+    def joined(group="depthgauge.plugins", found=None, **modules):
+        for name, text in modules.items():
+            (plug_ins.parent / f"{name}.py").write_text(text)
+        importlib.invalidate_caches()
+        points = [EntryPoint(f"{name}-point", name, group) for name in modules]
+        monkeypatch.setattr("depthgauge._registry._plug_ins", lambda: EntryPoints(points))
+        return registry() if found is None else found
+
+    return joined
+
+
+def test_other_distributions_join_through_entry_points(join):
+    found = join(theirs="NAMES = {'theirs': 9}", others="NAMELESS = 1")
+    assert dict(found) == {"raft-stereo": 2, "sgm": 1, "theirs": 9}
+
+
+def test_the_old_group_works_with_a_warning_that_says_what_to_write(join):
+    found = join("plugs", theirs_of_old="NAMES = {'theirs': 9}")
+    with pytest.warns(DeprecationWarning, match="one more release") as caught:
+        assert found["theirs"] == 9
+    assert str(caught[0].message) == (
+        "the entry-point group 'plugs' is read for one more release; write "
+        'theirs_of_old-point = "theirs_of_old" under [project.entry-points."depthgauge.plugins"].'
+    )
+    assert len(caught) == 1
+    assert found["theirs"] == 9
+
+
+def test_a_plug_in_that_cannot_be_imported_is_named_and_the_rest_works(join):
+    found = join(a_ruin="import nowhere_at_all", theirs_too="NAMES = {'theirs': 9}")
+    sentence = (
+        "The plug-in 'a_ruin-point' (a_ruin) cannot be used: "
+        "ModuleNotFoundError: No module named 'nowhere_at_all'."
+    )
+    with pytest.warns(PluginWarning) as caught:
+        assert found["theirs"] == 9
+    assert [str(warning.message) for warning in caught] == [sentence]
+    with pytest.raises(UnknownName) as missing:
+        found["ruin"]
+    assert str(missing.value) == (f"no method 'ruin'. Known: raft-stereo, sgm, theirs. {sentence}")
+    with pytest.raises(UnknownName, match="a_ruin-point"):
+        registry()["ruin"]  # another registry says it too, without a second warning
+
+
+def test_a_plug_in_that_breaks_half_way_has_registered_nothing(join):
+    found = Registry("method", "plugs")
+    sys.modules["plugs_registry"] = found
+    text = "import plugs_registry as r; r.add('half', 1, __name__); raise OSError('disk')"
+    join(found=found, half_done=text)
+    with pytest.warns(PluginWarning, match=r"half_done\) cannot be used: OSError: disk\."):
+        assert "half" not in found
+    del sys.modules["plugs_registry"]
+
+
+def test_a_plug_in_cannot_take_a_name_of_ours(join):
+    found = join(taker="NAMES = {'new': 1, 'sgm': 3}")
+    taken = "method 'sgm' is defined in plugs.one and in taker; rename one."
+    with pytest.warns(PluginWarning, match=taken):
+        assert found["sgm"] == 1
+    with pytest.raises(UnknownName, match=taken):
+        found["new"]
+
+
+def test_a_decorator_that_comes_first_does_not_take_a_name_either(plug_ins):
+    found = Registry("method", "plugs")
+    sys.modules["plugs_registry"] = found
+    (plug_ins / "one.py").write_text("import plugs_registry as r; r.add('sgm', 1, __name__)")
+    importlib.invalidate_caches()
+    with pytest.raises(DuplicateName, match=r"'sgm' is defined in plugs.one and in my_script"):
+        found.add("sgm", 2, "my_script")
+    assert found["sgm"] == 1
+    del sys.modules["plugs_registry"]
+
+
+def test_a_plug_in_may_ask_the_registry_while_it_is_imported(join):
+    found = Registry("method", "plugs", lambda module: getattr(module, "NAMES", {}).items())
+    sys.modules["plugs_registry"] = found
+    join(found=found, asker="import plugs_registry as r; NAMES = {'twice': 2 * r['sgm']}")
+    assert found["twice"] == 2
+    del sys.modules["plugs_registry"]
 
 
 # --- units --------------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
 """The rules of the house: floors, public names, light imports, the vocabulary."""
 
 import ast
+import io
 import json
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ FLOORS = [
     ["errors", "_compiled", "_canonical", "_shorten"],
     ["units"],
     ["_registry"],
+    ["_options"],
     ["types"],
     ["io", "geometry"],
     ["metrics", "regions", "datasets", "methods", "perturbations", "sessions"],
@@ -139,7 +142,26 @@ def test_metric_names_carry_no_region():
     assert not [name for name in METRICS if re.search(r"_(occ|noc|all|disc)$", name)]
 
 
+def words_of(text: str) -> str:
+    """A source without its string literals, which name other people's files; docstrings stay."""
+    kept, before = [], tokenize.NEWLINE
+    skipped = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        is_literal = token.type == tokenize.STRING and before != tokenize.NEWLINE
+        if not is_literal and tokenize.tok_name[token.type] != "FSTRING_MIDDLE":
+            kept.append(token.string)
+        if token.type not in skipped:
+            before = token.type
+    return " ".join(kept).replace(" =", "=")
+
+
+def test_words_of_a_source():
+    text = 'def f(gt, a=1):\n    """Of preds."""\n    # b\n    return "gt.tiff", Field(gt=3)\n'
+    words = 'def f ( gt , a= 1 ) : """Of preds.""" # b return , Field ( gt= 3 )'
+    assert " ".join(words_of(text).split()) == words
+
+
 def test_the_vocabulary_is_kept():
     wrong = re.compile(r"\b(gt(?!=)|preds?|groundtruth|ground_truth|predictions?)\b")
     for path in SOURCE.rglob("*.py"):
-        assert not wrong.search(path.read_text()), path
+        assert not wrong.search(words_of(path.read_text())), path

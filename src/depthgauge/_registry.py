@@ -1,6 +1,9 @@
 """Registries that fill themselves: a folder is its own list of metrics, regions, datasets ...
 
-Nothing is imported until a name is looked up or the names are listed.
+Nothing is imported until a name is looked up or the names are listed. Other distributions join
+through one entry-point group, `depthgauge.plugins`: an entry point names a module, and every
+registry takes from it what is its own. A plug-in that cannot be used is named in a warning, and
+everything else works.
 """
 
 from __future__ import annotations
@@ -9,18 +12,34 @@ import difflib
 import importlib
 import pkgutil
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from depthgauge.errors import DuplicateName, UnknownName
+from depthgauge.errors import DepthgaugeError, DuplicateName, UnknownName
 
 T = TypeVar("T")
+
+GROUP = "depthgauge.plugins"
+"""The entry-point group of everything that another distribution can add."""
+
+
+class PluginWarning(UserWarning):
+    """A plug-in of another distribution cannot be used; everything else works."""
+
+
+_LOCK = threading.RLock()
+"""One for all registries: a plug-in may join several of them while it is imported."""
+_REGISTRIES: list[Registry[Any]] = []
+_FAILURES: dict[str, str] = {}
+"""The plug-in modules that cannot be imported, with a sentence that says why."""
 
 
 @cache
 def _plug_ins() -> Any:
-    """What other distributions bring; looking through all of them takes a while, so once."""
+    """The entry points of all distributions; looking through them takes a while, so once."""
     from importlib.metadata import entry_points
 
     return entry_points()
@@ -36,11 +55,76 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"Did you mean '{close[0]}'?" if close else ""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+def unknown(kind: str, name: str, known: Iterable[str], remarks: Iterable[str] = ()) -> UnknownName:
     """The error for a name that no registry knows; it names the nearest and lists the rest."""
     names = sorted(known)
-    parts = [f"no {kind} '{name}'.", nearest(name, names), f"Known: {', '.join(names)}."]
+    parts = [f"no {kind} '{name}'.", nearest(name, names), f"Known: {', '.join(names)}.", *remarks]
     return UnknownName(" ".join(part for part in parts if part))
+
+
+def plug_in_modules(old_group: str = "") -> tuple[list[ModuleType], list[Warning]]:
+    """The modules that other distributions bring, and what has to be said about them.
+
+    Args:
+        old_group: A group that was used before there was one for everything. It is still read, with
+            a warning.
+
+    Returns:
+        The modules that could be imported, and the warnings, which the caller issues at its end.
+    """
+    modules, said = [], _old_group_warnings(old_group)
+    for point in _points(old_group):
+        if point.value in _FAILURES:
+            continue
+        try:
+            modules.append(importlib.import_module(point.value))
+        except Exception as error:  # whatever it is, it is the plug-in's, and others must work
+            for registry in _REGISTRIES:  # what it registered before: it is there or it is not
+                registry.drop(point.value)
+            _FAILURES[point.value] = _sentence(point.value, error, old_group)
+            said.append(PluginWarning(_FAILURES[point.value]))
+    return modules, said
+
+
+def failed_plug_ins(old_group: str = "") -> list[str]:
+    """A sentence about each plug-in that could not be imported."""
+    return [_FAILURES[p.value] for p in _points(old_group) if p.value in _FAILURES]
+
+
+def issue(said: Iterable[Warning]) -> None:
+    """Issues warnings that were collected where nothing may be interrupted."""
+    for warning in said:
+        warnings.warn(warning, stacklevel=4)
+
+
+def _points(old_group: str) -> list[Any]:
+    """Entry points of the group and of the old one, each module once."""
+    found = {
+        point.value: point
+        for group in (old_group, GROUP)
+        for point in (_plug_ins().select(group=group) if group else ())
+    }
+    return [found[value] for value in sorted(found)]
+
+
+def _old_group_warnings(old_group: str) -> list[Warning]:
+    points = _plug_ins().select(group=old_group) if old_group else ()
+    lines = ", ".join(f'{point.name} = "{point.value}"' for point in points)
+    if not lines:
+        return []
+    text = (
+        f"the entry-point group '{old_group}' is read for one more release; write {lines} "
+        f'under [project.entry-points."{GROUP}"].'
+    )
+    return [DeprecationWarning(text)]
+
+
+def _sentence(module: str, error: Exception, old_group: str) -> str:
+    """Why a plug-in cannot be used."""
+    name = next(point.name for point in _points(old_group) if point.value == module)
+    ours = isinstance(error, DepthgaugeError)
+    reason = str(error) if ours else f"{type(error).__name__}: {error}"
+    return f"The plug-in '{name}' ({module}) cannot be used: {reason.rstrip('.')}."
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -48,15 +132,16 @@ class Registry(Mapping[str, T], Generic[T]):
 
     A module joins by calling `add` when it is imported (a decorator does), or, where `collect` is
     given, by what `collect(module)` returns. Modules whose names start with `_` are not walked.
-    Other distributions join through the entry-point group of the package's name; an entry point
-    names a module, which is treated like one of the folder's own.
+    Other distributions join through the entry-point group `depthgauge.plugins`; an entry point
+    names a module, which is treated like one of the folder's own. So `collect` is shown modules
+    that hold other kinds of things, and returns nothing for them.
     """
 
     def __init__(
         self,
         kind: str,
         package: str,
-        collect: Callable[[object], Iterable[tuple[str, T]]] | None = None,
+        collect: Callable[[ModuleType], Iterable[tuple[str, T]]] | None = None,
     ) -> None:
         self.kind = kind
         self._package = package
@@ -64,11 +149,30 @@ class Registry(Mapping[str, T], Generic[T]):
         self._things: dict[str, T] = {}
         self._homes: dict[str, str] = {}
         self._joined: set[str] = set()
-        self._lock = threading.RLock()
+        self._refused: list[str] = []
+        self._walking = False
         self._walked = False
+        _REGISTRIES.append(self)
 
     def add(self, name: str, thing: T, home: str) -> None:
-        """Registers a thing; a second one of that name is refused, whoever brings it."""
+        """Registers a thing; a second one of that name is refused, whoever brings it.
+
+        Args:
+            name: What it is called.
+            thing: What is registered.
+            home: The module that brings it.
+        """
+        if not home.startswith(f"{self._package}."):
+            # Ours come first, so that it is the newcomer who is told that a name is taken.
+            self._folder()
+        self._put(name, thing, home)
+
+    def drop(self, home: str) -> None:
+        """Takes back everything that a module has registered."""
+        for name in [name for name, place in self._homes.items() if place == home]:
+            del self._things[name], self._homes[name]
+
+    def _put(self, name: str, thing: T, home: str) -> None:
         if name in self._things:
             raise DuplicateName(
                 f"{self.kind} '{name}' is defined in {self._homes[name]} and in {home}; rename one."
@@ -77,36 +181,56 @@ class Registry(Mapping[str, T], Generic[T]):
         self._homes[name] = home
 
     def _walk(self) -> None:
-        if not self._walked:
-            with self._lock:
-                self._walk_once()
-
-    def _walk_once(self) -> None:
         if self._walked:
             return
+        with _LOCK:
+            if self._walked or self._walking:  # walking: a module asks while it is imported
+                return
+            self._walking = True
+            try:
+                said = self._walk_once()
+            finally:
+                self._walking = False
+            self._walked = True
+        issue(said)
+
+    def _walk_once(self) -> list[Warning]:
+        for module in self._folder():
+            self._join(module)
+        modules, said = plug_in_modules(self._package)
+        for module in modules:
+            try:
+                self._join(module)
+            except Exception as error:  # as in `plug_in_modules`
+                self.drop(module.__name__)
+                self._refused.append(_sentence(module.__name__, error, self._package))
+                said.append(PluginWarning(self._refused[-1]))
+        return said
+
+    def _folder(self) -> list[ModuleType]:
+        """The modules of the registry's own folder, imported."""
         package = importlib.import_module(self._package)
-        names = [
-            f"{self._package}.{found.name}"
-            for found in pkgutil.iter_modules(package.__path__)
+        return [
+            importlib.import_module(f"{self._package}.{found.name}")
+            for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda f: f.name)
             if not found.name.startswith("_")
         ]
-        names += [point.value for point in _plug_ins().select(group=self._package)]
-        for name in sorted(names):
-            if name in self._joined:
-                continue  # the walk before this one broke off at a module that cannot be imported
-            module = importlib.import_module(name)
-            if self._collect is not None:
-                for key, thing in self._collect(module):
-                    self.add(key, thing, name)
-            self._joined.add(name)
-        self._walked = True
+
+    def _join(self, module: ModuleType) -> None:
+        name = module.__name__
+        if name in self._joined:
+            return  # the walk before this one broke off at a module that cannot be imported
+        for key, thing in self._collect(module) if self._collect else ():
+            self._put(key, thing, name)
+        self._joined.add(name)
 
     def __getitem__(self, name: str) -> T:
         self._walk()
         try:
             return self._things[name]
         except KeyError:
-            raise unknown(self.kind, name, self._things) from None
+            remarks = [*failed_plug_ins(self._package), *self._refused]
+            raise unknown(self.kind, name, self._things, remarks) from None
 
     def __contains__(self, name: object) -> bool:
         self._walk()

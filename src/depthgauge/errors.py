@@ -3,6 +3,7 @@
 DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── UnknownName             no metric, region, dataset ... of that name; says the nearest; exit 2
 ├── DuplicateName           two things claim one name
+├── BadDeclaration          a metric, region, method ... is declared wrongly; names the module
 ├── BadFile                 a file is truncated, lies about its size, or is of another kind
 │   └── TooLarge            its header claims more than the limit; nothing was allocated
 ├── DoesNotFit              values that a file format cannot hold
@@ -45,6 +46,10 @@ class UnknownName(DepthgaugeError, KeyError):
 
 class DuplicateName(DepthgaugeError):
     """Two things claim the same name."""
+
+
+class BadDeclaration(DepthgaugeError, TypeError):
+    """A metric, region, method or other plug-in is declared wrongly."""
 
 
 class BadFile(DepthgaugeError, ValueError):

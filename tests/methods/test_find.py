@@ -303,7 +303,7 @@ def test_files_that_are_not_there(tmp_path):
 def test_other_packages_join_through_entry_points(tmp_path, monkeypatch):
     (tmp_path / "gauge_times.py").write_text(FULL)
     monkeypatch.syspath_prepend(tmp_path)
-    points = EntryPoints([EntryPoint("times", "gauge_times", "depthgauge.methods")])
+    points = EntryPoints([EntryPoint("times", "gauge_times", "depthgauge.plugins")])
     monkeypatch.setattr("depthgauge._registry._plug_ins", lambda: points)
     found = Registry("method", "depthgauge.methods", collect=_spec._collect)
     assert set(found) == {*METHODS, "times"}

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from depthgauge import _registry
-from depthgauge.benchmarks._places import benchmark_paths
+from depthgauge.benchmarks._places import HOME, benchmark_paths
 from depthgauge.benchmarks.protocol import Protocol, load_protocol, make_protocol
 from depthgauge.errors import BadProtocol, Problem
 
@@ -17,8 +17,8 @@ __all__ = ["BENCHMARKS", "Protocol", "find_benchmark", "load_protocol", "make_pr
 class _Benchmarks(Mapping[str, Protocol]):
     """Benchmark files by id, which is the file's name; each is read when it is asked for.
 
-    Other distributions join through the entry-point group `depthgauge.benchmarks`; an entry point
-    names a package or module, and every TOML file in its folder is a benchmark.
+    Other distributions join through the entry-point group `depthgauge.plugins`: where an entry
+    point names a package, the benchmark files in its folder join.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,8 @@ class _Benchmarks(Mapping[str, Protocol]):
     def path(self, name: str) -> Path:
         """The file of a benchmark."""
         if name not in self._paths:
-            raise _registry.unknown("benchmark", name, self)
+            remarks = _registry.failed_plug_ins(HOME)
+            raise _registry.unknown("benchmark", name, self, remarks)
         return self._paths[name]
 
     def __getitem__(self, name: str) -> Protocol:

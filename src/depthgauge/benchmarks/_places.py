@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 from depthgauge import _registry
 from depthgauge.errors import DuplicateName
 
-GROUP = "depthgauge.benchmarks"
-"""The entry-point group; an entry point names a package or module, and every TOML file in its
-folder is a benchmark."""
+HOME = "depthgauge.benchmarks"
+"""Our own folder; also the entry-point group that was used before there was one for everything."""
 _NO_BENCHMARK = "pyproject.toml"
 """Lies beside a module that is used from where it is developed."""
+_KEYS = {"id", "dataset", "quantity", "scores"}
+"""A TOML file of another package that has one of these is a benchmark; others are its own."""
 
 
 def benchmark_paths() -> dict[str, Path]:
@@ -21,20 +25,36 @@ def benchmark_paths() -> dict[str, Path]:
     Raises:
         DuplicateName: Two packages have a file of one name.
     """
-    points = _registry._plug_ins().select(group=GROUP)
+    modules, said = _registry.plug_in_modules(HOME)
     found: dict[str, Path] = {}
-    for module in sorted({GROUP, *(point.value for point in points)}):
+    for module in (importlib.import_module(HOME), *modules):
         for path in _benchmark_files(module):
             if found.setdefault(path.stem, path) != path:
                 raise DuplicateName(
                     f"benchmark '{path.stem}' is defined in {found[path.stem]} and in {path}; "
                     "rename one."
                 )
+    _registry.issue(said)
     return dict(sorted(found.items()))
 
 
-def _benchmark_files(name: str) -> list[Path]:
-    module = importlib.import_module(name)
-    folders = getattr(module, "__path__", None) or [Path(str(module.__file__)).parent]
-    files = {file.resolve() for folder in folders for file in Path(folder).glob("*.toml")}
-    return sorted(file for file in files if file.name != _NO_BENCHMARK)
+def _benchmark_files(module: ModuleType) -> Iterator[Path]:
+    files = {file.resolve() for folder in _folders(module) for file in folder.glob("*.toml")}
+    for file in sorted(files):
+        if file.name != _NO_BENCHMARK and (module.__name__ == HOME or _is_benchmark(file)):
+            yield file
+
+
+def _folders(module: ModuleType) -> list[Path]:
+    """The folder of a package; that of a module only where the old group names it."""
+    if hasattr(module, "__path__"):
+        return [Path(folder) for folder in module.__path__]
+    old = {point.value for point in _registry._plug_ins().select(group=HOME)}
+    return [Path(str(module.__file__)).parent] if module.__name__ in old else []
+
+
+def _is_benchmark(file: Path) -> bool:
+    try:
+        return bool(_KEYS & set(tomllib.loads(file.read_text(encoding="utf-8"))))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return True  # a mistake is reported where the benchmark is read, not hidden

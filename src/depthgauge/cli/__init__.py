@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
+from typing import TextIO
 
 import click
 
 from depthgauge._version import __version__
 from depthgauge.cli._options import quiet_option
-from depthgauge.cli._output import Stopped, is_terminal, one_line
+from depthgauge.cli._output import Stopped, is_terminal, one_line, warn
 from depthgauge.errors import DepthgaugeError
 
 VERBS = {
@@ -97,6 +99,7 @@ def main() -> None:
     # Idle OpenMP threads spin by default; two commands side by side would take turns doing so.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     _take_any_character()
+    warnings.showwarning = _show_warning
     try:
         code = depthgauge.main(standalone_mode=False)
     except Stopped as error:
@@ -127,6 +130,23 @@ def _take_any_character() -> None:
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A plug-in that cannot be used is one line, like any other warning of ours."""
+    from depthgauge._registry import PluginWarning
+
+    if issubclass(category, PluginWarning):
+        warn(str(message))
+    else:
+        click.echo(warnings.formatwarning(message, category, filename, lineno), err=True, nl=False)
 
 
 def _say(text: str, code: int) -> int:

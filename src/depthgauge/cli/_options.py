@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import enum
+import importlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 
 from depthgauge.cli._names import completes
 from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from depthgauge._options import CommandLine, Options
     from depthgauge.benchmarks import Protocol
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -167,3 +176,180 @@ def parse_practical(texts: tuple[str, ...]) -> dict[str, float]:
 def new_folder(path: Path | None, beside: Path, ending: str) -> Path:
     """The folder that was given, or one beside another."""
     return path if path is not None else beside.with_name(f"{beside.name}-{ending}")
+
+
+# --- options made from a class --------------------------------------------------------------------
+
+
+def options_of(cls: type[Options] | str | Callable[[], type[Options]]) -> Decorator:
+    """Makes the options of a command from a class; it is called with a checked `options` of it.
+
+    A flag pair for true or false, a choice for words, ranges for limited numbers; the sentence of a
+    field is its help, and defaults are shown. With the class itself, any command will do. With its
+    place, `"depthgauge.synth.stratified:Options"`, or a function that returns it, the class is
+    imported when the command is used; the command is then declared with `cls=OptionsCommand`.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        source = _Source(cls)
+
+        @wraps(function)
+        def call(*args: Any, **given: Any) -> Any:
+            return function(*args, options=source.take(given), **given)
+
+        params = list(reversed(source.params())) if source.is_there else [_Place(source)]
+        listed = getattr(function, "__click_params__", [])
+        call.__click_params__ = [*listed, *params]  # type: ignore[attr-defined]  # click's own place
+        return call
+
+    return decorate
+
+
+class OptionsCommand(click.Command):
+    """A command whose class of options is imported when it is used."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, with the options of the class in their place."""
+        found: list[click.Parameter] = []
+        for param in super().get_params(ctx):
+            found += param.source.params() if isinstance(param, _Place) else [param]
+        return found
+
+
+class _Source:
+    """A class of options and what is made of it."""
+
+    def __init__(self, cls: type[Options] | str | Callable[[], type[Options]]) -> None:
+        self._cls = cls
+        self.is_there = isinstance(cls, type)
+
+    @cached_property
+    def cls(self) -> type[Options]:
+        if isinstance(self._cls, str):
+            module, _, name = self._cls.partition(":")
+            found: type[Options] = getattr(importlib.import_module(module), name)
+            return found
+        return self._cls if isinstance(self._cls, type) else self._cls()
+
+    def params(self) -> list[click.Parameter]:
+        return [_option(n, f) for n, f in self._shown()]
+
+    def take(self, given: dict[str, Any]) -> Options:
+        """Takes the options out of a command's values; only those that were said are set."""
+        ctx = click.get_current_context()
+        said: dict[str, Any] = {}
+        flags = {}
+        for name, field in self._shown():
+            value = given.pop(name)
+            flags[name] = _flags(name, field)[0].partition("/")[0]
+            if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):
+                said[name] = _value(field, value)
+        from depthgauge._options import checked_options
+
+        options, problems = checked_options(self.cls, said, ctx.command_path)
+        if options is None:
+            words = (replace(p, where=flags.get(p.where, p.where)) for p in problems)
+            raise Misuse(f"{'; '.join(map(str, words))}.")
+        return options
+
+    def _shown(self) -> Iterator[tuple[str, FieldInfo]]:
+        return ((n, f) for n, f in self.cls.model_fields.items() if not _look(f).hidden)
+
+
+class _Place(click.Option):
+    """Stands for the options of a class that is not imported yet."""
+
+    def __init__(self, source: _Source) -> None:
+        super().__init__(["--options-of-a-class"], hidden=True, expose_value=False)
+        self.source = source
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        raise TypeError(f"declare '{ctx.command.name}' with cls=OptionsCommand")
+
+
+def _look(field: FieldInfo) -> CommandLine:
+    from depthgauge._options import CommandLine
+
+    return next((m for m in field.metadata if isinstance(m, CommandLine)), CommandLine())
+
+
+def _flags(name: str, field: FieldInfo) -> list[str]:
+    """`--size`, `-s`; of true or false the pair `--denoise/--no-denoise`."""
+    flags = _look(field).flag.split("/") if _look(field).flag else [f"--{name.replace('_', '-')}"]
+    if _core(field.annotation)[0] is bool:
+        flags[0] += f"/--no-{flags[0].removeprefix('--')}"
+    return flags
+
+
+def _option(name: str, field: FieldInfo) -> click.Option:
+    core, limits = _core(field.annotation)
+    more = {} if core is bool else _shape(core, [*limits, *field.metadata])
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
+    if default is not None:  # to click, a None that is given is a value
+        more["default"] = default.value if isinstance(default, enum.Enum) else default
+    return click.Option(
+        [*_flags(name, field), name],
+        required=field.is_required(),
+        show_default=default is not None and default != (),
+        help=field.description,
+        metavar=_look(field).metavar or None,
+        **more,
+    )
+
+
+def _core(annotation: Any, limits: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...]]:
+    """The type without `| None`, and the limits that stand with it in an `Annotated`."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        limits += tuple(m for each in more for m in getattr(each, "metadata", [each]))
+        return _core(inner, limits)
+    parts = [part for part in get_args(annotation) if part is not NoneType]
+    if NoneType in get_args(annotation) and len(parts) == 1:
+        return _core(parts[0], limits)
+    return annotation, limits
+
+
+def _shape(core: Any, limits: list[Any]) -> dict[str, Any]:
+    """How many values the option takes, and of which type."""
+    if get_origin(core) not in (tuple, list):
+        return {"type": _type(core, limits)}
+    kinds = [_type(*_core(part)) for part in get_args(core) if part is not Ellipsis]
+    if get_origin(core) is list or Ellipsis in get_args(core):
+        return {"multiple": True, "type": kinds[0]}
+    return {"type": tuple(kinds)}
+
+
+def _type(kind: Any, limits: Iterable[Any]) -> click.ParamType[Any]:
+    if get_origin(kind) is Literal:
+        return click.Choice([str(word) for word in get_args(kind)])
+    if not isinstance(kind, type):
+        return click.STRING
+    if issubclass(kind, enum.Enum):
+        return click.Choice([str(member.value) for member in kind])
+    if issubclass(kind, Path):
+        what = next((m.path_type for m in limits if hasattr(m, "path_type")), "")
+        there = {"exists": True, "file_okay": what == "file", "dir_okay": what == "dir"}
+        return click.Path(path_type=Path, **(there if what in ("file", "dir") else {}))
+    limited = _range(limits)
+    if kind is int:
+        return click.IntRange(**limited) if limited else click.INT
+    if kind is float:
+        return click.FloatRange(**limited) if limited else click.FLOAT
+    return click.STRING
+
+
+def _range(limits: Iterable[Any]) -> dict[str, Any]:
+    """Click's words for pydantic's limits."""
+    found: dict[str, Any] = {}
+    for limit in limits:
+        for ours, theirs in (("ge", "min"), ("gt", "min"), ("le", "max"), ("lt", "max")):
+            if (value := getattr(limit, ours, None)) is not None:
+                found |= {theirs: value, f"{theirs}_open": ours in ("gt", "lt")}
+    return found
+
+
+def _value(field: FieldInfo, value: Any) -> Any:
+    """What the class is given; a choice among numbers is a number again."""
+    core, _ = _core(field.annotation)
+    words = get_args(core) if get_origin(core) is Literal else ()
+    return next((word for word in words if str(word) == value), value)

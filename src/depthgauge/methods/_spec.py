@@ -4,45 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import NoneType
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
-
+from depthgauge._options import Options
 from depthgauge._registry import Registry
 from depthgauge.types import Estimate, Inputs, Map
 
 
-class MethodOptions(BaseModel):
-    """Options of a method: a field each, with its default and a sentence below it.
-
-    Numbers may be given as texts (`"5"`, from a command line) but not as true or false; `"none"`
-    is None where a field may be None. Nothing is rounded and no key is ignored.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _from_text(cls, value: Any, info: ValidationInfo) -> Any:
-        parts = _parts(cls.model_fields[str(info.field_name)].annotation)
-        if isinstance(value, bool) and {int, float} & set(parts) and bool not in parts:
-            raise ValueError(f"is {str(value).lower()} but must be a number")
-        if value == "none" and NoneType in parts and not {str, "none"} & set(parts):
-            return None
-        return value
+class MethodOptions(Options):
+    """Options of a method."""
 
     def short_name(self) -> str:
         """What a method with these options is called where nobody says; empty: its id."""
         return ""
-
-
-def _parts(annotation: Any) -> list[Any]:
-    """The types and literals that a field may be: `int | None` is int and NoneType."""
-    inner = get_args(annotation)
-    return [part for each in inner for part in _parts(each)] if inner else [annotation]
 
 
 @dataclass(frozen=True, slots=True)

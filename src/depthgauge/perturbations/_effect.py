@@ -80,7 +80,7 @@ class Effect:
 
 
 EFFECTS: Registry[Effect] = Registry("perturbation", "depthgauge.perturbations")
-"""Every effect of this folder and of the entry points `depthgauge.perturbations`."""
+"""Every effect of this folder and of plug-ins."""
 
 
 def effect(

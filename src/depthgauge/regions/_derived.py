@@ -33,7 +33,7 @@ class Derived(Computed):
 
 
 DERIVED: Registry[Derived] = Registry("derived thing", "depthgauge.regions")
-"""Every maker of this folder and of the entry points `depthgauge.regions`."""
+"""Every maker of this folder and of plug-ins."""
 
 
 def derived(

@@ -28,7 +28,7 @@ class Region(Computed):
 
 
 REGIONS: Registry[Region] = Registry("region", "depthgauge.regions")
-"""Every region of this folder and of the entry points `depthgauge.regions`."""
+"""Every region of this folder and of plug-ins."""
 
 
 def region(

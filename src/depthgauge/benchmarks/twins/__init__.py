@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, cast
 
 from depthgauge._registry import Registry, nearest
@@ -74,8 +75,9 @@ def fill_options(
     return {name: given.get(name, choices[0]) for name, choices in allowed.items()}
 
 
-def _collect(module: object) -> Iterator[tuple[str, Twin]]:
-    yield module.__name__.rpartition(".")[2], cast(Twin, module)  # type: ignore[attr-defined]  # a module has a name
+def _collect(module: ModuleType) -> Iterator[tuple[str, Twin]]:
+    if all(hasattr(module, name) for name in ("REVISION", "score_ids", "evaluate")):
+        yield module.__name__.rpartition(".")[2], cast(Twin, module)
 
 
 TWINS: Registry[Twin] = Registry("twin", __name__, _collect)
