@@ -69,10 +69,10 @@ perf: .venv/.dev  ## us beside what people use today, in one run
 	$(BIN)/python -m perf
 
 evidence: setup  ## accuracy figures of the docs, recorded in docs/evidence
-	$(BIN)/python -m docs.evidence
+	$(BIN)/python -m tools.evidence
 
 docs: .venv/.dev  ## regenerates the pages that are made from the declarations
-	$(BIN)/python -m docs.generate
+	$(BIN)/python -m tools.generate
 
 clean:
 	rm -rf .venv .cache out .pytest_cache .mypy_cache .ruff_cache

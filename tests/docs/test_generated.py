@@ -23,7 +23,7 @@ DOCS = REPOSITORY / "docs"
 
 def generate(*arguments, cwd=REPOSITORY):
     return subprocess.run(
-        [sys.executable, "-m", "docs.generate", *arguments],
+        [sys.executable, "-m", "tools.generate", *arguments],
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -114,7 +114,8 @@ def test_citation_and_changes_name_the_version():
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the documentation that may be spoiled."""
-    for path in [*DOCS.glob("*.md"), *DOCS.glob("*.py"), *DOCS.glob("benchmarks/*.md")]:
+    program = (REPOSITORY / "tools").glob("*.py")
+    for path in [*DOCS.glob("*.md"), *program, *DOCS.glob("benchmarks/*.md")]:
         place = tmp_path / path.relative_to(REPOSITORY)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(path.read_bytes())

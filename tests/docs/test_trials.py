@@ -16,7 +16,7 @@ PAGE = REPOSITORY / "docs" / "trials.md"
 
 
 def evidence(*arguments, cwd=REPOSITORY):
-    command = [sys.executable, "-m", "docs.evidence", *map(str, arguments)]
+    command = [sys.executable, "-m", "tools.evidence", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
 
 
@@ -49,8 +49,8 @@ def test_every_protocol_file_is_used():
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the page and its records that may be spoiled."""
-    names = ("__init__.py", "trials.md", "evidence/*.py", "evidence/*.json")
-    for path in (path for name in names for path in (PAGE.parent).glob(name)):
+    names = ("tools/*.py", "tools/evidence/*.py", "docs/trials.md", "docs/evidence/*.json")
+    for path in (path for name in names for path in REPOSITORY.glob(name)):
         place = tmp_path / path.relative_to(REPOSITORY)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(path.read_bytes())

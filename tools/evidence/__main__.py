@@ -1,0 +1,61 @@
+"""`python -m tools.evidence`: records the figures that are not fresh, and writes their page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tools.evidence import FOLDER, Absent, Figure, all_figures
+from tools.evidence._trials_page import is_fresh, write_page
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--force", is_flag=True, help="Record fresh figures too.")
+@click.option("--out", type=click.Path(path_type=Path), default=FOLDER, help="Where records go.")
+@click.option("--check", is_flag=True, help="Measure nothing; say whether the page is fresh.")
+def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
+    """Measure the figures NAMES, or all, and write one JSON file each.
+
+    Then docs/trials.md is brought up to date with the records.
+    """
+    if check:
+        if not is_fresh():
+            raise click.ClickException("docs/trials.md is stale; run `make evidence`.")
+        return
+    figures = all_figures()
+    unknown = [name for name in names if name not in figures]
+    if unknown:
+        raise click.UsageError(f"no figure '{unknown[0]}'; known: {', '.join(figures)}.")
+    missed = [name for name in names or figures if not _bring_up(figures[name], out, force)]
+    if out.resolve() == FOLDER:
+        write_page()
+        from tools.evidence import capture, light_field, oasis_like, oasis_reconstruction
+
+        light_field.write_page()
+        capture.write_page()
+        oasis_reconstruction.write_page()
+        oasis_like.write_page()
+    if missed:
+        raise click.ClickException(f"budgets are missed in {', '.join(missed)}.")
+
+
+def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
+    if not force and figure.is_fresh(out):
+        click.echo(f"{figure.name}: fresh")
+        return True
+    try:
+        numbers = figure.record(out)
+    except Absent as reason:
+        click.echo(f"{figure.name}: not recorded, {reason}")
+        return True
+    click.echo(f"{figure.name}: recorded")
+    for n in numbers:
+        sign = " " if n.met else "!"
+        click.echo(f" {sign} {n.name}: {n.value:.6g}, expected {n.expected:g} +- {n.budget:g}")
+    return all(n.met for n in numbers)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tools.evidence")

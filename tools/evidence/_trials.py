@@ -1,0 +1,100 @@
+"""What the trials share: methods are run on real data through the engine, and scored by a file."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from depthgauge.engine import run as engine
+from depthgauge.engine.record import Run
+from depthgauge.engine.result import finite
+from tools.evidence import REPOSITORY, Absent, Table
+
+DATA = REPOSITORY.parent / "shared" / "data"
+PROTOCOLS = REPOSITORY / "docs" / "evidence" / "trials"
+Known = Mapping[str, Mapping[str, str]]
+
+
+def need(folder: str) -> Path:
+    """A folder of real data.
+
+    Raises:
+        Absent: It is not on this machine.
+    """
+    if not (DATA / folder).is_dir():
+        raise Absent(f"it needs {folder}, real data that is not part of the repository.")
+    return DATA / folder
+
+
+def sources(protocols: Iterable[str], *modules: str) -> tuple[str, ...]:
+    """What the numbers of a trial depend on, beside its own module."""
+    ours = (*_ALWAYS, *modules)
+    return (
+        "tools/evidence/_trials.py",
+        *(f"docs/evidence/trials/{name}.toml" for name in protocols),
+        *(f"src/depthgauge/{name}.py" for name in sorted(set(ours))),
+    )
+
+
+_ALWAYS = (
+    *(f"engine/{name}" for name in ("arrays", "judge", "measure", "pool", "prepare")),
+    *(f"io/{name}" for name in ("_png_chunks", "_values", "image", "png")),
+    *(f"metrics/{name}" for name in ("_kernels", "_metric", "moments", "pixel", "terms")),
+)
+FOLDER = ("datasets/pairs", "datasets/_pair_options")
+STEREO = ("methods/_images", "methods/_stereo", "methods/bm", "methods/constant", "methods/sgbm")
+
+
+def copy(places: Mapping[str, Path], root: Path) -> Path:
+    """Puts files where a dataset's layout wants them."""
+    for name, source in places.items():
+        place = root / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, place)
+    return root
+
+
+def conduct(protocol: str, data: Path, methods: Iterable[Any], place: Path, **options: Any) -> Run:
+    """Runs methods under the protocol of that name, in this process, into a new folder."""
+    file = PROTOCOLS / f"{protocol}.toml"
+    return engine.run(file, data, methods, place, workers=0, keep_estimates=False, **options)
+
+
+def table(name: str, *runs: Run, known: Known | None = None) -> Table:
+    """The scores of runs under one protocol, of the same truth."""
+    first = runs[0]
+    if any(run.truth_hashes != first.truth_hashes for run in runs):
+        raise ValueError(f"{name}: the runs are of different truths.")
+    results = {e.label: run.results[e.label, 0] for run in runs for e in run.entrants}
+    for label, result in results.items():
+        if result.failed:
+            raise ValueError(f"{name}: {label} failed, {dict(result.failed)}.")
+    specs = {spec.id: spec for spec in first.protocol.specs}
+    some = next(iter(results.values()))
+    shown = {i: spec for i, spec in specs.items() if i in some.summary}
+    regions = {spec.region: i for i, spec in shown.items()}
+    scored = {r: [s[i] for s in some.samples.values() if i in s] for r, i in regions.items()}
+    return Table(
+        name,
+        first.protocol.id,
+        first.protocol.hash,
+        first.samples,
+        pixels={r: sum(s.count + s.missing for s in found) for r, found in scored.items()},
+        used={r: len(found) for r, found in scored.items()},
+        scores={
+            i: {"unit": some.summary[i].unit, "better": spec.metric.better}
+            for i, spec in shown.items()
+        },
+        rows={
+            label: {i: finite(result.summary[i].value) for i in shown}
+            for label, result in results.items()
+        },
+        opencv=first.info["made_by"]["opencv-python-headless"] if _is_opencv(runs) else "",
+        known=known or {},
+    )
+
+
+def _is_opencv(runs: Iterable[Run]) -> bool:
+    return any(e.method not in ("constant", "folder") for run in runs for e in run.entrants)
