@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tools.evidence import _oasis_ball, oasis_like, oasis_reconstruction
-from tools.evidence._limits import within
+from tools.evidence import _oasis_ball, oasis_like, oasis_reconstruction, within
 from tools.evidence._oasis_people import people_numbers, people_table, rough_normals
 
 from depthgauge.annotate.simulate.annotator import simulate

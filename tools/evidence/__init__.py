@@ -1,27 +1,32 @@
-"""Accuracy figures: each is one function in a module here, recorded as JSON beside it.
+"""Accuracy figures: each is one function in a module here, recorded as JSON in docs/evidence.
 
-A record says what was measured, with which version, from which sources (SHA-256), and how far each
-number may be from what is expected. `tests/test_evidence.py` fails when a number misses its budget
-or when a source has changed since; `make evidence` records anew what is no longer fresh.
+A record says what was measured, with which version and from which code, and how far each number may
+be from what is expected; a number without an expectation is only reported. The tests fail when a
+number misses its budget, or when code that can change a number has changed since (`_code`);
+`make evidence` records such figures again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
+import os
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from depthgauge import __version__
+from tools.evidence._code import REPOSITORY, Code, changes
+from tools.evidence._sources import SOURCES, all_code, code_by_file
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "docs" / "evidence"
+DATA = Path(os.environ.get("DEPTHGAUGE_DATA", REPOSITORY.parent / "shared" / "data"))
+"""Real data, which is not part of the repository."""
 
 
 class Absent(Exception):
@@ -30,17 +35,30 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Number:
-    """One measured number; it must not be further from `expected` than `budget`."""
+    """One measured number."""
 
     name: str
     value: float
-    expected: float
-    budget: float
+    expected: float | None = None
+    """None where the number is only reported."""
+    budget: float | None = None
+    """How far from `expected` the value may be."""
 
     @property
     def met(self) -> bool:
-        """Whether it keeps its budget; NaN never does."""
+        """Whether it is finite and keeps its budget, where it has one."""
+        if self.expected is None or self.budget is None:
+            return math.isfinite(self.value)
         return math.isfinite(self.value) and abs(self.value - self.expected) <= self.budget
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields, without the expectation where there is none."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def within(name: str, value: float, least: float, most: float) -> Number:
+    """A number that may be anything from the least to the most."""
+    return Number(name, value, (least + most) / 2, (most - least) / 2)
 
 
 @dataclass(frozen=True)
@@ -86,29 +104,55 @@ class Figure:
     data: str
     """What it was measured on, in words."""
     sources: tuple[str, ...]
-    """Files in the repository that can move the numbers, the figure's own among them."""
+    """Modules, packages and files that can change the numbers, the figure's own among them."""
+    needs: tuple[str, ...]
+    """Folders of real data, and modules of optional packages, that measuring needs."""
     measure: Callable[[], Iterable[Number | Table]]
     """Yields its numbers; of a table, also those that it has known values of."""
     about: str
 
-    def hashes(self) -> dict[str, str]:
-        """The sources as they are now."""
-        return {s: hashlib.sha256((REPOSITORY / s).read_bytes()).hexdigest() for s in self.sources}
+    def absent(self) -> str:
+        """Why it cannot be measured on this machine; empty where it can."""
+        for need in self.needs:
+            if need.isidentifier():
+                if find_spec(need) is None:
+                    return f"it needs the package {need}"
+            elif not (DATA / need).is_dir():
+                return f"it needs {need}, real data that is not part of the repository"
+        return ""
+
+    def changes(self, folder: Path = FOLDER) -> list[str]:
+        """The names of the definitions that have changed since it was recorded.
+
+        Raises:
+            SourceMissing: A source of the figure does not exist.
+        """
+        record = json.loads((folder / f"{self.name}.json").read_text(encoding="utf-8"))
+        recorded = Code(token for code in record["code"].values() for token in code.split())
+        listed = Code()
+        for code in code_by_file(self.sources).values():
+            listed.update(code)
+        return changes(recorded, listed, all_code)
 
     def is_fresh(self, folder: Path) -> bool:
-        """Whether the record was made from the sources as they are now, and is good."""
+        """Whether there is a record of the code as it is now that keeps its budgets."""
         path = folder / f"{self.name}.json"
         if not path.is_file():
             return False
-        kept = json.loads(path.read_text())
-        good = all(Number(**number).met for number in kept["numbers"])
-        return good and kept["sources"] == self.hashes()
+        numbers = json.loads(path.read_text(encoding="utf-8"))["numbers"]
+        return all(Number(**number).met for number in numbers) and not self.changes(folder)
 
     def record(self, folder: Path) -> list[Number]:
-        """Measures and writes the record."""
-        found = list(self.measure())
-        tables = [thing for thing in found if isinstance(thing, Table)]
-        numbers = [thing for thing in found if isinstance(thing, Number)]
+        """Measures and writes the record.
+
+        Raises:
+            Absent: It cannot be measured on this machine.
+        """
+        if reason := self.absent():
+            raise Absent(reason)
+        measured = list(self.measure())
+        tables = [thing for thing in measured if isinstance(thing, Table)]
+        numbers = [thing for thing in measured if isinstance(thing, Number)]
         numbers += [number for table in tables for number in table.numbers()]
         body: dict[str, Any] = {
             "figure": self.name,
@@ -117,28 +161,48 @@ class Figure:
             "command": f"python -m tools.evidence --force {self.name}",
             "version": __version__,
             "date": datetime.now(UTC).date().isoformat(),
-            "numbers": [asdict(number) for number in numbers],
+            "numbers": [number.to_json() for number in numbers],
             **({"tables": [asdict(table) for table in tables]} if tables else {}),
-            "sources": self.hashes(),
+            "code": self.code(),
         }
-        beside = folder / f".{self.name}.part"
-        beside.write_text(json.dumps(body, indent=1, allow_nan=False) + "\n")
-        beside.replace(folder / f"{self.name}.json")
+        write_record(folder, body)
         return numbers
+
+    def code(self) -> dict[str, str]:
+        """The definitions that can change the numbers, by the module that has them now."""
+        found = code_by_file(self.sources)
+        return {name: " ".join(sorted(c.elements())) for name, c in sorted(found.items()) if c}
+
+
+def write_record(folder: Path, body: Mapping[str, Any]) -> None:
+    """Writes a record as a whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder / f".{body['figure']}.part"
+    beside.write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    beside.replace(folder / f"{body['figure']}.json")
+
+
+def recorded_values(name: str) -> dict[str, float]:
+    """The recorded numbers of a figure by their names; empty where there is no record."""
+    path = FOLDER / f"{name}.json"
+    if not path.is_file():
+        return {}
+    numbers = json.loads(path.read_text(encoding="utf-8"))["numbers"]
+    return {number["name"]: number["value"] for number in numbers}
 
 
 FIGURES: dict[str, Figure] = {}
 
 
-def figure(name: str, *, data: str, sources: Iterable[str]) -> Callable[[Any], Any]:
+def figure(name: str, *, data: str, needs: Iterable[str] = ()) -> Callable[[Any], Any]:
     """Declares the decorated function as a figure; it yields its numbers and tables."""
 
     def register(
         measure: Callable[[], Iterable[Number | Table]],
     ) -> Callable[[], Iterable[Number | Table]]:
-        own = f"tools/evidence/{measure.__module__.rpartition('.')[2]}.py"
         about = " ".join((measure.__doc__ or "").split())
-        FIGURES[name] = Figure(name, data, (own, *sources), measure, about)
+        sources = (measure.__module__, *SOURCES[name])
+        FIGURES[name] = Figure(name, data, sources, tuple(needs), measure, about)
         return measure
 
     return register

@@ -42,18 +42,21 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
 
 
 def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
-    if not force and figure.is_fresh(out):
+    fresh = figure.is_fresh(out)
+    if fresh and not force:
         click.echo(f"{figure.name}: fresh")
         return True
     try:
         numbers = figure.record(out)
     except Absent as reason:
-        click.echo(f"{figure.name}: not recorded, {reason}")
+        click.echo(
+            f"{figure.name}: {'fresh' if fresh else 'stale'}, cannot be recorded here: {reason}"
+        )
         return True
     click.echo(f"{figure.name}: recorded")
     for n in numbers:
-        sign = " " if n.met else "!"
-        click.echo(f" {sign} {n.name}: {n.value:.6g}, expected {n.expected:g} +- {n.budget:g}")
+        expected = "" if n.expected is None else f", expected {n.expected:g} +- {n.budget:g}"
+        click.echo(f" {' ' if n.met else '!'} {n.name}: {n.value:.6g}{expected}")
     return all(n.met for n in numbers)
 
 

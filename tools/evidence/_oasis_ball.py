@@ -16,8 +16,7 @@ from depthgauge.annotate.simulate.exact_view import view_of_sample
 from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Camera, Inputs, Sample, Truth
 from tools._measured import table
-from tools.evidence import Number
-from tools.evidence._limits import within
+from tools.evidence import Number, within
 
 RADIUS_PX, SIZE_PX, FOCAL_PX = 67.0, 192, 300.0
 _FAR_M = 4.0

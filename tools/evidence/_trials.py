@@ -10,41 +10,10 @@ from typing import Any
 from depthgauge.engine import run as engine
 from depthgauge.engine.record import Run
 from depthgauge.engine.result import finite
-from tools.evidence import REPOSITORY, Absent, Table
+from tools.evidence import REPOSITORY, Table
 
-DATA = REPOSITORY.parent / "shared" / "data"
 PROTOCOLS = REPOSITORY / "docs" / "evidence" / "trials"
 Known = Mapping[str, Mapping[str, str]]
-
-
-def need(folder: str) -> Path:
-    """A folder of real data.
-
-    Raises:
-        Absent: It is not on this machine.
-    """
-    if not (DATA / folder).is_dir():
-        raise Absent(f"it needs {folder}, real data that is not part of the repository.")
-    return DATA / folder
-
-
-def sources(protocols: Iterable[str], *modules: str) -> tuple[str, ...]:
-    """What the numbers of a trial depend on, beside its own module."""
-    ours = (*_ALWAYS, *modules)
-    return (
-        "tools/evidence/_trials.py",
-        *(f"docs/evidence/trials/{name}.toml" for name in protocols),
-        *(f"src/depthgauge/{name}.py" for name in sorted(set(ours))),
-    )
-
-
-_ALWAYS = (
-    *(f"engine/{name}" for name in ("arrays", "judge", "measure", "pool", "prepare")),
-    *(f"io/{name}" for name in ("_png_chunks", "_values", "image", "png")),
-    *(f"metrics/{name}" for name in ("_kernels", "_metric", "moments", "pixel", "terms")),
-)
-FOLDER = ("datasets/pairs", "datasets/_pair_options")
-STEREO = ("methods/_images", "methods/_stereo", "methods/bm", "methods/constant", "methods/sgbm")
 
 
 def copy(places: Mapping[str, Path], root: Path) -> Path:

@@ -21,36 +21,20 @@ from depthgauge.io.mat import read_mat
 from depthgauge.metrics._boundary_curves import average_precision, best_point, rates
 from depthgauge.metrics._matching import count_curve
 from depthgauge.metrics.boundaries import boundary_counts
-from tools.evidence import REPOSITORY, Absent, Number, figure
+from tools.evidence import DATA, REPOSITORY, Number, figure
 
 GOLDEN = "tests/golden/bsds"
-REAL = REPOSITORY.parent / "shared" / "data" / "bsds500-bench" / "data"
+REAL = DATA / "bsds500-bench" / "data"
 RADIUS = 0.0075
 LEAST_ODS = {"edges_all_fold": 0.70, "edges_all_fold:crests=true": 0.72}
 """What our edge detector must reach on the five photographs."""
-SOURCES = (
-    "src/depthgauge/benchmarks/bsds500.toml",
-    "src/depthgauge/datasets/bsds500.py",
-    "src/depthgauge/geometry/_thinning_kernels.py",
-    "src/depthgauge/geometry/edge_maps.py",
-    "src/depthgauge/io/mat.py",
-    "src/depthgauge/methods/_edges.py",
-    "src/depthgauge/metrics/_boundary_curves.py",
-    "src/depthgauge/metrics/_boundary_kernels.py",
-    "src/depthgauge/metrics/_matching.py",
-    "src/depthgauge/metrics/_matching_kernels.py",
-    "src/depthgauge/metrics/boundaries.py",
-    f"{GOLDEN}/expected.json",
-    f"{GOLDEN}/make_inputs.py",
-)
-
 Counts = NDArray[np.int64]
 
 
 @figure(
     "bsds500",
     data="five photographs of BSDS500 with what its own benchmark said of them, and synthetic sets",
-    sources=SOURCES,
+    needs=("bsds500-bench",),
 )
 def bsds500() -> Iterator[Number]:
     """Deviations from the original evaluators.
@@ -62,8 +46,6 @@ def bsds500() -> Iterator[Number]:
     but never more. Then the ODS on the five photographs of our edge detector, whose settings were
     chosen on them, and of the contours that come with them, with 99 thresholds.
     """
-    if not REAL.is_dir():
-        raise Absent("needs the five images of BSDS500's own benchmark (bench/data)")
     yield from _contours()
     yield from _others()
     yield from _golden()

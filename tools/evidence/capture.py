@@ -7,10 +7,9 @@ measurement goes on where it was.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,8 @@ from depthgauge.sessions import Session, open_session, read_simulated
 from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
 from depthgauge.types import Inputs
 from tools._measured import table, update
-from tools.evidence import FOLDER, REPOSITORY, Number, figure
+from tools.evidence import REPOSITORY, Number, figure, recorded_values
+from tools.evidence._sources import PIPELINE, SIMULATOR, digest
 
 PATTERNS = (1, 2, 5, 10, 20, 50)
 BUDGET_PATTERNS = 20
@@ -38,48 +38,13 @@ DRAWN = ("warp", "audit")
 """Steps whose pictures docs/capture.md shows."""
 
 
-_SIMULATOR = (
-    "synth/sets/capture_session",
-    *(f"synth/scene/{name}.py" for name in ("material", "mesh", "model", "texture")),
-    *("synth/library/objects.py", "synth/library/rooms.py", "synth/render/mitsuba.py"),
-    *("sessions", "geometry/ray_scene.py"),
-)
-_GEOMETRY = tuple(
-    f"geometry/{name}.py"
-    for name in (
-        *("_distance_kernels", "_kernels", "disparity", "distances", "intrinsics"),
-        *("projection", "rectified", "warping"),
-    )
-)
-_PIPELINE = ("capture", *_GEOMETRY, "regions/discontinuities.py")
-_AFTER = ("export", "splits", "told")
-"""Modules of the pipeline's room that move no number here."""
-_PASSIVE = tuple(f"methods/{name}.py" for name in ("sgbm", "_stereo", "_pair"))
-
-
-def _sources(*places: str) -> tuple[str, ...]:
-    """Python files of the package, of whole folders or single ones."""
-    roots = [REPOSITORY / "src" / "depthgauge" / place for place in places]
-    files = (p for root in roots for p in (root.rglob("*.py") if root.is_dir() else [root]))
-    return tuple(sorted(str(p.relative_to(REPOSITORY)) for p in files if p.stem not in _AFTER))
-
-
-def _place(name: str, *places: str) -> Path:
-    """A folder that belongs to the sources as they are: steps do not notice changed code."""
-    digest = hashlib.sha256(b"".join((REPOSITORY / s).read_bytes() for s in _sources(*places)))
-    return REPOSITORY / "out" / "evidence" / f"{name}-{digest.hexdigest()[:12]}"
-
-
-SOURCES = _sources(*_SIMULATOR, *_PIPELINE, *_PASSIVE)
-SESSION = _place("capture-session", *_SIMULATOR)
-OUT = _place("capture-work", *_SIMULATOR, *_PIPELINE)
 _CLASSES = ("0", "1", "2", "3")
 
 
 @figure(
     "capture",
     data=f"simulated sessions of {WIDTH_PX}x854 px, 18 board poses: kitchen, 50 patterns; desk, 20",
-    sources=SOURCES,
+    needs=("embreex", "mitsuba"),
 )
 def capture() -> Iterator[Number]:
     """True errors of the labels in px, the share that was kept, and the error bars.
@@ -88,31 +53,45 @@ def capture() -> Iterator[Number]:
     """
     session = _session("kitchen", max(PATTERNS))
     for patterns in PATTERNS:
-        found = _label(session, OUT / f"work-{patterns}", patterns)
+        found = _label(session, _out() / f"work-{patterns}", patterns)
         yield from _curve(f"{patterns} pattern{'s' * (patterns != 1)}", found)
         if patterns == BUDGET_PATTERNS:
             yield from _budgets("", found)
             yield from _details(found)
     yield from _passive(session)
-    found = _label(_session("desk", BUDGET_PATTERNS, seed=7), OUT / "work-desk", BUDGET_PATTERNS)
+    found = _label(_session("desk", BUDGET_PATTERNS, seed=7), _out() / "work-desk", BUDGET_PATTERNS)
     yield from _budgets("desk: ", found)
     yield from _curve("desk", found)
     for step in DRAWN:
-        picture = draw_step(OUT / f"work-{BUDGET_PATTERNS}", step)
+        picture = draw_step(_out() / f"work-{BUDGET_PATTERNS}", step)
         shutil.copyfile(picture, REPOSITORY / "docs" / "images" / f"capture-{step}.png")
+
+
+@cache
+def _place(name: str, sources: tuple[str, ...]) -> Path:
+    """A folder that belongs to the code as it is: steps do not notice changed code."""
+    return REPOSITORY / "out" / "evidence" / f"{name}-{digest(sources)}"
+
+
+def _sessions() -> Path:
+    return _place("capture-session", SIMULATOR)
+
+
+def _out() -> Path:
+    return _place("capture-work", (*SIMULATOR, *PIPELINE))
 
 
 def _session(scene: str, patterns: int, seed: int = 0) -> Session:
     options = CaptureOptions(
         scene=scene, width_px=WIDTH_PX, patterns=patterns, illuminations=1, seed=seed
     )
-    write_capture_session(SESSION / scene, options)
-    return open_session(SESSION / scene)
+    write_capture_session(_sessions() / scene, options)
+    return open_session(_sessions() / scene)
 
 
 def _label(session: Session, work: Path, patterns: int) -> dict[str, Any]:
     """The audit of the whole pipeline on the first so many patterns."""
-    first = OUT / f"work-{PATTERNS[0]}"
+    first = _out() / f"work-{PATTERNS[0]}"
     if session.name.startswith("kitchen") and work != first and not (work / "rectify").is_dir():
         # All of them have one calibration.
         shutil.copytree(first, work, ignore=_all_but("calibrate", "rectify"), dirs_exist_ok=True)
@@ -122,21 +101,21 @@ def _label(session: Session, work: Path, patterns: int) -> dict[str, Any]:
 
 
 def _all_but(*names: str) -> Any:
-    top = str(OUT / f"work-{PATTERNS[0]}")
+    top = str(_out() / f"work-{PATTERNS[0]}")
     return lambda folder, found: [n for n in found if n not in names] if folder == top else []
 
 
 def _curve(name: str, found: dict[str, Any]) -> Iterator[Number]:
     final, bars = found["simulated"]["final"], found["simulated"]["error_bars"]
-    yield _plain(f"{name}: mean |error|, px", final["mean_abs_px"])
-    yield _plain(f"{name}: median |error|, px", final["median_abs_px"])
-    yield _plain(f"{name}: wrong by more than 2 px, %", final["bad_2_percent"])
-    yield _plain(f"{name}: kept, %", final["kept_percent"])
-    yield _plain(f"{name}: kept near edges, %", final["kept_near_edges_percent"])
-    yield _plain(f"{name}: planar residual, px", found["planes"]["mean_residual_px"])
+    yield Number(f"{name}: mean |error|, px", final["mean_abs_px"])
+    yield Number(f"{name}: median |error|, px", final["median_abs_px"])
+    yield Number(f"{name}: wrong by more than 2 px, %", final["bad_2_percent"])
+    yield Number(f"{name}: kept, %", final["kept_percent"])
+    yield Number(f"{name}: kept near edges, %", final["kept_near_edges_percent"])
+    yield Number(f"{name}: planar residual, px", found["planes"]["mean_residual_px"])
     if bars["pixels"]:
-        yield _plain(f"{name}: within 1 sigma, %", bars["within_1_sigma_percent"])
-        yield _plain(f"{name}: within 2 sigma, %", bars["within_2_sigma_percent"])
+        yield Number(f"{name}: within 1 sigma, %", bars["within_1_sigma_percent"])
+        yield Number(f"{name}: within 2 sigma, %", bars["within_2_sigma_percent"])
 
 
 def _budgets(scene: str, found: dict[str, Any]) -> Iterator[Number]:
@@ -158,23 +137,23 @@ def _budgets(scene: str, found: dict[str, Any]) -> Iterator[Number]:
 def _details(found: dict[str, Any]) -> Iterator[Number]:
     true = found["simulated"]
     for step in ("spacetime", "refine", "clean"):
-        yield _plain(f"after {step}: mean |error|, px", true["steps"][step]["mean_abs_px"])
-        yield _plain(f"after {step}: kept, %", true["steps"][step]["kept_percent"])
+        yield Number(f"after {step}: mean |error|, px", true["steps"][step]["mean_abs_px"])
+        yield Number(f"after {step}: kept, %", true["steps"][step]["kept_percent"])
     for name in _CLASSES:
         if name in true["materials"]:
-            yield _plain(f"class {name}: mean |error|, px", true["materials"][name]["mean_abs_px"])
-            yield _plain(f"class {name}: kept, %", true["materials"][name]["kept_percent"])
-    yield _plain("metric depth: mean |error|, mm", true["depth"]["mean_abs_mm"])
-    yield _plain("rows: mean |error|, px", true["rows"]["mean_abs_px"])
-    yield _plain("unbalanced pair: mean |error|, px", true["unbalanced"]["mean_abs_px"])
-    yield _plain(
+            yield Number(f"class {name}: mean |error|, px", true["materials"][name]["mean_abs_px"])
+            yield Number(f"class {name}: kept, %", true["materials"][name]["kept_percent"])
+    yield Number("metric depth: mean |error|, mm", true["depth"]["mean_abs_mm"])
+    yield Number("rows: mean |error|, px", true["rows"]["mean_abs_px"])
+    yield Number("unbalanced pair: mean |error|, px", true["unbalanced"]["mean_abs_px"])
+    yield Number(
         "unbalanced pair: rows, mean |error|, px", true["unbalanced"]["rows"]["mean_abs_px"]
     )
 
 
 def _passive(session: Session) -> Iterator[Number]:
     """What passive stereo gives on the same scene, where both views see it."""
-    work = OUT / f"work-{BUDGET_PATTERNS}"
+    work = _out() / f"work-{BUDGET_PATTERNS}"
     pair = read_pair(work, "LR")
     truth = read_simulated(session.truth_folder)
     exact = exact_truth(truth, pair, scene=RayScene(truth.vertices, truth.triangles))
@@ -198,21 +177,15 @@ def _passive(session: Session) -> Iterator[Number]:
 
 def _passive_numbers(name: str, error: np.ndarray, where: np.ndarray) -> Iterator[Number]:
     figures = error_figures(error[where])
-    yield _plain(f"passive SGBM, {name}: mean |error|, px", figures["mean_abs_px"])
-    yield _plain(f"passive SGBM, {name}: wrong by more than 2 px, %", figures["bad_2_percent"])
-
-
-def _plain(name: str, value: float) -> Number:
-    """A number that is reported and has no target."""
-    return Number(name, value, value, 0.0)
+    yield Number(f"passive SGBM, {name}: mean |error|, px", figures["mean_abs_px"])
+    yield Number(f"passive SGBM, {name}: wrong by more than 2 px, %", figures["bad_2_percent"])
 
 
 def write_page(*, check: bool = False) -> bool:
     """Brings the tables of docs/capture.md up to date; True where they are."""
-    record = FOLDER / "capture.json"
-    if not record.is_file():
+    numbers = recorded_values("capture")
+    if not numbers:
         return False
-    numbers = {n["name"]: n["value"] for n in json.loads(record.read_text())["numbers"]}
     parts = {"accuracy": _accuracy(numbers), "patterns": _by_patterns(numbers)}
     return update("capture.md", parts, "evidence", check)
 

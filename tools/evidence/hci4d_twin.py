@@ -13,22 +13,6 @@ import depthgauge as dg
 from tools.evidence import REPOSITORY, Number, figure
 
 GOLDEN = "tests/golden/hci4d"
-TWIN = "src/depthgauge/benchmarks/twins"
-SOURCES = (
-    "src/depthgauge/benchmarks/hci4d-toolkit.toml",
-    f"{TWIN}/hci4d.py",
-    f"{TWIN}/_hci4d_kernels.py",
-    f"{TWIN}/_hci4d_maps.py",
-    f"{TWIN}/_hci4d_pixels.py",
-    f"{TWIN}/_hci4d_regions.py",
-    f"{TWIN}/_hci4d_surfaces.py",
-    "src/depthgauge/geometry/resizing.py",
-    "src/depthgauge/io/light_field_parameters.py",
-    "src/depthgauge/io/pfm.py",
-    "tests/golden/gen_common.py",
-    f"{GOLDEN}/expected.json",
-    f"{GOLDEN}/make_inputs.py",
-)
 # What a number may differ by, and whether that is relative to it.
 KINDS = {
     "percentages of counts": (1e-9, False),
@@ -39,7 +23,7 @@ KINDS = {
 }
 
 
-@figure("hci4d-twin", data="synthetic scenes in the benchmark's layout, 512x512", sources=SOURCES)
+@figure("hci4d-twin", data="synthetic scenes in the benchmark's layout, 512x512")
 def hci4d_twin() -> Iterator[Number]:
     """Largest deviation from evaluation-toolkit f070f23 over all ids of six scenes at full size.
 

@@ -5,7 +5,6 @@ Numbers are those of the public toolkit (BadPix of 0.07 px, a border of 15 px le
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import time
@@ -20,7 +19,7 @@ from depthgauge.methods import find_method
 from depthgauge.synth.sets.stratified import make_scene
 from depthgauge.types import Sample
 from tools._measured import table, update
-from tools.evidence import FOLDER, REPOSITORY, Absent, Number, figure
+from tools.evidence import DATA, Number, figure, recorded_values
 
 METHODS = ("lf-cost-volume", "lf-epi", "lf-pair")
 BEST = "lf-cost-volume"
@@ -29,26 +28,14 @@ TARGETS = {"pyramids": 8.0, "backgammon": 15.0}
 """BadPix(0.07) that the better method stays below, in percent."""
 SLOWEST_S = 90.0
 BORDER_PX = 15
-SHARED = REPOSITORY.parent / "shared" / "data" / "lf-hci-antinous"
-EPINET = REPOSITORY.parent / "shared" / "data" / "lf-hci-epinet-results"
-_SOURCE = "src/depthgauge"
-SOURCES = (
-    *(
-        f"{_SOURCE}/methods/{name}.py"
-        for name in ("lf_cost_volume", "lf_epi", "lf_pair", "_lf_kernels", "_lf_surface_kernels")
-    ),
-    *(f"{_SOURCE}/methods/_light_field{name}.py" for name in ("", "_costs", "_noise", "_surface")),
-    f"{_SOURCE}/synth/sets/stratified/_kernels.py",
-    f"{_SOURCE}/synth/sets/stratified/_scene.py",
-    *(f"{_SOURCE}/synth/sets/stratified/{name}.py" for name in SCENES),
-    f"{_SOURCE}/benchmarks/twins/hci4d.py",
-)
+ANTINOUS = DATA / "lf-hci-antinous"
+EPINET = DATA / "lf-hci-epinet-results"
 
 
 @figure(
     "light-field",
     data="the four stratified scenes, 9x9 views of 512x512, truth of 5120x5120; antinous",
-    sources=SOURCES,
+    needs=("lf-hci-antinous", "lf-hci-epinet-results"),
 )
 def light_field_methods() -> Iterator[Number]:
     """BadPix(0.07) by the toolkit's rules of all methods, median error, and seconds an estimate.
@@ -68,9 +55,9 @@ def light_field_methods() -> Iterator[Number]:
         estimate, seconds = _estimate(method, antinous)
         error = np.abs(estimate - antinous.truth.disparity)[_inner(estimate.shape)]  # type: ignore[union-attr]  # it has truth
         errors.append(float(np.nanmedian(error)))
-        yield _plain(f"antinous: median error of {method}, px", errors[-1])
+        yield Number(f"antinous: median error of {method}, px", errors[-1])
         bad = 100.0 * float(np.mean(~(error <= 0.07)))
-        yield _plain(f"antinous: BadPix(0.07) of {method}, %", bad)
+        yield Number(f"antinous: BadPix(0.07) of {method}, %", bad)
         yield Number(f"antinous: seconds of {method}", seconds, SLOWEST_S / 2, SLOWEST_S / 2)
     yield Number("antinous: median error of the best, px", min(errors), 0.015, 0.015)
     yield from _without_truth()
@@ -80,11 +67,9 @@ def _without_truth() -> Iterator[Number]:
     """What can be said of estimates whose truth nobody has: EPINET's of dino and cotton."""
     for scene in ("dino", "cotton"):
         path = EPINET / f"{scene}.epinet.pfm"
-        if not path.is_file():
-            raise Absent("the estimates of EPINET are not on this machine")
         scores = dg.score(path, None, "weak_bumpiness", quantity="disparity")
         value = scores["weak_bumpiness@all"].value
-        yield _plain(f"{scene}: weak bumpiness of EPINET's estimate, 0.01 px/px2", value)
+        yield Number(f"{scene}: weak bumpiness of EPINET's estimate, 0.01 px/px2", value)
 
 
 def _stratified(scene: str, found: dict[tuple[str, str], float]) -> Iterator[Number]:
@@ -104,13 +89,8 @@ def _stratified(scene: str, found: dict[tuple[str, str], float]) -> Iterator[Num
             found[method, scene] = scores["badpix_0070"]
             for name, value in scores.items():
                 if name not in ("runtime", "runtime_log") and np.isfinite(value):
-                    yield _plain(f"{scene}: {name} of {method}", value)
+                    yield Number(f"{scene}: {name} of {method}", value)
             yield Number(f"{scene}: seconds of {method}", seconds, SLOWEST_S / 2, SLOWEST_S / 2)
-
-
-def _plain(name: str, value: float) -> Number:
-    """A number that is reported and has no target."""
-    return Number(name, value, value, 0.0)
 
 
 def _estimate(method: str, sample: Sample) -> tuple[np.ndarray, float]:
@@ -129,11 +109,9 @@ def _warm_up() -> None:
 
 
 def _antinous() -> Sample:
-    if not SHARED.is_dir():
-        raise Absent("the light field 'antinous' is not on this machine")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "additional" / "antinous"
-        shutil.copytree(SHARED, place)
+        shutil.copytree(ANTINOUS, place)
         sample = next(iter(DATASETS["hci4d"].samples(Path(folder), "all")))
         sample.inputs["views"], sample.truth["disparity"]  # type: ignore[index]  # read while it is there
         return Sample(
@@ -151,11 +129,10 @@ def _inner(shape: tuple[int, ...]) -> np.ndarray:
 
 def write_page(*, check: bool = False) -> bool:
     """Brings the table of docs/light-field-methods.md up to date; True where it is."""
-    record = FOLDER / "light-field.json"
-    if not record.is_file():
-        return False
-    numbers = {n["name"]: n["value"] for n in json.loads(record.read_text())["numbers"]}
-    return update("light-field-methods.md", {"light field": rows(numbers)}, "evidence", check)
+    numbers = recorded_values("light-field")
+    return bool(numbers) and update(
+        "light-field-methods.md", {"light field": rows(numbers)}, "evidence", check
+    )
 
 
 def rows(numbers: dict[str, float]) -> str:

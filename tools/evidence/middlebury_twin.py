@@ -17,18 +17,9 @@ from depthgauge.types import Score
 from tools.evidence import REPOSITORY, Number, figure
 
 GOLDEN = "tests/golden/middlebury"
-SOURCES = (
-    "src/depthgauge/benchmarks/middlebury-toolkit.toml",
-    "src/depthgauge/benchmarks/twins/middlebury.py",
-    "src/depthgauge/io/middlebury_calib.py",
-    "src/depthgauge/io/pfm.py",
-    "tests/golden/gen_common.py",
-    f"{GOLDEN}/expected.json",
-    f"{GOLDEN}/make_inputs.py",
-)
 
 
-@figure("middlebury-twin", data="synthetic scenes in Middlebury's layout", sources=SOURCES)
+@figure("middlebury-twin", data="synthetic scenes in Middlebury's layout")
 def middlebury_twin() -> Iterator[Number]:
     """Largest deviation from stereo v3 SDK 1.6 evaldisp over all of its recorded calls.
 

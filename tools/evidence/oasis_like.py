@@ -5,8 +5,6 @@ The set is kept in out/evidence and made anew when what makes it has changed.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,9 +13,8 @@ from depthgauge.annotate.simulate.oasis_like import HUMANS, OasisLike, write_oas
 from depthgauge.engine.human import human_performance
 from depthgauge.engine.run import run
 from tools._measured import table, update
-from tools.evidence import FOLDER, REPOSITORY, Number, figure
-from tools.evidence._limits import within
-from tools.evidence.oasis_reconstruction import sources as sources_of_reconstruction
+from tools.evidence import REPOSITORY, Number, figure, recorded_values, within
+from tools.evidence._sources import OASIS_MAKERS, digest
 
 OPTIONS = OasisLike()
 BASELINES: Mapping[str, tuple[str, ...]] = {
@@ -47,38 +44,13 @@ AHEAD: Mapping[tuple[str, str], tuple[int, float, float]] = {
 """Scores: whether more (1) or less (-1) is better, and by how much people are better than every
 baseline, at least and at most."""
 _BETTER = "people better than "
-_ROOMS = {
-    "annotate": ("simulate/oasis_like", "reconstruct/samples"),
-    "synth": ("_render", "_shading", "_textures"),
-    "datasets": ("_oasis_estimates", "_oasis_read", "_oasis_write"),
-    "metrics": (
-        *("_boundary_curves", "_boundary_kernels", "_local_scale_kernels", "_matching"),
-        *("_matching_kernels", "_plane_kernels", "_plane_matching", "average_precision"),
-        *("boundaries", "local_scale", "normals", "ordinal", "planes", "relations"),
-    ),
-    "geometry": ("edge_maps", "thinning"),
-    "methods": ("_edges", "edges_all_fold", "edges_all_occlusion", "front_facing", "plane"),
-}
-
-
-def _makers() -> tuple[str, ...]:
-    """Files that decide the set itself."""
-    own = [f"src/depthgauge/{room}/{n}.py" for room in ("annotate", "synth") for n in _ROOMS[room]]
-    return (*sources_of_reconstruction(), *own)
-
-
-def _sources() -> Iterator[str]:
-    yield from _makers()
-    for room, names in _ROOMS.items():
-        if room not in ("annotate", "synth"):
-            yield from (f"src/depthgauge/{room}/{name}.py" for name in names)
 
 
 @figure(
     "oasis-like",
     data=f"`depthgauge make oasis-like`: {OPTIONS.scenes} scenes of "
     f"{OPTIONS.size_px[0]}x{OPTIONS.size_px[1]} px, {OPTIONS.annotators} simulated people",
-    sources=tuple(_sources()),
+    needs=("embreex",),
 )
 def oasis_like() -> Iterator[Number]:
     """Scores of the baselines, and the mean over simulated people, on the set like OASIS."""
@@ -107,9 +79,7 @@ def ahead(scores: Mapping[str, float]) -> Iterator[Number]:
 
 def _made() -> Path:
     """The set, in a folder that is named by all that decides its bytes."""
-    parts = [(REPOSITORY / source).read_bytes() for source in _makers()]
-    name = hashlib.sha256(b"".join(parts)).hexdigest()[:12]
-    folder = REPOSITORY / "out" / "evidence" / f"oasis-like-{name}"
+    folder = REPOSITORY / "out" / "evidence" / f"oasis-like-{digest(OASIS_MAKERS)}"
     write_oasis_like(folder, OPTIONS)
     return folder
 
@@ -123,17 +93,15 @@ def _baselines(benchmark: str, data: Path, methods: tuple[str, ...]) -> Iterator
 
 
 def _number(name: str, value: float) -> Number:
-    expected, budget = EXPECTED.get(name, (value, 0.0))
-    return Number(name, value, expected, budget)
+    return Number(name, value, *EXPECTED.get(name, ()))
 
 
 def write_page(*, check: bool = False) -> bool:
     """Brings the tables of docs/benchmarks/oasis.md up to date; True where the page is."""
-    record = FOLDER / "oasis-like.json"
-    if not record.is_file():
-        return False
-    numbers = {n["name"]: n["value"] for n in json.loads(record.read_text())["numbers"]}
-    return update("benchmarks/oasis.md", {"baselines": _table(numbers)}, "evidence", check)
+    numbers = recorded_values("oasis-like")
+    return bool(numbers) and update(
+        "benchmarks/oasis.md", {"baselines": _table(numbers)}, "evidence", check
+    )
 
 
 def _table(numbers: Mapping[str, float]) -> str:

@@ -6,7 +6,6 @@ how far the simulated people are from each other and from a simulated sensor (`_
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,8 +17,7 @@ from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.simulate.annotator import NONE, AnnotatorNoise, simulate
 from depthgauge.synth.sets.single_views import ROOMS, ExactView, make_view
 from tools._measured import table, update
-from tools.evidence import FOLDER, Absent, Number, figure
-from tools.evidence._limits import within
+from tools.evidence import Number, figure, recorded_values, within
 from tools.evidence._oasis_ball import ball_numbers, ball_table
 from tools.evidence._oasis_people import people_numbers, people_table
 
@@ -48,79 +46,11 @@ FALL, RISE = 0.5, (1.0, 25.0)
 something between these."""
 _LIST = "; scenes: "
 
-_ANNOTATE = (
-    *(
-        f"quality/{name}"
-        for name in (
-            "agreement",
-            "clouds",
-            "exact_error",
-            "rotation",
-            "turned_shape",
-            "witnesses",
-        )
-    ),
-    *(
-        f"reconstruct/{name}"
-        for name in (
-            "_depth_pairs",
-            "_gaps",
-            "_lines",
-            "_links",
-            "_orthogonal_frames",
-            "_relation_logic",
-            "_segmentation_kernels",
-            "_surfaces",
-            "dense_normals",
-            "hand_normals",
-            "reconstruction",
-            "relations",
-            "segmentation",
-            "surface_depth",
-            "surface_scales",
-        )
-    ),
-    *(f"records/{name}" for name in ("region_points",)),
-    *(
-        f"simulate/{name}"
-        for name in (
-            "_depth_steps",
-            "_marks",
-            "_polylines",
-            "_tilt",
-            "_trace",
-            "annotator",
-            "exact_view",
-            "noise",
-            "visible_surfaces",
-        )
-    ),
-)
-_SYNTH = (
-    *("_builders", "_frames", "_raycast", "_surfaces"),
-    *(f"capture_session/{name}" for name in ("_meshes", "_objects", "_scene", "_scenes")),
-    *(
-        f"single_views/{name}"
-        for name in ("_borders", "_bowl", "_cast", "_furnish", "_make", "_rooms", "_view")
-    ),
-)
-_GEOMETRY = (
-    *("_multigrid", "_multigrid_kernels", "angles", "link_system", "normal_integration"),
-    *("pairs", "polygons", "projection", "ray_scene"),
-)
-_HERE = ("tools/evidence/_oasis_ball.py", "tools/evidence/_oasis_people.py")
-
-
-def sources() -> Iterator[str]:
-    """Python files that can move the numbers."""
-    for room, names in (("annotate", _ANNOTATE), ("synth", _SYNTH), ("geometry", _GEOMETRY)):
-        yield from (f"src/depthgauge/{room}/{name}.py" for name in names)
-
 
 @figure(
     "oasis-reconstruction",
     data=f"{SCENES} simulated scenes of each kind and three rooms, {SIZE_PX[0]}x{SIZE_PX[1]} px",
-    sources=(*_HERE, *sources()),
+    needs=("embreex",),
 )
 def oasis_reconstruction() -> Iterator[Number]:
     """Mean EDist after a scale for each surface, in percent of the scene's depth range.
@@ -147,20 +77,16 @@ def _exact(kind: str, scenes: Iterable[tuple[str, int]]) -> Iterator[Number]:
     mean_limit = BUDGETS.get(kind, WORST[kind])
     yield within(f"{kind}: EDist, %", _mean(shares), 0.0, mean_limit)
     yield within(f"{kind}: EDist of the worst scene, %", max(shares), 0.0, WORST[kind])
-    yield _plain(f"{kind}: normals, degrees", _mean([e.mean_angle_deg for e in errors]))
+    yield Number(f"{kind}: normals, degrees", _mean([e.mean_angle_deg for e in errors]))
     for number, share in enumerate(shares):
-        yield _plain(f"{kind}{_LIST}{number}, EDist, %", share)
+        yield Number(f"{kind}{_LIST}{number}, EDist, %", share)
 
 
 def _rooms() -> Iterator[Number]:
-    try:
-        import embreex  # noqa: F401  # only whether it is there
-    except ImportError:
-        raise Absent("rooms need Embree: depthgauge[render]") from None
     for room in ROOMS:
         errors = _errors(make_view(room, 0, SIZE_PX), NONE, 0)
         yield within(f"{room}: EDist, %", errors.edist_percent, 0.0, ROOM)
-        yield _plain(f"{room}: normals, degrees", errors.mean_angle_deg)
+        yield Number(f"{room}: normals, degrees", errors.mean_angle_deg)
 
 
 def _curve(
@@ -171,7 +97,7 @@ def _curve(
     for value in values:
         noise = replace(NONE, **{option: value})
         means.append(_mean([_errors(view, noise, 1).edist_percent for view in views]))
-        yield _plain(_point(name, kind, value), means[-1])
+        yield Number(_point(name, kind, value), means[-1])
     yield from curve_checks(name, kind, means)
 
 
@@ -191,17 +117,11 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values))
 
 
-def _plain(name: str, value: float) -> Number:
-    """A number that is reported and has no target."""
-    return Number(name, value, value, 0.0)
-
-
 def write_page(*, check: bool = False) -> bool:
     """Brings its two pages and the chart up to date; True where they are."""
-    record = FOLDER / "oasis-reconstruction.json"
-    if not record.is_file():
+    numbers = recorded_values("oasis-reconstruction")
+    if not numbers:
         return False
-    numbers = {n["name"]: n["value"] for n in json.loads(record.read_text())["numbers"]}
     if not check:
         from tools.evidence import _oasis_pictures
 

@@ -6,25 +6,8 @@ from collections.abc import Iterator
 
 import depthgauge as dg
 from depthgauge.io import read_map
-from tools.evidence import REPOSITORY, Absent, Number, figure
+from tools.evidence import DATA, Number, figure
 
-DATA = REPOSITORY.parent / "shared" / "data"
-SOURCES = tuple(
-    f"src/depthgauge/{name}.py"
-    for name in (
-        "io/_png_chunks",
-        "io/_values",
-        "io/npy",
-        "io/png",
-        "metrics/_kernels",
-        "metrics/_metric",
-        "metrics/depth",
-        "metrics/flow",
-        "metrics/moments",
-        "metrics/pixel",
-        "metrics/terms",
-    )
-)
 # Folder, truth, estimate, quantity, then each score with the value that is known, to the digits
 # that are known.
 MAPS = (
@@ -46,7 +29,7 @@ MAPS = (
 @figure(
     "real-maps",
     data="KITTI devkit samples (disparity, flow) and a FastDepth estimate on NYU Depth v2",
-    sources=SOURCES,
+    needs=("kitti-devkit-samples", "rgbd-nyu-fastdepth"),
 )
 def real_maps() -> Iterator[Number]:
     """Scores of real files against values from plain NumPy lines, to the digits those have.
@@ -56,8 +39,6 @@ def real_maps() -> Iterator[Number]:
     no pixel.
     """
     for folder, (truth, estimate, quantity), known in MAPS:
-        if not (DATA / folder).is_dir():
-            raise Absent(f"it needs {folder}, real data that is not part of the repository.")
         maps = [read_map(DATA / folder / name, quantity=quantity) for name in (estimate, truth)]
         scores = dg.score(*maps, list(known), quantity=quantity, missing="bad")
         for metric, digits in known.items():

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from depthgauge.io import write_image
-from tools.evidence import Table, figure
-from tools.evidence._trials import FOLDER, conduct, copy, need, sources, table
+from tools.evidence import DATA, Table, figure
+from tools.evidence._trials import conduct, copy, table
 
 # Table, folder, the two pictures, the truth, then what is known.
 PAIRS = (
@@ -28,22 +28,12 @@ PAIRS = (
     ),
 )
 METHODS = ("dis", "dis:preset=fast", "farneback", "constant")
-SOURCES = sources(
-    ("trial-flow",),
-    *FOLDER,
-    "io/flo",
-    "methods/_images",
-    "methods/constant",
-    "methods/dis",
-    "methods/farneback",
-    "metrics/flow",
-)
 
 
 @figure(
     "trials-flow",
     data="RubberWhale (Middlebury flow) and the pair 000000 of KITTI 2015",
-    sources=SOURCES,
+    needs=("flow-rubberwhale", "flow-kitti-pair"),
 )
 def trials_flow() -> Iterator[Table]:
     """Scores of OpenCV's methods beside values from plain NumPy lines.
@@ -53,7 +43,7 @@ def trials_flow() -> Iterator[Table]:
     same.
     """
     for name, folder, pictures, truth, known in PAIRS:
-        source = need(folder)
+        source = DATA / folder
         with tempfile.TemporaryDirectory() as place:
             colour, grey = Path(place, "colour"), Path(place, "grey")
             files = {f"{k}/{name}.png": source / p for k, p in zip(_TWO, pictures, strict=True)}

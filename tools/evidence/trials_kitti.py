@@ -6,31 +6,25 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.evidence import Table, figure
-from tools.evidence._trials import FOLDER, conduct, copy, need, sources, table
+from tools.evidence import DATA, Table, figure
+from tools.evidence._trials import conduct, copy, table
 
 DISPARITY = ("trial-kitti-disparity", "trial-kitti-disparity-skip", "trial-kitti-disparity-filled")
 KNOWN = {
     "trial-kitti-disparity": {"d1@all": "13.62", "badpix:3@all": "14.95"},
     "trial-flow": {"epe@all": "12.2007", "fl@all": "20.69"},
 }
-SOURCES = sources(
-    (*DISPARITY, "trial-flow"),
-    *FOLDER,
-    "geometry/_kernels",
-    "geometry/filling",
-    "metrics/flow",
-    "methods/folder",
+
+
+@figure(
+    "trials-kitti", data="the samples of KITTI's development kit", needs=("kitti-devkit-samples",)
 )
-
-
-@figure("trials-kitti", data="the samples of KITTI's development kit", sources=SOURCES)
 def trials_kitti() -> Iterator[Table]:
     """Scores of the stored disparity and flow beside values from plain NumPy lines.
 
     Those lines read a pixel without an estimate as 0 px, which is an outlier: the rule `bad`.
     """
-    kit = need("kitti-devkit-samples")
+    kit = DATA / "kitti-devkit-samples"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for kind, protocols in (("disp", DISPARITY), ("flow", ("trial-flow",))):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from depthgauge.io import read_image, read_map, write_image, write_map
-from tools.evidence import Number, Table, figure
-from tools.evidence._trials import STEREO, conduct, copy, need, sources, table
+from tools.evidence import DATA, Number, Table, figure
+from tools.evidence._trials import conduct, copy, table
 
 METHODS = (
     "sgbm",
@@ -30,30 +30,18 @@ ndisp=70
 """
 UNKNOWN = {"middlebury-aloe": (1282 * 1110, 3.45), "middlebury-2014": (741 * 500, 7.35)}
 """Pixels of the picture, and the share of them without truth in percent."""
-SOURCES = sources(
-    ("trial-middlebury-2001", "trial-middlebury-2014"),
-    *STEREO,
-    "datasets/_middlebury_scales",
-    "datasets/middlebury_2001",
-    "datasets/middlebury_2014",
-    "geometry/_kernels",
-    "geometry/filling",
-    "geometry/warping",
-    "io/jpeg",
-    "io/npz",
-    "io/pfm",
-    "metrics/_order_kernels",
-    "metrics/order",
-    "metrics/quantiles",
-    "regions/visibility",
-)
 
 
 @figure(
     "trials-middlebury",
     data="Middlebury stereo: eight scenes of 2001 and 2003, Reindeer, Cloth3 and Wood2 of 2005 and "
     "2006 in half size, Aloe in full size, Motorcycle of 2014 in quarter size",
-    sources=SOURCES,
+    needs=(
+        "middlebury-classic",
+        "middlebury-2005-2006",
+        "middlebury-aloe",
+        "middlebury-motorcycle",
+    ),
 )
 def trials_middlebury() -> Iterator[Number | Table]:
     """Scores of OpenCV's SGBM and BM and of a constant, on all and on visible pixels.
@@ -63,8 +51,8 @@ def trials_middlebury() -> Iterator[Number | Table]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for name, protocol, data in (
-            ("middlebury-2001", "trial-middlebury-2001", need("middlebury-classic")),
-            ("middlebury-2005", "trial-middlebury-2001", need("middlebury-2005-2006")),
+            ("middlebury-2001", "trial-middlebury-2001", DATA / "middlebury-classic"),
+            ("middlebury-2005", "trial-middlebury-2001", DATA / "middlebury-2005-2006"),
             ("middlebury-aloe", "trial-middlebury-2001", _aloe(place / "aloe-data")),
             ("middlebury-2014", "trial-middlebury-2014", _motorcycle(place / "2014-data")),
         ):
@@ -78,7 +66,7 @@ def trials_middlebury() -> Iterator[Number | Table]:
 
 def _aloe(root: Path) -> Path:
     """The scene in the layout of 2006, whose pictures are PNG."""
-    source = need("middlebury-aloe")
+    source = DATA / "middlebury-aloe"
     copy({"Aloe/disp1.png": source / "aloeGT.png"}, root)
     for stem, view in (("aloeL", "view1"), ("aloeR", "view5")):
         write_image(root / "Aloe" / f"{view}.png", read_image(source / f"{stem}.jpg"))
@@ -87,7 +75,7 @@ def _aloe(root: Path) -> Path:
 
 def _motorcycle(root: Path) -> Path:
     """The scene in the layout of 2014, with the calibration of its documentation."""
-    source = need("middlebury-motorcycle")
+    source = DATA / "middlebury-motorcycle"
     scene = root / "Motorcycle"
     pictures = {"im0.png": "motorcycle_left.png", "im1.png": "motorcycle_right.png"}
     copy({place: source / name for place, name in pictures.items()}, scene)

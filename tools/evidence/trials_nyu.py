@@ -6,27 +6,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.evidence import Table, figure
-from tools.evidence._trials import FOLDER, conduct, copy, need, sources, table
+from tools.evidence import DATA, Table, figure
+from tools.evidence._trials import conduct, copy, table
 
 PROTOCOLS = ("trial-nyu", "trial-nyu-median", "trial-nyu-scale-shift")
 KNOWN = {"fastdepth": {"rms@all": "0.618", "delta:1.25@all": "77.7", "absrel@all": "0.140"}}
-SOURCES = sources(
-    PROTOCOLS,
-    *FOLDER,
-    "geometry/_kernels",
-    "geometry/alignment",
-    "io/npy",
-    "methods/constant",
-    "methods/folder",
-    "metrics/depth",
+
+
+@figure(
+    "trials-nyu",
+    data="the sample published with FastDepth: NYU Depth v2",
+    needs=("rgbd-nyu-fastdepth",),
 )
-
-
-@figure("trials-nyu", data="the sample published with FastDepth: NYU Depth v2", sources=SOURCES)
 def trials_nyu() -> Iterator[Table]:
     """Scores of the stored depth beside values from plain NumPy lines, and under two alignments."""
-    source = need("rgbd-nyu-fastdepth")
+    source = DATA / "rgbd-nyu-fastdepth"
     files = {
         "truth/sample.npy": "depth.npy",
         "image/sample.png": "rgb.png",

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge.io import read_map, write_map
-from tools.evidence import Number, Table, figure
-from tools.evidence._trials import FOLDER, STEREO, conduct, copy, need, sources, table
+from tools.evidence import DATA, Number, Table, figure
+from tools.evidence._trials import conduct, copy, table
 
 # Scale of the truth, disparities and block size, as OpenCV's test has them.
 SCENES = {
@@ -27,18 +27,12 @@ MODES = ("sgbm", "hh", "3way", "hh4")
 """In the order of OpenCV's numbers for them."""
 EXACT = "hh4"
 FRACTION, RMS = "borderedAllBadPxlsFraction", "borderedAllRMS"
-SOURCES = (
-    *sources(
-        ("trial-opencv",), *FOLDER, *STEREO, "geometry/_kernels", "geometry/filling", "io/pfm"
-    ),
-    "tools/evidence/_sgbm_rounded.py",
-)
 
 
 @figure(
     "trials-opencv",
     data="Middlebury stereo 2001 and 2003 with the results that OpenCV stores for its test",
-    sources=SOURCES,
+    needs=("middlebury-classic",),
 )
 def trials_opencv() -> Iterator[Number | Table]:
     """Share of bad pixels and rms of OpenCV's SGBM beside what OpenCV has stored.
@@ -48,7 +42,7 @@ def trials_opencv() -> Iterator[Number | Table]:
     gives the stored numbers and has to go on doing so; the other modes give slightly other ones
     and have to stay within the 1 % that OpenCV's test allows.
     """
-    source = need("middlebury-classic")
+    source = DATA / "middlebury-classic"
     stored = _stored(source / "opencv_reference_results" / "stereosgbm_res.xml")
     exact: list[Table] = []
     others: list[float] = []

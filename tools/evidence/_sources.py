@@ -1,0 +1,358 @@
+"""What the numbers of each figure depend on, beside the figure's own module.
+
+A name with dots is a module, or a package with all that is in it; "!" before it leaves it out
+again. A name with slashes is a file of the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tools.evidence import _code
+from tools.evidence._code import Code, code_of, files_of
+
+SIMULATOR = (
+    "depthgauge.synth.sets.capture_session",
+    "depthgauge.synth.scene.material",
+    "depthgauge.synth.scene.mesh",
+    "depthgauge.synth.scene.model",
+    "depthgauge.synth.scene.texture",
+    "depthgauge.synth.library.objects",
+    "depthgauge.synth.library.rooms",
+    "depthgauge.synth.render.mitsuba",
+    "depthgauge.sessions",
+    "depthgauge.geometry.ray_scene",
+)
+"""What photographs a simulated session."""
+
+PIPELINE = (
+    "depthgauge.capture",
+    "!depthgauge.capture.export",
+    "!depthgauge.capture.splits",
+    "!depthgauge.capture.told",
+    "depthgauge.geometry._distance_kernels",
+    "depthgauge.geometry._kernels",
+    "depthgauge.geometry.disparity",
+    "depthgauge.geometry.distances",
+    "depthgauge.geometry.intrinsics",
+    "depthgauge.geometry.projection",
+    "depthgauge.geometry.rectified",
+    "depthgauge.geometry.warping",
+    "depthgauge.regions.discontinuities",
+)
+"""What makes labels of the photographs."""
+
+RECONSTRUCTION = (
+    "depthgauge.annotate.quality.agreement",
+    "depthgauge.annotate.quality.clouds",
+    "depthgauge.annotate.quality.exact_error",
+    "depthgauge.annotate.quality.rotation",
+    "depthgauge.annotate.quality.turned_shape",
+    "depthgauge.annotate.quality.witnesses",
+    "depthgauge.annotate.reconstruct",
+    "depthgauge.annotate.records.region_points",
+    "depthgauge.annotate.simulate",
+    "depthgauge.geometry._multigrid",
+    "depthgauge.geometry._multigrid_kernels",
+    "depthgauge.geometry.angles",
+    "depthgauge.geometry.link_system",
+    "depthgauge.geometry.normal_integration",
+    "depthgauge.geometry.pairs",
+    "depthgauge.geometry.polygons",
+    "depthgauge.geometry.projection",
+    "depthgauge.geometry.ray_scene",
+    "depthgauge.synth.library.objects",
+    "depthgauge.synth.library.rooms",
+    "depthgauge.synth.library.shapes",
+    "depthgauge.synth.render.closed_form.rays",
+    "depthgauge.synth.scene.frame",
+    "depthgauge.synth.scene.mesh",
+    "depthgauge.synth.scene.model",
+    "depthgauge.synth.scene.shape",
+    "depthgauge.synth.sets.single_views._borders",
+    "depthgauge.synth.sets.single_views._bowl",
+    "depthgauge.synth.sets.single_views._cast",
+    "depthgauge.synth.sets.single_views._furnish",
+    "depthgauge.synth.sets.single_views._make",
+    "depthgauge.synth.sets.single_views._rooms",
+    "depthgauge.synth.sets.single_views._view",
+)
+"""Simulated annotators, and depth from what they say."""
+
+OASIS_MAKERS = (
+    *RECONSTRUCTION,
+    "depthgauge.annotate.simulate.oasis_like",
+    "depthgauge.annotate.reconstruct.samples",
+    "depthgauge.synth.render.closed_form.pictures",
+    "depthgauge.synth.render.closed_form.shading",
+    "depthgauge.synth.scene.texture",
+)
+"""What decides the bytes of the set like OASIS."""
+
+_TRIALS = (
+    "depthgauge.engine.arrays",
+    "depthgauge.engine.judge",
+    "depthgauge.engine.measure",
+    "depthgauge.engine.pool",
+    "depthgauge.engine.prepare",
+    "depthgauge.io._png_chunks",
+    "depthgauge.io._values",
+    "depthgauge.io.image",
+    "depthgauge.io.png",
+    "depthgauge.metrics._kernels",
+    "depthgauge.metrics._metric",
+    "depthgauge.metrics.moments",
+    "depthgauge.metrics.pixel",
+    "depthgauge.metrics.terms",
+    "tools.evidence._trials",
+)
+_PAIRS = ("depthgauge.datasets.pairs", "depthgauge.datasets._pair_options")
+_STEREO = (
+    "depthgauge.methods._images",
+    "depthgauge.methods._stereo",
+    "depthgauge.methods.bm",
+    "depthgauge.methods.constant",
+    "depthgauge.methods.sgbm",
+)
+
+SOURCES = {
+    "bsds500": (
+        "src/depthgauge/benchmarks/bsds500.toml",
+        "depthgauge.datasets.bsds500",
+        "depthgauge.geometry._thinning_kernels",
+        "depthgauge.geometry.edge_maps",
+        "depthgauge.io.mat",
+        "depthgauge.methods._edges",
+        "depthgauge.metrics._boundary_curves",
+        "depthgauge.metrics._boundary_kernels",
+        "depthgauge.metrics._matching",
+        "depthgauge.metrics._matching_kernels",
+        "depthgauge.metrics.boundaries",
+        "tests/golden/bsds/expected.json",
+        "tests/golden/bsds/make_inputs.py",
+    ),
+    "capture": (
+        *SIMULATOR,
+        *PIPELINE,
+        "depthgauge.methods.sgbm",
+        "depthgauge.methods._stereo",
+        "depthgauge.methods._pair",
+    ),
+    "hci4d-twin": (
+        "src/depthgauge/benchmarks/hci4d-toolkit.toml",
+        "depthgauge.benchmarks.twins.hci4d",
+        "depthgauge.benchmarks.twins._hci4d_kernels",
+        "depthgauge.benchmarks.twins._hci4d_maps",
+        "depthgauge.benchmarks.twins._hci4d_pixels",
+        "depthgauge.benchmarks.twins._hci4d_regions",
+        "depthgauge.benchmarks.twins._hci4d_surfaces",
+        "depthgauge.geometry.resizing",
+        "depthgauge.io.light_field_parameters",
+        "depthgauge.io.pfm",
+        "tests/golden/gen_common.py",
+        "tests/golden/hci4d/expected.json",
+        "tests/golden/hci4d/make_inputs.py",
+    ),
+    "light-field": (
+        "depthgauge.methods.lf_cost_volume",
+        "depthgauge.methods.lf_epi",
+        "depthgauge.methods.lf_pair",
+        "depthgauge.methods._lf_kernels",
+        "depthgauge.methods._lf_surface_kernels",
+        "depthgauge.methods._light_field",
+        "depthgauge.methods._light_field_costs",
+        "depthgauge.methods._light_field_noise",
+        "depthgauge.methods._light_field_surface",
+        "depthgauge.synth.sets.stratified._kernels",
+        "depthgauge.synth.sets.stratified._scene",
+        "depthgauge.synth.sets.stratified.backgammon",
+        "depthgauge.synth.sets.stratified.dots",
+        "depthgauge.synth.sets.stratified.pyramids",
+        "depthgauge.synth.sets.stratified.stripes",
+        "depthgauge.benchmarks.twins.hci4d",
+    ),
+    "middlebury-twin": (
+        "src/depthgauge/benchmarks/middlebury-toolkit.toml",
+        "depthgauge.benchmarks.twins.middlebury",
+        "depthgauge.io.middlebury_calib",
+        "depthgauge.io.pfm",
+        "tests/golden/gen_common.py",
+        "tests/golden/middlebury/expected.json",
+        "tests/golden/middlebury/make_inputs.py",
+    ),
+    "oasis-like": (
+        *OASIS_MAKERS,
+        "depthgauge.datasets._oasis_estimates",
+        "depthgauge.datasets._oasis_read",
+        "depthgauge.datasets._oasis_write",
+        "depthgauge.metrics._boundary_curves",
+        "depthgauge.metrics._boundary_kernels",
+        "depthgauge.metrics._local_scale_kernels",
+        "depthgauge.metrics._matching",
+        "depthgauge.metrics._matching_kernels",
+        "depthgauge.metrics._plane_kernels",
+        "depthgauge.metrics._plane_matching",
+        "depthgauge.metrics.average_precision",
+        "depthgauge.metrics.boundaries",
+        "depthgauge.metrics.local_scale",
+        "depthgauge.metrics.normals",
+        "depthgauge.metrics.ordinal",
+        "depthgauge.metrics.planes",
+        "depthgauge.metrics.relations",
+        "depthgauge.geometry.edge_maps",
+        "depthgauge.geometry.thinning",
+        "depthgauge.methods._edges",
+        "depthgauge.methods.edges_all_fold",
+        "depthgauge.methods.edges_all_occlusion",
+        "depthgauge.methods.front_facing",
+        "depthgauge.methods.plane",
+    ),
+    "oasis-reconstruction": (
+        *RECONSTRUCTION,
+        "tools.evidence._oasis_ball",
+        "tools.evidence._oasis_people",
+    ),
+    "real-maps": (
+        "depthgauge.io._png_chunks",
+        "depthgauge.io._values",
+        "depthgauge.io.npy",
+        "depthgauge.io.png",
+        "depthgauge.metrics._kernels",
+        "depthgauge.metrics._metric",
+        "depthgauge.metrics.depth",
+        "depthgauge.metrics.flow",
+        "depthgauge.metrics.moments",
+        "depthgauge.metrics.pixel",
+        "depthgauge.metrics.terms",
+    ),
+    "trials-flow": (
+        *_TRIALS,
+        *_PAIRS,
+        "docs/evidence/trials/trial-flow.toml",
+        "depthgauge.io.flo",
+        "depthgauge.methods._images",
+        "depthgauge.methods.constant",
+        "depthgauge.methods.dis",
+        "depthgauge.methods.farneback",
+        "depthgauge.metrics.flow",
+    ),
+    "trials-kitti": (
+        *_TRIALS,
+        *_PAIRS,
+        "docs/evidence/trials/trial-kitti-disparity.toml",
+        "docs/evidence/trials/trial-kitti-disparity-skip.toml",
+        "docs/evidence/trials/trial-kitti-disparity-filled.toml",
+        "docs/evidence/trials/trial-flow.toml",
+        "depthgauge.geometry._kernels",
+        "depthgauge.geometry.filling",
+        "depthgauge.methods.folder",
+        "depthgauge.metrics.flow",
+    ),
+    "trials-middlebury": (
+        *_TRIALS,
+        *_STEREO,
+        "docs/evidence/trials/trial-middlebury-2001.toml",
+        "docs/evidence/trials/trial-middlebury-2014.toml",
+        "depthgauge.datasets._middlebury_scales",
+        "depthgauge.datasets.middlebury_2001",
+        "depthgauge.datasets.middlebury_2014",
+        "depthgauge.geometry._kernels",
+        "depthgauge.geometry.filling",
+        "depthgauge.geometry.warping",
+        "depthgauge.io.jpeg",
+        "depthgauge.io.npz",
+        "depthgauge.io.pfm",
+        "depthgauge.metrics._order_kernels",
+        "depthgauge.metrics.order",
+        "depthgauge.metrics.quantiles",
+        "depthgauge.regions.visibility",
+    ),
+    "trials-nyu": (
+        *_TRIALS,
+        *_PAIRS,
+        "docs/evidence/trials/trial-nyu.toml",
+        "docs/evidence/trials/trial-nyu-median.toml",
+        "docs/evidence/trials/trial-nyu-scale-shift.toml",
+        "depthgauge.geometry._kernels",
+        "depthgauge.geometry.alignment",
+        "depthgauge.io.npy",
+        "depthgauge.methods.constant",
+        "depthgauge.methods.folder",
+        "depthgauge.metrics.depth",
+    ),
+    "trials-opencv": (
+        *_TRIALS,
+        *_PAIRS,
+        *_STEREO,
+        "docs/evidence/trials/trial-opencv.toml",
+        "depthgauge.geometry._kernels",
+        "depthgauge.geometry.filling",
+        "depthgauge.io.pfm",
+        "tools.evidence._sgbm_rounded",
+    ),
+}
+
+
+class SourceMissing(Exception):
+    """A listed source does not exist; the message says what to do."""
+
+
+def files(names: Iterable[str]) -> dict[str, tuple[Path, ...]]:
+    """The files of each listed source, by its name.
+
+    Raises:
+        SourceMissing: There is no such module or file.
+    """
+    names = list(dict.fromkeys(names))
+    left_out = {f for name in names if name.startswith("!") for f in _files(name[1:])}
+    return {
+        name: tuple(file for file in _files(name) if file not in left_out)
+        for name in names
+        if not name.startswith("!")
+    }
+
+
+def _files(name: str) -> tuple[Path, ...]:
+    if "/" not in name:
+        found = files_of(name)
+    else:
+        found = (_code.REPOSITORY / name,) if (_code.REPOSITORY / name).is_file() else ()
+    if not found:
+        raise SourceMissing(
+            f"tools/evidence/_sources.py lists {name}, which does not exist. If its code moved, "
+            "list the module that has it now."
+        )
+    return found
+
+
+def code_by_file(names: Iterable[str]) -> dict[str, Code]:
+    """The definitions of all listed sources, by module or file; each file once."""
+    found = dict.fromkeys(file for several in files(names).values() for file in several)
+    return {_shown(file): code_of(file) for file in found}
+
+
+def digest(names: Iterable[str]) -> str:
+    """A short hash of the code of all listed sources."""
+    total = Code()
+    for code in code_by_file(names).values():
+        total.update(code)
+    return _code.digest(total)
+
+
+def all_code() -> Code:
+    """The definitions of the package and of these programs."""
+    total = Code()
+    for name in ("depthgauge", "tools"):
+        for file in files_of(name):
+            total.update(code_of(file))
+    return total
+
+
+def _shown(file: Path) -> str:
+    """A module's dotted name, or the path of another file in the repository."""
+    place = file.relative_to(_code.REPOSITORY)
+    if place.suffix != ".py" or place.parts[0] == "tests":
+        return place.as_posix()
+    parts = place.with_suffix("").parts
+    return ".".join(parts[1:] if parts[0] == "src" else parts).removesuffix(".__init__")
