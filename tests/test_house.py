@@ -16,10 +16,11 @@ import depthgauge
 SOURCE = Path(depthgauge.__file__).parent
 FLOORS = [
     ["errors", "_compiled", "_canonical", "_shorten"],
-    ["units"],
     ["_registry"],
     ["_options"],
     ["types"],
+    ["quantities"],
+    ["units"],
     ["io", "geometry"],
     ["metrics", "regions", "datasets", "methods", "perturbations", "sessions"],
     ["benchmarks", "synth", "capture"],

@@ -166,12 +166,13 @@ def _dataset(dataset: Dataset) -> Iterator[str]:
     yield f"## `{spec.id}`\n"
     yield f"{spec.title}.\n"
     yield f"- Files: `{spec.sample_layout}`"
-    yield f"- Quantities: {', '.join(spec.quantities)}"
+    yield f"- Quantities: {', '.join(spec.quantities) or 'any'}"
     yield f"- Splits: {_codes(spec.splits) or 'as the data says, and `all`'}"
     if spec.estimate_layouts:
         yield f"- Estimates are also found as: {_codes(spec.estimate_layouts)}"
-    if spec.disparity_png_scale is not None:
-        yield f"- Disparity in a 16-bit PNG that says no scale: code / {spec.disparity_png_scale:g}"
+    for quantity, scale in spec.png_scales.items():
+        name = quantity.capitalize()
+        yield f"- {name} in a 16-bit PNG that says no scale: code / {scale:g}"
     yield f"- Written by depthgauge: {'yes' if dataset.writer else 'no'}"
     yield f"- Licence: {spec.licence}"
     if spec.cite:

@@ -1,24 +1,10 @@
-"""Units of quantities and of scores, and how a score follows when the quantity's unit changes."""
+"""Units of scores, and how a score follows when the unit of its quantity changes."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-QUANTITY_UNITS = {
-    "disparity": "px",
-    "depth": "m",
-    "flow": "px",
-    "scene_flow": "m",
-    "layered_flow": "px",
-    "normals": "deg",
-    "boundaries": "",
-    "planes": "",
-    "view": "",
-}
-"""The unit of each quantity inside the package; readers and writers convert at the edge."""
-
-CHANNELS = {"disparity": 1, "depth": 1, "flow": 2, "normals": 3}
-"""How many channels a map of these quantities has; of other quantities any number."""
+from depthgauge.quantities import QUANTITIES
 
 
 class Unit(Enum):
@@ -46,5 +32,5 @@ class Unit(Enum):
         >>> Unit.QUANTITY_SQUARED.of("depth"), Unit.PERCENT.of("flow")
         ('m²', '%')
         """
-        base = QUANTITY_UNITS.get(quantity, "")
+        base = QUANTITIES[quantity].unit if quantity in QUANTITIES else ""
         return self.symbol.format(base) if base or self.degree == 0 else ""

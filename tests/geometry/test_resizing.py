@@ -123,8 +123,6 @@ def test_values_in_pixels_follow_the_image():
     assert (resize(ones, (6, 4), "nearest", "disparity", scale_values=False) == 1.0).all()
     flow = resize(np.ones((2, 2, 2)), (6, 4), "bilinear", "flow")
     np.testing.assert_array_equal(flow[0, 0], [2.0, 3.0])
-    layers = resize(np.ones((2, 2, 4)), (6, 4), "block", "layered_flow")
-    np.testing.assert_array_equal(layers[0, 0], [2.0, 3.0, 2.0, 3.0])
 
 
 def test_inputs_are_not_written_to():

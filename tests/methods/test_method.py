@@ -65,7 +65,7 @@ def estimated(value: object, quantity: str = "disparity") -> Estimate:
         (np.ones((2, 3, 1), np.uint8), "depth", (2, 3)),
         (np.ones((2, 3, 2), np.int64), "flow", (2, 3, 2)),
         (np.ones((2, 3, 3)), "normals", (2, 3, 3)),
-        (np.ones((2, 3, 7)), "layered_flow", (2, 3, 7)),
+        (np.ones((2, 3, 7)), "planes", (2, 3, 7)),
         (np.ones((3, 2)).T, "boundaries", (2, 3)),
         (Estimate(np.ones((2, 3)), "depth"), "depth", (2, 3)),
     ],

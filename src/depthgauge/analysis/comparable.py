@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.benchmarks import Protocol
-
-_OF_LINES_AND_INSTANCES = ("boundaries", "planes")
+from depthgauge.quantities import QUANTITIES
 
 
 def has_pixel_errors(protocol: Protocol) -> bool:
@@ -13,8 +12,9 @@ def has_pixel_errors(protocol: Protocol) -> bool:
     Lines are matched with lines near by and planes with planes, so a pixel of them has none. Depth
     has none where no score takes its metres as they are: it is then known up to a scale only.
     """
-    if protocol.quantity in _OF_LINES_AND_INSTANCES:
+    quantity = QUANTITIES[protocol.quantity]
+    if not quantity.has_pixel_errors:
         return False
-    if protocol.quantity != "depth" or protocol.twin is not None:
+    if not quantity.scale_free or protocol.twin is not None:
         return True
     return any(spec.metric.recipe(**spec.params) is not None for spec in protocol.specs)

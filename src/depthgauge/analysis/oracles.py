@@ -24,6 +24,7 @@ from depthgauge.analysis._stacks import (
 from depthgauge.analysis.comparable import has_pixel_errors
 from depthgauge.benchmarks import Protocol
 from depthgauge.errors import Unavailable
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
 
 
@@ -157,5 +158,5 @@ def oracles_of(protocol: Protocol) -> Mapping[str, Oracle]:
             f"oracles choose among estimates pixel by pixel, and a pixel of {protocol.quantity} "
             f"has no error of its own in {protocol.id}; leave them out."
         )
-    wanted = protocol.quantity == "normals"
+    wanted = QUANTITIES[protocol.quantity].error == "angle"
     return {name: each for name, each in ORACLES.items() if each.directions or not wanted}

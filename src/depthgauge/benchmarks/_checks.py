@@ -16,13 +16,11 @@ from depthgauge.benchmarks.schema import NO_DATASET, NOT_OF_TWINS, BenchmarkFile
 from depthgauge.benchmarks.score_ids import file_name
 from depthgauge.errors import DepthgaugeError, Problem
 from depthgauge.metrics import METRICS
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import resolve
 from depthgauge.regions._derived import is_thing, maker_of
-from depthgauge.units import QUANTITY_UNITS
 
 _SCALES = (1, 0.5, 0.25)
-_WITH_DEPTH = ("depth", "disparity")
-"""Quantities that have a depth, and a scale that an alignment can find."""
 
 
 def check(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Problem]:
@@ -52,8 +50,8 @@ def check_file(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[P
 
 def _check_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
     quantity = benchmark.quantity
-    if quantity not in QUANTITY_UNITS:
-        hint = nearest(quantity, QUANTITY_UNITS) or f"known: {', '.join(QUANTITY_UNITS)}"
+    if quantity not in QUANTITIES:
+        hint = nearest(quantity, QUANTITIES) or f"known: {', '.join(QUANTITIES)}"
         yield Problem("quantity", f"there is no quantity '{quantity}'", hint)
 
 
@@ -120,7 +118,8 @@ def _check_truth(benchmark: BenchmarkFile) -> Iterator[Problem]:
 
 
 def _check_from_depth(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    if benchmark.truth.from_depth and benchmark.quantity != "normals":
+    known = benchmark.quantity in QUANTITIES
+    if benchmark.truth.from_depth and known and not QUANTITIES[benchmark.quantity].from_depth:
         what = f"is for normals, which are made of depth, not for {benchmark.quantity}"
         yield Problem("truth.from_depth", what)
 
@@ -134,7 +133,7 @@ def _check_estimate(benchmark: BenchmarkFile) -> Iterator[Problem]:
 
 def _check_depth_only(benchmark: BenchmarkFile) -> Iterator[Problem]:
     quantity = benchmark.quantity
-    if quantity in _WITH_DEPTH or quantity not in QUANTITY_UNITS:
+    if quantity not in QUANTITIES or QUANTITIES[quantity].space is not None:
         return
     only = f"is for depth and disparity only, not for {quantity}"
     if benchmark.align.kind != "none":

@@ -27,6 +27,7 @@ from depthgauge.benchmarks.schema import (
 )
 from depthgauge.errors import BadProtocol, Problem
 from depthgauge.geometry import alignment, cardboard, filling, resizing, rigs
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import resolve
 
 __all__ = [
@@ -179,7 +180,7 @@ class Protocol(BenchmarkFile):
         if self.align.kind == "none":
             return {"kind": "none"}, []
         form = self.align.model_dump(mode="json")
-        form["space"] = self.align.space or ("depth" if self.quantity == "depth" else "disparity")
+        form["space"] = self.align.space or QUANTITIES[self.quantity].own_space
         form["revision"] = alignment.REVISION
         if self.align.fit_on in self.given_regions:
             return form, []

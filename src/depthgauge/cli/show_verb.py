@@ -153,7 +153,7 @@ def _dataset(dataset: Dataset) -> Facts:
     spec = dataset.spec
     return [
         ("layout", spec.sample_layout),
-        ("quantities", ", ".join(spec.quantities)),
+        ("quantities", ", ".join(spec.quantities) or "any"),
         ("splits", ", ".join(spec.splits)),
         ("estimates", ", ".join(spec.estimate_layouts)),
         ("licence", spec.licence),

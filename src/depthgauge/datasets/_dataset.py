@@ -21,7 +21,7 @@ class DatasetSpec:
     id: str
     title: str
     quantities: tuple[str, ...]
-    """What its truth can hold."""
+    """What its truth can hold; empty: any quantity."""
     splits: tuple[str, ...]
     """Empty: the data itself says which there are."""
     licence: str
@@ -36,8 +36,8 @@ class DatasetSpec:
     """Public layouts of one quantity only: `{"planes": ("planar/{sample}.txt",)}`."""
     not_estimates: tuple[str, ...] = ()
     """File names that fit `estimate_layouts` but hold the truth."""
-    disparity_png_scale: float | None = None
-    """Codes per px of 16-bit PNG estimates that say none themselves; None: 256."""
+    png_scales: Mapping[str, float] = field(default_factory=dict)
+    """Codes per unit of 16-bit PNG estimates that say none themselves, by quantity; else 256."""
     revision: int = 1
     """Raised whenever the reader may change a value."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from depthgauge._registry import nearest
 from depthgauge.errors import BadData
-from depthgauge.units import QUANTITY_UNITS
+from depthgauge.quantities import QUANTITIES
 
 FILE_NAME = "depthgauge.toml"
 IMAGES = {
@@ -119,10 +119,10 @@ def _pattern_mistakes(key: str, value: Any) -> list[str]:
 
 
 def _quantity_mistake(value: Any) -> str:
-    if value in QUANTITY_UNITS:
+    if value in QUANTITIES:
         return ""
-    hint = nearest(str(value), QUANTITY_UNITS)
-    return f"unknown quantity {value!r}. {hint} Known: {', '.join(QUANTITY_UNITS)}"
+    hint = nearest(str(value), QUANTITIES)
+    return f"unknown quantity {value!r}. {hint} Known: {', '.join(QUANTITIES)}"
 
 
 def _scale_mistake(value: Any) -> str:

@@ -33,7 +33,7 @@ SPEC = DatasetSpec(
         "{folder}/camera_00/{file}.npy",
         "{folder}/camera_00/{file}.png",
     ),
-    disparity_png_scale=64,
+    png_scales={"disparity": 64},
 )
 
 

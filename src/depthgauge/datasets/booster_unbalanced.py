@@ -26,7 +26,7 @@ SPEC = DatasetSpec(
     "unlabelled/unbalanced/<Scene>/, or the scenes directly, with the files of 'booster'; the "
     "pictures of camera_02 are smaller than those of camera_00, the truth is of the larger size",
     estimate_layouts=("unbalanced/{sample}.png", "unbalanced/{sample}.npy"),
-    disparity_png_scale=booster.SPEC.disparity_png_scale,
+    png_scales=booster.SPEC.png_scales,
 )
 
 

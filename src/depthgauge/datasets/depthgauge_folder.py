@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._paths import inside, unsafe
 from depthgauge.errors import BadData, Misuse, Problem
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Inputs, Items, Sample, Truth
-from depthgauge.units import QUANTITY_UNITS
 
 if TYPE_CHECKING:
     from depthgauge.datasets._manifest import Entry, Item, Manifest
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPEC = DatasetSpec(
     id="depthgauge",
     title="depthgauge dataset folder",
-    quantities=tuple(QUANTITY_UNITS),
+    quantities=(),
     splits=(),
     licence="as dataset.json says",
     cite="",
@@ -162,7 +162,7 @@ def _split_ids(
 
 def _quantities(entries: Mapping[str, Mapping[str, Any]]) -> set[str]:
     names = {name for entry in entries.values() for name in entry["truth"] or ()}
-    return names & set(QUANTITY_UNITS)
+    return names & set(QUANTITIES)
 
 
 def _write_sample(root: Path, sample: Sample, with_truth: bool) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
         found = dataset.estimate_reader(path, quantity)
         if found is not None:
             return replace(found, extras={"path": str(path), **found.extras})
-    scale = dataset.spec.disparity_png_scale if quantity == "disparity" else None
+    scale = dataset.spec.png_scales.get(quantity)
     values = io.read_map(path, quantity=quantity, png_scale=scale, limit=_MOST_PIXELS)
     extras: dict[str, Any] = {"path": str(path)}
     if quantity == "depth" and (focal := read_focal_px(path)) is not None:

@@ -17,12 +17,11 @@ from depthgauge.datasets._paths import inside
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.errors import BadData, Unavailable
 from depthgauge.types import Inputs, Sample, Truth
-from depthgauge.units import QUANTITY_UNITS
 
 SPEC = DatasetSpec(
     id="folder",
     title="A folder of maps and images that belong together by name",
-    quantities=tuple(QUANTITY_UNITS),
+    quantities=(),
     splits=("all",),
     licence="your own",
     cite="",

@@ -20,20 +20,12 @@ from depthgauge.engine.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
 from depthgauge.metrics import METRICS
+from depthgauge.quantities import QUANTITIES, guess
 from depthgauge.regions import DERIVED, REGIONS
 from depthgauge.types import Estimate, Map, Mask, Score
 
-DEFAULT_METRICS = {
-    "disparity": ("badpix:0.5", "badpix:1", "badpix:2", "badpix:4", "mae", "rms", "bias"),
-    "depth": ("absrel", "rms", "rmse_log", "silog", "delta:1.25", "mae", "bias"),
-    "flow": ("epe", "npx:1", "npx:3", "fl"),
-    "normals": ("mean_angle", "median_angle", "within:11.25", "within:22.5", "within:30"),
-    "boundaries": ("ods", "boundary_ap"),
-    "planes": ("plane_ap", "plane_ap:0.5", "plane_ap:0.75"),
-}
-"""What is shown when no metric is asked for; with maps of numbers come density and quantiles."""
 _ALWAYS = ("quantile:50", "quantile:90", "density")
-_BY_CHANNELS = {2: "flow", 3: "normals"}
+"""Shown with the usual metrics of a quantity where they apply to it."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +139,7 @@ def prepare_maps(
         quantity = guess_quantity(shown)
     shown_map = _as_map(shown, quantity)
     if quantity is None:
-        channels = shown_map.shape[2] if shown_map.ndim == 3 else 1
-        quantity = _BY_CHANNELS.get(channels, "disparity")
+        quantity = guess(shown_map.shape[2] if shown_map.ndim == 3 else 1)
     estimate_map = _as_map(estimate, quantity)
     truth_map = _no_truth(estimate_map, ids) if truth is None else shown_map
     given, named = _split_regions(regions or {}, truth_map)
@@ -234,7 +225,7 @@ def _of_dataset(block: Mapping[str, Any]) -> bool:
 def default_metrics(quantity: str) -> tuple[str, ...]:
     """The usual metrics of a quantity."""
     more = _ALWAYS if quantity in METRICS["density"].of else ()
-    return (*DEFAULT_METRICS.get(quantity, ()), *more)
+    return (*QUANTITIES[quantity].default_metrics, *more)
 
 
 def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:

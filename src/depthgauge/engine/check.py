@@ -20,6 +20,7 @@ from depthgauge.engine.prepare import estimate_range, fit_size, needs_focal, sca
 from depthgauge.errors import BadData, DepthgaugeError, TooLarge
 from depthgauge.io import stored_dtype
 from depthgauge.metrics.moments import LARGEST
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Inputs, Map, Sample, is_known
 
 # Factors by which people store disparity and depth: KITTI's PNG, OpenCV's fixed point, half and
@@ -36,7 +37,6 @@ _FACTORS = {
     0.001: "kilometres instead of metres?",
     1 / 256: "a value that was divided by 256 twice?",
 }
-_MEASURED = ("disparity", "depth", "flow", "normals")
 """Quantities whose maps need fractions and a sign for missing."""
 _LOW_DENSITY = 0.5
 _MANY_OUTSIDE = 0.05
@@ -126,7 +126,8 @@ def _check_sample(
         yield Finding(sample.id, _sentence(error), "Write the estimate again.")
         return
     estimate = found.values
-    if protocol.quantity in _MEASURED:
+    declared = QUANTITIES[protocol.quantity]
+    if declared.has_pixel_errors:
         yield from _check_type(sample.id, path, dataset)
     if needs_focal(protocol) and protocol.estimate.focal_px is None:
         yield from _check_focal(sample.id, path, found)
@@ -154,7 +155,7 @@ def _check_sample(
             sample.id, f"{path.name}: {_sentence(error)}", "Write the map at the truth's size."
         )
         return
-    if protocol.quantity in ("disparity", "depth") and protocol.align.kind == "none":
+    if declared.space is not None and protocol.align.kind == "none":
         yield from _check_values(protocol, sample, estimate, truth)
 
 
@@ -181,7 +182,7 @@ def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
         dtype = stored_dtype(path)
     except DepthgaugeError:
         return  # read in the dataset's own way: no plain map
-    scale = dataset.spec.disparity_png_scale or 256
+    scale = next(iter(dataset.spec.png_scales.values()), 256)
     if dtype == np.uint8:
         yield Finding(
             sample,
@@ -214,7 +215,7 @@ def _check_values(
     # Of a light field: zero is at the focus plane, and ratios of medians tell nothing.
     signed = -LARGEST < low < 0 or (truth is not None and bool((truth < 0).any()))
     if middle < 0 and not signed:
-        rule = "d = x_left - x_right" if protocol.quantity == "disparity" else "along the axis"
+        rule = QUANTITIES[protocol.quantity].value_rule
         yield Finding(
             sample.id,
             f"more than half of the values are negative (median {middle:.3g}).",

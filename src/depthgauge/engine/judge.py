@@ -21,9 +21,9 @@ from depthgauge.engine.same import is_same
 from depthgauge.engine.truth_maps import has_map, truth_map
 from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Inputs, Map, Sample, Score, Truth
 
-_WITH_CURVES = ("disparity", "depth", "flow", "normals")
 _ENDINGS = ("mask", "labels")
 
 
@@ -57,11 +57,12 @@ class Rules:
         """What the samples have, seen together."""
         prefixes = [f"{name}_" if name else "" for name in protocol.resolutions]
         names = {f"{start}{name}" for start in prefixes for name in protocol.may_have}
+        ranged = QUANTITIES[protocol.quantity].range_input
         given = False
         for sample in samples:
             names.update(sample.truth or ())
-            given = given or "disparity_range" in sample.inputs
-        asked = protocol.quantity == "disparity" and protocol.estimate.range == "inputs"
+            given = given or ranged in sample.inputs
+        asked = protocol.estimate.range == "inputs"
         declared = frozenset(name for name in names if name.endswith(("_mask", "_labels")))
         return cls(protocol, declared, asked and given and protocol.twin is None)
 
@@ -163,7 +164,7 @@ class Judge:
             prepared = prepare(protocol, estimate, ready)
             scores |= measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
             left_out += _left_out(sample, protocol, specs, prepared, ready)
-            if not resolution and protocol.quantity in _WITH_CURVES:
+            if not resolution and QUANTITIES[protocol.quantity].has_pixel_errors:
                 curve = _curve(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
         left_out = [*self._warnings(sample), *left_out]
@@ -171,9 +172,10 @@ class Judge:
 
     def _warnings(self, sample: Sample) -> Iterable[str]:
         """What of the whole sample is not as it is in others."""
-        if self.rules.ranged and "disparity_range" not in sample.inputs:
+        ranged = QUANTITIES[self.protocol.quantity].range_input
+        if self.rules.ranged and ranged not in sample.inputs:
             # Other samples have one, so this one is scored by a milder rule; that must be seen.
-            yield f"{sample.id}: disparity_range"
+            yield f"{sample.id}: {ranged}"
         yield from (f"{sample.id}: {why}" for why in self._lacking.values())
 
     def _open(self, sample: Sample) -> Mapping[str, Ready]:

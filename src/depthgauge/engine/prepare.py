@@ -6,7 +6,7 @@ import math
 from collections import ChainMap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from depthgauge.geometry.filling import fill
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import Resolved, Things, compute_regions
 from depthgauge.regions.objects import objects_of
 from depthgauge.types import Estimate, Map, Mask, is_known
-from depthgauge.units import CHANNELS
 
 FOCAL = "estimate_focal_px"
 """What metrics are given where they need an estimate's focal length."""
@@ -64,7 +64,8 @@ def prepare_truth(
         resolution: Of which scores the regions are; empty for the plain truth's.
         factor: How many of the truth's pixels are one of the plain truth along each axis.
     """
-    _check_channels(protocol.quantity, truth)
+    quantity = QUANTITIES[protocol.quantity]
+    quantity.main.check(truth, quantity.name)
     full = limit_truth(protocol, truth, items, protocol.crop * factor)
     things = Things(full, items, protocol.quantity, protocol.derived)
     texts = protocol.region_texts_at(resolution)
@@ -80,7 +81,7 @@ def prepare_truth(
         where = protocol.align.fit_on
         raise Unavailable(f"the alignment is fitted on '{where}', not to be had here: {why}")
     low, high = estimate_range(protocol, items)
-    if factor > 1 and protocol.resize_values == "scaled" and protocol.quantity == "disparity":
+    if factor > 1 and protocol.resize_values == "scaled" and quantity.main.resize == "x":
         low, high = max(factor * low, -LARGEST), min(factor * high, LARGEST)
     known: Mapping[str, Any] = ChainMap({"quantity": protocol.quantity}, things, items)  # type: ignore[arg-type]  # only read
     return Ready(scale_truth(protocol, full), masks, unavailable, known, low, high, factor)
@@ -92,7 +93,7 @@ def prepare(protocol: Protocol, given: Map | Estimate | None, ready: Ready) -> P
     items = _with_estimate(protocol, given, ready)
     estimate = given.values if isinstance(given, Estimate) else given
     estimate = fit_size(protocol, estimate, truth, ready.factor)
-    if protocol.quantity == "depth" and protocol.align.kind in ("median", "scale"):
+    if QUANTITIES[protocol.quantity].positive and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is none; only a shift can make one of it.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
     alignment = _fit(protocol, estimate, truth, masks)
@@ -141,16 +142,6 @@ def _focal_px(protocol: Protocol, given: Map | Estimate, truth: Map) -> float:
     return float(protocol.estimate.focal_px)
 
 
-def _check_channels(quantity: str, values: Map) -> None:
-    channels = CHANNELS.get(quantity)
-    found = values.shape[2] if values.ndim == 3 else 1
-    if channels is not None and found != channels:
-        raise WrongShape(
-            f"{quantity} has {channels} channel(s) but this map has {found}; "
-            "is it a map of another quantity?"
-        )
-
-
 def _regions(
     protocol: Protocol,
     wanted: Mapping[str, str],
@@ -188,17 +179,18 @@ def _fit(
         truth,
         masks[align.fit_on],
         kind=align.kind,
-        space=align.space or _own_space(protocol.quantity),
+        space=align.space or QUANTITIES[protocol.quantity].own_space,
         quantity=protocol.quantity,
     )
 
 
 def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float, float]:
     """Between which values an estimate counts as one."""
-    low = SMALLEST if protocol.quantity == "depth" else -LARGEST
+    quantity = QUANTITIES[protocol.quantity]
+    low = SMALLEST if quantity.positive else -LARGEST
     allowed = protocol.estimate.range
-    if allowed == "inputs" and protocol.quantity == "disparity" and "disparity_range" in items:
-        allowed = items["disparity_range"]
+    if allowed == "inputs" and quantity.range_input in items:
+        allowed = items[quantity.range_input]
     if isinstance(allowed, str):
         return low, LARGEST
     # The range of methods is given in pixels of the full size; a smaller truth has smaller values.
@@ -215,9 +207,10 @@ def limit_truth(
     if limits.cardboard:
         truth = _with_cardboard(truth, limits.cardboard, items)
     limited = limits.min_depth_m is not None or limits.max_depth_m is not None
-    if crop or limited or protocol.quantity == "depth":
+    positive = QUANTITIES[protocol.quantity].positive
+    if crop or limited or positive:
         truth = np.array(truth, np.float32)  # a copy: the sample's own map stays as it is
-    if protocol.quantity == "depth":
+    if positive:
         low = max(limits.min_depth_m or 0.0, SMALLEST)
         high = LARGEST if limits.max_depth_m is None else limits.max_depth_m
         truth[~((truth >= np.float32(low)) & (truth <= np.float32(high)))] = np.nan
@@ -261,7 +254,7 @@ def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int =
     """The estimate at the truth's size; a cropped one gets its border back, as missing."""
     if estimate is None:
         return np.full(truth.shape, np.nan, np.float32)
-    _check_channels(protocol.quantity, estimate)
+    QUANTITIES[protocol.quantity].main.check(estimate, protocol.quantity)
     n = protocol.crop
     plain = tuple(size // factor for size in truth.shape[:2])
     inner = tuple(size - 2 * n for size in plain)
@@ -279,7 +272,3 @@ def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int =
         quantity=protocol.quantity,
         scale_values=protocol.resize_values == "scaled",
     )
-
-
-def _own_space(quantity: str) -> Literal["depth", "disparity"]:
-    return "depth" if quantity == "depth" else "disparity"

@@ -9,11 +9,10 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.judge import Judge, Rules
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Truth
-from depthgauge.units import CHANNELS
 
 _SIZE = (24, 40)
-_CHANNELS = {**CHANNELS, "boundaries": 2}
 
 
 def warm_up(rules: Rules) -> None:
@@ -30,9 +29,10 @@ def _estimate(protocol: Protocol) -> Estimate:
 
 
 def _map(protocol: Protocol, seed: int) -> np.ndarray:
-    channels = _CHANNELS.get(protocol.quantity, 1)
+    quantity = QUANTITIES[protocol.quantity]
+    channels = quantity.channels or quantity.example_channels
     shape = _SIZE if channels == 1 else (*_SIZE, channels)
-    high = 1.0 if protocol.quantity == "boundaries" else 8.0  # those are probabilities
+    high = 8.0 if quantity.bounds is None else quantity.bounds[1]
     return np.random.default_rng(seed).uniform(high / 8, high, shape).astype(np.float32)
 
 
@@ -40,8 +40,8 @@ def _sample(rules: Rules) -> Sample:
     rng = np.random.default_rng(0)
     image = rng.integers(0, 255, (*_SIZE, 3), dtype=np.uint8)
     truth: dict[str, Any] = {rules.protocol.quantity: _map(rules.protocol, 0)}
-    if rules.protocol.quantity == "disparity":
-        truth["right_disparity"] = truth["disparity"][:, ::-1].copy()
+    if QUANTITIES[rules.protocol.quantity].between_views:
+        truth[f"right_{rules.protocol.quantity}"] = _map(rules.protocol, 0)[:, ::-1].copy()
     for name in rules.declared:
         values = rng.integers(0, 2, _SIZE, dtype=np.uint8)
         truth[name] = values.astype(bool) if name.endswith("_mask") else values

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from depthgauge._registry import unknown
 from depthgauge.errors import Misuse
 from depthgauge.geometry._maps import as_map, as_plane, need_same_size
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask
 
 REVISION = 2
@@ -126,9 +127,10 @@ def _is_inverse(kind: str, space: str, quantity: str) -> bool:
         raise unknown("kind of alignment", kind, KINDS)
     if space not in SPACES:
         raise unknown("space of alignment", space, SPACES)
-    if kind != "none" and quantity not in SPACES:
+    own = QUANTITIES[quantity].space
+    if kind != "none" and own is None:
         raise Misuse(f"only depth and disparity can be aligned, not {quantity}")
-    return space != quantity
+    return space != own
 
 
 def _used(values: Map, target: Map, mask: Mask | None, inverse: bool) -> Mask:

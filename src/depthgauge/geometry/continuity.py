@@ -9,6 +9,7 @@ import numpy as np
 from depthgauge.geometry._checks import need_bends, need_window
 from depthgauge.geometry._jumps import find_jumps
 from depthgauge.geometry._maps import as_map
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask
 
 
@@ -93,11 +94,13 @@ def find_surfaces(
     values = as_map(truth)
     first = values if values.ndim == 2 else values[..., 0]
     edge = find_jumps(values, first, jump).sides().edge
-    heights = _inverse(values) if quantity == "depth" else values.copy()
+    # A plane is linear in disparity and in inverse depth, not in depth.
+    inverted = QUANTITIES[quantity].space == "depth"
+    heights = _inverse(values) if inverted else values.copy()
     # A window with a missing value has no curvature.
     heights[edge] = np.nan
     bends = fitted_curvature(heights, window)
-    if quantity == "depth":
+    if inverted:
         bends *= first * first
     continuous = bends <= np.float32(bend)
     planar = bends <= np.float32(flat)

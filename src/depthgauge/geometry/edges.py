@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import Misuse
 from depthgauge.geometry._checks import need_length
 from depthgauge.geometry._jumps import Indices, Jumps, Seeds, continue_surfaces, find_jumps
 from depthgauge.geometry._maps import as_map
 from depthgauge.geometry.distances import distance_to, nearest_pixel
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask
 
 
@@ -59,16 +59,9 @@ def front(truth: Map, quantity: str) -> Map:
     array([[-1., -3.]], dtype=float32)
     """
     values = as_map(truth)
-    channels = {"disparity": 1, "depth": 1, "flow": 2}.get(quantity)
-    if channels is None or channels != (1 if values.ndim == 2 else values.shape[2]):
-        raise Misuse(
-            f"front and back are of (H, W) disparity or depth or of (H, W, 2) flow, not of "
-            f"{quantity} of shape {values.shape}"
-        )
-    if quantity == "flow":
-        return np.hypot(values[..., 0], values[..., 1])
-    plane = values if values.ndim == 2 else values[..., 0]
-    return -plane if quantity == "depth" else plane
+    if values.ndim == 3 and values.shape[2] == 1:
+        values = values[..., 0]
+    return QUANTITIES[quantity].front(values)
 
 
 def find_edges(

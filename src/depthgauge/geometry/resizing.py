@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from depthgauge._registry import unknown
 from depthgauge.errors import Misuse, WrongShape
 from depthgauge.geometry._maps import as_map, need_positive, size_of
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
 
 Resizing = Literal["none", "nearest", "block", "bilinear", "zoom"]
@@ -71,7 +72,7 @@ def resize(
         resized = _pick(source, height, width, how)
     if not scale_values:
         return resized
-    return _scale(resized, quantity, width / source.shape[1], height / source.shape[0])
+    return QUANTITIES[quantity].scale(resized, width / source.shape[1], height / source.shape[0])
 
 
 def resize_labels(labels: Array, shape: tuple[int, int], how: Resizing) -> Array:
@@ -109,7 +110,7 @@ def subsample_truth(values: Array, factor: float, quantity: str) -> Array:
         return values
     taken = values[::step, ::step].copy()
     if np.issubdtype(taken.dtype, np.floating):
-        taken = _scale(as_map(taken), quantity, 1 / step, 1 / step)
+        taken = QUANTITIES[quantity].scale(as_map(taken), 1 / step, 1 / step)
     return taken  # type: ignore[return-value]  # of the dtype that it came with, or float32
 
 
@@ -201,15 +202,3 @@ def _neighbours(source: int, target: int) -> tuple[NDArray[np.intp], NDArray[np.
     weight = (numerator % (2 * target)) / (2 * target)
     weight[(first < 0) | (first >= source - 1)] = 0.0
     return np.clip(first, 0, source - 1).astype(np.intp), weight.astype(np.float32)
-
-
-def _scale(values: Map, quantity: str, along_x: float, along_y: float) -> Map:
-    """Scales in place the values of quantities that are in pixels."""
-    if quantity == "disparity":
-        values *= np.float32(along_x)
-    elif quantity in ("flow", "layered_flow"):
-        if values.ndim != 3 or values.shape[2] % 2:
-            raise WrongShape(f"{quantity} needs pairs (u, v) of channels, found {values.shape}")
-        values[..., 0::2] *= np.float32(along_x)
-        values[..., 1::2] *= np.float32(along_y)
-    return values

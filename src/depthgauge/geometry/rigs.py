@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import Unavailable
 from depthgauge.geometry.surfaces import normals_from_depth, normals_from_disparity
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Rig
 
 REVISION = 1
@@ -46,7 +47,7 @@ def normals_from_map(values: NDArray[np.generic], quantity: str, rig: Rig) -> Ma
         WrongShape: The map is not of the camera's size.
     """
     camera = main_camera(rig)
-    if quantity == "depth":
+    if QUANTITIES[quantity].space == "depth":
         return normals_from_depth(values, camera)
     if not (math.isfinite(rig.baseline_m) and rig.baseline_m > 0):
         raise Unavailable(
@@ -68,7 +69,8 @@ def surface_normals(values: NDArray[np.generic], quantity: str, rig: Rig) -> Map
     """
     normals = normals_from_map(values, quantity, rig)
     with np.errstate(divide="ignore", invalid="ignore"):
-        inverse = np.asarray(values, np.float64) ** (-1 if quantity == "depth" else 1)
+        power = -1 if QUANTITIES[quantity].space == "depth" else 1
+        inverse = np.asarray(values, np.float64) ** power
         along_x = abs(inverse[:, :-2] + inverse[:, 2:] - 2 * inverse[:, 1:-1])[1:-1]
         along_y = abs(inverse[:-2] + inverse[2:] - 2 * inverse[1:-1])[:, 1:-1]
         limit = 2 * STEP * abs(inverse[1:-1, 1:-1])

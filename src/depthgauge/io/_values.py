@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DoesNotFit, Misuse, WrongShape
 from depthgauge.io._files import MAX_PIXELS, AnyPath
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
-from depthgauge.units import CHANNELS
 
 _BLOCK = 2**16
 
@@ -40,6 +40,11 @@ def check_scale(scale: float | None) -> None:
         raise Misuse(f"scale is {scale}; it must be a positive number (stored = value * scale)")
 
 
+def channels_of(quantity: str | None) -> int | None:
+    """How many channels a map of that quantity has; None: any number, or nobody said."""
+    return QUANTITIES[quantity].channels if quantity in QUANTITIES else None
+
+
 def drop_single_axes(shape: tuple[int, ...], quantity: str | None) -> tuple[int, ...]:
     """The shape without the axes of length 1 that frameworks add: (1, 1, H, W), (H, W, 1).
 
@@ -51,7 +56,7 @@ def drop_single_axes(shape: tuple[int, ...], quantity: str | None) -> tuple[int,
     while len(shape) > 3 and shape[0] == 1:
         shape = shape[1:]
     # (1, H, W) is a batch of one, (1, W, 3) a map of one row.
-    if len(shape) == 3 and shape[0] == 1 and (CHANNELS.get(quantity or "") == 1 or shape[2] > 4):
+    if len(shape) == 3 and shape[0] == 1 and (channels_of(quantity) == 1 or shape[2] > 4):
         shape = shape[1:]
     return shape
 
@@ -60,7 +65,7 @@ def check_channels(path: AnyPath, shape: tuple[int, ...], quantity: str | None) 
     """A map is (H, W) or (H, W, C), with the channels that its quantity has."""
     if len(shape) not in (2, 3):
         raise BadFile(f"{path}: expected an array (H, W) or (H, W, C), found {shape}")
-    want = CHANNELS.get(quantity or "")
+    want = channels_of(quantity)
     found = shape[2] if len(shape) == 3 else 1
     if want is not None and found != want:
         form = "(H, W)" if want == 1 else f"(H, W, {want})"
@@ -165,7 +170,7 @@ def checked_map(path: AnyPath, values: object, quantity: str) -> Map:
     if array.dtype.kind not in "fiub":
         raise DoesNotFit(f"{path}: a map holds numbers, not {array.dtype}")
     array = array.reshape(drop_single_axes(array.shape, quantity))
-    want = CHANNELS.get(quantity)
+    want = channels_of(quantity)
     found = array.shape[2] if array.ndim == 3 else 1
     if array.ndim not in (2, 3) or array.size == 0 or want not in (None, found):
         form = {1: "(H, W)", None: "(H, W) or (H, W, C)"}.get(want, f"(H, W, {want})")

@@ -15,18 +15,20 @@ from depthgauge.errors import BadFile, DepthgaugeError, DoesNotFit
 from depthgauge.io import _exr_header as exr_header
 from depthgauge.io._files import AnyPath, decoded, opened, replacing, size_of
 from depthgauge.io._values import Request, as_map, to_float32
+from depthgauge.quantities import QUANTITIES, guess
 from depthgauge.types import Map
 
-_FLOW = ("u", "v")
-_NORMALS = ("X", "Y", "Z")
 _ONE = ("Z", "Y", "R")
+_USUAL = {1: ("Z",), 3: ("R", "G", "B")}
+"""Channels of quantities that do not name theirs."""
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def read(path: AnyPath, request: Request) -> Map:
-    """The map: flow `u, v`; normals `X, Y, Z`; else `Z`, else the only channel, else `Y`, else `R`.
+    """The map: the channels of its quantity; else `Z`, else the only channel, else `Y`, else `R`.
 
-    Without a quantity, a file whose channels are exactly `u, v` is flow.
+    Flow is `u, v`, normals are `X, Y, Z`, other maps of three channels are `R, G, B`. Without a
+    quantity, a file whose channels are exactly `u, v` is flow.
     """
     header = _header(path, request.limit)
     names = _choose(path, header.channels, request.quantity)
@@ -62,12 +64,12 @@ def read_picture(path: AnyPath, limit: int) -> NDArray[np.float32]:
 
 
 def write(path: AnyPath, values: Map, quantity: str) -> None:
-    """32-bit floats, zip, missing as NaN; one channel `Z`, flow `u, v`, normals `X, Y, Z`."""
+    """32-bit floats, zip, missing as NaN; channels as `read` expects them."""
     import OpenEXR
 
     channels = values.shape[2] if values.ndim == 3 else 1
-    names = {1: ("Z",), 2: _FLOW, 3: _NORMALS}.get(channels)
-    if names is None or (channels == 2) != (quantity == "flow"):
+    names = _names(quantity, channels)
+    if len(names) != channels:
         raise DoesNotFit(f"{path}: an EXR map holds 1 to 3 channels, two of them only for flow")
     planes = np.atleast_3d(values)
     stored = {name: np.ascontiguousarray(planes[..., i]) for i, name in enumerate(names)}
@@ -87,20 +89,25 @@ def _header(path: AnyPath, limit: int) -> exr_header.Header:
 
 
 def _choose(path: AnyPath, channels: tuple[str, ...], quantity: str | None) -> tuple[str, ...]:
-    if quantity == "flow" or (quantity is None and set(channels) == set(_FLOW)):
-        wanted: tuple[str, ...] = _FLOW
-    elif quantity == "normals":
-        wanted = _NORMALS
-    elif len(channels) == 1:
-        return channels
-    else:
-        return _first(path, channels)
+    flow = guess(2)
+    if quantity is None and set(channels) == set(_names(flow, 2)):
+        quantity = flow
+    count = QUANTITIES[quantity].channels if quantity in QUANTITIES else 1
+    if count in (None, 1):
+        return channels if len(channels) == 1 else _first(path, channels)
+    wanted = _names(str(quantity), count)
     if not set(wanted) <= set(channels):
         raise BadFile(
             f"{path}: expected EXR channels {', '.join(wanted)} for {quantity}, found "
             f"{', '.join(channels[:10])}"
         )
     return wanted
+
+
+def _names(quantity: str, channels: int) -> tuple[str, ...]:
+    """What the channels of a map are called; empty where there are no names for so many."""
+    own = QUANTITIES[quantity].main.channel_names if quantity in QUANTITIES else ()
+    return own if len(own) == channels else _USUAL.get(channels, ())
 
 
 def _first(path: AnyPath, channels: tuple[str, ...]) -> tuple[str, ...]:

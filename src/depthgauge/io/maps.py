@@ -14,6 +14,7 @@ from depthgauge.io import exr, flo, netpbm, npy, npz, pfm, png, tiff
 from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.io._recognise import by_name, recognise
 from depthgauge.io._values import Request, check_scale, checked_map
+from depthgauge.quantities import guess
 from depthgauge.types import Map
 
 _READERS: dict[str, Callable[[AnyPath, Request], Map]] = {
@@ -107,12 +108,15 @@ def stored_dtype(path: AnyPath) -> np.dtype[Any]:
 
 
 def guess_quantity(path: AnyPath) -> str:
-    """`flow` where the file looks like it (two channels, or as KITTI's PNG), else `disparity`."""
+    """What a map is taken for where nobody says: by its channels, one is disparity, two are flow.
+
+    PNG with three channels of 16 bits is KITTI's flow, and a PFM with three channels is flow too.
+    """
     kind = _kind(path)
     if kind == "png":
-        return "flow" if png.looks_like_flow(path) else "disparity"
+        return guess(2 if png.looks_like_flow(path) else 1)
     channels = map_size(path)[2]
-    return "flow" if channels == 2 or (kind == "pfm" and channels == 3) else "disparity"
+    return guess(2 if kind == "pfm" and channels == 3 else channels)
 
 
 def write_map(
@@ -126,8 +130,8 @@ def write_map(
     Args:
         path: Ends in .pfm, .png, .flo, .npy, .npz, .exr, .tif or .tiff.
         map: (H, W) or (H, W, C); values that float32 cannot hold are refused.
-        quantity: What it is; flow has its own PNG coding. Two channels are flow and anything else
-            is disparity where it is not said.
+        quantity: What it is; flow has its own PNG coding. Without it, one channel is disparity,
+            two are flow and three are normals.
         scale: PNG only: codes per unit (default 256), kept in the file.
 
     Raises:
@@ -142,7 +146,7 @@ def write_map(
         raise Misuse(f"{path}: only PNG keeps a scale; leave it out, {kind} holds floats")
     array = np.asarray(map)
     if quantity is None:
-        quantity = "flow" if array.ndim == 3 and array.shape[2] == 2 else "disparity"
+        quantity = guess(array.shape[2] if array.ndim == 3 else 1)
     values = checked_map(path, array, quantity)
     _write(kind, path, values, quantity, scale)
 

@@ -26,7 +26,7 @@ from depthgauge.io._files import (
     size_of,
     write_parts,
 )
-from depthgauge.io._values import Request, as_map, scaled
+from depthgauge.io._values import Request, as_map, channels_of, scaled
 from depthgauge.types import Map
 
 _HEADER_BYTES = 4096
@@ -66,7 +66,7 @@ def read(path: AnyPath, request: Request) -> Map:
         values.byteswap(inplace=True)
     if header.factor != 1 and request.scale is None:
         values = scaled(path, values, np.multiply, header.factor)
-    if request.quantity == "flow" and header.shape[2] == 3:
+    if header.shape[2] == 3 and channels_of(request.quantity) == 2:
         values = np.ascontiguousarray(values[..., :2])
     return as_map(path, values, request)
 
@@ -111,7 +111,8 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width and the channels that `read` gives, from the header."""
     with opened(path) as file:
         height, width, channels = _read_header(path, file, request.limit).shape
-    return height, width, 2 if request.quantity == "flow" and channels == 3 else channels
+    pair = channels == 3 and channels_of(request.quantity) == 2
+    return height, width, 2 if pair else channels
 
 
 def dtype(path: AnyPath, request: Request) -> np.dtype[np.float32]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile, DoesNotFit, Misuse
 from depthgauge.io import _png_chunks as chunks
 from depthgauge.io._files import AnyPath, check_size, opened, write_parts
-from depthgauge.io._values import Request, check_channels, from_codes, to_codes
+from depthgauge.io._values import Request, channels_of, check_channels, from_codes, to_codes
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
-from depthgauge.units import CHANNELS
 
 SCALE_KEY = "depthgauge:scale"
 DEFAULT_SCALE = {8: 1.0, 16: 256.0}
@@ -33,10 +33,10 @@ def read(path: AnyPath, request: Request) -> Map:
     png = chunks.load(path, request.limit)
     if png.header.colour == chunks.PALETTE:
         raise BadFile(f"{path}: expected a PNG with values, found one with palette colours")
-    if request.quantity == "flow":
+    if is_coded_as_flow(request.quantity):
         return _read_flow(path, png, request)
     codes = one_channel_if_equal(chunks.codes(path, png))
-    if CHANNELS.get(request.quantity or "") == 1 and codes.ndim == 3:
+    if channels_of(request.quantity) == 1 and codes.ndim == 3:
         raise BadFile(
             f"{path}: {request.quantity} is a map (H, W), this PNG is a colour picture; "
             "a map drawn in colours cannot be scored"
@@ -44,6 +44,11 @@ def read(path: AnyPath, request: Request) -> Map:
     check_channels(path, codes.shape, request.quantity)
     scale = request.scale or _stored_scale(path, png, request.png_scale)
     return from_codes(codes, scale, request.raw)
+
+
+def is_coded_as_flow(quantity: str | None) -> bool:
+    """Whether PNG files of that quantity have KITTI's three channels: u, v and valid."""
+    return quantity in QUANTITIES and QUANTITIES[quantity].png == "flow"
 
 
 def looks_like_flow(path: AnyPath) -> bool:
@@ -61,12 +66,13 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
     """Height, width and channels from the header; as stored, but two for flow."""
     height, width, channels = shape = _header(path).shape
     check_size(path, shape, request.limit)
-    return height, width, 2 if request.quantity == "flow" and channels == 3 else channels
+    flow = is_coded_as_flow(request.quantity) and channels == 3
+    return height, width, 2 if flow else channels
 
 
 def write(path: AnyPath, values: Map, quantity: str, scale: float | None) -> None:
     """16 bits; flow as KITTI stores it, other maps with one channel as value * scale."""
-    if quantity == "flow":
+    if is_coded_as_flow(quantity):
         if scale is not None:
             raise Misuse(f"{path}: flow in PNG has a fixed scale (64); leave scale out")
         write_parts(path, chunks.encode(_flow_codes(path, values)))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadEstimate
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Map
-from depthgauge.units import CHANNELS
 
 
 def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
@@ -43,7 +43,7 @@ def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
 
 
 def _map(who: str, values: object, quantity: str) -> Map:
-    channels = 1 if quantity == "confidence" else CHANNELS.get(quantity)
+    channels = QUANTITIES[quantity].channels if quantity in QUANTITIES else 1
     form = {1: "(H, W)", None: "(H, W) or (H, W, C)"}.get(channels, f"(H, W, {channels})")
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
         found = type(values).__name__

@@ -13,7 +13,7 @@ from depthgauge.errors import BadFile, DepthgaugeError, Problem
 from depthgauge.methods._load import from_file
 from depthgauge.methods._options import make_options
 from depthgauge.methods._spec import METHODS, MethodKind, MethodOptions
-from depthgauge.units import QUANTITY_UNITS
+from depthgauge.quantities import QUANTITIES
 
 _KEYS = ("method", "command", "label", "quantities", "options")
 
@@ -78,8 +78,8 @@ def _quantity_mistakes(value: Any) -> Iterator[Problem]:
         yield Problem("quantities", f"is {value!r} but must be a list such as ['disparity']")
         return
     for name in value:
-        if name not in QUANTITY_UNITS:
-            hint = nearest(str(name), QUANTITY_UNITS) or f"Known: {', '.join(QUANTITY_UNITS)}"
+        if name not in QUANTITIES:
+            hint = nearest(str(name), QUANTITIES) or f"Known: {', '.join(QUANTITIES)}"
             yield Problem("quantities", f"{name!r} is no quantity", hint)
 
 

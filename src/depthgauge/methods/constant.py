@@ -7,6 +7,7 @@ import numpy as np
 from depthgauge.errors import Misuse
 from depthgauge.methods._images import image_size
 from depthgauge.methods._spec import MethodOptions, MethodSpec
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Inputs, Map
 
 
@@ -33,16 +34,17 @@ def estimate(inputs: Inputs, options: ConstantOptions) -> Map:
     """A map of the wanted quantity, as large as the sample's picture."""
     height, width = image_size(inputs)
     value = _default(inputs) if options.value is None else options.value
-    if inputs["quantity"] != "flow":
+    if QUANTITIES[inputs["quantity"]].channels == 1:
         return np.full((height, width), value, dtype=np.float32)
     pair = np.array([value, options.value_v], dtype=np.float32)
     return np.tile(pair, (height, width, 1))
 
 
 def _default(inputs: Inputs) -> float:
-    if inputs["quantity"] == "depth":
+    wanted = QUANTITIES[inputs["quantity"]]
+    if wanted.positive:
         raise Misuse("a constant depth has to be said in metres: constant:value=2.5.")
-    if inputs["quantity"] == "disparity" and "disparity_range" in inputs:
-        low, high = inputs["disparity_range"]
+    if wanted.range_input in inputs:
+        low, high = inputs[wanted.range_input]
         return (float(low) + float(high)) / 2
     return 0.0

@@ -10,6 +10,7 @@ from pydantic import Field
 from depthgauge.geometry.disparity import disparity_from_depth
 from depthgauge.methods._images import image_size
 from depthgauge.methods._spec import MethodOptions, MethodSpec
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Inputs, Map, Rig
 
 
@@ -55,7 +56,9 @@ def estimate(inputs: Inputs, options: GroundPlaneOptions) -> Map:
     height, width = image_size(inputs)
     camera = _camera(inputs, height, width, options)
     depth = room_depth(height, width, camera, options)
-    return depth if inputs["quantity"] == "depth" else _disparity(depth, inputs, options)
+    if QUANTITIES[inputs["quantity"]].space == "depth":
+        return depth
+    return _disparity(depth, inputs, options)
 
 
 def room_depth(height: int, width: int, camera: Camera, options: GroundPlaneOptions) -> Map:

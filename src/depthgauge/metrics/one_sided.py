@@ -21,6 +21,7 @@ from depthgauge.metrics._judged import (
     share_state,
 )
 from depthgauge.metrics._metric import metric
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask, State
 from depthgauge.units import Unit
 
@@ -72,7 +73,7 @@ class _OneSided:
     ) -> Judged:
         estimate, truth, judged = judged_pixels(estimate, truth, region)
         more = estimate - truth
-        if (cls.too == "far") != (quantity == "depth"):
+        if (cls.too == "far") != (QUANTITIES[quantity].nearer == "smaller"):
             more = -more
         return more > np.float32(threshold), estimate, judged & part(things, cls.side, truth)
 

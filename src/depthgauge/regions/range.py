@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.errors import Misuse
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions._checks import has_truth
 from depthgauge.regions._region import region
 from depthgauge.types import Map, Mask
@@ -30,9 +31,9 @@ def far(truth: Map, *, quantity: str, limit: float) -> Mask:
 
 
 def _nearer(truth: Map, quantity: str, limit: float) -> Mask:
-    if quantity not in ("depth", "disparity") or truth.ndim != 2:
+    nearer = QUANTITIES[quantity].nearer
+    if nearer is None or truth.ndim != 2:
         raise Misuse(f"near and far are of depth or disparity, not of {quantity}.")
     # The limit becomes float32 like the truth, so that a truth of 0.1 is not above a limit of 0.1.
     at = np.float32(limit)
-    nearer: Mask = truth < at if quantity == "depth" else truth > at
-    return nearer
+    return np.asarray(truth < at if nearer == "smaller" else truth > at)

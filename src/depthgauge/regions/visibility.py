@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.errors import Unavailable
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions._checks import has_truth, same_size
 from depthgauge.regions._region import region
 from depthgauge.types import Map, Mask
@@ -81,7 +82,7 @@ def _checked(truth: Map, right_disparity: Map | None, quantity: str) -> Map:
         raise Unavailable(
             "visibility needs a visible_mask or a right_disparity; this sample has neither."
         )
-    if quantity != "disparity":
+    if not QUANTITIES[quantity].between_views:
         raise Unavailable(
             f"visibility of a {quantity} truth needs a visible_mask: the left-right check compares "
             "disparities."

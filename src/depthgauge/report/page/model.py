@@ -217,7 +217,7 @@ class Page:
 
 def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
     """A page with all that the protocol says; `parts` are further fields of `Page`."""
-    from depthgauge.units import QUANTITY_UNITS
+    from depthgauge.quantities import QUANTITIES
 
     given = {
         "title": protocol.title or protocol.id,
@@ -231,6 +231,6 @@ def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
         protocol_hash=protocol.hash,
         quantity=protocol.quantity,
         kind=kind_of(protocol),
-        unit=QUANTITY_UNITS.get(protocol.quantity, ""),
+        unit=QUANTITIES[protocol.quantity].unit,
         **{**given, **parts},
     )

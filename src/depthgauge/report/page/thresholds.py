@@ -16,7 +16,7 @@ from depthgauge.analysis.stability import rank_stability
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.record import Run
 from depthgauge.report.page.model import CurvePoint, Curves, RankStability
-from depthgauge.units import QUANTITY_UNITS
+from depthgauge.quantities import QUANTITIES
 
 _MOST_RANKS = 10
 """Thresholds of the rank chart; more of them could not be told apart."""
@@ -44,7 +44,7 @@ def curves_of(run: Run) -> Curves | None:
     shown = _moving(percent, next(iter(found.values())).thresholds, marks)
     return Curves(
         {label: _points(curve, shown) for label, curve in found.items()},
-        unit=QUANTITY_UNITS.get(run.protocol.quantity, ""),
+        unit=QUANTITIES[run.protocol.quantity].unit,
         marks=tuple(marks),
         missing=run.protocol.missing,
     )
@@ -96,7 +96,7 @@ def stability_of(run: Run, board: Board) -> RankStability | None:
         values={
             label: [float(v) for v in found.bad[n, shown]] for n, label in enumerate(found.labels)
         },
-        unit=QUANTITY_UNITS.get(run.protocol.quantity, ""),
+        unit=QUANTITIES[run.protocol.quantity].unit,
     )
 
 

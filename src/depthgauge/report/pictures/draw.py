@@ -27,7 +27,7 @@ from depthgauge.report.pictures.outlines import Outline
 from depthgauge.report.pictures.rows import best_quarter_row, metric_rows, outlined_row
 from depthgauge.report.pictures.scatter import count_pairs, scatter_edges
 from depthgauge.types import Image, Map, Mask, Rig, is_known
-from depthgauge.units import QUANTITY_UNITS
+from depthgauge.quantities import QUANTITIES
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class SampleMaps:
 
 def draw_sample(maps: SampleMaps) -> SamplePictures:
     """Draws a sample; truth and estimates share one scale, and so do all errors."""
-    own = QUANTITY_UNITS.get(maps.quantity, "")
+    own = QUANTITIES[maps.quantity].unit
     unit = own if maps.error_unit is None else maps.error_unit
     known = is_known(maps.truth)
     errors = error_bar(maps.errors.values(), known, unit)

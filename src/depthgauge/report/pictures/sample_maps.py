@@ -29,7 +29,7 @@ from depthgauge.report.pictures.normal_row import rig_of
 from depthgauge.report.pictures.outlines import outline_of
 from depthgauge.report.tables.numbers import show_amount
 from depthgauge.types import Map, Mask
-from depthgauge.units import QUANTITY_UNITS
+from depthgauge.quantities import QUANTITIES
 
 _USUAL_THRESHOLD = {"disparity": 2.0, "flow": 3.0, "depth": 0.1, "normals": 11.25}
 _ERRORS = {"flow": "epe", "normals": "mean_angle"}
@@ -76,7 +76,7 @@ def sample_maps(
             if enough
         },
         share_wrong=100 * share_wrong(stack, truth, threshold) if several else None,
-        share_wrong_at=f"error above {threshold:g} {QUANTITY_UNITS.get(quantity, '')}".strip(),
+        share_wrong_at=f"error above {threshold:g} {QUANTITIES[quantity].unit}".strip(),
         median_error=median_error(stack, truth) if enough else None,
         least_error=least_error(stack, truth) if several else None,
         outline=outline_of(protocol, bare) if kind == "values" else None,

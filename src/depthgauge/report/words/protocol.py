@@ -14,7 +14,7 @@ from depthgauge.datasets import DATASETS
 from depthgauge.engine.prepare import needs_focal
 from depthgauge.perturbations import EFFECTS, parse_perturbation
 from depthgauge.report.words.regions import derived_words, first_paragraph, region_words
-from depthgauge.units import QUANTITY_UNITS
+from depthgauge.quantities import QUANTITIES
 
 Words = list[tuple[str, str]]
 
@@ -101,7 +101,7 @@ def _perturbation(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _quantity(protocol: Protocol) -> str:
-    unit = QUANTITY_UNITS.get(protocol.quantity, "")
+    unit = QUANTITIES[protocol.quantity].unit
     name = protocol.quantity.replace("_", " ").capitalize()
     if protocol.quantity in _MEANINGS:
         return f"{name}. {_MEANINGS[protocol.quantity]}"
@@ -112,7 +112,7 @@ def _quantity(protocol: Protocol) -> str:
 
 def _accuracy(protocol: Protocol) -> Iterator[tuple[str, str]]:
     if protocol.truth_accuracy is not None:
-        unit = QUANTITY_UNITS.get(protocol.quantity, "")
+        unit = QUANTITIES[protocol.quantity].unit
         limit = f"{protocol.truth_accuracy:g} {unit}".strip()
         yield "Truth", f"May be off by {limit}; smaller differences between methods are ties."
 

@@ -1,0 +1,20 @@
+"""Quantities: what can be estimated. One file per quantity says all that is special about it.
+
+>>> quantity("flow").unit, quantity("flow").channels
+('px', 2)
+>>> [name for name in QUANTITIES if quantity(name).space]
+['depth', 'disparity']
+"""
+
+from __future__ import annotations
+
+from depthgauge.quantities._quantity import (
+    CONFIDENCE,
+    QUANTITIES,
+    Part,
+    Quantity,
+    guess,
+    quantity,
+)
+
+__all__ = ["CONFIDENCE", "QUANTITIES", "Part", "Quantity", "guess", "quantity"]

@@ -1,0 +1,19 @@
+"""Depth: the distance along the optical axis, in metres."""
+
+from __future__ import annotations
+
+from depthgauge.quantities._quantity import Part, Quantity
+
+SPEC = Quantity(
+    name="depth",
+    about="Distance along the optical axis.",
+    unit="m",
+    parts=(Part("depth"), Part("focal_px", axes=(), required=False)),
+    error="difference",
+    default_metrics=("absrel", "rms", "rmse_log", "silog", "delta:1.25", "mae", "bias"),
+    space="depth",
+    nearer="smaller",
+    positive=True,
+    scale_free=True,
+    value_rule="along the axis",
+)
