@@ -175,7 +175,9 @@ def estimate(inputs, options):
 def test_methods_travel_to_a_spawned_process(tmp_path, monkeypatch):
     (tmp_path / "times.py").write_text(CODE)
     toml = tmp_path / "net.toml"
-    toml.write_text("method = 'times.py'\nquantities = ['depth', 'view']\n[options]\nfactor = 4")
+    toml.write_text(
+        "method = 'times.py'\nquantities = ['depth', 'boundaries']\n[options]\nfactor = 4"
+    )
     monkeypatch.chdir(tmp_path)
     methods = [find_method(t) for t in ("a=constant:value=3", "times.py:factor=3", "net.toml")]
     methods.append(find_method(np.asarray, "function"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +43,29 @@ def read_estimate(path: Path, quantity: str) -> Estimate | None:
     Raises:
         BadFile: It is damaged or holds something else.
     """
-    suffix = path.suffix.lower()
-    if quantity == "depth" and suffix == ".npy" and safe_pickle.is_object_npy(path):
-        values, focal_px = read_depth_dict(path)
-        return Estimate(_without_infinities(values), quantity, extras={"focal_px": focal_px})
-    if quantity == "normals" and suffix == ".npy" and _is_public(path):
-        normals = io.read_map(path, quantity="normals", limit=MOST_PIXELS).copy()
-        normals[..., 2] *= -1
-        return Estimate(normals, quantity)
-    if quantity == "boundaries" and suffix == ".npz":
-        if BOUNDARY in npz_arrays.array_names(path):
-            return Estimate(_read_boundaries(path), quantity)
+    read = _PUBLIC_READERS.get((quantity, path.suffix.lower()))
+    return None if read is None else read(path)
+
+
+def _read_depth(path: Path) -> Estimate | None:
+    if not safe_pickle.is_object_npy(path):
         return None
-    if quantity == "planes" and suffix == ".txt":
-        return _read_planes(path)
-    return None
+    values, focal_px = read_depth_dict(path)
+    return Estimate(_without_infinities(values), "depth", extras={"focal_px": focal_px})
+
+
+def _read_normals(path: Path) -> Estimate | None:
+    if not _is_public(path):
+        return None
+    normals = io.read_map(path, quantity="normals", limit=MOST_PIXELS).copy()
+    normals[..., 2] *= -1
+    return Estimate(normals, "normals")
+
+
+def _read_boundary_arrays(path: Path) -> Estimate | None:
+    if BOUNDARY not in npz_arrays.array_names(path):
+        return None
+    return Estimate(_read_boundaries(path), "boundaries")
 
 
 def _is_public(path: Path) -> bool:
@@ -175,6 +184,15 @@ def _read_instance(path: Path, instance: dict[str, Any]) -> NDArray[np.bool_]:
         return io.read_mask(inside(path.parent, instance["file"]))
     except BadData as error:
         raise BadFile(f"{path}: {error}") from None
+
+
+_PUBLIC_READERS: dict[tuple[str, str], Callable[[Path], Estimate | None]] = {
+    ("depth", ".npy"): _read_depth,
+    ("normals", ".npy"): _read_normals,
+    ("boundaries", ".npz"): _read_boundary_arrays,
+    ("planes", ".txt"): _read_planes,
+}
+"""By quantity and ending; None where a file is an ordinary map."""
 
 
 def write_estimate(root: Path, sample_id: str, estimate: Estimate) -> None:

@@ -111,7 +111,7 @@ def read_estimate(path: Path, quantity: str) -> Estimate | None:
     Raises:
         BadFile: The file holds something else.
     """
-    if quantity != "boundaries":
+    if quantity not in SPEC.quantities:
         return None
     is_png = path.suffix.lower() == ".png"
     values = _png_shares(path) if is_png else io.read_map(path, quantity=quantity)

@@ -14,6 +14,7 @@ from depthgauge import io
 from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData
 from depthgauge.io.beside import read_focal_px
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate
 
 OWN_LAYOUT = "{sample}/{quantity}.npy"
@@ -61,7 +62,8 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
     scale = dataset.spec.png_scales.get(quantity)
     values = io.read_map(path, quantity=quantity, png_scale=scale, limit=_MOST_PIXELS)
     extras: dict[str, Any] = {"path": str(path)}
-    if quantity == "depth" and (focal := read_focal_px(path)) is not None:
+    parts = {part.name for part in QUANTITIES[quantity].parts}
+    if "focal_px" in parts and (focal := read_focal_px(path)) is not None:
         extras["focal_px"] = focal
     return Estimate(values, quantity, extras=extras)
 

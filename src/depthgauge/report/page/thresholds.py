@@ -15,8 +15,8 @@ from depthgauge.analysis.resampling import Floats, draw_units
 from depthgauge.analysis.stability import rank_stability
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.record import Run
-from depthgauge.report.page.model import CurvePoint, Curves, RankStability
 from depthgauge.quantities import QUANTITIES
+from depthgauge.report.page.model import CurvePoint, Curves, RankStability
 
 _MOST_RANKS = 10
 """Thresholds of the rank chart; more of them could not be told apart."""

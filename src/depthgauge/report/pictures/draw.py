@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from depthgauge.quantities import QUANTITIES
 from depthgauge.report.page.model import (
     ColourBar,
     MethodPictures,
@@ -27,7 +28,6 @@ from depthgauge.report.pictures.outlines import Outline
 from depthgauge.report.pictures.rows import best_quarter_row, metric_rows, outlined_row
 from depthgauge.report.pictures.scatter import count_pairs, scatter_edges
 from depthgauge.types import Image, Map, Mask, Rig, is_known
-from depthgauge.quantities import QUANTITIES
 
 
 @dataclass(frozen=True)

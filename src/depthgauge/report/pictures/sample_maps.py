@@ -22,6 +22,7 @@ from depthgauge.engine.maps import RunMaps
 from depthgauge.engine.measure import Prepared, lacking
 from depthgauge.engine.record import Run
 from depthgauge.metrics import METRICS
+from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.draw import SampleMaps
 from depthgauge.report.pictures.kinds import kind_of
 from depthgauge.report.pictures.metric_maps import error_map_of, judged_by, metric_maps
@@ -29,7 +30,6 @@ from depthgauge.report.pictures.normal_row import rig_of
 from depthgauge.report.pictures.outlines import outline_of
 from depthgauge.report.tables.numbers import show_amount
 from depthgauge.types import Map, Mask
-from depthgauge.quantities import QUANTITIES
 
 _USUAL_THRESHOLD = {"disparity": 2.0, "flow": 3.0, "depth": 0.1, "normals": 11.25}
 _ERRORS = {"flow": "epe", "normals": "mean_angle"}

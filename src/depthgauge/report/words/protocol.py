@@ -13,8 +13,8 @@ from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.prepare import needs_focal
 from depthgauge.perturbations import EFFECTS, parse_perturbation
-from depthgauge.report.words.regions import derived_words, first_paragraph, region_words
 from depthgauge.quantities import QUANTITIES
+from depthgauge.report.words.regions import derived_words, first_paragraph, region_words
 
 Words = list[tuple[str, str]]
 
