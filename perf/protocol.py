@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
-from depthgauge.engine.measure import Prepared, measure
+from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.metrics.moments import measure_moments
 from depthgauge.metrics.order import select
 from depthgauge.metrics.terms import ABS, SQUARE, Order, over

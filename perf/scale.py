@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import find_benchmark, make_protocol
-from depthgauge.engine.load import load_run
-from depthgauge.engine.run import run
+from depthgauge.engine.running.run import run
+from depthgauge.engine.store.load import load_run
 from depthgauge.io import write_image, write_map
 from depthgauge.synth.sets.stereo_scenes import write_scenes
 

@@ -26,7 +26,7 @@ from depthgauge.benchmarks import BENCHMARKS, Protocol
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.cli import VERBS, depthgauge
 from depthgauge.datasets import DATASETS, Dataset
-from depthgauge.engine.task import GIVEN
+from depthgauge.engine.running.task import GIVEN
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
 from depthgauge.regions import DERIVED, REGIONS, Derived, Region

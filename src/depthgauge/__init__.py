@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from depthgauge._version import __version__
 
 if TYPE_CHECKING:
-    from depthgauge.engine.arrays import score
-    from depthgauge.engine.evaluate import evaluate
-    from depthgauge.engine.load import load_run
-    from depthgauge.engine.run import run
+    from depthgauge.engine.running.run import run
+    from depthgauge.engine.scoring.arrays import score
+    from depthgauge.engine.scoring.evaluate import evaluate
+    from depthgauge.engine.store.load import load_run
     from depthgauge.errors import DepthgaugeError
     from depthgauge.io import read_image, read_map, write_map
     from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Score, Truth
@@ -33,12 +33,12 @@ _HOMES = {
     "Sample": "types",
     "Score": "types",
     "Truth": "types",
-    "evaluate": "engine.evaluate",
-    "load_run": "engine.load",
+    "evaluate": "engine.scoring.evaluate",
+    "load_run": "engine.store.load",
     "read_image": "io",
     "read_map": "io",
-    "run": "engine.run",
-    "score": "engine.arrays",
+    "run": "engine.running.run",
+    "score": "engine.scoring.arrays",
     "write_map": "io",
 }
 

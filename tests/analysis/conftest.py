@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from depthgauge.benchmarks.protocol import NO_DATASET, make_protocol
-from depthgauge.engine.measure import Prepared, measure
-from depthgauge.engine.pool import pool_spec
-from depthgauge.engine.record import THRESHOLDS, Curve, Entrant, Run
-from depthgauge.engine.result import Result
+from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.scoring.pool import pool_spec
+from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
 from depthgauge.types import Score
 
 

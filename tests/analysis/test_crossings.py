@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from depthgauge.analysis.crossings import crossings_over_thresholds
 from depthgauge.analysis.curves import correct_curves
-from depthgauge.engine.record import THRESHOLDS
+from depthgauge.engine.store.record import THRESHOLDS
 
 NAN = math.nan
 

@@ -6,7 +6,7 @@ import pytest
 
 from depthgauge.analysis.curves import correct_curves, percent_bad_at
 from depthgauge.analysis.resampling import draw_units
-from depthgauge.engine.record import THRESHOLDS
+from depthgauge.engine.store.record import THRESHOLDS
 
 NAN = math.nan
 ERRORS = {

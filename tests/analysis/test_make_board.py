@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from depthgauge.analysis.make_board import make_board
 from depthgauge.benchmarks.protocol import make_protocol
-from depthgauge.engine.pool import Summary, pool_plain
-from depthgauge.engine.record import Entrant, Run, Timing
-from depthgauge.engine.result import Result
+from depthgauge.engine.scoring.pool import Summary, pool_plain
+from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.store.record import Entrant, Run, Timing
 from depthgauge.errors import Misuse, UnknownName
 from depthgauge.types import Score
 

@@ -3,7 +3,7 @@ import pytest
 
 from depthgauge.analysis.precision_recall import boundary_spec, counts_of, precision_recall
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.pool import pool_spec
+from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.types import Score, State
 
 NAN = float("nan")

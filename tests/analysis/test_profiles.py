@@ -18,7 +18,7 @@ from depthgauge.analysis.profiles import (
     rank_by_profile,
 )
 from depthgauge.analysis.profiles._costs import make_scale
-from depthgauge.engine.record import Timing
+from depthgauge.engine.store.record import Timing
 from depthgauge.errors import Unavailable
 
 NAN, INF = math.nan, math.inf

@@ -16,7 +16,7 @@ from depthgauge.analysis.ranks import (
     sort_labels,
     spearman_rho,
 )
-from depthgauge.engine.pool import rank_key
+from depthgauge.engine.scoring.pool import rank_key
 
 NAN = math.nan
 SMALL = st.integers(0, 5).map(float)

@@ -5,7 +5,7 @@ import pytest
 
 from depthgauge.analysis.resampling import draw_units
 from depthgauge.analysis.stability import LeaderChange, rank_probabilities, rank_stability
-from depthgauge.engine.record import THRESHOLDS
+from depthgauge.engine.store.record import THRESHOLDS
 
 AT = {t: i for i, t in enumerate(THRESHOLDS)}
 

@@ -12,8 +12,8 @@ import depthgauge as dg
 from depthgauge import io
 from depthgauge.benchmarks import BENCHMARKS, find_benchmark
 from depthgauge.datasets import booster, booster_unbalanced
-from depthgauge.engine.check import check_estimates
-from depthgauge.engine.run import score_folder
+from depthgauge.engine.running.run import score_folder
+from depthgauge.engine.scoring.check import check_estimates
 from depthgauge.errors import BadData, NothingScored
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 

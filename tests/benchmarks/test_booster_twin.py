@@ -19,8 +19,8 @@ from depthgauge import io
 from depthgauge.benchmarks import find_benchmark, make_protocol
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets.booster import write
-from depthgauge.engine.check import check_estimates
-from depthgauge.engine.run import score_folder
+from depthgauge.engine.running.run import score_folder
+from depthgauge.engine.scoring.check import check_estimates
 from depthgauge.errors import BadProtocol, NothingScored
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 

@@ -12,7 +12,7 @@ import depthgauge as dg
 from depthgauge import io
 from depthgauge.benchmarks import find_benchmark, make_protocol
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.run import score_folder
+from depthgauge.engine.running.run import score_folder
 from depthgauge.types import Camera, Inputs, Sample, Truth
 
 SHAPE = (60, 80)

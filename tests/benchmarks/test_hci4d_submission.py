@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from depthgauge.cli import depthgauge
 from depthgauge.datasets._hci4d_scenes import BENCHMARK, DISPARITY_RANGES
 from depthgauge.datasets.hci4d import write
-from depthgauge.engine.check import check_estimates
+from depthgauge.engine.scoring.check import check_estimates
 from depthgauge.io import write_map
 from depthgauge.types import Inputs, Sample, Truth
 

@@ -15,8 +15,8 @@ import depthgauge as dg
 from depthgauge.benchmarks import BENCHMARKS, find_benchmark
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.oasis import write, write_estimate
-from depthgauge.engine.load import load_run
-from depthgauge.engine.run import run
+from depthgauge.engine.running.run import run
+from depthgauge.engine.store.load import load_run
 from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL
 from depthgauge.io import write_image, write_map

@@ -23,8 +23,8 @@ import depthgauge as dg
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.benchmarks.twins import TWINS, oasis_depth
 from depthgauge.datasets.oasis import write, write_estimate
-from depthgauge.engine.check import check_estimates
-from depthgauge.engine.run import score_folder
+from depthgauge.engine.running.run import score_folder
+from depthgauge.engine.scoring.check import check_estimates
 from depthgauge.errors import BadProtocol, NothingScored
 from depthgauge.types import Camera, Estimate, Inputs, Sample, Truth
 

@@ -143,7 +143,7 @@ def work(tmp_path) -> Work:
 
 @pytest.fixture(scope="session")
 def _finished(tmp_path_factory) -> Work:
-    from depthgauge.engine.run import run
+    from depthgauge.engine.running.run import run
 
     made = Work(tmp_path_factory.mktemp("finished"))
     fails = "if inputs['sample'] == 's4': raise ValueError('no such luck')\nreturn np.ones((h, w))"

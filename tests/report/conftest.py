@@ -13,10 +13,10 @@ import pytest
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.degradation import Degradation
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.evaluate import gather
-from depthgauge.engine.judge import Outcome
-from depthgauge.engine.measure import Prepared, measure
-from depthgauge.engine.record import THRESHOLDS, Curve, Entrant, Run
+from depthgauge.engine.scoring.evaluate import gather
+from depthgauge.engine.scoring.judge import Outcome
+from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.build import build_page
 from depthgauge.report.page.model import (

@@ -91,11 +91,11 @@ OASIS_MAKERS = (
 """What decides the bytes of the set like OASIS."""
 
 _TRIALS = (
-    "depthgauge.engine.arrays",
-    "depthgauge.engine.judge",
-    "depthgauge.engine.measure",
-    "depthgauge.engine.pool",
-    "depthgauge.engine.prepare",
+    "depthgauge.engine.scoring.arrays",
+    "depthgauge.engine.scoring.judge",
+    "depthgauge.engine.scoring.measure",
+    "depthgauge.engine.scoring.pool",
+    "depthgauge.engine.scoring.prepare",
     "depthgauge.io._png_chunks",
     "depthgauge.io._values",
     "depthgauge.io.image",

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from depthgauge.engine import run as engine
-from depthgauge.engine.record import Run
-from depthgauge.engine.result import finite
+from depthgauge.engine.running import run as engine
+from depthgauge.engine.scoring.result import finite
+from depthgauge.engine.store.record import Run
 from tools.evidence import REPOSITORY, Table
 
 PROTOCOLS = REPOSITORY / "docs" / "evidence" / "trials"

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from depthgauge.annotate.simulate.oasis_like import HUMANS, OasisLike, write_oasis_like
-from depthgauge.engine.human import human_performance
-from depthgauge.engine.run import run
+from depthgauge.engine.running.run import run
+from depthgauge.engine.scoring.human_baseline import human_performance
 from tools._measured import table, update
 from tools.evidence import REPOSITORY, Number, figure, recorded_values, within
 from tools.evidence._sources import OASIS_MAKERS, digest

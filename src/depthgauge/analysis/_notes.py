@@ -15,7 +15,7 @@ from depthgauge.analysis.pooling import (
     TOO_FEW,
 )
 from depthgauge.analysis.resampling import Draws
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 
 
 def board_notes(

@@ -13,8 +13,8 @@ from depthgauge.analysis.ranks import mean_ranks, rank_values
 from depthgauge.analysis.resampling import Draws
 from depthgauge.analysis.seeds import seeds_of, spread_of
 from depthgauge.analysis.ties import tie_groups
-from depthgauge.engine.pool import plain_mean
-from depthgauge.engine.record import Run
+from depthgauge.engine.scoring.pool import plain_mean
+from depthgauge.engine.store.record import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from depthgauge.analysis.resampling import RESAMPLES, Draws, draw_units
 from depthgauge.analysis.restrict import restrict
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
 from depthgauge.analysis.ties import cannot_tell
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 from depthgauge.errors import CannotCompare
 
 Verdict = Literal[

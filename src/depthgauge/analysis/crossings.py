@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge.analysis.resampling import Floats
 from depthgauge.analysis.stability import rank_stability
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 
 
 @dataclass(frozen=True, slots=True)

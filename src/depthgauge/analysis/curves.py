@@ -13,7 +13,7 @@ from depthgauge.analysis.pooling import MIN_UNITS, pool_of
 from depthgauge.analysis.resampling import Draws, Floats, Units, make_units, whole
 from depthgauge.analysis.seeds import labels_of, seeds_of
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.record import THRESHOLDS, Curve, Run
+from depthgauge.engine.store.record import THRESHOLDS, Curve, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import numpy as np
 from depthgauge.analysis.board import Board, Column
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.schema import Axis
-from depthgauge.engine.pool import rank_key
+from depthgauge.engine.scoring.pool import rank_key
 
 FEWEST_BINS = 3
 """Two numbered regions are no axis."""

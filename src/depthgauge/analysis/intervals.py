@@ -42,7 +42,7 @@ import numpy as np
 from depthgauge.analysis.pooling import INCOMPLETE, Replicates, replicate_scores
 from depthgauge.analysis.resampling import RESAMPLES, Draws, Floats, draw_units
 from depthgauge.analysis.seeds import scores_of, seeds_of, spread_of
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 
 LEVEL = 0.95
 _ROUNDING = 1e-12

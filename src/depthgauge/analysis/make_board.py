@@ -17,8 +17,8 @@ from depthgauge.analysis.practical import practical_thresholds
 from depthgauge.analysis.ranks import pareto, sort_labels
 from depthgauge.analysis.resampling import RESAMPLES, draw_units
 from depthgauge.analysis.seeds import labels_of, seeds_of
-from depthgauge.engine.record import Run
-from depthgauge.engine.result import Result
+from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.store.record import Run
 from depthgauge.errors import Misuse
 
 

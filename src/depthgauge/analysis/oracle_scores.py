@@ -9,11 +9,11 @@ import numpy as np
 
 from depthgauge.analysis.oracles import ORACLES, Oracle, oracles_of
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.evaluate import gather
-from depthgauge.engine.judge import Outcome
-from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.measure import Prepared, measure
-from depthgauge.engine.result import Result
+from depthgauge.engine.running.maps import RunMaps
+from depthgauge.engine.scoring.evaluate import gather
+from depthgauge.engine.scoring.judge import Outcome
+from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.scoring.result import Result
 from depthgauge.metrics.moments import LARGEST
 
 _PAIRS = ("depth_pairs", "normal_pairs")

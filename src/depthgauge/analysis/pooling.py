@@ -14,7 +14,7 @@ from depthgauge.analysis.resampling import Draws, Floats
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
-from depthgauge.engine.pool import pool_spec
+from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.metrics import Order
 from depthgauge.types import Score, State
 

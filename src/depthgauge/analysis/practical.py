@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from depthgauge.analysis.curves import CorrectCurve, correct_curves, percent_bad_at
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 from depthgauge.metrics import Recipe
 
 

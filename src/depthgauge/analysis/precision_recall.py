@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 from depthgauge.metrics import METRICS
 from depthgauge.metrics._boundary_curves import rates
 from depthgauge.metrics._matching import COUNTS, threshold_values

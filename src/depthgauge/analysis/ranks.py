@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from depthgauge.analysis.resampling import Floats
 from depthgauge.analysis.seeds import labels_of, sample_values
-from depthgauge.engine.pool import rank_key
-from depthgauge.engine.record import Run
+from depthgauge.engine.scoring.pool import rank_key
+from depthgauge.engine.store.record import Run
 
 _LARGEST = float(np.finfo(np.float64).max)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 
 Floats = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from depthgauge.analysis.pooling import can_merge, pool_of
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.pool import Summary, pool_spec, pool_twin, summarise
-from depthgauge.engine.record import Run
-from depthgauge.engine.result import Result
+from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin, summarise
+from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.store.record import Run
 from depthgauge.types import Score
 
 

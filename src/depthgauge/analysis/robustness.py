@@ -12,9 +12,9 @@ from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.protocol_diff import ABSENT, diff_protocols, name_differences
 from depthgauge.analysis.seeds import labels_of, seeds_of, spread_of
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.perturbed import load_perturbed
-from depthgauge.engine.pool import rank_key
-from depthgauge.engine.record import Run
+from depthgauge.engine.running.perturbed import load_perturbed
+from depthgauge.engine.scoring.pool import rank_key
+from depthgauge.engine.store.record import Run
 from depthgauge.errors import CannotCompare
 from depthgauge.perturbations import EFFECTS, Effect, Part, parse_perturbation
 

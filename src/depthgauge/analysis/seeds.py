@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.engine.pool import plain_mean
-from depthgauge.engine.record import Key, Run
+from depthgauge.engine.scoring.pool import plain_mean
+from depthgauge.engine.store.record import Key, Run
 from depthgauge.types import Score
 
 

@@ -15,7 +15,7 @@ from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.ranks import kendall_tau, min_ranks, rank_keys
 from depthgauge.analysis.resampling import RESAMPLES, Floats, draw_units
 from depthgauge.analysis.seeds import labels_of, spread_of
-from depthgauge.engine.record import THRESHOLDS, Run
+from depthgauge.engine.store.record import THRESHOLDS, Run
 
 
 @dataclass(frozen=True, slots=True)

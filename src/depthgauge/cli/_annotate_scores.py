@@ -17,7 +17,7 @@ from depthgauge.cli._options import (
 from depthgauge.cli._output import count, print_table, progress_bar, say, warn, write_json
 
 if TYPE_CHECKING:
-    from depthgauge.engine.human import HumanPerformance
+    from depthgauge.engine.scoring.human_baseline import HumanPerformance
 
 PLACE = click.Path(path_type=Path)
 
@@ -45,7 +45,7 @@ def human(
     \b
       depthgauge annotate human oasis-normals --data OASIS --estimates OASIS/humans
     """
-    from depthgauge.engine.human import human_performance
+    from depthgauge.engine.scoring.human_baseline import human_performance
 
     with progress_bar("scoring") as step:
         protocol = with_settings(benchmark, settings)
@@ -90,7 +90,7 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
       depthgauge annotate focal oasis-depth --data OASIS --estimates estimates/net
       depthgauge score oasis-depth@test --data OASIS --estimates estimates/net --focal 512.3
     """
-    from depthgauge.engine.best_focal import best_focal
+    from depthgauge.engine.scoring.best_focal import best_focal
     from depthgauge.report.tables.numbers import show_number
 
     with progress_bar("reading") as step:

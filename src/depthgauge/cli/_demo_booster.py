@@ -13,7 +13,7 @@ from depthgauge.cli._runs import can_go_on, run_json
 
 if TYPE_CHECKING:
     from depthgauge.analysis.rank_moves import Move, RankMoves
-    from depthgauge.engine.record import Run
+    from depthgauge.engine.store.record import Run
 
 BENCHMARK = "booster-balanced@train"
 METHODS = (
@@ -106,7 +106,7 @@ def _label(folder: Path, out: Path) -> None:
 
 
 def _run(out: Path, name: str, demo: Demo, workers: int | None) -> Run:
-    from depthgauge.engine.run import run
+    from depthgauge.engine.running.run import run
 
     with can_go_on(), progress_bar(f"against {name}") as step:
         target = out / f"{name}-run"

@@ -25,7 +25,7 @@ from depthgauge.errors import Misuse
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
     from depthgauge.benchmarks import Protocol
-    from depthgauge.engine.record import Run
+    from depthgauge.engine.store.record import Run
 
 _MOST_FAILURES = 20
 _MOST_NAMES = 5

@@ -34,7 +34,7 @@ def command(
     Missing or unreadable files, wrong sizes and types, maps without a value, values whose sign or
     scale looks wrong. Exit code 1 where something would cost points.
     """
-    from depthgauge.engine.check import check_estimates
+    from depthgauge.engine.scoring.check import check_estimates
 
     with progress_bar("checking") as step:
         findings = check_estimates(benchmark, data, estimates, name=name, progress=step)

@@ -32,7 +32,7 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
     """
     from depthgauge.analysis.compare import compare_runs
     from depthgauge.analysis.make_board import make_board
-    from depthgauge.engine.load import load_run
+    from depthgauge.engine.store.load import load_run
 
     with working("comparing ..."):
         found = compare_runs(load_run(first), load_run(second), common=common)

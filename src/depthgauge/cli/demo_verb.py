@@ -15,7 +15,7 @@ from depthgauge.cli._output import in_shell, program_name, progress_bar, say, wr
 from depthgauge.cli._runs import can_go_on, fitting_board, list_failures, run_json
 
 if TYPE_CHECKING:
-    from depthgauge.engine.record import Run
+    from depthgauge.engine.store.record import Run
 
 Step = Callable[[str, int, int], None]
 LIGHT_FIELDS = ("backgammon", "dots", "pyramids", "stripes")
@@ -173,7 +173,7 @@ def _show(part: Part, out: Path, workers: int | None, steps: Iterator[str], *, q
         part.make(out / part.folder, step)
     compiled = "the first time, kernels are compiled"
     say(f"{next(steps)} running {len(part.methods)} methods ({compiled}) ...")
-    from depthgauge.engine.run import run
+    from depthgauge.engine.running.run import run
 
     folder = out / part.run
     with can_go_on(), progress_bar("methods") as step:

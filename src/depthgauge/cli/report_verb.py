@@ -25,7 +25,7 @@ from depthgauge.errors import CannotWrite
 
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
-    from depthgauge.engine.record import Run
+    from depthgauge.engine.store.record import Run
     from depthgauge.report.page.model import Page
 
 
@@ -108,7 +108,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
 def _load(folders: tuple[Path, ...]) -> Run:
     """The run, or the methods of several runs of one protocol, truth and list of samples."""
     from depthgauge.analysis.compare import merge_runs
-    from depthgauge.engine.load import load_run
+    from depthgauge.engine.store.load import load_run
 
     run = load_run(folders[0])
     for other in folders[1:]:
@@ -189,7 +189,7 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
 def _board(run: Run, options: dict[str, Any]) -> Board:
     from depthgauge.analysis.make_board import make_board
     from depthgauge.analysis.oracle_scores import score_oracles
-    from depthgauge.engine.maps import RunMaps
+    from depthgauge.engine.running.maps import RunMaps
 
     oracles = None
     if options["oracles"]:

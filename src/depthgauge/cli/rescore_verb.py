@@ -14,7 +14,7 @@ from depthgauge.cli._runs import can_go_on, finish_run, plain, run_json
 
 if TYPE_CHECKING:
     from depthgauge.analysis.rank_moves import RankMoves
-    from depthgauge.engine.record import Run
+    from depthgauge.engine.store.record import Run
 
 
 _MOST_REASONS = 8
@@ -48,7 +48,7 @@ def command(
 
     No method is run again. What differs between the protocols is listed, because that is why.
     """
-    from depthgauge.engine.rescore import rescore
+    from depthgauge.engine.running.rescore import rescore
 
     target = new_folder(out, folder, Path(benchmark).stem)
     with can_go_on(), progress_bar(f"scoring {Path(benchmark).name}") as step:
@@ -65,7 +65,7 @@ def command(
 def _moves(folder: Path, done: Run) -> RankMoves | None:
     from depthgauge.analysis.make_board import make_board
     from depthgauge.analysis.rank_moves import rank_moves
-    from depthgauge.engine.load import load_run
+    from depthgauge.engine.store.load import load_run
     from depthgauge.errors import DepthgaugeError
 
     try:

@@ -100,7 +100,7 @@ def command(
     if perturb is not None:
         _run_levels(perturb, protocol, data, methods, out, json_to, options)
         return
-    from depthgauge.engine.run import run
+    from depthgauge.engine.running.run import run
 
     with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
         done = run(protocol, data, methods, out, progress=step, **options)
@@ -120,7 +120,7 @@ def _run_levels(
 ) -> None:
     """One run for each level, then how scores change with it."""
     from depthgauge.analysis.robustness import robustness
-    from depthgauge.engine.perturbed import run_perturbed
+    from depthgauge.engine.running.perturbed import run_perturbed
     from depthgauge.report.page.robustness import robustness_text
 
     name = Path(benchmark).name if isinstance(benchmark, str) else benchmark.id

@@ -19,8 +19,8 @@ from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
-    from depthgauge.engine.measure import Prepared
-    from depthgauge.engine.result import Result
+    from depthgauge.engine.scoring.measure import Prepared
+    from depthgauge.engine.scoring.result import Result
 
 
 _MASK_ENDINGS = (".png", ".npy", ".pgm")
@@ -118,7 +118,7 @@ def command(
 
 
 def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
-    from depthgauge.engine.arrays import prepare_maps, score_prepared
+    from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
     from depthgauge.report.tables.numbers import SCORE_COLUMNS, score_rows
 
     if options["name"] is not None or options["only"] or options["out"] is not None:
@@ -199,10 +199,10 @@ def _evaluate(
     chosen = {"name": options["name"], "only": options["only"], "progress": step}
     protocol = with_settings(benchmark, options)
     if options["out"] is None:
-        from depthgauge.engine.evaluate import evaluate
+        from depthgauge.engine.scoring.evaluate import evaluate
 
         return evaluate(protocol, data, estimates, **chosen)
-    from depthgauge.engine.run import score_folder
+    from depthgauge.engine.running.run import score_folder
 
     with can_go_on():
         done = score_folder(protocol, data, estimates, options["out"], **chosen)
@@ -212,7 +212,7 @@ def _evaluate(
 def _write_benchmark_maps(
     result: Any, data: Path, estimates: Path, options: dict[str, Any]
 ) -> None:
-    from depthgauge.engine.evaluate import prepared_samples
+    from depthgauge.engine.scoring.evaluate import prepared_samples
 
     if result.protocol.twin is not None:
         warn("a twin has no error maps of its own; score the benchmark it is the twin of.")

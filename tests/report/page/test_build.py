@@ -11,7 +11,7 @@ from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.oracle_scores import score_oracles
 from depthgauge.benchmarks import make_protocol
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.maps import RunMaps
+from depthgauge.engine.running.maps import RunMaps
 from depthgauge.io import write_image
 from depthgauge.report.page.all_pictures import write_all_pictures
 from depthgauge.report.page.build import build_page, values_of

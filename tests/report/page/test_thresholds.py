@@ -5,7 +5,7 @@ import pytest
 from tests.report.conftest import run_of_errors
 
 from depthgauge.analysis.make_board import make_board
-from depthgauge.engine.record import THRESHOLDS
+from depthgauge.engine.store.record import THRESHOLDS
 from depthgauge.report.page.thresholds import curves_of, own_thresholds, spaced, stability_of
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.report.views import protocol_of
 
 from depthgauge.analysis.precision_recall import precision_recall
-from depthgauge.engine.maps import RunMaps
+from depthgauge.engine.running.maps import RunMaps
 from depthgauge.report.pictures.colours import rgb_of
 from depthgauge.report.pictures.quantities.boundaries import (
     FALSE_ALARMS,

@@ -5,7 +5,7 @@ import numpy as np
 from tests.report.conftest import NAN
 
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.prepare import prepare, prepare_truth
+from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.report.pictures.colour_bar import colour_bar
 from depthgauge.report.pictures.colours import fragment_table, paint_fragments, rgb_of
 from depthgauge.report.pictures.encode import ROW_WIDE

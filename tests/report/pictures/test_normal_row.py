@@ -8,7 +8,7 @@ import pytest
 from tests.report.conftest import NAN
 
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.prepare import prepare_truth
+from depthgauge.engine.scoring.prepare import prepare_truth
 from depthgauge.report.pictures.colour_bar import colour_bar
 from depthgauge.report.pictures.colours import normal_ball, paint_normals, rgb_of
 from depthgauge.report.pictures.draw import SampleMaps, draw_sample

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.prepare import prepare, prepare_truth
+from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.report.pictures.outlines import Outline, outline_of
 
 WHITE, BLACK = (255, 255, 255), (16, 16, 16)

@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 from tests.report.views import protocol_of
 
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.report.pictures.colours import rgb_of
 from depthgauge.report.pictures.pairs import (
     MOST_PAIRS,

@@ -6,7 +6,7 @@ import pytest
 from tests.report.conftest import NAN
 
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.prepare import prepare, prepare_truth
+from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.io import read_image
 from depthgauge.report.pictures.colours import colour_table, rgb_of
 from depthgauge.report.pictures.error_maps import write_error_maps

@@ -14,8 +14,8 @@ from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.oracle_scores import score_oracles
 from depthgauge.analysis.restrict import restrict
 from depthgauge.analysis.seeds import sample_values, values_alone
-from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.pool import pool_spec
+from depthgauge.engine.running.maps import RunMaps
+from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.errors import Unavailable
 from depthgauge.report.page.all_pictures import write_all_pictures
 from depthgauge.report.page.build import build_page, values_of

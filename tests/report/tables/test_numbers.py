@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from depthgauge.engine.pool import Summary
+from depthgauge.engine.scoring.pool import Summary
 from depthgauge.errors import BadFile
 from depthgauge.io import read_image
 from depthgauge.report.pictures.files import MISSING_COLOURS, NO_TRUTH_COLOUR, write_error_map

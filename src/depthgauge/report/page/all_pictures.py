@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.record import Run
+from depthgauge.engine.running.maps import RunMaps
+from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.page.html import write_report
 from depthgauge.report.page.model import Page

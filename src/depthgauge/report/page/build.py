@@ -14,8 +14,8 @@ from depthgauge.analysis.precision_recall import PrecisionRecall, precision_reca
 from depthgauge.analysis.profiles import Profile
 from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.analysis.stability import rank_probabilities
-from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.record import Run
+from depthgauge.engine.running.maps import RunMaps
+from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.model import (

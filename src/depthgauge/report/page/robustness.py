@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.robustness import Robustness
-from depthgauge.engine.pool import rank_key
+from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.io import write_text
 from depthgauge.report.charts.axes import AxisLines, axis_chart
 from depthgauge.report.charts.radar import varied

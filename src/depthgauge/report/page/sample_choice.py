@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from depthgauge.analysis.board import Board
-from depthgauge.engine.pool import rank_key
+from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.report.tables.leaderboard import SampleValues
 
 MOST_SAMPLES = 12

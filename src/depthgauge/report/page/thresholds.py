@@ -14,7 +14,7 @@ from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.resampling import Floats, draw_units
 from depthgauge.analysis.stability import rank_stability
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.record import Run
+from depthgauge.engine.store.record import Run
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.page.model import CurvePoint, Curves, RankStability
 

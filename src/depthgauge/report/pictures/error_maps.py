@@ -6,7 +6,7 @@ from pathlib import Path
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, file_name
-from depthgauge.engine.measure import Prepared, lacking
+from depthgauge.engine.scoring.measure import Prepared, lacking
 from depthgauge.metrics import Order, Recipe
 from depthgauge.metrics.boundaries import FALSE_ALARM, HIT, MISSED
 from depthgauge.metrics.terms import ABS, Term

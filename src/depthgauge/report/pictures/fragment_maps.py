@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.metrics.fine_structures import fragments
 from depthgauge.types import Map
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.measure import Prepared, lacking
+from depthgauge.engine.scoring.measure import Prepared, lacking
 from depthgauge.report.pictures.fragment_maps import (
     FRAGMENT_COLOURS,
     fragment_map,

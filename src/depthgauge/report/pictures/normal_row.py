@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.geometry.rigs import normals_from_map
 from depthgauge.report.page.model import ColourBar, Picture, PictureRow
 from depthgauge.report.pictures.encode import ROW_WIDE, picture_of_map

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.regions import parse
 from depthgauge.regions.discontinuities import discontinuities
 from depthgauge.report.pictures.colours import Rgb

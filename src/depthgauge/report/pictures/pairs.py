@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL
 from depthgauge.report.page.model import ColourBar, Picture, PictureRow
 from depthgauge.report.pictures.colours import Rgb, rgb_of

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.precision_recall import PrecisionRecall, boundary_spec
-from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.measure import Prepared
-from depthgauge.engine.record import Run
+from depthgauge.engine.running.maps import RunMaps
+from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.store.record import Run
 from depthgauge.report.page.model import MethodPictures, Picture, SamplePictures
 from depthgauge.report.pictures.draw import draw_sample
 from depthgauge.report.pictures.encode import picture_of_image

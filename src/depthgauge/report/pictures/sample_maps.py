@@ -18,9 +18,9 @@ from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.maps import RunMaps
-from depthgauge.engine.measure import Prepared, lacking
-from depthgauge.engine.record import Run
+from depthgauge.engine.running.maps import RunMaps
+from depthgauge.engine.scoring.measure import Prepared, lacking
+from depthgauge.engine.store.record import Run
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.draw import SampleMaps

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from depthgauge.analysis.board import Column
-from depthgauge.engine.pool import rank_key
+from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.report.page.model import Page, RankStability
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable

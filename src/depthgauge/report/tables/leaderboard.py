@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.pooling import MIN_UNITS
-from depthgauge.engine.pool import rank_key
+from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.errors import Unavailable
 from depthgauge.metrics import METRICS
 from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow

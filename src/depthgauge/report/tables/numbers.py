@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from depthgauge.engine.pool import Summary
-from depthgauge.engine.result import Result
+from depthgauge.engine.scoring.pool import Summary
+from depthgauge.engine.scoring.result import Result
 from depthgauge.types import Score
 
 Columns = list[tuple[str, str]]

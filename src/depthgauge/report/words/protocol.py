@@ -11,7 +11,7 @@ from depthgauge.benchmarks.protocol import NO_DATASET
 from depthgauge.benchmarks.score_ids import ScoreSpec, format_value
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.prepare import needs_focal
+from depthgauge.engine.scoring.prepare import needs_focal
 from depthgauge.perturbations import EFFECTS, parse_perturbation
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.words.regions import derived_words, first_paragraph, region_words

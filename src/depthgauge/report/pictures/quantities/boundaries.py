@@ -8,7 +8,7 @@ import numpy as np
 
 from depthgauge.analysis.precision_recall import PrecisionRecall, boundary_spec, counts_of
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.metrics._boundary_curves import rates
 from depthgauge.metrics.boundaries import FALSE_ALARM, HIT, MISSED, boundary_map
 from depthgauge.report.page.model import ColourBar, MethodPictures, Picture

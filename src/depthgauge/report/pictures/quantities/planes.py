@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.engine.measure import Prepared
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.report.page.model import MethodPictures, Picture
 from depthgauge.report.pictures.colours import Rgb, fragment_table
 from depthgauge.report.pictures.photo import dimmed, picture_of, shade_outside

@@ -1,0 +1,136 @@
+"""A worker process (`python -m depthgauge.engine.running._worker`), driven through stdin and stdout.
+
+A process of its own, because a method may crash, hang or use up the memory; spawned, because a
+fork after a parallel kernel hangs. It gets pickled messages, each after its length.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from types import FrameType
+from typing import IO, Any
+
+_LENGTH = struct.Struct("<Q")
+_LOOK_EVERY_S = 1.0
+
+
+class Stop(BaseException):
+    """The parent wants us to end; no method's `except Exception` may swallow it."""
+
+
+def send(pipe: IO[bytes], message: Any) -> None:
+    """Writes one message."""
+    body = pickle.dumps(message)
+    pipe.write(_LENGTH.pack(len(body)) + body)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> Any:
+    """Reads one message.
+
+    Raises:
+        EOFError: The other side has gone.
+    """
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    (length,) = _LENGTH.unpack(head)
+    body = pipe.read(length)
+    if len(body) < length:
+        raise EOFError
+    return pickle.loads(body)
+
+
+def main() -> None:
+    """Does the tasks of one chunk after the other until stdin ends."""
+    # Whatever a method prints must not get between our messages.
+    inbox = os.fdopen(os.dup(0), "rb")
+    outbox = os.fdopen(os.dup(1), "wb")
+    devnull = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(devnull, 0)
+    os.dup2(2, 1)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+    try:
+        _serve(inbox, outbox)
+    except (EOFError, BrokenPipeError, Stop):
+        os._exit(0)  # nobody listens any more; threads of a method must not keep us
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
+    paths = receive(inbox)
+    sys.path[:] = [*paths, *(path for path in sys.path if path not in paths)]
+    try:
+        context, judge = _prepare(inbox)
+    except (EOFError, BrokenPipeError):
+        raise
+    except Exception as error:
+        send(outbox, ("cannot start", f"a worker process cannot start: {error}"))
+        raise Stop from error
+    send(outbox, ("ready",))
+    while True:
+        for task in receive(inbox):
+            _do(task, context, judge, outbox)
+        send(outbox, ("chunk",))
+
+
+def _prepare(inbox: IO[bytes]) -> tuple[Any, Any]:
+    """What all tasks share, and the kernels that they need."""
+    context = receive(inbox)
+
+    from depthgauge.engine.scoring.judge import Judge
+    from depthgauge.engine.scoring.warm_up import warm_up
+
+    warm_up(context.rules)
+    return context, Judge(context.rules)
+
+
+def _do(task: Any, context: Any, judge: Any, outbox: IO[bytes]) -> None:
+    from depthgauge.engine.running.work import do_task
+    from depthgauge.errors import CannotWrite, DepthgaugeError
+
+    with suppress(OSError):
+        os.ftruncate(2, 0)  # what a method writes is kept until the next one begins
+        os.lseek(2, 0, os.SEEK_SET)
+    send(outbox, ("start", task.id))
+    try:
+        failed = do_task(task, context, judge, lambda: send(outbox, ("estimated", task.id)))
+    except CannotWrite as error:
+        send(outbox, ("cannot write", str(error)))
+        raise Stop from error
+    except DepthgaugeError as error:
+        send(outbox, ("broken", task.id, str(error)))
+        return
+    except Exception as error:  # ours, not the method's: nobody's score may suffer from it
+        send(outbox, ("broken", task.id, f"scoring raised {type(error).__name__}: {error}"))
+        return
+    send(outbox, ("done", task.id, failed))
+
+
+def _stop(signum: int, frame: FrameType | None) -> None:
+    raise Stop
+
+
+def _watch_parent(parent: int) -> None:
+    """Ends this process when its parent has gone, also in the middle of an endless method."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_EVERY_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(5 * _LOOK_EVERY_S)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Tasks on a dask cluster: chunks travel, items are written to storage that all machines share."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from depthgauge.engine.running.chunks import Chunks
+from depthgauge.engine.running.guard import Event, Guard
+from depthgauge.engine.running.task import Context, Task
+from depthgauge.engine.store.item import read_item
+from depthgauge.engine.store.run_folder import item_path
+from depthgauge.errors import DepthgaugeError, MissingExtra
+
+_CONNECT_S = 30
+_GUARDS: dict[tuple[str, int], Guard] = {}
+_LOCK = threading.Lock()
+
+
+def run_cluster(context: Context, tasks: Sequence[Task], address: str) -> Iterator[Event]:
+    """The tasks on the workers of a running scheduler (`tcp://host:8786`).
+
+    A dask worker starts one guarded process for each of its threads, so that a method that
+    crashes costs its sample and not the dask worker.
+    """
+    client = _connect(address)
+    body = pickle.dumps(context)
+    key = hashlib.sha256(body).hexdigest()
+    try:
+        _wait_for_workers(client, address)
+        # Pickled by us, once: dask would look into it and ship parts of it with every task.
+        yield from _events(client, key, client.scatter(body, broadcast=True), tasks)
+    finally:
+        # The worker processes would stay for as long as the cluster; one that is lost has none.
+        with suppress(Exception):
+            client.run(_close_guards, key)
+        client.close()
+
+
+def _events(client: Any, key: str, body: Any, tasks: Sequence[Task]) -> Iterator[Event]:
+    """Keeps two chunks a thread under way, also for workers that join while it runs."""
+    from distributed import as_completed
+
+    chunks = Chunks(tasks, _threads(client))
+    running = as_completed(loop=client.loop)
+    under_way = 0
+    while True:
+        threads = _threads(client)
+        chunks.workers = threads
+        while under_way < 2 * threads and (chunk := chunks.take()):
+            running.add(client.submit(_run_chunk, key, body, pickle.dumps(chunk), pure=False))
+            under_way += 1
+        if not under_way:
+            return
+        for event in _result(next(running)):
+            chunks.took(event.seconds)
+            yield event
+        under_way -= 1
+
+
+def _threads(client: Any) -> int:
+    """Of all workers that the scheduler has now; one where all are lost and may come back."""
+    return max(1, int(sum(client.nthreads().values())))
+
+
+def _result(future: Any) -> list[Event]:
+    try:
+        events: list[Event] = future.result()
+        return events
+    except DepthgaugeError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:300]
+        raise DepthgaugeError(
+            f"the cluster could not do a chunk of tasks ({type(error).__name__}: {said}); "
+            "what is finished is kept, run the same command again."
+        ) from error
+
+
+def _run_chunk(key: str, body: bytes, packed: bytes) -> list[Event]:
+    """On the dask worker: does the tasks in this thread's own guarded process."""
+    context, tasks = pickle.loads(body), pickle.loads(packed)
+    guard = _guard_of(key, context)
+    # A chunk that dask does again, because a worker was lost, may be half done.
+    done = [task for task in tasks if item_path(context.folder, task.id).is_file()]
+    known = [
+        Event(task.id, failed=read_item(item_path(context.folder, task.id)).outcome.failed)
+        for task in done
+    ]
+    names = {task.id for task in done}
+    return known + list(guard.run([task for task in tasks if task.id not in names]))
+
+
+def _guard_of(key: str, context: Context) -> Guard:
+    """This thread's own; those of other runs, whose client may be gone, are ended."""
+    thread = threading.get_ident()
+    with _LOCK:
+        for place in [p for p in _GUARDS if p[1] == thread and p[0] != key]:
+            _GUARDS.pop(place).close()
+        return _GUARDS.setdefault((key, thread), Guard(context))
+
+
+def _close_guards(key: str) -> None:
+    with _LOCK:
+        for place in [place for place in _GUARDS if place[0] == key]:
+            _GUARDS.pop(place).close()
+
+
+def _connect(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtra("a cluster needs: pip install 'depthgauge[cluster]'") from error
+    try:
+        return Client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise DepthgaugeError(
+            f"{address}: no dask scheduler answers ({error}); start one with `dask scheduler`."
+        ) from error
+
+
+def _wait_for_workers(client: Any, address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=_CONNECT_S)
+    except TimeoutError as error:
+        raise DepthgaugeError(
+            f"{address}: the scheduler has no workers; start some with `dask worker {address}`."
+        ) from error

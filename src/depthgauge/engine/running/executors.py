@@ -1,0 +1,99 @@
+"""Where tasks run: in this process, in worker processes, on a dask cluster."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from depthgauge.engine.running.chunks import Chunks
+from depthgauge.engine.running.guard import Event, Guard
+from depthgauge.engine.running.task import Context, Task
+from depthgauge.engine.running.work import do_task
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.errors import CannotWrite, DepthgaugeError
+
+
+def run_here(context: Context, tasks: Sequence[Task]) -> Iterator[Event]:
+    """One task after the other in this process: for debugging, and for functions that only this
+    process has. Nothing protects it from a method that crashes or hangs.
+    """
+    judge = Judge(context.rules)
+    for task in tasks:
+        began = time.perf_counter()
+        try:
+            failed = do_task(task, context, judge, lambda: None)
+        except CannotWrite:
+            raise
+        except DepthgaugeError as error:
+            yield Event(task.id, broken=str(error))
+            continue
+        except Exception as error:  # as in a worker: not the method's fault
+            yield Event(task.id, broken=f"scoring raised {type(error).__name__}: {error}")
+            continue
+        yield Event(task.id, failed=failed, seconds=time.perf_counter() - began)
+
+
+def run_processes(context: Context, tasks: Sequence[Task], workers: int) -> Iterator[Event]:
+    """The tasks in worker processes; events come in the order in which tasks end."""
+    pool = _Pool(context, Chunks(tasks, workers), min(workers, len(tasks)))
+    try:
+        yield from pool.events()
+    finally:
+        pool.close()
+
+
+class _Pool:
+    """A thread for each worker process: it hands out chunks and passes on what comes back."""
+
+    def __init__(self, context: Context, chunks: Chunks, workers: int) -> None:
+        self._chunks = chunks
+        self._guards = [Guard(context) for _ in range(workers)]
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._warm = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._serve, args=(n,), daemon=True) for n in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def events(self) -> Iterator[Event]:
+        """All events; an error of a worker ends it."""
+        running = len(self._threads)
+        while running:
+            event = self._events.get()
+            if event is None:
+                running -= 1
+            elif isinstance(event, BaseException):
+                raise event
+            else:
+                yield event
+
+    def close(self) -> None:
+        """Ends all workers at once."""
+        self._warm.set()
+        closing = [threading.Thread(target=guard.close) for guard in self._guards]
+        for thread in closing:
+            thread.start()
+        for thread in [*closing, *self._threads]:
+            thread.join()
+
+    def _serve(self, n: int) -> None:
+        guard = self._guards[n]
+        try:
+            # The first worker compiles the kernels; the others find them in the cache.
+            if n > 0:
+                self._warm.wait()
+            guard.start()
+            self._warm.set()
+            while chunk := self._chunks.take():
+                for event in guard.run(chunk):
+                    self._chunks.took(event.seconds)
+                    self._events.put(event)
+        except BaseException as error:
+            self._events.put(error)
+        finally:
+            self._warm.set()
+            self._events.put(None)

@@ -1,0 +1,90 @@
+"""How a run ends: from finished items to tables, and which items have to be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from depthgauge.engine.running.plan import now
+from depthgauge.engine.running.task import Context, Task, task_id
+from depthgauge.engine.store.item import Item, read_item
+from depthgauge.engine.store.parquet import write_tables
+from depthgauge.engine.store.run_folder import finished, item_path, write_info
+from depthgauge.engine.store.submitted_estimates import is_stale
+from depthgauge.errors import BadData, BadFile
+
+
+def finish(context: Context, info: Mapping[str, Any]) -> None:
+    """Writes the tables of all methods whose items are there; others stay unfinished.
+
+    A method that an earlier call began and did not finish keeps nobody from the others' scores.
+    """
+    folder, there = context.folder, finished(context.folder)
+    bodies = {body["label"]: body for body in info["methods"]}
+    left = []
+    for body in info["unfinished"]:
+        if there.issuperset(_items_of(body, info)):
+            bodies[body["label"]] = body
+        else:
+            left.append(body)
+    wanted = [name for _, body in sorted(bodies.items()) for name in _items_of(body, info)]
+    if lacking := set(wanted) - there:
+        raise BadData(
+            f"{folder}: {len(lacking)} of {len(wanted)} finished items are gone; run the command "
+            "that made them again."
+        )
+    items = (_item(folder, name, info) for name in wanted)
+    write_tables(folder, context.protocol, _same_truth(items, folder))
+    write_info(
+        folder, {**info, "methods": list(bodies.values()), "unfinished": left, "finished": now()}
+    )
+
+
+def items_to_redo(context: Context, tasks: Sequence[Task], retry_failed: bool) -> set[str]:
+    """Finished items that are made again: of files that somebody replaced, and failed ones."""
+    there = finished(context.folder)
+    found: set[str] = set()
+    for task in tasks:
+        foreign = not context.methods[task.method].spec.keeps
+        if task.id not in there or not (retry_failed or foreign):
+            continue
+        try:
+            item = read_item(item_path(context.folder, task.id))
+        except BadFile:
+            found.add(task.id)  # a damaged one
+            continue
+        if (retry_failed and item.outcome.failed) or is_stale(item, task, context):
+            found.add(task.id)
+    return found
+
+
+def _items_of(body: Mapping[str, Any], info: Mapping[str, Any]) -> list[str]:
+    """The names of a method's items, sorted by seed and sample."""
+    return [
+        task_id(info["protocol_hash"], body["label"], body["options_hash"], seed, sample)
+        for seed in sorted(body["seeds"])
+        for sample in sorted(info["samples"])
+    ]
+
+
+def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
+    """A finished item, which is what its name says."""
+    path = item_path(folder, name)
+    item = read_item(path)
+    key = (item.method, item.options_hash, item.seed, item.sample)
+    if task_id(info["protocol_hash"], *key) != name:
+        raise BadFile(f"{path}: is not the item that was written there; delete it and run again.")
+    return item
+
+
+def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:
+    """Passes the items on; refuses a run whose data changed between two commands."""
+    hashes: dict[str, str] = {}
+    for item in items:
+        if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:
+            raise BadData(
+                f"{folder}: the truth of sample '{item.sample}' changed while this run was made; "
+                "begin a new run in another folder."
+            )
+        yield item

@@ -1,0 +1,275 @@
+"""Runs tasks in a worker process that may crash or hang at any moment, and goes on regardless."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from depthgauge.engine.running._worker import receive, send
+from depthgauge.engine.running.task import Context, Task
+from depthgauge.errors import CannotWrite, Misuse, WorkerLost
+
+_TRIES = 2
+_IDLE_DEATHS = 3
+_LOOK_EVERY_S = 1.0
+_LAST_WORDS = 2000
+_GRACE_S = 3.0
+_START_LIMIT_S = 300.0
+_THREADS_OF = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "OPENCV_FOR_THREADS_NUM",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that came of a task."""
+
+    task: str
+    failed: str = ""
+    """Why the method failed; its item is written all the same."""
+    broken: str = ""
+    """Why there is no item: the sample cannot be used, or nothing can be written."""
+    seconds: float = 0.0
+
+
+def _limits(threads: int) -> dict[str, str]:
+    """What a worker and the programs that it starts are told; 0 leaves it to them."""
+    limited = dict.fromkeys(_THREADS_OF, str(threads)) if threads else {}
+    return {"NUMBA_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **limited}
+
+
+class Guard:
+    """One worker process, started anew when it dies."""
+
+    def __init__(self, context: Context) -> None:
+        try:
+            pickle.dumps(context)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise Misuse(f"a method cannot be sent to another process ({error}).") from error
+        self._context = context
+        self._worker: _Worker | None = None
+        self._closed = False
+        self._idle_deaths = 0
+
+    def start(self) -> None:
+        """Starts the worker and waits until it has its kernels."""
+        if self._worker is None and not self._closed:
+            worker = _Worker(self._context)
+            worker.wait_until_ready()
+            self._worker = worker
+            self._stop_if_closed()
+
+    def _stop_if_closed(self) -> None:
+        """A guard may be closed while its worker starts."""
+        if self._closed:
+            self.close()
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
+        """Does all tasks; a task whose worker dies twice, or runs too long, has failed."""
+        left = {task.id: task for task in tasks}
+        deaths: dict[str, int] = {}
+        while left and not self._closed:
+            self.start()
+            if self._worker is None:
+                return
+            self._worker.give(list(left.values()))
+            for event in self._listen(self._worker, left):
+                if isinstance(event, _Died):
+                    self._after_death(event, left, deaths)
+                    break
+                self._idle_deaths = 0
+                left.pop(event.task)
+                yield event
+
+    def close(self) -> None:
+        """Ends the worker, and with it what it is doing."""
+        self._closed = True
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+
+    def _listen(self, worker: _Worker, left: dict[str, Task]) -> Iterator[Event | _Died]:
+        current, deadline, began = "", None, time.monotonic()
+        while True:
+            message = worker.next_message(deadline)
+            if message is _LATE:
+                limit = self._context.limit_of(self._context.methods[left[current].method])
+                yield _Died(current, f"the method ran longer than {limit:g} s", late=True)
+                return
+            if message is None:
+                yield _Died(current, worker.why_it_died())
+                return
+            kind = message[0]
+            if kind == "start":
+                current, began = message[1], time.monotonic()
+                method = self._context.methods[left[current].method]
+                deadline = time.monotonic() + self._context.limit_of(method)
+            elif kind == "estimated":
+                deadline = None
+            elif kind == "done":
+                current = ""
+                yield Event(message[1], failed=message[2], seconds=time.monotonic() - began)
+            elif kind == "broken":
+                current = ""
+                yield Event(message[1], broken=message[2], seconds=time.monotonic() - began)
+            elif kind == "cannot write":
+                raise CannotWrite(message[1])
+            elif kind == "chunk":
+                return
+
+    def _after_death(self, died: _Died, left: dict[str, Task], deaths: dict[str, int]) -> None:
+        """Decides what becomes of the task in which the worker died."""
+        said = "" if self._worker is None else self._worker.last_words()
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+        if self._closed:
+            return
+        if not died.task:
+            # Between two tasks nobody is to blame; an empty machine may have ended it.
+            self._idle_deaths += 1
+            if self._idle_deaths >= _IDLE_DEATHS:
+                raise WorkerLost(f"worker processes end before they begin: {died.why}.")
+            return
+        deaths[died.task] = deaths.get(died.task, 0) + 1
+        task = left[died.task]
+        if task.failed:
+            raise WorkerLost(f"scoring '{task.sample.id}' ended the process: {died.why}.")
+        if died.late or deaths[died.task] >= _TRIES:
+            why = f"{died.why}; raise --time-limit where it needs more." if died.late else died.why
+            left[died.task] = task.given_up(why if died.late else f"{why}.", said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Died:
+    task: str
+    why: str
+    late: bool = False
+
+
+_LATE = object()
+
+
+class _Worker:
+    """A process and the thread that reads what it says."""
+
+    def __init__(self, context: Context) -> None:
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
+        command = [sys.executable, "-P", "-m", "depthgauge.engine.running._worker"]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            env={**os.environ, **_limits(context.threads)},
+            start_new_session=True,
+        )
+        self._messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._killed = False
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            self._send([path for path in sys.path if path])
+            self._send(context)
+        except BaseException:
+            self.stop()
+            raise
+
+    def give(self, tasks: list[Task]) -> None:
+        self._send(tasks)
+
+    def wait_until_ready(self) -> None:
+        message = self.next_message(time.monotonic() + _START_LIMIT_S)
+        if message is None or message is _LATE:
+            why, said = self.why_it_died(), self.last_words().rpartition("\n")[2]
+            self.stop()
+            raise WorkerLost(f"a worker process could not be started: {why}. {said}".strip())
+        if message[0] == "cannot start":
+            self.stop()
+            raise WorkerLost(message[1])
+
+    def next_message(self, deadline: float | None) -> Any:
+        """The next thing it says; None when it has ended, `_LATE` past the deadline."""
+        gone = False
+        while True:
+            rest = math.inf if deadline is None else deadline - time.monotonic()
+            with suppress(queue.Empty):
+                return self._messages.get(timeout=max(0.0, min(rest, _LOOK_EVERY_S)))
+            if gone:
+                return None
+            if deadline is not None and time.monotonic() >= deadline:
+                return _LATE
+            # A child that it forked may keep the pipe open after its own end.
+            gone = self._process.poll() is not None
+
+    def why_it_died(self) -> str:
+        """Its end in words."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE_S)
+        code = self._process.returncode
+        if code is None:
+            return "the worker process no longer answers"
+        if code >= 0:
+            return f"the method ended its process with exit code {code}"
+        name = signal.Signals(-code).name
+        perhaps = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        return f"the method's process was ended by {name}{perhaps}"
+
+    def last_words(self) -> str:
+        """The end of what it wrote to stderr."""
+        with suppress(OSError, ValueError):
+            size = self._stderr.seek(0, os.SEEK_END)
+            self._stderr.seek(max(0, size - _LAST_WORDS))
+            return self._stderr.read().decode(errors="replace").strip()
+        return ""
+
+    def stop(self) -> None:
+        """Ends it kindly, so that it can end its own children; then for good."""
+        if self._process.returncode is None:
+            with suppress(OSError):
+                self._process.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_S)
+        if self._process.returncode is None:
+            with suppress(OSError, AttributeError):  # not on every system
+                os.killpg(self._process.pid, signal.SIGKILL)
+            with suppress(OSError):
+                self._process.kill()
+            self._process.wait()
+        for pipe in (self._process.stdin, self._stderr):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _send(self, message: Any) -> None:
+        pipe = self._process.stdin
+        # A dead one is no error here: whoever listens to it is told.
+        with suppress(BrokenPipeError):
+            if pipe is not None:
+                send(pipe, message)
+
+    def _read(self) -> None:
+        pipe = self._process.stdout
+        if pipe is None:
+            return
+        with pipe:
+            try:
+                while True:
+                    self._messages.put(receive(pipe))
+            except (EOFError, OSError, ValueError):
+                self._messages.put(None)

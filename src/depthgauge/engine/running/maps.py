@@ -1,0 +1,90 @@
+"""The maps behind the scores of a run, read again from its data and its stored estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from depthgauge.engine.running.rescore import recorded
+from depthgauge.engine.running.run import folders_of
+from depthgauge.engine.scoring.evaluate import samples_of
+from depthgauge.engine.scoring.judge import Judge, Rules
+from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.store.estimates import Place, estimate_hash, read_stored
+from depthgauge.engine.store.record import Entrant, Run
+from depthgauge.engine.store.run_folder import find_data
+from depthgauge.engine.store.submitted_estimates import finder_inputs
+from depthgauge.errors import BadData, DepthgaugeError
+from depthgauge.types import Estimate, Image, Map, Sample
+
+
+class RunMaps:
+    """Truth, images and estimates of a run's samples, as its protocol compares them.
+
+    Args:
+        run: A finished run.
+        data: The dataset's folder; by default the one that the run used.
+
+    Raises:
+        BadData: The data is no longer there, or has other samples.
+    """
+
+    def __init__(self, run: Run, data: Path | None = None) -> None:
+        self.run = run
+        protocol = run.protocol
+        root = find_data(run.info, data)
+        methods = [recorded(entrant) for entrant in run.entrants]
+        samples = samples_of(protocol, root, folders_of(methods))
+        self._samples = {sample.id: sample for sample in samples}
+        if lacking := [name for name in run.samples if name not in self._samples]:
+            raise BadData(f"{root}: has no sample '{lacking[0]}' of the run; name it with --data.")
+        self._judge = Judge(Rules.of(protocol, samples))
+        self._estimates = Path(run.info.get("estimates") or run.path / "estimates")
+
+    def images(self, sample: str) -> dict[str, Image]:
+        """The pictures that methods were given, by name."""
+        inputs = self._samples[sample].fresh().inputs
+        return {name: inputs[name] for name in inputs if name.endswith("image")}
+
+    def truth(self, sample: str) -> Map:
+        """The truth as it is compared."""
+        return self.missing(sample).truth
+
+    def missing(self, sample: str) -> Prepared:
+        """A sample as one without an estimate is compared."""
+        return self._judge.prepared(self._known(sample), None)
+
+    def prepared(self, entrant: Entrant, sample: str, seed: int = 0) -> Prepared | None:
+        """A method's estimate beside the truth; None where the method failed there."""
+        if sample in self.run.results[entrant.label, seed].failed:
+            return None
+        estimate = self._estimate(entrant, sample, seed)
+        return self._judge.prepared(self._known(sample), estimate)
+
+    def all_prepared(self, sample: str) -> Mapping[str, Prepared]:
+        """Every method's estimate of a sample, of its first seed, by label."""
+        found = {e.label: self.prepared(e, sample, e.seeds[0]) for e in self.run.entrants}
+        return {label: prepared for label, prepared in found.items() if prepared is not None}
+
+    def _known(self, sample: str) -> Sample:
+        """A sample whose truth is still the one that was scored against."""
+        found = self._samples[sample]
+        if self._judge.hash_of(found) != self.run.truth_hashes.get(sample):
+            raise BadData(f"{sample}: its truth has changed since the run; score it again.")
+        return found
+
+    def _estimate(self, entrant: Entrant, sample: str, seed: int) -> Estimate:
+        protocol = self.run.protocol
+        try:
+            if entrant.method == "folder":
+                given = finder_inputs(protocol.dataset, sample, protocol.quantity)
+                found = recorded(entrant).estimate(given, protocol.quantity)
+            else:
+                place = Place(self._estimates, entrant.label, seed, sample)
+                found = read_stored(place, protocol.quantity, entrant.options_hash).estimate
+        except DepthgaugeError as error:
+            raise BadData(f"the estimate of {entrant.label} cannot be used: {error}") from error
+        known = self.run.estimate_hashes.get((entrant.label, seed), {}).get(sample, "")
+        if known and estimate_hash(found) != known:
+            raise BadData(f"the estimate of {entrant.label} has changed since; score it again.")
+        return found

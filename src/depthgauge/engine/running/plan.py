@@ -1,0 +1,189 @@
+"""How a run begins: what is planned, and what `run.json` says of it."""
+
+from __future__ import annotations
+
+import math
+import platform
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from depthgauge import __version__
+from depthgauge.engine.running.task import Context, Task, task_id
+from depthgauge.engine.store.run_folder import KIND, SCHEMA, read_info, write_info
+from depthgauge.errors import BadData
+from depthgauge.methods import Method
+from depthgauge.types import Sample
+
+_PACKAGES = ("numpy", "numba", "scipy", "opencv-python-headless", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is to be done."""
+
+    context: Context
+    samples: tuple[Sample, ...]
+    seeds: int
+    data: Path
+    left_out: tuple[str, ...] = ()
+    """Samples without truth."""
+    own_seeds: Mapping[str, int] = field(default_factory=dict)
+    """By label: methods that were run with another number of seeds."""
+    before: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
+    """By label, seed and sample: why a method failed in the run that is scored again."""
+
+    def seeds_of(self, method: Method) -> range:
+        """The seeds that a method is given."""
+        return range(self.own_seeds.get(method.label, self.seeds))
+
+    def tasks(self) -> Iterator[Task]:
+        """Sample after sample, so that a worker reads and prepares each truth once."""
+        protocol_hash = self.context.protocol.hash
+        for sample in self.samples:
+            for n, method in enumerate(self.context.methods):
+                for seed in self.seeds_of(method):
+                    name = task_id(
+                        protocol_hash, method.label, method.options_hash, seed, sample.id
+                    )
+                    before = self.before.get((method.label, seed, sample.id), "")
+                    yield Task(name, n, seed, sample, before=before)
+
+
+def begin(plan: Plan) -> dict[str, Any]:
+    """Writes `run.json`, or adds to the one that is there."""
+    context, folder = plan.context, plan.context.folder
+    protocol = context.protocol
+    info: dict[str, Any] = {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "benchmark": protocol.id,
+        "version": protocol.version,
+        "protocol_hash": protocol.hash,
+        "definition": protocol.model_dump(mode="json", exclude_unset=True),
+        "protocol": protocol.resolved(),
+        "data": str(plan.data),
+        "samples": [sample.id for sample in plan.samples],
+        "scenes": {sample.id: sample.scene for sample in plan.samples if sample.scene},
+        "left_out": list(plan.left_out),
+        "methods": [],
+        "unfinished": [],
+        "estimates": None if context.reuse_from is None else str(context.reuse_from),
+        "made_by": _versions(),
+        "started": now(),
+        "finished": None,
+        "commands": [],
+    }
+    if (folder / "run.json").is_file():
+        before = read_info(folder)
+        _require_same(before, info, folder)
+        info = {**before, "data": info["data"], "made_by": info["made_by"]}
+    info = _add_methods(info, plan, folder)
+    info["commands"] = list(dict.fromkeys([*info["commands"], _command()]))
+    write_info(folder, info)
+    return info
+
+
+def _require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    if before["protocol_hash"] != now["protocol_hash"]:
+        raise BadData(
+            f"{folder}: holds a run of {before['benchmark']} under protocol "
+            f"{before['protocol_hash'][:12]}, not {now['protocol_hash'][:12]}; choose another "
+            "folder, or use 'rescore'."
+        )
+    if before["estimates"] != now["estimates"]:
+        whose = before["estimates"] or "its own"
+        raise BadData(
+            f"{folder}: holds scores of other estimates ({whose}); choose another folder."
+        )
+    if before["samples"] != now["samples"]:
+        raise BadData(
+            f"{folder}: holds a run of {len(before['samples'])} samples, not of these "
+            f"{len(now['samples'])}; choose another folder."
+        )
+
+
+def _add_methods(info: dict[str, Any], plan: Plan, folder: Path) -> dict[str, Any]:
+    """The methods of this call among those of the folder; a new one is unfinished for now."""
+    done = {body["label"]: body for body in info["methods"]}
+    begun = {body["label"]: body for body in info["unfinished"]}
+    for method in plan.context.methods:
+        body = _describe(method, plan)
+        there = done.get(method.label)
+        if there is not None and not _is_same(there, body):
+            raise BadData(
+                f"{folder}: has a method '{method.label}' with other options; give this one "
+                f"another label: NEW={method.source}."
+            )
+        if there is None or len(there["seeds"]) < len(body["seeds"]):
+            # One of that label that was never finished gives way.
+            begun[method.label] = body
+    return {**info, "unfinished": list(begun.values())}
+
+
+def _describe(method: Method, plan: Plan) -> dict[str, Any]:
+    return {
+        "label": method.label,
+        "method": method.spec.id,
+        "title": method.spec.title,
+        "options": method.described(),
+        "options_hash": method.options_hash,
+        "revision": method.spec.revision,
+        "keeps": method.spec.keeps,
+        "kept": method.spec.keeps and plan.context.keep_estimates,
+        "seeds": list(plan.seeds_of(method)),
+        "threads": plan.context.threads,
+        "time_limit_s": _finite(plan.context.limit_of(method)),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _is_same(there: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    # The files of a `folder` are not in the hash of its options, so its path speaks for them.
+    same_files = body["keeps"] or there["options"] == body["options"]
+    return bool(there["options_hash"] == body["options_hash"] and same_files)
+
+
+def refuse_strange(folder: Path) -> None:
+    """A folder that holds something else is not ours to fill."""
+    if folder.exists() and not folder.is_dir():
+        raise BadData(f"{folder}: is a file; a run is a folder.")
+    if folder.is_dir() and not (folder / "run.json").is_file():
+        ours = re.compile(r"items|run\.lock|\.run\.json\..*\.part")
+        strange = [path.name for path in folder.iterdir() if not ours.fullmatch(path.name)]
+        if strange:
+            raise BadData(
+                f"{folder}: is not empty and holds no run ({strange[0]}); choose another folder."
+            )
+
+
+def _versions() -> dict[str, str]:
+    found = {"depthgauge": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {**found, "platform": platform.platform(), "host": platform.node()}
+
+
+def _command() -> str:
+    return shlex.join(["depthgauge", *sys.argv[1:]] if _is_cli() else [Path(sys.argv[0]).name])
+
+
+def _is_cli() -> bool:
+    return Path(sys.argv[0]).name in ("depthgauge", "__main__.py")
+
+
+def now() -> str:
+    """The time, to the second, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

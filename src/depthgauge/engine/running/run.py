@@ -1,0 +1,314 @@
+"""Many methods on many samples: plan, run, score, pool; a run folder that survives everything."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.engine.running.executors import run_here, run_processes
+from depthgauge.engine.running.finish import finish, items_to_redo
+from depthgauge.engine.running.plan import Plan, begin, refuse_strange
+from depthgauge.engine.running.task import GIVEN, Context, Task
+from depthgauge.engine.scoring.evaluate import choose, expected, samples_of
+from depthgauge.engine.scoring.judge import Rules
+from depthgauge.engine.scoring.truth_maps import has_map
+from depthgauge.engine.store.load import load_run
+from depthgauge.engine.store.parquet import has_tables
+from depthgauge.engine.store.record import Run
+from depthgauge.engine.store.run_folder import (
+    finished,
+    item_path,
+    open_folder,
+    write_info,
+)
+from depthgauge.errors import BadData, Misuse, NothingScored
+from depthgauge.methods import Method, find_method, find_methods
+from depthgauge.methods.folder import FolderOptions
+from depthgauge.types import Sample
+
+# Any other text keeps dask busy for a minute before it says that this is no address.
+_ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+/?|inproc://\S+")
+
+Progress = Callable[[str, int, int], None]
+"""Called with what was done last, how many items are done, how many there are."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """On what the tasks run."""
+
+    workers: int = 1
+    """Worker processes; 0: in this process."""
+    cluster: str | None = None
+    """The address of a dask scheduler, in place of worker processes."""
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and not _ADDRESS.fullmatch(self.cluster):
+            raise Misuse(
+                f"cluster is '{self.cluster}' but must be the address of a dask scheduler, such as "
+                "tcp://host:8786."
+            )
+
+
+def run(
+    benchmark: str | Path | Protocol,
+    data: str | Path,
+    methods: Iterable[Any],
+    out: str | Path,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
+    threads: int = 1,
+    seeds: int = 1,
+    only: Iterable[str] = (),
+    keep_estimates: bool = True,
+    time_limit_s: float = 600.0,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> Run:
+    """Runs methods on a benchmark and scores them; goes on where an earlier call was stopped.
+
+    Args:
+        benchmark: Its id, the path of its TOML file, or the protocol itself.
+        data: The dataset's folder.
+        methods: Names with options (`sgbm:block_size=5`), files (`.toml`, `.py`) or functions.
+        out: The run folder. One that holds a run of the same benchmark and samples is continued:
+            finished items are kept, new methods are added.
+        workers: Worker processes; by default one for each core. 0: in this process, where nothing
+            ends a method that takes too long.
+        cluster: The address of a dask scheduler (`tcp://...`), in place of worker processes.
+        threads: Of each worker and of the programs that it starts. One, so that estimates and
+            their times do not depend on the number of workers; more, with fewer workers, for
+            methods that need it; 0: as many as they like. Numba has one in any case.
+        seeds: How often each method is run on each sample, with seeds 0, 1, ...
+        only: Ids of the samples; all where it is empty.
+        keep_estimates: Whether estimates are stored, so that they can be scored again.
+        time_limit_s: The longest that one estimate may take.
+        retry_failed: Whether items that failed in an earlier call are tried again.
+        progress: Called after each item.
+
+    Returns:
+        The run. Samples on which a method failed are listed in its results, and scored as
+        estimates without a single pixel.
+
+    Raises:
+        DepthgaugeError: The run could not be finished; what is finished is kept.
+    """
+    protocol = find_benchmark(benchmark)
+    named = [methods] if isinstance(methods, (str, Path)) else methods
+    found = tuple(_limited(method, time_limit_s) for method in find_methods(named))
+    where = Where(default_workers() if workers is None else workers, cluster)
+    _check_call(found, where, seeds, time_limit_s)
+    root = Path(data).absolute()  # a method may change the working folder
+    samples = samples_of(protocol, root, folders_of(found))
+    rules = Rules.of(protocol, samples)
+    chosen = choose(samples, [only] if isinstance(only, str) else only)
+    known = _with_truth(chosen, protocol)
+    _check_ids(known)
+    _check_methods(found, protocol, known)
+    folder = Path(out).absolute()
+    context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
+    left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
+    planned = Plan(context, tuple(known), seeds, root, tuple(left_out))
+    return execute(planned, where, retry_failed=retry_failed, progress=progress)
+
+
+def folders_of(methods: Sequence[Method]) -> list[Path]:
+    """The folders of estimates, where all methods are such."""
+    found = [m.options.path for m in methods if isinstance(m.options, FolderOptions)]
+    return found if len(found) == len(methods) else []
+
+
+def _limited(method: Method, time_limit_s: float) -> Method:
+    """A method with a clock of its own has the run's limit, unless it was given another."""
+    options = method.options
+    if (
+        "time_limit_s" not in type(options).model_fields
+        or "time_limit_s" in options.model_fields_set
+    ):
+        return method
+    return replace(method, options=options.model_copy(update={"time_limit_s": time_limit_s}))
+
+
+def score_folder(
+    benchmark: str | Path | Protocol,
+    data: str | Path,
+    estimates: str | Path,
+    out: str | Path,
+    *,
+    name: str | None = None,
+    **options: Any,
+) -> Run:
+    """Scores a folder of estimates that somebody else made, as a run.
+
+    Args:
+        benchmark: Its id, the path of its TOML file, or the protocol itself.
+        data: The dataset's folder.
+        estimates: The folder of estimates.
+        out: The run folder.
+        name: The method's name where the layout has it in the file names; its label, too.
+        options: Further ones of `run`.
+
+    Raises:
+        NothingScored: Not one sample has a usable estimate.
+    """
+    if not Path(estimates).is_dir():
+        raise BadData(f"{estimates}: there is no such folder of estimates.")
+    protocol = find_benchmark(benchmark)
+    if not options.get("only"):
+        samples = samples_of(protocol, Path(data), [Path(estimates)])
+        wanted = expected(samples, protocol, Path(estimates), name)
+        if len(wanted) < len(samples):
+            options["only"] = [sample.id for sample in wanted]
+    method = find_method(f"folder:{estimates}", name)
+    settings = {**method.described(), "name": name}
+    method = replace(method, options=method.spec.options.model_validate(settings))
+    done = run(protocol, data, [method], out, **options)
+    failed = done.results[method.label, 0].failed
+    if len(failed) == len(done.samples):
+        first = next(iter(failed.values()))
+        raise NothingScored(f"none of the {len(failed)} samples could be scored: {first}")
+    return done
+
+
+def execute(
+    plan: Plan, where: Where, *, retry_failed: bool = False, progress: Progress | None = None
+) -> Run:
+    """Does what is not done yet, then makes the tables."""
+    context = plan.context
+    if context.folder.exists():
+        refuse_strange(context.folder)
+    with open_folder(context.folder):
+        refuse_strange(context.folder)
+        info = begin(plan)
+        tasks = list(plan.tasks())
+        anew = items_to_redo(context, tasks, retry_failed)
+        for name in anew:
+            item_path(context.folder, name).unlink(missing_ok=True)
+        done = finished(context.folder)
+        left = [replace(t, again=t.id in anew) for t in tasks if t.id not in done]
+        if left:
+            info = {**info, "finished": None}
+            write_info(context.folder, info)
+            broken = _do(context, left, where, len(tasks), progress)
+            _require_whole(broken, len(tasks))
+        if info["finished"] is None or info["unfinished"] or not has_tables(context.folder):
+            finish(context, info)
+    return load_run(context.folder)
+
+
+def _do(
+    context: Context, left: Sequence[Task], where: Where, n: int, progress: Progress | None
+) -> list[str]:
+    """Runs the tasks; returns why some have no item."""
+    names = {task.id: f"{context.methods[task.method].label}: {task.sample.id}" for task in left}
+    broken: list[str] = []
+    done = n - len(left)
+    if progress is not None:
+        progress("starting", done, n)
+    with closing(_events(context, left, where)) as events:
+        for event in events:
+            done += 1
+            if event.broken:
+                broken.append(f"{names[event.task]}: {event.broken}")
+            elif not item_path(context.folder, event.task).is_file():
+                raise BadData(
+                    f"{context.folder}: a worker wrote its items elsewhere; the run folder must "
+                    "be on storage that all machines share, under the same path."
+                )
+            if progress is not None:
+                progress(names[event.task], done, n)
+    return broken
+
+
+def _events(context: Context, tasks: Sequence[Task], where: Where) -> Any:
+    if where.cluster is not None:
+        from depthgauge.engine.running.cluster import run_cluster
+
+        return run_cluster(context, tasks, where.cluster)
+    if where.workers == 0:
+        return run_here(context, tasks)
+    return run_processes(context, tasks, where.workers)
+
+
+def _require_whole(broken: Sequence[str], n: int) -> None:
+    if broken:
+        more = f" ({len(broken)} of {n} items have no score)" if len(broken) > 1 else ""
+        raise BadData(f"{broken[0]}{more}; what is finished is kept, run the same command again.")
+
+
+def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
+    known = [sample for sample in samples if has_map(sample, protocol)]
+    if not known:
+        raise NothingScored(
+            f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of "
+            f"{protocol.quantity}; there is nothing to score."
+        )
+    return known
+
+
+def _check_ids(samples: Iterable[Sample]) -> None:
+    """Refuses names that no table or disk can hold apart, before anything is run."""
+    seen: dict[str, str] = {}
+    for sample in samples:
+        folded = unicodedata.normalize("NFC", sample.id).casefold()
+        if folded in seen:
+            raise BadData(
+                f"samples '{seen[folded]}' and '{sample.id}' would be one folder on some disks; "
+                "rename one of them."
+            )
+        seen[folded] = sample.id
+        try:
+            sample.id.encode()
+        except UnicodeEncodeError as error:
+            raise BadData(
+                f"sample {sample.id!a}: the name of its file is not UTF-8; rename the file."
+            ) from error
+
+
+def _check_call(methods: Sequence[Method], where: Where, seeds: int, time_limit_s: float) -> None:
+    if not methods:
+        raise Misuse("give at least one method, such as sgbm; 'depthgauge list methods' has all.")
+    if seeds < 1:
+        raise Misuse(f"seeds is {seeds} but must be at least 1.")
+    if where.workers < 0:
+        raise Misuse(f"workers is {where.workers} but must be 0 or more.")
+    if not time_limit_s > 0:
+        raise Misuse(f"the time limit is {time_limit_s:g} s but must be positive.")
+
+
+def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[Sample]) -> None:
+    """Refuses a method that cannot have an estimate of a single sample, before anything is run."""
+    for method in methods:
+        spec = method.spec
+        if spec.quantities and protocol.quantity not in spec.quantities:
+            raise Misuse(
+                f"method '{method.label}' estimates {' and '.join(spec.quantities)}, but "
+                f"{protocol.id} scores {protocol.quantity}; choose another method or benchmark."
+            )
+        if protocol.perturb and not spec.keeps:
+            raise Misuse(
+                f"method '{method.label}' reads estimates that are there already, made from other "
+                f"images than those with {protocol.perturb}; run the method itself."
+            )
+        folder = getattr(method.options, "path", None) if spec.id == "folder" else None
+        if folder is not None and not Path(folder).is_dir():
+            raise BadData(f"{folder}: there is no such folder of estimates.")
+        needs = [name for name in spec.needs if name not in GIVEN]
+        if not any(all(name in s.inputs for name in needs) for s in samples):
+            raise Misuse(
+                f"method '{method.label}' needs {' and '.join(needs)}; no sample has them, "
+                f"they have {', '.join(samples[0].inputs) or 'no inputs'}."
+            )
+
+
+def default_workers() -> int:
+    """One for each core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,209 @@
+"""One task from inputs to a file in the run folder: estimate, keep, score, record."""
+
+from __future__ import annotations
+
+import math
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import DATASETS
+from depthgauge.engine.running.isolated import isolated
+from depthgauge.engine.running.task import Context, Task
+from depthgauge.engine.scoring.judge import Judge, Outcome
+from depthgauge.engine.store.estimates import (
+    Place,
+    Stored,
+    estimate_hash,
+    find_stored,
+    keep,
+    plain_extras,
+    read_stored,
+)
+from depthgauge.engine.store.item import Item, write_item
+from depthgauge.engine.store.record import Timing
+from depthgauge.engine.store.run_folder import item_path
+from depthgauge.engine.store.sanitize import cut, reason
+from depthgauge.engine.store.submitted_estimates import Finder
+from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed
+from depthgauge.methods import Method, Usage, metered
+from depthgauge.types import Estimate, Inputs, Map, is_known
+
+_NOTHING = Usage(math.nan, math.nan, None)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An estimate, or why there is none."""
+
+    estimate: Estimate | None = None
+    usage: Usage = _NOTHING
+    path: Path | None = None
+    """The file of somebody else that it was read from."""
+    sha256: str = ""
+    """Of its values."""
+    failed: str = ""
+    details: str = ""
+
+
+def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], None]) -> str:
+    """Makes, scores and records one estimate.
+
+    Args:
+        task: What to do.
+        context: What all tasks share.
+        judge: Scores; keeps the truth of the last sample.
+        estimated: Called when the method has returned, so that its time limit no longer runs.
+
+    Returns:
+        Why the method failed here; empty where it did not.
+
+    Raises:
+        DepthgaugeError: The sample itself cannot be used, or nothing can be written.
+    """
+    method = context.methods[task.method]
+    made = _estimate(task, context, method)
+    estimated()
+    began = time.perf_counter()
+    outcome = _judge(task, made, context, judge)
+    timing = Timing(
+        method=method.label,
+        seed=task.seed,
+        sample=task.sample.id,
+        time_s=made.usage.time_s,
+        cpu_s=made.usage.cpu_s,
+        peak_memory_mb=math.nan if (peak := made.usage.peak_memory_mb) is None else peak,
+        score_s=time.perf_counter() - began,
+        host=cut(platform.node()),
+    )
+    item = Item(
+        method=method.label,
+        options_hash=method.options_hash,
+        seed=task.seed,
+        sample=task.sample.id,
+        outcome=outcome,
+        timing=timing,
+        estimate_hash=made.sha256,
+        details=cut(made.details),
+        extras={} if made.estimate is None else plain_extras(made.estimate.extras),
+    )
+    write_item(item_path(context.folder, task.id), item)
+    return outcome.failed
+
+
+def _estimate(task: Task, context: Context, method: Method) -> _Made:
+    if task.failed:
+        return _Made(failed=task.failed, details=task.details)
+    if not method.spec.keeps:
+        return _call(method, task, context)
+    root = context.reuse_from or context.folder / "estimates"
+    place = Place(root, method.label, task.seed, task.sample.id)
+    if context.reuse_from is not None:
+        return _stored_before(place, task, context, method)
+    known = None
+    if not task.again:
+        known = find_stored(place, context.protocol.quantity, method.options_hash)
+    if known is not None:
+        return _Made(known.estimate, known.usage, sha256=known.sha256)
+    made = _call(method, task, context)
+    if made.estimate is not None and context.keep_estimates:
+        keep(place, method, Stored(made.estimate, made.usage, made.sha256))
+    return made
+
+
+def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Made:
+    """The estimate of the run that is scored again; a lost one is no failure of the method."""
+    try:
+        stored = read_stored(place, context.protocol.quantity, method.options_hash)
+    except BadData:
+        if task.before:
+            return _Made(failed=task.before)
+        raise
+    return _Made(stored.estimate, stored.usage, sha256=stored.sha256)
+
+
+def _call(method: Method, task: Task, context: Context) -> _Made:
+    """Calls the method; whatever it raises is its failure, not ours."""
+    inputs = _inputs(method, task, context)
+    quantity = context.protocol.quantity
+    try:
+        with isolated(task.sample.id, task.seed):
+            estimate, usage = metered(lambda: method.estimate(inputs, quantity))
+        if method.spec.keeps and not is_known(estimate.values).any():
+            raise BadEstimate(f"the estimate of method '{method.label}' has no finite value.")
+    except MethodFailed as error:
+        return _Made(failed=reason(str(error)), details=error.details)
+    except DepthgaugeError as error:
+        return _Made(failed=reason(str(error)))
+    except MemoryError:
+        return _Made(failed="there was not enough memory for the method.")
+    told, path = estimate.extras.get("usage"), estimate.extras.get("path")
+    own = told if isinstance(told, Usage) else usage
+    foreign = not method.spec.keeps and isinstance(path, str)
+    sha256 = estimate_hash(estimate)
+    return _Made(estimate, own, Path(str(path)) if foreign else None, sha256)
+
+
+def _inputs(method: Method, task: Task, context: Context) -> Inputs:
+    """What the method may see; what it needs is read already, so that its time is its own.
+
+    An input that cannot be read is a fault of the data, not of the method.
+    """
+    own = _perturbed(task, context)
+    quantity = context.protocol.quantity
+    needs = method.spec.needs or tuple(own)
+    for name in needs:
+        if name in own:
+            own[name]
+    given = {"sample": task.sample.id, "quantity": quantity, "seed": task.seed}
+    if "finder" in needs:
+        given["finder"] = Finder(DATASETS[context.dataset], task.sample.id, quantity)
+    return Inputs({**own.__getstate__(), **own.at_hand(), **given})
+
+
+def _perturbed(task: Task, context: Context) -> Inputs:
+    """The inputs, damaged in the way that the protocol says."""
+    own = task.sample.inputs.fresh()
+    if not context.protocol.perturb:
+        return own
+    from depthgauge.perturbations import parse_perturbation, perturb_inputs
+
+    return perturb_inputs(own, parse_perturbation(context.protocol.perturb), task.sample.id)
+
+
+def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
+    estimate, sample = made.estimate, task.sample
+    if estimate is None:
+        return judge.score_none(sample, made.failed)
+    if context.protocol.twin is None:
+        return judge.score_map(sample, lambda: estimate)
+    if made.path is not None:
+        return judge.score_file(sample, partial(Path, made.path))
+    with tempfile.TemporaryDirectory(prefix="depthgauge-") as folder:
+        path = _public_file(Path(folder), sample.id, estimate, context.protocol.twin)
+        return judge.score_file(sample, partial(Path, path))
+
+
+def _public_file(folder: Path, sample: str, estimate: Estimate, twin: str) -> Path:
+    """The estimate as the public program reads it: its own files, or a plain array."""
+    write = getattr(TWINS[twin], "write_estimate", None)
+    if write is not None:
+        written: Path = write(folder, sample, estimate)
+        return written
+    path = folder / f"{estimate.quantity}.npy"
+    np.save(path, _marked(estimate.values, twin))
+    return path
+
+
+def _marked(values: Map, twin: str) -> Map:
+    """Missing pixels as a public program wants them marked: to many of them NaN is a number."""
+    known = is_known(values)
+    mark = np.float32(getattr(TWINS[twin], "MISSING", np.nan))
+    return np.where(known if values.ndim == 2 else known[..., None], values, mark)

@@ -1,0 +1,290 @@
+"""Scores of two arrays or two files, without a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from depthgauge._registry import unknown
+from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
+from depthgauge.engine.scoring.measure import Prepared, lacking, measure
+from depthgauge.engine.scoring.pool import pool_spec, summarise
+from depthgauge.engine.scoring.prepare import prepare, prepare_truth
+from depthgauge.engine.scoring.result import Result
+from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
+from depthgauge.io import guess_quantity, read_map
+from depthgauge.metrics import METRICS
+from depthgauge.quantities import QUANTITIES, guess
+from depthgauge.regions import DERIVED, REGIONS
+from depthgauge.types import Estimate, Map, Mask, Score
+
+_ALWAYS = ("quantile:50", "quantile:90", "density")
+"""Shown with the usual metrics of a quantity where they apply to it."""
+
+
+@dataclass(frozen=True)
+class Scores(Mapping[str, Score]):
+    """Scores by id, with the protocol that says what they mean."""
+
+    protocol: Protocol
+    scores: Mapping[str, Score]
+
+    @property
+    def protocol_hash(self) -> str:
+        """Two scores compare only when this is the same."""
+        return self.protocol.hash
+
+    def as_result(self, sample: str) -> Result:
+        """The same as the result of a benchmark with this one sample."""
+        summary = {name: summarise(s.value, [s], 1) for name, s in self.scores.items()}
+        return Result(self.protocol, {sample: self.scores}, summary)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{name}: {score.value:g} {score.unit}".rstrip() for name, score in self.items()
+        )
+
+    def __getitem__(self, score_id: str) -> Score:
+        if score_id not in self.scores:
+            raise unknown("score", score_id, self.scores)
+        return self.scores[score_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def score(
+    estimate: ArrayLike | Estimate | str | Path,
+    truth: ArrayLike | str | Path | None,
+    metrics: str | Iterable[str] = (),
+    *,
+    regions: Mapping[str, ArrayLike | str] | None = None,
+    quantity: str | None = None,
+    missing: str = "bad",
+    align: str | Mapping[str, Any] = "none",
+    estimate_resize: str = "none",
+    derived: Iterable[str] = (),
+    items: Mapping[str, Any] | None = None,
+) -> Scores:
+    """Scores an estimate against a truth: arrays, or files that `read_map` reads.
+
+    Args:
+        estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none.
+        truth: The same size; NaN or infinite where it is not known. None where all metrics judge
+            an estimate by itself (`weak_bumpiness`, `spatial_sparsity`).
+        metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only. A
+            usual set for the quantity where none is given.
+        regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
+        quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
+            normals for three, else disparity.
+        missing: What a missing estimate costs: `bad` or `skip`.
+        align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
+        estimate_resize: How an estimate of another size is brought to the truth's.
+        derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
+        items: What else metrics and regions need, by name: `rig`, `left_image`, `boxes_labels` ...
+
+    Returns:
+        Scores by id (`badpix:2@all`), with the protocol and its hash.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[1.0, 2.0, 5.5, float("nan")]], [[1.0, 2.0, 3.0, 4.0]], "badpix:2")
+    >>> s["badpix:2@all"].value, s["badpix:2@all"].count, s["badpix:2@all"].missing
+    (50.0, 3, 1)
+    """
+    protocol, prepared = prepare_maps(
+        estimate,
+        truth,
+        metrics,
+        regions=regions,
+        quantity=quantity,
+        missing=missing,
+        align=align,
+        estimate_resize=estimate_resize,
+        derived=derived,
+        items=items,
+    )
+    return score_prepared(protocol, prepared)
+
+
+def prepare_maps(
+    estimate: ArrayLike | Estimate | str | Path,
+    truth: ArrayLike | str | Path | None,
+    metrics: str | Iterable[str] = (),
+    *,
+    regions: Mapping[str, ArrayLike | str] | None = None,
+    quantity: str | None = None,
+    missing: str = "bad",
+    align: str | Mapping[str, Any] = "none",
+    estimate_resize: str = "none",
+    derived: Iterable[str] = (),
+    items: Mapping[str, Any] | None = None,
+) -> tuple[Protocol, Prepared]:
+    """The protocol that the arguments of `score` make, and the maps as it compares them."""
+    extras: Mapping[str, Any] = {}
+    if isinstance(estimate, Estimate):
+        quantity, extras = quantity or estimate.quantity, estimate.extras
+        estimate = estimate.values
+    ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    shown = estimate if truth is None else truth
+    if quantity is None and isinstance(shown, (str, Path)):
+        quantity = guess_quantity(shown)
+    shown_map = _as_map(shown, quantity)
+    if quantity is None:
+        quantity = guess(shown_map.shape[2] if shown_map.ndim == 3 else 1)
+    estimate_map = _as_map(estimate, quantity)
+    truth_map = _no_truth(estimate_map, ids) if truth is None else shown_map
+    given, named = _split_regions(regions or {}, truth_map)
+    protocol = _make_protocol(
+        quantity=quantity,
+        missing=missing,
+        estimate_resize=estimate_resize,
+        align={"kind": align} if isinstance(align, str) else dict(align or {}),
+        regions=named,
+        derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
+        given_regions=sorted(given),
+        scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
+    )
+    ready = prepare_truth(protocol, truth_map, items or {}, given)
+    for name, why in ready.unavailable.items():
+        raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
+    prepared = prepare(protocol, Estimate(estimate_map, quantity, extras=extras), ready)
+    for spec in protocol.specs:
+        if lacks := lacking(prepared, spec):
+            needs = ", ".join(lacks)
+            raise BadScoreId(
+                f"{spec.metric.name} needs {needs}, which two maps do not have; give it in items."
+            )
+    return protocol, prepared
+
+
+def score_prepared(protocol: Protocol, prepared: Prepared) -> Scores:
+    """All scores of a protocol on prepared maps."""
+    found = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
+    return Scores(protocol, {spec.id: _whole(protocol, spec, found) for spec in protocol.specs})
+
+
+def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> Score:
+    """A score; of one that only a dataset has, that of these two maps as all there is."""
+    score = found[spec.id]
+    if score.level == "sample":
+        return score
+    value = pool_spec(spec, {"": score}, {}, "pixel", protocol.missing).value
+    return replace(score, value=value, level="sample")
+
+
+def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
+    """A truth of nothing but zeros, for metrics that do not look at it."""
+    metrics = [METRICS[parse_metric(text.partition("@")[0])[0]] for text in ids]
+    if using := [metric.name for metric in metrics if metric.uses_truth]:
+        raise BadScoreId(f"{using[0]} needs a truth; only an estimate is given.")
+    if not metrics:
+        raise BadScoreId("without a truth, say which metrics: weak_bumpiness or spatial_sparsity.")
+    return np.zeros_like(estimate)
+
+
+def _makers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The thing that each text makes, and the text."""
+    seen: set[str] = set()
+    for text in texts:
+        thing = DERIVED[text.partition(":")[0].strip()].makes
+        if thing in seen:
+            raise BadScoreId(f"{thing} is derived twice, the second time by '{text}'; keep one.")
+        seen.add(thing)
+        yield thing, text
+
+
+def _make_protocol(**fields: Any) -> Protocol:
+    body = {
+        "id": "two-maps",
+        "version": 1,
+        "dataset": NO_DATASET,
+        "pool": "pixel" if any(map(_of_dataset, fields["scores"])) else "image",
+        "estimate": {"range": "none"},
+        **fields,
+    }
+    try:
+        return make_protocol(body, "score")
+    except BadProtocol as error:
+        # Nobody wrote a protocol here: what is wrong is the call.
+        raise BadScoreId("; ".join(str(problem) for problem in error.problems)) from None
+
+
+def _of_dataset(block: Mapping[str, Any]) -> bool:
+    return METRICS[block["metric"]].level == "dataset"
+
+
+def default_metrics(quantity: str) -> tuple[str, ...]:
+    """The usual metrics of a quantity."""
+    more = _ALWAYS if quantity in METRICS["density"].of else ()
+    return (*QUANTITIES[quantity].default_metrics, *more)
+
+
+def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
+    if isinstance(values, (str, Path)):
+        return read_map(Path(values), quantity=quantity)
+    array = _as_float32(values)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[..., 0]
+    if array.ndim not in (2, 3) or not array.size:
+        raise WrongShape(
+            "a map is (height, width), (height, width, 2) for flow or (height, width, 3) for "
+            f"normals; this one has shape {array.shape}."
+        )
+    if np.isinf(array).any():
+        array = np.where(np.isinf(array), np.float32(np.nan), array)
+    return array
+
+
+def _as_float32(values: ArrayLike) -> Map:
+    try:
+        array = np.ma.asanyarray(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+        # Values beyond float32 become infinite, and so missing.
+        with np.errstate(over="ignore", invalid="ignore"):
+            array = array.astype(np.float32, copy=False)
+    except (TypeError, ValueError) as error:
+        raise WrongShape(f"a map is an array of numbers; this one is none ({error}).") from None
+    return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
+
+
+def _split_regions(
+    regions: Mapping[str, ArrayLike | str], truth: Map
+) -> tuple[dict[str, Mask], dict[str, str]]:
+    given: dict[str, Mask] = {}
+    named: dict[str, str] = {}
+    for name, region in regions.items():
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
+        if name in REGIONS:
+            raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
+        if isinstance(region, str):
+            named[name] = region
+            continue
+        mask = _as_mask(region)
+        if mask.shape != truth.shape[:2]:
+            raise WrongShape(
+                f"region '{name}' is {mask.shape} but the maps are {truth.shape[:2]}; make it so."
+            )
+        given[name] = mask
+    return given, named
+
+
+def _as_mask(region: ArrayLike) -> Mask:
+    """True where it is neither 0 nor NaN nor masked."""
+    values = np.ma.filled(region, 0) if np.ma.isMaskedArray(region) else np.asarray(region)
+    return np.asarray((values == values) & (values != 0))
+
+
+def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:
+    for text in dict.fromkeys(ids):
+        metric, at, region = text.partition("@")
+        name, params = parse_metric(metric)
+        yield {"metric": name, **params, "region": [region] if at else ["all", *regions]}

@@ -1,0 +1,203 @@
+"""A benchmark on a folder of data and a folder of estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from depthgauge._registry import nearest
+from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import (
+    DATASETS,
+    Dataset,
+    estimate_candidates,
+    find_estimate,
+    read_estimate,
+)
+from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
+from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin
+from depthgauge.engine.scoring.result import Result
+from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
+from depthgauge.types import Sample, Score
+
+Progress = Callable[[str, int, int], None]
+"""Called with the sample's id, how many are done, how many there are."""
+
+
+def evaluate(
+    benchmark: str | Path | Protocol,
+    data: str | Path,
+    estimates: str | Path,
+    *,
+    name: str | None = None,
+    only: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Result:
+    """Scores a folder of estimates.
+
+    Args:
+        benchmark: Its id, the path of its TOML file, or the protocol itself.
+        data: The dataset's folder.
+        estimates: The folder of estimates, in the dataset's public layout or in ours.
+        name: The method's name where the layout has it in the file names.
+        only: Ids of the samples to score; all where it is empty.
+        progress: Called after each sample.
+
+    Returns:
+        Scores of every sample and their summary. A sample whose estimate is missing or cannot be
+        read is listed as failed, and scored as an estimate without a single pixel.
+
+    Raises:
+        NothingScored: There was no sample with both truth and estimate.
+    """
+    protocol = find_benchmark(benchmark)
+    if protocol.perturb:
+        raise Misuse(
+            f"{protocol.id} scores methods on images with {protocol.perturb}; estimates in files "
+            "were made from other images; run the methods."
+        )
+    dataset = DATASETS[protocol.dataset]
+    root = Path(estimates)
+    if not root.is_dir():
+        raise BadData(f"{root}: there is no such folder of estimates.")
+    samples = samples_of(protocol, Path(data), [root])
+    judge = Judge(Rules.of(protocol, samples), with_hashes=False)
+    outcomes: dict[str, Outcome] = {}
+    wanted = list(only)
+    chosen = choose(samples, wanted)
+    if not wanted:
+        chosen = expected(chosen, protocol, root, name)
+    for done, sample in enumerate(chosen, start=1):
+        find = partial(locate, dataset, root, sample.id, protocol.quantity, name)
+        outcomes[sample.id] = judge.score_file(sample, find)
+        if progress is not None:
+            progress(sample.id, done, len(chosen))
+    result = gather(protocol, outcomes, {sample.id: sample.scene for sample in chosen})
+    _require_scores(result, root)
+    absent = sorted({sample.id for sample in samples} - {sample.id for sample in chosen})
+    if wanted or not absent:
+        return result
+    return replace(result, left_out=(*result.left_out, *(f"{n}: no estimate" for n in absent)))
+
+
+def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -> list[Sample]:
+    """The samples of a benchmark's split.
+
+    Args:
+        protocol: The benchmark.
+        data: The dataset's folder.
+        estimates: Folders of estimates; a twin may take samples from them that the data names not.
+    """
+    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
+    twin = None if protocol.twin is None else TWINS[protocol.twin]
+    more = getattr(twin, "more_samples", None)
+    if more is not None:
+        for root in estimates:
+            samples += more(samples, root)
+    return samples
+
+
+def expected(
+    samples: Iterable[Sample], protocol: Protocol, root: Path, name: str | None = None
+) -> list[Sample]:
+    """The samples that a folder of estimates is scored on: extra ones only where it has them."""
+    dataset = DATASETS[protocol.dataset]
+    return [
+        sample
+        for sample in samples
+        if not sample.extra or find_estimate(root, dataset, sample.id, protocol.quantity, name)
+    ]
+
+
+def gather(
+    protocol: Protocol, outcomes: Mapping[str, Outcome], scenes: Mapping[str, str]
+) -> Result:
+    """The result of one method from what came of its samples, in their order."""
+    used = {name: outcome for name, outcome in outcomes.items() if not outcome.skipped}
+    failed = {name: outcome.failed for name, outcome in used.items() if outcome.failed}
+    samples = {name: outcome.scores for name, outcome in used.items() if outcome.scores}
+    left_out = [text for outcome in outcomes.values() for text in outcome.left_out]
+    summary = dict(_summarise(protocol, samples, scenes, len(failed)))
+    return Result(protocol, samples, summary, failed, tuple(left_out))
+
+
+def prepared_samples(
+    protocol: Protocol,
+    data: str | Path,
+    estimates: str | Path,
+    *,
+    name: str | None = None,
+    only: Iterable[str] = (),
+) -> Iterator[tuple[str, Prepared]]:
+    """The maps of each sample as the protocol compares them; failed samples are left out."""
+    dataset = DATASETS[protocol.dataset]
+    samples = list(dataset.samples(Path(data), protocol.split))
+    judge = Judge(Rules.of(protocol, samples), with_hashes=False)
+    for sample in choose(samples, only):
+        path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)
+        if path is None or sample.truth is None:
+            continue
+        try:
+            estimate = read_estimate(path, dataset, protocol.quantity)
+            yield sample.id, judge.prepared(sample, estimate)
+        except DepthgaugeError:
+            continue  # `evaluate` has said so
+
+
+def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
+    """The samples of those ids; all where none is given."""
+    wanted = list(only)
+    known = {sample.id for sample in samples}
+    for name in wanted:
+        if name not in known:
+            said = f"there is no sample '{name}' in the data. {nearest(name, known)}".strip()
+            raise BadData(f"{said} It has {_some(sorted(known))}.")
+    return [sample for sample in samples if not wanted or sample.id in wanted]
+
+
+def _some(names: list[str], most: int = 10) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:
+    """The file of a sample's estimate; an error that says where it was looked for."""
+    path = find_estimate(root, dataset, sample, quantity, name)
+    if path is None:
+        places = estimate_candidates(dataset, sample, quantity, name)
+        raise BadData(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
+    return path
+
+
+def _summarise(
+    protocol: Protocol,
+    samples: Mapping[str, Mapping[str, Score]],
+    scenes: Mapping[str, str],
+    failed: int,
+) -> Iterator[tuple[str, Summary]]:
+    if protocol.twin is not None:
+        yield from pool_twin(protocol, samples, failed)
+        return
+    for spec in protocol.specs:
+        scores = {name: found[spec.id] for name, found in samples.items() if spec.id in found}
+        if scores:
+            yield spec.id, pool_spec(spec, scores, scenes, protocol.pool, protocol.missing)
+
+
+def _require_scores(result: Result, root: Path) -> None:
+    n = len(result.samples.keys() | result.failed.keys())
+    if len(result.samples) > 0 and len(result.failed) < n:
+        return
+    if result.failed:
+        first = next(iter(result.failed.values()))
+        raise NothingScored(f"none of the {len(result.failed)} samples could be scored: {first}")
+    protocol = result.protocol
+    raise NothingScored(
+        f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of {protocol.quantity}; "
+        f"there is nothing to compare {root} with. "
+        f"Its truth comes from {DATASETS[protocol.dataset].spec.sample_layout}."
+    )

@@ -1,0 +1,288 @@
+"""Scores estimates, one sample after the other; what no estimate changes is made once a sample."""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import DATASETS, read_estimate, things_hash, truth_hash
+from depthgauge.engine.scoring.measure import Prepared, lacking, measure
+from depthgauge.engine.scoring.prepare import Ready, prepare, prepare_truth
+from depthgauge.engine.scoring.resolutions import Finer, Sizeless, size_factor
+from depthgauge.engine.scoring.shared_loaders import is_same
+from depthgauge.engine.scoring.truth_maps import has_map, truth_map
+from depthgauge.engine.store.record import THRESHOLDS, Curve
+from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
+from depthgauge.metrics.order import count_within
+from depthgauge.quantities import QUANTITIES
+from depthgauge.types import Estimate, Inputs, Map, Sample, Score, Truth
+
+_ENDINGS = ("mask", "labels")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one estimate of one sample."""
+
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    failed: str = ""
+    """Why there is no usable estimate; it is then scored as one without a single pixel."""
+    left_out: tuple[str, ...] = ()
+    """What this sample cannot be scored on: `sample`, `sample@region`, `sample: why`."""
+    skipped: bool = False
+    """Whether the whole sample is left out."""
+    curve: Curve | None = None
+    truth_hash: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A protocol, and what has to be known of all samples to score one of them."""
+
+    protocol: Protocol
+    declared: frozenset[str] = frozenset()
+    """Masks and labels that some of the samples have, or may have."""
+    ranged: bool = False
+    """Whether estimates outside the samples' disparity range are missing."""
+
+    @classmethod
+    def of(cls, protocol: Protocol, samples: Iterable[Sample]) -> Rules:
+        """What the samples have, seen together."""
+        prefixes = [f"{name}_" if name else "" for name in protocol.resolutions]
+        names = {f"{start}{name}" for start in prefixes for name in protocol.may_have}
+        ranged = QUANTITIES[protocol.quantity].range_input
+        given = False
+        for sample in samples:
+            names.update(sample.truth or ())
+            given = given or ranged in sample.inputs
+        asked = protocol.estimate.range == "inputs"
+        declared = frozenset(name for name in names if name.endswith(("_mask", "_labels")))
+        return cls(protocol, declared, asked and given and protocol.twin is None)
+
+
+class Judge:
+    """Scores estimates of samples; the truth of the last sample is kept, and used again for samples
+    that share it, such as other illuminations of a scene.
+
+    Args:
+        rules: What is measured and how.
+        with_hashes: Whether outcomes have a hash of what they were compared with. Hashing a large
+            truth takes as long as scoring it, and only runs keep it.
+    """
+
+    def __init__(self, rules: Rules, *, with_hashes: bool = True) -> None:
+        self.rules = rules
+        self.with_hashes = with_hashes
+        self.protocol = rules.protocol
+        self._last: Sample | None = None
+        self._used: frozenset[str] = frozenset()
+        self._ready: dict[str, Ready] = {}
+        self._lacking: dict[str, str] = {}
+        self._hash = ""
+
+    def has_truth(self, sample: Sample) -> bool:
+        """Whether there is anything to compare with."""
+        return has_map(sample, self.protocol)
+
+    def score_map(self, sample: Sample, find: Callable[[], Map | Estimate]) -> Outcome:
+        """Scores what `find` returns; what it raises makes the sample a failed one."""
+        if not self.has_truth(sample):
+            return Outcome(left_out=(sample.id,), skipped=True)
+        try:
+            self._open(sample)
+        except Unavailable as error:
+            return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
+        try:
+            return self._score(sample, find())
+        except DepthgaugeError as error:
+            return self.score_none(sample, str(error))
+
+    def score_file(self, sample: Sample, find: Callable[[], Path]) -> Outcome:
+        """The same for an estimate in a file; a twin reads it in its own way."""
+        if self.protocol.twin is None:
+            dataset, quantity = DATASETS[self.protocol.dataset], self.protocol.quantity
+            return self.score_map(sample, lambda: read_estimate(find(), dataset, quantity))
+        if not self.has_truth(sample):
+            return Outcome(left_out=(sample.id,), skipped=True)
+        twin = TWINS[self.protocol.twin]
+        known = self._twin_hash(sample)
+        sample = sample.fresh()  # what is read of it goes with it
+        try:
+            found = twin.evaluate(sample, find(), twin.options(self.protocol.options))
+        except Unavailable as error:
+            return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
+        except DepthgaugeError as error:
+            return Outcome(failed=str(error), truth_hash=known)
+        left_out = tuple(f"{sample.id}@{region}" for region in found.left_out)
+        return Outcome(dict(found.scores), left_out=left_out, truth_hash=known)
+
+    def score_none(self, sample: Sample, why: str) -> Outcome:
+        """What a sample costs that has no estimate: in a twin it has no scores at all."""
+        if not self.has_truth(sample):
+            return Outcome(failed=why, left_out=(sample.id,), skipped=True)
+        if self.protocol.twin is not None:
+            return Outcome(failed=why, truth_hash=self._twin_hash(sample))
+        try:
+            found = self._score(sample, None)
+        except Unavailable as error:
+            return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
+        return Outcome(
+            found.scores, why, found.left_out, curve=found.curve, truth_hash=found.truth_hash
+        )
+
+    def _twin_hash(self, sample: Sample) -> str:
+        """The hash of a twin's truth, made once while samples come one after the other."""
+        if not self.with_hashes:
+            return ""
+        if self._last is None or not is_same(self._last.truth, sample.truth):
+            self._last, self._hash = sample, str(truth_hash(sample.fresh()))
+        return self._hash
+
+    def hash_of(self, sample: Sample) -> str:
+        """SHA-256 of all that scoring this sample reads."""
+        self._open(sample)
+        return self._hash
+
+    def prepared(self, sample: Sample, estimate: Map | Estimate | None) -> Prepared:
+        """Estimate and truth as they are compared, at the plain truth's size."""
+        return prepare(self.protocol, estimate, self._open(sample)[""])
+
+    def _score(self, sample: Sample, estimate: Map | Estimate | None) -> Outcome:
+        protocol = self.protocol
+        scores: dict[str, Score] = {}
+        left_out: list[str] = []
+        curve: Curve | None = None
+        for resolution, ready in self._open(sample).items():
+            specs = [spec for spec in protocol.specs if spec.resolution == resolution]
+            prepared = prepare(protocol, estimate, ready)
+            scores |= measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
+            left_out += _left_out(sample, protocol, specs, prepared, ready)
+            if not resolution and QUANTITIES[protocol.quantity].has_pixel_errors:
+                curve = _curve(prepared)
+        ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
+        left_out = [*self._warnings(sample), *left_out]
+        return Outcome(ordered, left_out=tuple(left_out), curve=curve, truth_hash=self._hash)
+
+    def _warnings(self, sample: Sample) -> Iterable[str]:
+        """What of the whole sample is not as it is in others."""
+        ranged = QUANTITIES[self.protocol.quantity].range_input
+        if self.rules.ranged and ranged not in sample.inputs:
+            # Other samples have one, so this one is scored by a milder rule; that must be seen.
+            yield f"{sample.id}: {ranged}"
+        yield from (f"{sample.id}: {why}" for why in self._lacking.values())
+
+    def _open(self, sample: Sample) -> Mapping[str, Ready]:
+        """The truth's side of a sample by resolution, and a hash of all that it was made from."""
+        if self._ready and self._is_last(sample):
+            return self._ready
+        self._ready, self._lacking = {}, {}
+        if sample.truth is None:
+            raise BadData(f"{sample.id}: has no truth.")
+        # What is read of a sample goes with it, or all maps of the dataset would pile up.
+        truth, inputs = sample.truth.fresh(), sample.inputs.fresh()
+        try:
+            ready = self._prepare_all(truth, inputs)
+        except WrongShape as error:
+            raise WrongShape(f"{sample.id}: {error}") from error
+        used = {f"inputs/{name}": thing for name, thing in inputs.at_hand().items()}
+        used |= {f"truth/{name}": thing for name, thing in truth.at_hand().items()}
+        self._hash = things_hash(used) if self.with_hashes else ""
+        self._last, self._used, self._ready = sample, frozenset(inputs.at_hand()), ready
+        return ready
+
+    def _is_last(self, sample: Sample) -> bool:
+        """Whether all that was made of the last sample is what would be made of this one."""
+        last = self._last
+        if last is None or last.id == sample.id:
+            return last is not None
+        same_names = sample.inputs.keys() == last.inputs.keys()
+        return (
+            same_names
+            and is_same(sample.inputs, last.inputs, self._used)
+            and is_same(sample.truth, last.truth)
+        )
+
+    def _prepare_all(self, truth: Truth, inputs: Inputs) -> dict[str, Ready]:
+        ready = {"": self._prepare(truth, inputs)}
+        for resolution in self.protocol.resolutions[1:]:
+            try:
+                ready[resolution] = self._prepare_finer(truth, inputs, resolution)
+            except Unavailable as problem:
+                self._lacking[resolution] = str(problem)
+        return ready
+
+    def _prepare(self, truth: Truth, inputs: Inputs) -> Ready:
+        items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
+        plain = truth_map(self.protocol, truth, items)
+        ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared)
+        self._read_needs(ready, "")
+        return ready
+
+    def _prepare_finer(self, truth: Truth, inputs: Inputs, resolution: str) -> Ready:
+        quantity = self.protocol.quantity
+        finer = Finer(truth, resolution)
+        if quantity not in finer:
+            raise Unavailable(f"there is no {resolution}_{quantity}")
+        factor = size_factor(truth[quantity], finer[quantity], resolution)
+        kept = self.protocol.resize_values == "kept"
+        prefix = f"{resolution}_"
+        declared = {n.removeprefix(prefix) for n in self.rules.declared if n.startswith(prefix)}
+        ready = prepare_truth(
+            self.protocol,
+            finer[quantity],
+            ChainMap(finer, Sizeless(inputs, factor, kept=kept)),  # type: ignore[arg-type]  # only read
+            declared=declared,
+            resolution=resolution,
+            factor=factor,
+        )
+        self._read_needs(ready, resolution)
+        return ready
+
+    def _read_needs(self, ready: Ready, resolution: str) -> None:
+        """Reads what metrics need, so that it is part of the hash."""
+        specs = [spec for spec in self.protocol.specs if spec.resolution == resolution]
+        for name in {name for spec in specs for name in spec.metric.needs}:
+            if name in ready.items:
+                ready.items[name]
+
+
+def _left_out(
+    sample: Sample,
+    protocol: Protocol,
+    specs: Iterable[ScoreSpec],
+    prepared: Prepared,
+    ready: Ready,
+) -> Iterable[str]:
+    """Regions and scores that this sample cannot have, but for those that only some may have."""
+    foreign = {name for name in protocol.may_have if name not in ready.items}
+    for region, why in ready.unavailable.items():
+        if not any(re.search(rf"\bneeds .*\b{name}\b", why) for name in foreign):
+            yield f"{sample.id}@{region}"
+    for spec in specs:
+        if any(not _is_foreign(name, protocol, foreign) for name in lacking(prepared, spec)):
+            yield f"{sample.id}: {spec.id}"
+
+
+def _is_foreign(need: str, protocol: Protocol, foreign: set[str]) -> bool:
+    """Whether what a metric lacks is, or is made of, what only some samples have."""
+    words = protocol.derived.get(need, "").partition(":")[2].split(",")
+    return need in foreign or any(f"{w}_{end}" in foreign for w in words for end in _ENDINGS)
+
+
+def _curve(prepared: Prepared) -> Curve:
+    within, count, missing = count_within(
+        prepared.estimate,
+        prepared.truth,
+        prepared.known,
+        THRESHOLDS,
+        low=prepared.low,
+        high=prepared.high,
+    )
+    return Curve(within, count, missing)

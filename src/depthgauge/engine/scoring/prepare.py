@@ -1,0 +1,274 @@
+"""From what was read to what is compared: sizes, ranges, alignment, regions."""
+
+from __future__ import annotations
+
+import math
+from collections import ChainMap
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.errors import BadEstimate, Unavailable, WrongShape
+from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
+from depthgauge.geometry.filling import fill
+from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
+from depthgauge.metrics.moments import LARGEST
+from depthgauge.metrics.terms import SMALLEST
+from depthgauge.quantities import QUANTITIES
+from depthgauge.regions import Resolved, Things, compute_regions
+from depthgauge.regions.objects import objects_of
+from depthgauge.types import Estimate, Map, Mask, is_known
+
+FOCAL = "estimate_focal_px"
+"""What metrics are given where they need an estimate's focal length."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """All of a sample that scoring needs and that no estimate changes."""
+
+    truth: Map
+    """At the size that is compared."""
+    masks: Mapping[str, Mask]
+    unavailable: Mapping[str, str]
+    """Region -> reason for those that this sample cannot give."""
+    items: Mapping[str, Any]
+    low: float
+    high: float
+    """Estimates outside low..high are missing."""
+    factor: int = 1
+    """How many of its pixels are one of the plain truth along each axis."""
+
+
+def prepare_truth(
+    protocol: Protocol,
+    truth: Map,
+    items: Mapping[str, Any],
+    given: Mapping[str, Mask] | None = None,
+    declared: Collection[str] = (),
+    resolution: str = "",
+    factor: int = 1,
+) -> Ready:
+    """The truth's side of a comparison: made once, used for every estimate of the sample.
+
+    Args:
+        protocol: Says what is done.
+        truth: As read, full size.
+        items: What else the sample has (images, masks, labels, rig), by name.
+        given: Masks that came with the call instead of the dataset.
+        declared: Masks and labels that other samples have; a region of them is left out here.
+        resolution: Of which scores the regions are; empty for the plain truth's.
+        factor: How many of the truth's pixels are one of the plain truth along each axis.
+    """
+    quantity = QUANTITIES[protocol.quantity]
+    quantity.main.check(truth, quantity.name)
+    full = limit_truth(protocol, truth, items, protocol.crop * factor)
+    things = Things(full, items, protocol.quantity, protocol.derived)
+    texts = protocol.region_texts_at(resolution)
+    found = _regions(protocol, texts, full, items, given or {}, declared, things)
+    masks, unavailable = found
+    if protocol.truth_scale != 1:
+        masks = {
+            name: subsample_truth(mask, protocol.truth_scale, protocol.quantity)
+            for name, mask in masks.items()
+        }
+    if protocol.align.kind != "none" and protocol.align.fit_on not in masks:
+        why = unavailable.get(protocol.align.fit_on, "there is no such region")
+        where = protocol.align.fit_on
+        raise Unavailable(f"the alignment is fitted on '{where}', not to be had here: {why}")
+    low, high = estimate_range(protocol, items)
+    if factor > 1 and protocol.resize_values == "scaled" and quantity.main.resize == "x":
+        low, high = max(factor * low, -LARGEST), min(factor * high, LARGEST)
+    known: Mapping[str, Any] = ChainMap({"quantity": protocol.quantity}, things, items)  # type: ignore[arg-type]  # only read
+    return Ready(scale_truth(protocol, full), masks, unavailable, known, low, high, factor)
+
+
+def prepare(protocol: Protocol, given: Map | Estimate | None, ready: Ready) -> Prepared:
+    """Estimate and truth as the protocol compares them; no estimate counts as all missing."""
+    truth, masks = ready.truth, ready.masks
+    items = _with_estimate(protocol, given, ready)
+    estimate = given.values if isinstance(given, Estimate) else given
+    estimate = fit_size(protocol, estimate, truth, ready.factor)
+    if QUANTITIES[protocol.quantity].positive and protocol.align.kind in ("median", "scale"):
+        # A depth that is not positive is none; only a shift can make one of it.
+        estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
+    alignment = _fit(protocol, estimate, truth, masks)
+    if alignment is not None:
+        estimate = apply_alignment(estimate, alignment, protocol.quantity)
+    if protocol.estimate.clip is not None:
+        least, most = (np.float32(value) for value in protocol.estimate.clip)
+        estimate = np.clip(estimate, least, most)
+    prepared = Prepared(estimate, truth, masks, ready.low, ready.high, alignment, items)
+    if protocol.interpolate is not None and is_known(prepared.allowed).any():
+        # An estimate that is not there at all stays so, or leaving one out could help. What is
+        # filled in is taken as it is: the allowed range is one for methods.
+        filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
+        prepared = Prepared(filled, truth, masks, alignment=alignment, items=items)
+    return prepared
+
+
+def needs_focal(protocol: Protocol) -> bool:
+    """Whether a score needs the focal length of the estimate's camera."""
+    return any(FOCAL in spec.metric.needs for spec in protocol.specs)
+
+
+def _with_estimate(
+    protocol: Protocol, given: Map | Estimate | None, ready: Ready
+) -> Mapping[str, Any]:
+    """What metrics may need, with what an estimate brings besides its map."""
+    if not needs_focal(protocol):
+        return ready.items
+    focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)
+    return ChainMap({FOCAL: focal}, ready.items)  # type: ignore[arg-type]  # only read
+
+
+def _focal_px(protocol: Protocol, given: Map | Estimate, truth: Map) -> float:
+    """The estimate's focal length in pixels of the truth, or the one that the protocol gives."""
+    extras: Mapping[str, Any] = given.extras if isinstance(given, Estimate) else {}
+    if "focal_px" in extras:
+        height, width = (given.values if isinstance(given, Estimate) else given).shape[:2]
+        enlarged = (truth.shape[0] / height + truth.shape[1] / width) / 2
+        return float(float(extras["focal_px"]) * enlarged)
+    if protocol.estimate.focal_px is None:
+        where = extras.get("path", "the estimate")
+        raise BadEstimate(
+            f"{where}: has no focal length, which {protocol.id} needs; store one with the depth, "
+            "or give one for all with --focal."
+        )
+    return float(protocol.estimate.focal_px)
+
+
+def _regions(
+    protocol: Protocol,
+    wanted: Mapping[str, str],
+    truth: Map,
+    items: Mapping[str, Any],
+    given: Mapping[str, Mask],
+    declared: Collection[str],
+    things: Things,
+) -> tuple[dict[str, Mask], dict[str, str]]:
+    """The masks of the wanted regions at the truth's full size, and why some are not there."""
+    texts = {name: text for name, text in wanted.items() if name not in given}
+    found: Resolved = compute_regions(
+        {**protocol.regions, **texts},
+        truth,
+        ChainMap({f"{name}_mask": mask for name, mask in given.items()}, items),  # type: ignore[arg-type]  # only read
+        quantity=protocol.quantity,
+        declared=declared,
+        things=things,
+    )
+    masks = {name: mask for name, mask in {**given, **found.masks}.items() if name in wanted}
+    return masks, {name: why for name, why in found.unavailable.items() if name in wanted}
+
+
+def _fit(
+    protocol: Protocol,
+    estimate: Map,
+    truth: Map,
+    masks: Mapping[str, Mask],
+) -> Alignment | None:
+    align = protocol.align
+    if align.kind == "none":
+        return None
+    return fit_alignment(
+        estimate,
+        truth,
+        masks[align.fit_on],
+        kind=align.kind,
+        space=align.space or QUANTITIES[protocol.quantity].own_space,
+        quantity=protocol.quantity,
+    )
+
+
+def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float, float]:
+    """Between which values an estimate counts as one."""
+    quantity = QUANTITIES[protocol.quantity]
+    low = SMALLEST if quantity.positive else -LARGEST
+    allowed = protocol.estimate.range
+    if allowed == "inputs" and quantity.range_input in items:
+        allowed = items[quantity.range_input]
+    if isinstance(allowed, str):
+        return low, LARGEST
+    # The range of methods is given in pixels of the full size; a smaller truth has smaller values.
+    scale = protocol.truth_scale if protocol.estimate.range == "inputs" else 1
+    return max(low, float(allowed[0]) * scale), min(LARGEST, float(allowed[1]) * scale)
+
+
+def limit_truth(
+    protocol: Protocol, truth: Map, items: Mapping[str, Any], crop: int | None = None
+) -> Map:
+    """The truth without the values and the border that the protocol leaves out."""
+    limits = protocol.truth
+    crop = protocol.crop if crop is None else crop
+    if limits.cardboard:
+        truth = _with_cardboard(truth, limits.cardboard, items)
+    limited = limits.min_depth_m is not None or limits.max_depth_m is not None
+    positive = QUANTITIES[protocol.quantity].positive
+    if crop or limited or positive:
+        truth = np.array(truth, np.float32)  # a copy: the sample's own map stays as it is
+    if positive:
+        low = max(limits.min_depth_m or 0.0, SMALLEST)
+        high = LARGEST if limits.max_depth_m is None else limits.max_depth_m
+        truth[~((truth >= np.float32(low)) & (truth <= np.float32(high)))] = np.nan
+    elif limited:
+        truth[~_depth_between(truth, limits.min_depth_m, limits.max_depth_m, items)] = np.nan
+    if n := crop:
+        if 2 * n >= min(truth.shape[:2]):
+            size = f"{truth.shape[1]}x{truth.shape[0]}"
+            raise WrongShape(f"crop = {n} leaves nothing of a truth of {size}; crop less.")
+        truth[:n] = truth[-n:] = np.nan
+        truth[:, :n] = truth[:, -n:] = np.nan
+    return truth
+
+
+def _with_cardboard(truth: Map, name: str, items: Mapping[str, Any]) -> Map:
+    """The truth with one value for each object of that name that has none."""
+    from depthgauge.geometry.cardboard import fill_cardboard
+
+    return fill_cardboard(truth, objects_of(items, name, truth, pieces=True))
+
+
+def _depth_between(
+    disparity: Map, low: float | None, high: float | None, items: Mapping[str, Any]
+) -> Mask:
+    from depthgauge.geometry.disparity import depth_from_disparity
+
+    if "rig" not in items or "left" not in items["rig"].cameras:
+        raise Unavailable("a depth range on disparity needs a rig with a left camera; none here.")
+    rig = items["rig"]
+    focal = rig.cameras["left"].focal_px[0]
+    depth = depth_from_disparity(disparity, focal, rig.baseline_m, rig.principal_offset_px)
+    return np.asarray((depth >= (low or 0.0)) & (depth <= (np.inf if high is None else high)))
+
+
+def scale_truth(protocol: Protocol, truth: Map) -> Map:
+    """The truth at the size that is compared."""
+    return subsample_truth(truth, protocol.truth_scale, protocol.quantity)
+
+
+def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int = 1) -> Map:
+    """The estimate at the truth's size; a cropped one gets its border back, as missing."""
+    if estimate is None:
+        return np.full(truth.shape, np.nan, np.float32)
+    QUANTITIES[protocol.quantity].main.check(estimate, protocol.quantity)
+    n = protocol.crop
+    plain = tuple(size // factor for size in truth.shape[:2])
+    inner = tuple(size - 2 * n for size in plain)
+    if n and estimate.shape[:2] == inner:
+        estimate = pad_border(estimate, n)
+    elif len(protocol.resolutions) > 1 and estimate.shape[:2] != plain:
+        # It is enlarged to the finer truth; that says nothing of maps of yet another size.
+        hint = f", or {inner[1]}x{inner[0]} without its border" if n else ""
+        size = f"{estimate.shape[1]}x{estimate.shape[0]}"
+        raise WrongShape(f"the estimate is {size} but must be {plain[1]}x{plain[0]}{hint}.")
+    return resize(
+        estimate,
+        truth.shape[:2],
+        protocol.estimate_resize,
+        quantity=protocol.quantity,
+        scale_values=protocol.resize_values == "scaled",
+    )

@@ -1,0 +1,71 @@
+"""What an evaluation returns, and its strict JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.engine.scoring.pool import Summary
+from depthgauge.types import Score
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """All scores of one method on one benchmark, with the protocol that produced them."""
+
+    protocol: Protocol
+    samples: Mapping[str, Mapping[str, Score]]
+    """By sample, then by score id."""
+    summary: Mapping[str, Summary]
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Samples without a usable estimate, and why."""
+    left_out: tuple[str, ...] = ()
+    """Samples without truth, and `sample@region` where a sample lacks what a region needs."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain data: no NaN, no infinity, nothing that another run would change."""
+        return {
+            "schema": SCHEMA,
+            "benchmark": self.protocol.id,
+            "version": self.protocol.version,
+            "protocol_hash": self.protocol.hash,
+            "protocol": self.protocol.resolved(),
+            "samples": {
+                # What only the whole dataset has is no score of a sample.
+                sample: {n: score_json(s) for n, s in scores.items() if s.why != "dataset"}
+                for sample, scores in self.samples.items()
+            },
+            "summary": {name: finite(found.value) for name, found in self.summary.items()},
+            "summary_counts": {
+                name: [found.used, found.all] for name, found in self.summary.items()
+            },
+            "failed": dict(self.failed),
+            "left_out": list(self.left_out),
+        }
+
+
+def score_json(score: Score) -> dict[str, Any]:
+    """One score as plain data."""
+    body: dict[str, Any] = {
+        "value": finite(score.value),
+        "total": None if score.total is None else finite(score.total),
+        "count": score.count,
+        "missing": score.missing,
+        "why": score.why,
+    }
+    if score.alignment is not None:
+        body["alignment"] = {
+            key: finite(value) if isinstance(value, float) else value
+            for key, value in score.alignment.items()
+        }
+    return body
+
+
+def finite(value: float) -> float | None:
+    """The number, None where JSON has none for it."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""What a run keeps on disk: items, tables, estimates, and how they are read back."""

@@ -1,0 +1,69 @@
+"""A finished run, read back from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from depthgauge.engine.scoring.evaluate import gather
+from depthgauge.engine.store.parquet import read_outcomes
+from depthgauge.engine.store.record import Entrant, Key, Run
+from depthgauge.engine.store.run_folder import entrants_of, protocol_of, read_info, require_finished
+from depthgauge.errors import BadData
+
+
+def load_run(folder: str | Path) -> Run:
+    """Reads a run folder.
+
+    Raises:
+        BadData: It is no run, or the run is not finished.
+    """
+    path = Path(folder)
+    info = read_info(path)
+    require_finished(path, info)
+    protocol = protocol_of(info, path)
+    entrants = entrants_of(info)
+    outcomes, timings, estimate_hashes = read_outcomes(path, protocol)
+    _require_same_items(info, entrants, outcomes, path)
+    scenes = {name: info["scenes"].get(name, "") for name in info["samples"]}
+    results = {}
+    curves = {}
+    for key, found in outcomes.items():
+        ordered = {name: found[name] for name in info["samples"] if name in found}
+        found_here = gather(protocol, ordered, scenes)
+        left_out = (*info["left_out"], *found_here.left_out)
+        results[key] = replace(found_here, left_out=left_out)
+        curves[key] = {n: o.curve for n, o in ordered.items() if o.curve is not None}
+    hashes = {n: o.truth_hash for found in outcomes.values() for n, o in found.items()}
+    scored = {n for found in outcomes.values() for n, o in found.items() if not o.skipped}
+    return Run(
+        path=path,
+        protocol=protocol,
+        entrants=entrants,
+        results=results,
+        samples=tuple(name for name in info["samples"] if name in scored),
+        scenes=scenes,
+        truth_hashes=hashes,
+        estimate_hashes=estimate_hashes,
+        curves=curves,
+        timings=tuple(timings),
+        info=info,
+    )
+
+
+def _require_same_items(
+    info: Mapping[str, Any],
+    entrants: Collection[Entrant],
+    outcomes: Mapping[Key, Collection[str]],
+    path: Path,
+) -> None:
+    """Refuses tables and a `run.json` that speak of different things."""
+    keys = {(entrant.label, seed) for entrant in entrants for seed in entrant.seeds}
+    samples = set(info["samples"])
+    if keys != set(outcomes) or any(set(found) != samples for found in outcomes.values()):
+        raise BadData(
+            f"{path}: its tables are not of the methods and samples that its run.json names; "
+            "run the command that began it again."
+        )

@@ -1,0 +1,88 @@
+"""A run in memory: all scores of some methods on one benchmark, and what else was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.benchmarks import Protocol
+from depthgauge.engine.scoring.result import Result
+
+Key = tuple[str, int]
+"""A method's label and a seed."""
+
+THRESHOLDS = (
+    0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0, 1.25,
+    1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 100.0,
+)  # fmt: skip
+"""At which errors the curves are sampled, in the quantity's own unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How many pixels of a sample's truth have an error of at most each threshold."""
+
+    within: NDArray[np.int64]
+    """One count for each of `THRESHOLDS`."""
+    count: int
+    """Pixels with truth and estimate."""
+    missing: int
+    """Pixels with truth and without an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What one estimate cost."""
+
+    method: str
+    seed: int
+    sample: str
+    time_s: float
+    """Wall-clock time of the estimate alone, without reading the sample; NaN where unknown."""
+    cpu_s: float
+    peak_memory_mb: float
+    score_s: float
+    """Wall-clock time of preparing and scoring."""
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One method of a run with its options."""
+
+    label: str
+    method: str
+    """Its id in the registry."""
+    title: str
+    options: Mapping[str, Any]
+    """All of them, defaults filled in."""
+    options_hash: str
+    seeds: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class Run:
+    """All scores of some methods on one benchmark."""
+
+    path: Path
+    protocol: Protocol
+    entrants: tuple[Entrant, ...]
+    results: Mapping[Key, Result]
+    """Scores, summary and failures of each method and seed."""
+    samples: tuple[str, ...]
+    """The samples that were scored, in the dataset's order."""
+    scenes: Mapping[str, str]
+    """The scene of each sample; empty where it is one of its own."""
+    truth_hashes: Mapping[str, str]
+    """What each sample was scored against: SHA-256 of everything that scoring read."""
+    curves: Mapping[Key, Mapping[str, Curve]] = field(default_factory=dict)
+    timings: tuple[Timing, ...] = ()
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """The rest of run.json: data folder, versions, host, dates, command."""
+    estimate_hashes: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
+    """SHA-256 of each estimate's values, by sample; empty where a method failed."""
