@@ -1,4 +1,4 @@
-"""A worker process (`python -m depthgauge.engine.running._worker`), driven through stdin and stdout.
+"""A worker process, `python -m depthgauge.engine.running._worker`, driven by stdin and stdout.
 
 A process of its own, because a method may crash, hang or use up the memory; spawned, because a
 fork after a parallel kernel hangs. It gets pickled messages, each after its length.
