@@ -23,9 +23,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from depthgauge.capture._spacetime_tiles import Tiles
-from depthgauge.capture.matching.classical import ENGINE
-from depthgauge.capture.matching.engine import Pairs
+from depthgauge.capture.spacetime.engine import Pairs
+from depthgauge.capture.spacetime.engines.classical import ENGINE
+from depthgauge.capture.spacetime.tiles import Tiles
 
 HERE = Path(__file__).parent
 PATTERNS = 20

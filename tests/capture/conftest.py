@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.exact import ExactTruth, exact_truth
+from depthgauge.capture.exact_truth import ExactTruth, exact_truth
 from depthgauge.capture.steps import Made, do_step
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.sessions import Board, Session, SimulatedTruth, write_session, write_simulated

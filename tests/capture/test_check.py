@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from depthgauge import io
 from depthgauge.capture.check import check, consistent_masks
 from depthgauge.capture.labels import rectified_labels
-from depthgauge.capture.warp import warp_disparity
+from depthgauge.capture.warp.step import warp_disparity
 from depthgauge.errors import BadData, Misuse, WrongShape
 from depthgauge.report.capture import check as drawn
 

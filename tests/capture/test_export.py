@@ -8,7 +8,7 @@ from depthgauge import io
 from depthgauge.capture.check import check
 from depthgauge.capture.export import export
 from depthgauge.capture.steps import do_step
-from depthgauge.capture.warp import warp
+from depthgauge.capture.warp.step import warp
 from depthgauge.datasets import booster, booster_unbalanced
 from depthgauge.errors import BadData, BadFile, CannotWrite, Misuse
 from depthgauge.report.capture import distributions

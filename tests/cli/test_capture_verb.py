@@ -111,7 +111,7 @@ def test_swapped_cameras_are_one_sentence(run, copied, tmp_path):
 
 
 def test_removal_by_hand(run, copied, tmp_path):
-    from depthgauge.capture.by_hand import read_by_hand
+    from depthgauge.capture.clean.manual_edits import read_by_hand
 
     file = tmp_path / "hand.json"
     polygon = {"view": "left", "points_px": [[100, 60], [140, 60], [140, 100], [100, 100]]}
@@ -137,7 +137,7 @@ def test_every_limit_of_clean_can_be_said(run, copied):
 
 
 def test_the_help_of_clean_says_the_defaults():
-    from depthgauge.capture.clean import Cleaning
+    from depthgauge.capture.clean.step import Cleaning
     from depthgauge.cli._capture_steps import clean
 
     options = {option.name: option for option in clean.params}

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from depthgauge import io
-from depthgauge.capture.audit import read_audit
-from depthgauge.capture.audit_errors import error_figures
-from depthgauge.capture.exact import exact_truth
+from depthgauge.capture.audit.error_figures import error_figures
+from depthgauge.capture.audit.step import read_audit
+from depthgauge.capture.exact_truth import exact_truth
 from depthgauge.capture.pipeline import run_steps
-from depthgauge.capture.rectify import read_pair
+from depthgauge.capture.rectify.step import read_pair
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.methods import find_method
 from depthgauge.report.capture.page import draw_step

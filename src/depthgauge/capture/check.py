@@ -9,7 +9,7 @@ import numpy as np
 
 from depthgauge import io
 from depthgauge.capture.labels import label_files, write_labels
-from depthgauge.capture.rectify import read_pair
+from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
 from depthgauge.capture.swapped import swapped_warnings
 from depthgauge.errors import BadData, Misuse, WrongShape

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from depthgauge import io
-from depthgauge.capture.exact import exact_truth
+from depthgauge.capture.exact_truth import exact_truth
 from depthgauge.capture.labels import LABELS
-from depthgauge.capture.rectify import read_pair
+from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import has_step, read_step
 from depthgauge.datasets import _booster_layout as layout
 from depthgauge.datasets import booster, booster_unbalanced

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge._registry import unknown
+from depthgauge.capture.step_options import remembered
 from depthgauge.capture.steps import STEPS, Progress, Step
-from depthgauge.capture.told import remembered
 from depthgauge.sessions import Session
 
 

@@ -108,7 +108,7 @@ def _by_weights(
 def _by_splines(
     view: RectifiedView, deep: NDArray[Any], rows: slice, outside: float
 ) -> NDArray[np.float32]:
-    from depthgauge.capture.matching import _spline_kernels as kernels
+    from depthgauge.capture import _spline_kernels as kernels
 
     coefficients = deep.astype(np.float32)
     kernels.spline_rows(coefficients)

@@ -35,7 +35,7 @@ def run(
       depthgauge capture run kitchen
       depthgauge capture run kitchen --until clean --again
     """
-    from depthgauge.capture.told import remembered
+    from depthgauge.capture.step_options import remembered
 
     options = {} if defaults else remembered(work or session / "work")
     if patterns:

@@ -37,7 +37,7 @@ def do(
     name: str, session: Path, work: Path | None = None, *, quiet: bool = False, **options: Any
 ) -> dict[str, Any]:
     """Does a step, draws its picture, brings the page up to date, and says what came out."""
-    from depthgauge.capture.told import remember
+    from depthgauge.capture.step_options import remember
     from depthgauge.report.capture.page import figure_rows
     from depthgauge.sessions import open_session
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from depthgauge import io
-from depthgauge.capture.audit import read_audit
-from depthgauge.capture.audit_bars import EXPECTED
-from depthgauge.capture.planes import PlanarRegion, plane_residuals
+from depthgauge.capture.audit.error_bars import EXPECTED
+from depthgauge.capture.audit.planes import PlanarRegion, plane_residuals
+from depthgauge.capture.audit.step import read_audit
 from depthgauge.capture.steps import read_step
 from depthgauge.report.capture import _panels as panels
 

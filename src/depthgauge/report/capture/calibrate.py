@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.calibrate import read_calibration, read_views
+from depthgauge.capture.calibrate.step import read_calibration, read_views
 from depthgauge.capture.steps import Step, read_step
 from depthgauge.geometry.projection import slopes_at
 from depthgauge.report.capture import _panels as panels

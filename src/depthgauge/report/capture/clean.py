@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge import io
-from depthgauge.capture.clean import REASONS
+from depthgauge.capture.clean.step import REASONS
 from depthgauge.capture.steps import read_step
 from depthgauge.report.capture import _panels as panels
 

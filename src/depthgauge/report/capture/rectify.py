@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge.capture.calibrate import read_views
-from depthgauge.capture.rectify import board_rows_px, read_pair
+from depthgauge.capture.calibrate.step import read_views
+from depthgauge.capture.rectify.step import board_rows_px, read_pair
 from depthgauge.capture.resample import resample
 from depthgauge.capture.steps import Step, read_step
 from depthgauge.geometry.intrinsics import scale_camera

@@ -1,0 +1,163 @@
+"""True errors of a simulated session's labels: how far off, how many, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.capture.exact_truth import ExactTruth
+from depthgauge.geometry.disparity import depth_from_disparity
+from depthgauge.geometry.rectified import RectifiedPair
+from depthgauge.regions.discontinuities import discontinuities
+from depthgauge.types import Map, Mask
+
+BAD_PX = 2.0
+EDGE_PX = 3
+"""How far from a discontinuity of the truth a pixel is still near it."""
+JUMP_PX = 1.0
+"""Neighbours whose true disparities differ by more are at a discontinuity."""
+
+Figures = dict[str, Any]
+
+
+def error_figures(errors: NDArray[Any]) -> Figures:
+    """What is said of a set of signed errors in px; None where there is none.
+
+    >>> error_figures(np.array([0.0, -1.0, 4.0]))["mean_abs_px"]
+    1.6666666666666667
+    """
+    off = np.asarray(errors, np.float64)
+    off = off[np.isfinite(off)]
+    size = np.abs(off)
+    some = len(off) > 0
+    return {
+        "pixels": len(off),
+        "mean_abs_px": float(size.mean()) if some else None,
+        "median_abs_px": float(np.median(size)) if some else None,
+        "rms_px": float(np.sqrt(np.mean(off**2))) if some else None,
+        "bias_px": float(off.mean()) if some else None,
+        "p95_px": float(np.percentile(size, 95)) if some else None,
+        "bad_2_percent": percent(int((~(size <= BAD_PX)).sum()), len(off)),
+    }
+
+
+def map_figures(error: Map, exact: ExactTruth, near: Mask, within: Mask | None = None) -> Figures:
+    """Errors of the kept pixels of a map, and the share of what could be kept.
+
+    Args:
+        error: Estimate minus truth in px; NaN where there is no estimate or no truth.
+        exact: The truth.
+        near: Pixels near discontinuities.
+        within: Only these pixels; all where it is None.
+
+    Returns:
+        Those of `error_figures`; `kept_percent` of the pixels that the other view sees and a
+        projector lights; `kept_near_edges_percent` of those of them near discontinuities;
+        `near_edges`, the errors there; and `occluded`, the errors of kept pixels that the other
+        view does not see.
+    """
+    inside = np.ones(error.shape, bool) if within is None else within
+    kept = np.isfinite(error)
+    possible = exact.visible & exact.lit & np.isfinite(exact.disparity) & inside
+    beside = possible & near
+    hidden = inside & ~exact.visible
+    return {
+        **error_figures(error[inside]),
+        "kept_percent": percent(int((kept & possible).sum()), int(possible.sum())),
+        "kept_near_edges_percent": percent(int((kept & beside).sum()), int(beside.sum())),
+        "near_edges": error_figures(error[inside & near]),
+        "occluded": error_figures(error[hidden]),
+    }
+
+
+def near_discontinuities(truth: Map) -> Mask:
+    """Pixels within 3 px of a jump of the truth by more than 1 px."""
+    width = 2 * EDGE_PX + 1
+    return discontinuities(truth, jump=JUMP_PX, width=width, guard=0)
+
+
+def by_label(error: Map, exact: ExactTruth, near: Mask, labels: NDArray[np.int32]) -> Figures:
+    """The figures of each label that occurs (a material, a kind of surface, an object)."""
+    found = np.unique(labels[labels >= 0])
+    return {str(n): _brief(map_figures(error, exact, near, labels == n)) for n in found.tolist()}
+
+
+def by_mask(error: Map, exact: ExactTruth, near: Mask, masks: Mapping[str, Mask]) -> Figures:
+    """The figures of each named region."""
+    return {n: _brief(map_figures(error, exact, near, mask)) for n, mask in masks.items()}
+
+
+def depth_figures(disparity: Map, exact: ExactTruth, pair: RectifiedPair) -> Figures:
+    """Errors of the metric depth, which an error of the calibration moves too.
+
+    Returns:
+        `mean_abs_mm`, `median_abs_mm`, `bias_mm`, `median_percent` (of the depth, with its sign:
+        an error of the scale), `within_1cm_percent`.
+    """
+    focal_px = pair.left.camera.focal_px[0]
+    offset_px = pair.rig().principal_offset_px
+    depth = depth_from_disparity(disparity, focal_px, pair.baseline_m, offset_px)
+    off = (depth - exact.depth_m).astype(np.float64)
+    known = np.isfinite(off)
+    share, off = off[known] / exact.depth_m[known], off[known]
+    some = len(off) > 0
+    return {
+        "pixels": len(off),
+        "mean_abs_mm": 1000 * float(np.abs(off).mean()) if some else None,
+        "median_abs_mm": 1000 * float(np.median(np.abs(off))) if some else None,
+        "bias_mm": 1000 * float(off.mean()) if some else None,
+        "median_percent": 100 * float(np.median(share)) if some else None,
+        "within_1cm_percent": percent(int((np.abs(off) < 0.01).sum()), len(off)),
+    }
+
+
+def row_figures(exact: ExactTruth) -> Figures:
+    """How far from one row matching points really are: the rectification's own error."""
+    off = exact.row_error_px[exact.visible & np.isfinite(exact.row_error_px)].astype(np.float64)
+    if not len(off):
+        return {"mean_abs_px": None, "bias_px": None, "p95_px": None, "most_px": None}
+    size = np.abs(off)
+    return {
+        "mean_abs_px": float(size.mean()),
+        "bias_px": float(off.mean()),
+        "p95_px": float(np.percentile(size, 95)),
+        "most_px": float(size.max()),
+    }
+
+
+def mask_figures(mask: Mask, disparity: Map, exact: ExactTruth) -> Figures:
+    """How well a mask of what both views see agrees with the truth, where there are labels."""
+    judged = np.isfinite(disparity) & np.isfinite(exact.disparity)
+    passed, seen = judged & mask, judged & exact.visible
+    return {
+        "passed_but_hidden_percent": percent(int((passed & ~seen).sum()), int(passed.sum())),
+        "seen_but_refused_percent": percent(int((seen & ~mask).sum()), int(seen.sum())),
+    }
+
+
+def agreement_percent(labels: NDArray[np.int32], truth: NDArray[np.int32]) -> float | None:
+    """Share of pixels that carry their true label, of those that have one."""
+    known = truth >= 0
+    return percent(int((labels == truth)[known].sum()), int(known.sum()))
+
+
+def percent(part: int, whole: int) -> float | None:
+    """100 part / whole; None where there is no whole."""
+    return 100.0 * part / whole if whole else None
+
+
+def _brief(figures: Figures) -> Figures:
+    return {name: figures[name] for name in _BRIEF}
+
+
+_BRIEF: Iterable[str] = (
+    "pixels",
+    "mean_abs_px",
+    "median_abs_px",
+    "bias_px",
+    "bad_2_percent",
+    "kept_percent",
+)

@@ -1,0 +1,200 @@
+"""All cameras of a rig and all poses of the board at once.
+
+A board stands still while all cameras photograph it, so it has one pose, not one a camera. Cameras
+that are calibrated alone do not know that; together, each number is known better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.capture.calibrate.boards import Corners
+from depthgauge.sessions import Board
+from depthgauge.types import Camera
+
+Vector = NDArray[np.float64]
+_INSIDE, _RIGID = 9, 6
+_LENS_SPREAD = (0.5, 0.5, 0.01, 0.01, 0.5)
+"""What k1 k2 p1 p2 k3 of a camera usually are: holds what the boards do not show near zero."""
+_FAR = 3.0
+"""Corners further off than this many standard deviations count less."""
+_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundle:
+    """A rig in L's axes."""
+
+    cameras: Mapping[str, Camera]
+    rigid: Mapping[str, tuple[Vector, Vector]]
+    """Rotation vector and translation from L to each other camera."""
+    boards: Mapping[str, tuple[Vector, Vector]]
+    """Rotation vector and translation of the board in L's axes, by pose."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    camera: str
+    pose: str
+    points: NDArray[np.float64]
+    pixels: NDArray[np.float64]
+
+
+def refine(bundle: Bundle, views: Mapping[str, Mapping[str, Corners]], board: Board) -> Bundle:
+    """The bundle that explains all corners best (Levenberg-Marquardt, Huber's weights).
+
+    Args:
+        bundle: Where to start.
+        views: Corners by camera and pose; poses that the bundle does not have are left out.
+        board: The board.
+    """
+    corners = board.corners_m()
+    flat = [
+        _View(camera, pose, corners[found.ids], found.pixels)
+        for camera, by_pose in views.items()
+        for pose, found in by_pose.items()
+        if pose in bundle.boards
+    ]
+    for _ in range(2):  # the second time with a better notion of what is far off
+        bundle = _descend(bundle, flat, _sigma_of(bundle, flat))
+    return bundle
+
+
+def _descend(bundle: Bundle, views: Sequence[_View], sigma: float) -> Bundle:
+    damping = 1e-4
+    cost, normal, right = _system(bundle, views, sigma)
+    for _ in range(_ROUNDS):
+        lifted = normal + damping * np.diag(np.diag(normal))
+        step = np.asarray(np.linalg.solve(lifted, right), np.float64)
+        tried = _moved(bundle, step)
+        new_cost, new_normal, new_right = _system(tried, views, sigma)
+        if not new_cost < cost:
+            damping *= 10
+            if damping > 1e8:
+                break
+            continue
+        gain = (cost - new_cost) / cost
+        bundle, cost, normal, right = tried, new_cost, new_normal, new_right
+        damping = max(damping / 10, 1e-12)
+        if gain < 1e-10:
+            break
+    return bundle
+
+
+def board_in(bundle: Bundle, camera: str, pose: str) -> tuple[Vector, Vector]:
+    """Rotation vector and translation of a board in a camera's axes."""
+    import cv2
+
+    if camera == "L":
+        return bundle.boards[pose]
+    turn, move = cv2.composeRT(*bundle.boards[pose], *bundle.rigid[camera])[:2]
+    return turn.ravel(), move.ravel()
+
+
+def _system(bundle: Bundle, views: Sequence[_View], sigma: float) -> tuple[float, Vector, Vector]:
+    """Cost, normal matrix and right side of the step."""
+    places = _places(bundle)
+    size = sum(n for _, n in places.values())
+    normal, right, cost = np.zeros((size, size)), np.zeros(size), 0.0
+    for view in views:
+        residual, slopes = _linear(bundle, view)
+        far = np.abs(residual) / (_FAR * sigma)
+        weight = 1 / np.maximum(far, 1.0)
+        cost += float((residual**2 * np.where(far > 1, 2 * weight - weight**2, 1.0)).sum())
+        columns = np.concatenate([np.arange(*_span(places[key])) for key in slopes])
+        jacobian = np.concatenate(list(slopes.values()), axis=1)
+        weighted = jacobian * weight[:, None]
+        normal[np.ix_(columns, columns)] += weighted.T @ jacobian
+        right[columns] += weighted.T @ residual
+    return cost + _hold_lenses(bundle, places, normal, right, sigma), normal, right
+
+
+def _sigma_of(bundle: Bundle, views: Sequence[_View]) -> float:
+    """Robust standard deviation of one coordinate, never 0."""
+    residual = np.concatenate([_linear(bundle, view)[0] for view in views])
+    return max(1.4826 * float(np.median(np.abs(residual))), 1e-4)
+
+
+def _hold_lenses(
+    bundle: Bundle,
+    places: Mapping[str, tuple[int, int]],
+    normal: Vector,
+    right: Vector,
+    sigma: float,
+) -> float:
+    cost = 0.0
+    for name, camera in bundle.cameras.items():
+        start = places[f"camera {name}"][0] + 4
+        for k, (value, spread) in enumerate(zip(camera.distortion, _LENS_SPREAD, strict=True)):
+            hold = (sigma / spread) ** 2
+            normal[start + k, start + k] += hold
+            right[start + k] -= hold * value
+            cost += hold * value**2
+    return cost
+
+
+def _places(bundle: Bundle) -> dict[str, tuple[int, int]]:
+    """First number and count of each thing's unknowns."""
+    counts = {f"camera {name}": _INSIDE for name in bundle.cameras}
+    counts |= {f"rigid {name}": _RIGID for name in bundle.rigid}
+    counts |= {f"board {pose}": _RIGID for pose in bundle.boards}
+    places, start = {}, 0
+    for key, count in counts.items():
+        places[key] = (start, count)
+        start += count
+    return places
+
+
+def _span(place: tuple[int, int]) -> tuple[int, int]:
+    return place[0], place[0] + place[1]
+
+
+def _linear(bundle: Bundle, view: _View) -> tuple[Vector, dict[str, Vector]]:
+    """Residuals (2N,) of a view and their slopes by each thing that it depends on."""
+    import cv2
+
+    camera = bundle.cameras[view.camera]
+    turn, move = bundle.boards[view.pose]
+    by_board, by_rigid = np.eye(6), None
+    if view.camera != "L":
+        composed = cv2.composeRT(turn, move, *bundle.rigid[view.camera])
+        turn, move = composed[0].ravel(), composed[1].ravel()
+        d = composed[2:]  # dr/dr1 dr/dt1 dr/dr2 dr/dt2 dt/dr1 dt/dt1 dt/dr2 dt/dt2
+        by_board = np.block([[d[0], d[1]], [d[4], d[5]]])
+        by_rigid = np.block([[d[2], d[3]], [d[6], d[7]]])
+    lens = np.array(camera.distortion)
+    expected, slope = cv2.projectPoints(view.points, turn, move, camera.matrix(), lens)
+    slopes = {
+        f"camera {view.camera}": slope[:, 6:15],
+        f"board {view.pose}": slope[:, :6] @ by_board,
+    }
+    if by_rigid is not None:
+        slopes[f"rigid {view.camera}"] = slope[:, :6] @ by_rigid
+    return (view.pixels - expected.reshape(-1, 2)).ravel(), slopes
+
+
+def _moved(bundle: Bundle, step: Vector) -> Bundle:
+    places = _places(bundle)
+
+    def part(key: str) -> Vector:
+        return step[slice(*_span(places[key]))]
+
+    def rigid(key: str, now: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        change = part(key)
+        return now[0] + change[:3], now[1] + change[3:]
+
+    return Bundle(
+        {name: _camera(c, part(f"camera {name}")) for name, c in bundle.cameras.items()},
+        {name: rigid(f"rigid {name}", now) for name, now in bundle.rigid.items()},
+        {pose: rigid(f"board {pose}", now) for pose, now in bundle.boards.items()},
+    )
+
+
+def _camera(camera: Camera, change: Vector) -> Camera:
+    numbers = np.array([*camera.focal_px, *camera.centre_px, *camera.distortion]) + change
+    fx, fy, cx, cy, *lens = (float(n) for n in numbers)
+    return replace(camera, focal_px=(fx, fy), centre_px=(cx, cy), distortion=tuple(lens))

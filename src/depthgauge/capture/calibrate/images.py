@@ -1,0 +1,261 @@
+"""Cameras and pairs from photographs of a board, with or without a session."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from depthgauge import io
+from depthgauge._canonical import hash_json
+from depthgauge.capture.calibrate import boards
+from depthgauge.capture.calibrate._joint import refine_rig
+from depthgauge.capture.calibrate._rig_checks import check_rig
+from depthgauge.capture.calibrate.boards import Corners, find_corners, turned_alike
+from depthgauge.capture.calibrate.calibration import Calibration, with_poses
+from depthgauge.capture.calibrate.camera_pairs import PairFit, calibrate_pair
+from depthgauge.capture.calibrate.single_camera import Single, calibrate_single, single_warnings
+from depthgauge.capture.steps import Progress, file_hash
+from depthgauge.errors import BadData, BadFile, Misuse
+from depthgauge.sessions import Board
+
+OUTLIER_FACTOR = 6.0
+Views = Mapping[str, Mapping[str, Corners]]
+"""Found corners by camera and pose."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What was seen in the photographs."""
+
+    views: dict[str, dict[str, Corners]]
+    """By camera and pose, where the board was found."""
+    left_out: dict[str, dict[str, str]]
+    """By camera and pose: why a photograph could not be used at all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrated:
+    """A calibration with all that was seen on the way to it."""
+
+    calibration: Calibration
+    singles: Mapping[str, Single]
+    """By camera: its views with their residuals, and what was dropped."""
+    pairs: Mapping[str, PairFit]
+    not_found: Mapping[str, tuple[str, ...]]
+    """Poses by camera in which the board was not found."""
+    warnings: tuple[str, ...]
+
+
+def calibrate_images(
+    images: Mapping[str, Mapping[str, Path]],
+    board: Board,
+    *,
+    outlier_factor: float = OUTLIER_FACTOR,
+    joint: bool = True,
+    progress: Progress | None = None,
+) -> Calibrated:
+    """Calibrates L, R and, where it is given, C from photographs of a board.
+
+    Args:
+        images: Files by camera (`L`, `R`, `C`) and pose; equal poses were taken at once.
+        board: The board.
+        outlier_factor: Views that stand out by more robust standard deviations are dropped.
+        joint: Refine all cameras and pairs together at the end.
+        progress: Told about each photograph.
+
+    Raises:
+        BadData: The photographs do not determine L or R, or contradict each other.
+    """
+    found = find_views(images, board, progress=progress)
+    return calibrate_views(
+        found.views,
+        board,
+        listed=images,
+        left_out=found.left_out,
+        outlier_factor=outlier_factor,
+        joint=joint,
+    )
+
+
+def find_views(
+    images: Mapping[str, Mapping[str, Path]],
+    board: Board,
+    *,
+    kept: Path | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> Found:
+    """The board's corners in all photographs in which it is found.
+
+    Photographs that cannot be read, and those of another size than most of the camera's, are left
+    out.
+
+    Args:
+        images: Files by camera and pose.
+        board: The board.
+        kept: A folder that keeps what was found in each photograph as soon as it is done, by the
+            photograph's content; what is there is not looked for.
+        again: Look even for what is there.
+        progress: Told about each photograph.
+    """
+    total = sum(len(paths) for paths in images.values())
+    found = Found({}, {})
+    done = 0
+    for name, paths in images.items():
+        seen: dict[str, Corners] = {}
+        left_out = found.left_out.setdefault(name, {})
+        for pose, path in paths.items():
+            try:
+                seen[pose] = _seen(Path(path), board, kept, again)
+            except BadFile:
+                left_out[pose] = "cannot be read"
+            done += 1
+            if progress:
+                progress("looking for the board", done, total)
+        left_out |= _odd_sizes(seen)
+        found.views[name] = {
+            pose: corners
+            for pose, corners in seen.items()
+            if len(corners.ids) and pose not in left_out
+        }
+    return found
+
+
+def _odd_sizes(seen: Mapping[str, Corners]) -> dict[str, str]:
+    """Poses whose photographs are not of the size that most have; a camera has one size."""
+    sizes = Counter(corners.size_px for corners in seen.values())
+    usual = sizes.most_common(1)[0][0] if sizes else (0, 0)
+    return {
+        pose: f"is {corners.size_px[0]}x{corners.size_px[1]}, not {usual[0]}x{usual[1]}"
+        for pose, corners in seen.items()
+        if corners.size_px != usual
+    }
+
+
+def _seen(path: Path, board: Board, kept: Path | None, again: bool) -> Corners:
+    """The corners in one photograph, none where there is no board; kept from last time or found.
+
+    Raises:
+        BadFile: It cannot be read.
+    """
+    if kept is None:
+        return _look(path, board)
+    try:
+        content = file_hash(path)
+    except BadData as error:
+        raise BadFile(str(error)) from None
+    key = {"image": content, "board": board.to_json(), "detector": boards.REVISION}
+    file = kept / f"{hash_json(key)}.json"
+    known = None if again else _read_corners(file)
+    if known is not None:
+        return known
+    corners = _look(path, board)
+    with suppress(OSError):  # writing says it better
+        kept.mkdir(exist_ok=True)
+    plain = {"size_px": corners.size_px, "ids": corners.ids.tolist()}
+    io.write_text(file, json.dumps({**plain, "corners_px": corners.pixels.tolist()}) + "\n")
+    return corners
+
+
+def _look(path: Path, board: Board) -> Corners:
+    image = io.read_image(path)
+    nothing = Corners(np.zeros((0, 2)), np.zeros(0, np.intp), (image.shape[1], image.shape[0]))
+    return find_corners(image, board) or nothing
+
+
+def _read_corners(file: Path) -> Corners | None:
+    """None where there are none, or the file is damaged: they are looked for anew."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        ids = np.asarray(data["ids"], np.intp)
+        width, height = (int(side) for side in data["size_px"])
+        pixels = np.asarray(data["corners_px"], np.float64).reshape(len(ids), 2)
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+    return Corners(pixels, ids, (width, height))
+
+
+def calibrate_views(
+    views: Views,
+    board: Board,
+    *,
+    listed: Mapping[str, Mapping[str, object]] | None = None,
+    left_out: Mapping[str, Mapping[str, str]] | None = None,
+    outlier_factor: float = OUTLIER_FACTOR,
+    joint: bool = True,
+) -> Calibrated:
+    """As `calibrate_images`, from corners that were found already.
+
+    Args:
+        views: Corners by camera and pose.
+        board: The board.
+        listed: All poses that were looked at; those without corners are reported.
+        left_out: Poses that could not be looked at, and why; they are reported as dropped.
+        outlier_factor: As there.
+        joint: As there.
+    """
+    if not {"L", "R"} <= set(views) or not set(views) <= {"L", "C", "R"}:
+        raise Misuse(f"a rig has the cameras L, R and perhaps C, found {', '.join(views)}")
+    if not outlier_factor > 0:
+        raise Misuse(f"outlier_factor is above 0, found {outlier_factor}")
+    alike = _numbered_alike(views, board)
+    listed, left_out = listed or views, left_out or {}
+    not_found = {
+        name: tuple(p for p in listed[name] if p not in {*alike[name], *left_out.get(name, {})})
+        for name in alike
+    }
+    singles, pairs, warnings = _one_by_one(alike, left_out, board, outlier_factor)
+    if joint:
+        singles, pairs = refine_rig(singles, pairs, board)
+    cameras = {name: single.camera for name, single in singles.items()}
+    poses = {name: fit.pose for name, fit in pairs.items()}
+    for name, single in singles.items():
+        warnings += single_warnings(name, single, not_found[name], len(listed[name]), board)
+    warnings += check_rig(cameras, poses, singles)
+    calibration = Calibration(with_poses(cameras, poses), poses)
+    return Calibrated(calibration, singles, pairs, not_found, tuple(warnings))
+
+
+def _one_by_one(
+    views: Views, left_out: Mapping[str, Mapping[str, str]], board: Board, factor: float
+) -> tuple[dict[str, Single], dict[str, PairFit], list[str]]:
+    """Each camera, then each pair; without C where its views do not suffice."""
+
+    def single(name: str) -> Single:
+        gone = left_out.get(name)
+        return calibrate_single(name, views[name], board, outlier_factor=factor, left_out=gone)
+
+    singles = {name: single(name) for name in ("L", "R")}
+    pairs = {"LR": _pair("LR", singles, board, factor)}
+    if "C" not in views:
+        return singles, pairs, ["there is no camera C: the pair LC is left out"]
+    try:
+        with_c = singles | {"C": single("C")}
+        return with_c, pairs | {"LC": _pair("LC", with_c, board, factor)}, []
+    except BadData as error:  # L and R are good without it
+        return singles, pairs, [f"the pair LC is left out: {error}"]
+
+
+def _pair(name: str, singles: Mapping[str, Single], board: Board, factor: float) -> PairFit:
+    first, second = singles[name[0]], singles[name[1]]
+    views = tuple({p: v.corners for p, v in single.views.items()} for single in (first, second))
+    cameras = (first.camera, second.camera)
+    return calibrate_pair(name, cameras, (views[0], views[1]), board, outlier_factor=factor)
+
+
+def _numbered_alike(views: Views, board: Board) -> dict[str, dict[str, Corners]]:
+    """Boards that look the same after a turn get the numbers that they have in L."""
+    left = views["L"]
+    return {
+        name: {
+            pose: turned_alike(corners, left[pose], board) if pose in left else corners
+            for pose, corners in by_pose.items()
+        }
+        for name, by_pose in views.items()
+    }

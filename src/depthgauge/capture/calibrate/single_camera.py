@@ -1,0 +1,269 @@
+"""One camera from photographs of a board, without the photographs that do not fit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.capture.calibrate.boards import Corners
+from depthgauge.errors import BadData
+from depthgauge.sessions import Board
+from depthgauge.types import Camera
+
+FEWEST_VIEWS = 5
+"""With fewer, nine numbers of a camera are little more than noise."""
+ENOUGH_VIEWS = 15
+"""As many as the paper took."""
+LEAST_TILT_DEG = 8.0
+"""Between the two most different boards; parallel boards do not determine the focal length."""
+GOOD_TILT_DEG = 20.0
+GOOD_COVER = 0.5
+"""Of an image's width and height that corners reach over; beyond them the lens is a guess."""
+FLOOR_PX = 0.15
+"""A view with a smaller error is never an outlier."""
+_MOST_FOCAL_ERROR = 0.05
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewFit:
+    """One photograph of the board and how well the camera explains it."""
+
+    corners: Corners
+    residual_px: NDArray[np.float64]
+    """(N, 2): found minus expected."""
+    rotation: Vector
+    """Rotation vector of the board in the camera's axes."""
+    translation_m: Vector
+
+    @property
+    def rms_px(self) -> float:
+        """Root mean square distance of found and expected corners."""
+        return float(np.sqrt((self.residual_px**2).sum(axis=1).mean()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Single:
+    """A camera, the views it was made from, and those left out with the reason."""
+
+    camera: Camera
+    views: Mapping[str, ViewFit]
+    dropped: Mapping[str, str]
+    focal_error_px: float
+    """One standard deviation of the focal length, as the residuals say."""
+
+    @property
+    def rms_px(self) -> float:
+        """Root mean square distance over all corners of the used views."""
+        return rms_of(self.views)
+
+
+def rms_of(views: Mapping[str, ViewFit]) -> float:
+    """Root mean square distance over all corners of some views."""
+    all_of_them = np.concatenate([view.residual_px for view in views.values()])
+    return float(np.sqrt((all_of_them**2).sum(axis=1).mean()))
+
+
+def calibrate_single(
+    name: str,
+    views: Mapping[str, Corners],
+    board: Board,
+    *,
+    outlier_factor: float,
+    left_out: Mapping[str, str] | None = None,
+) -> Single:
+    """Focal lengths, principal point and k1 k2 p1 p2 k3 of one camera.
+
+    Args:
+        name: Of the camera, for messages.
+        views: Found corners by pose, all of one image size.
+        board: The board.
+        outlier_factor: Views whose error is above the median by more than this many robust
+            standard deviations are left out, and the camera is calibrated again.
+        left_out: Poses that could not be looked at and why; they count as dropped.
+
+    Raises:
+        BadData: Too few views, or the boards do not determine the camera.
+    """
+    used, dropped = dict(views), dict(left_out or {})
+    while True:
+        need_views(name, len(used), dropped)
+        need_tilt(name, used, board)
+        single = _solve(name, used, dropped, board)
+        worst = outliers({p: v.rms_px for p, v in single.views.items()}, outlier_factor)
+        if not worst:
+            break
+        for pose in worst:
+            dropped[pose] = f"outlier: {single.views[pose].rms_px:.2f} px"
+            del used[pose]
+    if single.focal_error_px > _MOST_FOCAL_ERROR * single.camera.focal_px[0]:
+        raise BadData(
+            f"camera {name}: its focal length is known to {single.focal_error_px:.0f} of "
+            f"{single.camera.focal_px[0]:.0f} px only; show the board tilted more, nearer, and in "
+            "all parts of the image."
+        )
+    return single
+
+
+def need_views(name: str, count: int, dropped: Mapping[str, str]) -> None:
+    """Refuses too few views.
+
+    Raises:
+        BadData: They are.
+    """
+    if count < FEWEST_VIEWS:
+        why = f" after leaving out {_listed(dropped)}" if dropped else ""
+        raise BadData(
+            f"camera {name}: the board was found in {count} photograph(s){why}; at least "
+            f"{FEWEST_VIEWS} are needed, {ENOUGH_VIEWS} or more are good. See that the board is "
+            "sharp and whole in them, and that session.json says its number of inner corners."
+        )
+
+
+def _listed(dropped: Mapping[str, str]) -> str:
+    return ", ".join(f"{pose} ({why})" for pose, why in dropped.items())
+
+
+def need_tilt(name: str, views: Mapping[str, Corners], board: Board) -> None:
+    """Refuses boards that are all parallel.
+
+    Raises:
+        BadData: They are.
+    """
+    tilt = tilt_deg(views, board)
+    if tilt < LEAST_TILT_DEG:
+        raise BadData(
+            f"camera {name}: all boards are nearly parallel (within {tilt:.0f} degrees), which "
+            "does not determine the focal length; tilt the board by 20 to 45 degrees in several "
+            "directions."
+        )
+
+
+def tilt_deg(views: Mapping[str, Corners], board: Board) -> float:
+    """Largest angle between two boards' normals.
+
+    Found with a rough camera: parallel boards have one vanishing line, so they look parallel to any
+    camera.
+    """
+    import cv2
+
+    normals = []
+    for corners in views.values():
+        width, height = corners.size_px
+        rough = Camera((float(width),) * 2, ((width - 1) / 2, (height - 1) / 2), corners.size_px)
+        known, rotation, _ = cv2.solvePnP(
+            board.corners_m()[corners.ids], corners.pixels, rough.matrix(), np.zeros(5)
+        )
+        if known:
+            normals.append(cv2.Rodrigues(rotation)[0][:, 2])
+    cosines = [float(a @ b) for a, b in itertools.combinations(normals, 2)]
+    return math.degrees(math.acos(np.clip(min(cosines, default=1.0), -1, 1)))
+
+
+def single_warnings(
+    name: str, single: Single, not_found: Sequence[str], pictures: int, board: Board
+) -> list[str]:
+    """What a person should know about one camera's calibration.
+
+    Args:
+        name: Of the camera.
+        single: The camera.
+        not_found: Poses in which the board was not found.
+        pictures: How many there are of this camera.
+        board: The board.
+    """
+    warnings = []
+    if not_found:
+        warnings.append(
+            f"camera {name}: the board was not found in {len(not_found)} of {pictures} pictures: "
+            f"{', '.join(not_found)}"
+        )
+    if single.dropped:
+        warnings.append(f"camera {name}: dropped {_listed(single.dropped)}")
+    if len(single.views) < ENOUGH_VIEWS:
+        warnings.append(
+            f"camera {name}: calibrated from {len(single.views)} views, {ENOUGH_VIEWS} are better"
+        )
+    views = {pose: view.corners for pose, view in single.views.items()}
+    tilt = tilt_deg(views, board)
+    if tilt < GOOD_TILT_DEG:
+        warnings.append(f"camera {name}: the boards' tilts differ by {tilt:.0f} degrees only")
+    across, down = cover(views)
+    if min(across, down) < GOOD_COVER:
+        warnings.append(
+            f"camera {name}: the corners reach over {100 * across:.0f} % of the image's width and "
+            f"{100 * down:.0f} % of its height only; beyond them its lens is a guess"
+        )
+    return warnings
+
+
+def cover(views: Mapping[str, Corners]) -> tuple[float, float]:
+    """Shares of the image's width and height that the corners of all views reach over."""
+    pixels = np.concatenate([corners.pixels for corners in views.values()])
+    across, down = np.ptp(pixels, axis=0) / next(iter(views.values())).size_px
+    return float(across), float(down)
+
+
+def outliers(errors_px: Mapping[str, float], factor: float) -> list[str]:
+    """Names whose error stands out: above median + factor * 1.4826 MAD, and above a floor.
+
+    >>> outliers({"a": 0.20, "b": 0.21, "c": 0.19, "d": 0.9, "e": 0.22}, 5.0)
+    ['d']
+    """
+    values = np.array(list(errors_px.values()))
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return list(errors_px)
+    middle = float(np.median(values))
+    spread = 1.4826 * float(np.median(np.abs(values - middle)))
+    # Not twice the usual is no outlier, however alike the others are.
+    limit = max(middle + factor * spread, 2 * middle, FLOOR_PX)
+    return [name for name, value in errors_px.items() if not value <= limit]
+
+
+def _solve(
+    name: str, views: Mapping[str, Corners], dropped: Mapping[str, str], board: Board
+) -> Single:
+    import cv2
+
+    size_px = next(iter(views.values())).size_px
+    points = board.corners_m().astype(np.float32)
+    objects = [points[c.ids] for c in views.values()]
+    images = [c.pixels.astype(np.float32) for c in views.values()]
+    try:
+        _, matrix, lens, turns, moves, deviations, _, _ = cv2.calibrateCameraExtended(
+            objects, images, size_px, None, None
+        )
+    except cv2.error as error:
+        raise BadData(
+            f"camera {name}: these views of the board determine no camera ({error.err}); show it "
+            "tilted in several directions, in all parts of the image."
+        ) from None
+    focal = (float(matrix[0, 0]), float(matrix[1, 1]))
+    centre = (float(matrix[0, 2]), float(matrix[1, 2]))
+    camera = Camera(focal, centre, size_px, tuple(float(k) for k in lens.ravel()[:5]))
+    fits = {
+        pose: view_fit(corners, board, camera, turn.ravel(), move.ravel())
+        for (pose, corners), turn, move in zip(views.items(), turns, moves, strict=True)
+    }
+    return Single(camera, fits, dict(dropped), float(deviations.ravel()[:2].max()))
+
+
+def view_fit(
+    corners: Corners, board: Board, camera: Camera, rotation: Vector, translation_m: Vector
+) -> ViewFit:
+    """What is left of a view when the camera has explained it."""
+    import cv2
+
+    lens = np.array(camera.distortion)
+    expected = cv2.projectPoints(
+        board.corners_m()[corners.ids], rotation, translation_m, camera.matrix(), lens
+    )[0].reshape(-1, 2)
+    residual = corners.pixels - expected
+    return ViewFit(corners, residual, np.asarray(rotation), np.asarray(translation_m))

@@ -1,0 +1,194 @@
+"""The step that finds the cameras of a session from its photographs of the board."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from depthgauge import io
+from depthgauge.capture.calibrate.calibration import (
+    FILE,
+    Calibration,
+    Pose,
+    horizontal_field_deg,
+    read_calibration,
+)
+from depthgauge.capture.calibrate.camera_pairs import PairFit
+from depthgauge.capture.calibrate.images import (
+    OUTLIER_FACTOR,
+    Calibrated,
+    calibrate_images,
+    calibrate_views,
+    find_views,
+)
+from depthgauge.capture.calibrate.single_camera import Single
+from depthgauge.capture.steps import Made, Progress, Step, do_step
+from depthgauge.errors import BadData
+from depthgauge.sessions import CAMERAS, Session
+
+__all__ = [
+    "Calibrated",
+    "Calibration",
+    "Pose",
+    "calibrate",
+    "calibrate_images",
+    "calibrate_views",
+    "read_calibration",
+    "read_views",
+]
+
+VIEWS = "views.json"
+_CORNERS = ".corners"
+REVISION = 2
+
+
+def calibrate(
+    session: Session,
+    work: Path,
+    *,
+    outlier_factor: float = OUTLIER_FACTOR,
+    joint: bool = True,
+    progress: Progress | None = None,
+    again: bool = False,
+) -> Step:
+    """Calibrates the cameras L, R and C, then the pairs LR and LC.
+
+    Writes `calibration.json`, and `views.json` with every photograph's corners and residuals. The
+    corners of each photograph are kept in `.corners` of the work folder as soon as they are found:
+    after a failure, or when other photographs change, they are not searched again.
+
+    Args:
+        session: The session.
+        work: The work folder.
+        outlier_factor: Views whose error is above the median by more than this many robust
+            standard deviations are dropped.
+        joint: Refine all cameras and pairs together at the end.
+        progress: Told about each photograph.
+        again: Do it even if nothing has changed; corners are searched again too.
+
+    Raises:
+        BadData: The photographs do not determine L or R, or contradict each other.
+    """
+    images = {name: session.board_images(name) for name in CAMERAS}
+    images = {name: paths for name, paths in images.items() if paths}
+    if not {"L", "R"} <= set(images):
+        missing = " and ".join(name for name in "LR" if name not in images)
+        raise BadData(
+            f"{session.folder}: there are no photographs of the board by camera {missing}; they "
+            "are expected in calibration/L, calibration/R and calibration/C."
+        )
+
+    def make(folder: Path) -> Made:
+        seen = find_views(
+            images, session.board, kept=work / _CORNERS, again=again, progress=progress
+        )
+        found = calibrate_views(
+            seen.views,
+            session.board,
+            listed=images,
+            left_out=seen.left_out,
+            outlier_factor=outlier_factor,
+            joint=joint,
+        )
+        _write(folder / FILE, found.calibration.to_json())
+        _write(folder / VIEWS, {"schema": 1, "cameras": _views_json(found)})
+        return Made(_figures(found), found.warnings)
+
+    return do_step(
+        work,
+        "calibrate",
+        make,
+        options={
+            "outlier_factor": outlier_factor,
+            "joint": joint,
+            "board": session.board.to_json(),
+            "poses": {name: list(paths) for name, paths in images.items()},
+        },
+        files=[path for paths in images.values() for path in paths.values() if _opens(path)],
+        revision=REVISION,
+        again=again,
+    )
+
+
+def read_views(work: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """By camera and pose: `used`, `why` not, `rms_px`, `corners_px` and `residuals_px`.
+
+    Raises:
+        BadData: The step is not done, or its file is damaged.
+    """
+    path = work / "calibrate" / VIEWS
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))["cameras"]
+        return {name: dict(views) for name, views in data.items()}
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadData(f"{path}: cannot be read: {error!r}; run `capture calibrate`.") from error
+
+
+def _opens(path: Path) -> bool:
+    """Whether a file has a content; one that has none is left out with a warning."""
+    try:
+        path.open("rb").close()
+    except OSError:
+        return False
+    return True
+
+
+def _views_json(found: Calibrated) -> dict[str, Any]:
+    return {name: _camera_views(found, name, single) for name, single in found.singles.items()}
+
+
+def _camera_views(found: Calibrated, name: str, single: Single) -> dict[str, Any]:
+    pair = found.pairs.get(f"L{name}")
+    views: dict[str, Any] = {
+        pose: {
+            "used": True,
+            "rms_px": view.rms_px,
+            "corners_px": np.round(view.corners.pixels, 4).tolist(),
+            "ids": view.corners.ids.tolist(),
+            "residuals_px": np.round(view.residual_px, 5).tolist(),
+        }
+        for pose, view in single.views.items()
+    }
+    gone = dict.fromkeys(found.not_found[name], "the board was not found")
+    gone |= {**(pair.dropped if pair else {}), **single.dropped}
+    views |= {pose: {"used": False, "why": why} for pose, why in gone.items()}
+    return dict(sorted(views.items()))
+
+
+def _figures(found: Calibrated) -> dict[str, Any]:
+    return {
+        "cameras": {
+            name: _camera_figures(found, name, single) for name, single in found.singles.items()
+        },
+        "pairs": {name: _pair_figures(fit) for name, fit in found.pairs.items()},
+    }
+
+
+def _camera_figures(found: Calibrated, name: str, single: Single) -> dict[str, Any]:
+    return {
+        "rms_px": single.rms_px,
+        "views_used": len(single.views),
+        "views_dropped": dict(single.dropped),
+        "views_not_found": list(found.not_found[name]),
+        "focal_px": list(single.camera.focal_px),
+        "focal_error_px": single.focal_error_px,
+        "centre_px": list(single.camera.centre_px),
+        "horizontal_field_deg": horizontal_field_deg(single.camera),
+    }
+
+
+def _pair_figures(fit: PairFit) -> dict[str, Any]:
+    return {
+        "rms_px": fit.pose.rms_px,
+        "views_used": len(fit.used),
+        "views_dropped": dict(fit.dropped),
+        "baseline_m": fit.pose.baseline_m,
+    }
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    io.write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")

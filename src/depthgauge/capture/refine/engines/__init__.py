@@ -1,0 +1,1 @@
+"""What brings a measured map to the full size: one module per engine."""

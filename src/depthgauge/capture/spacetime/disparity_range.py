@@ -1,0 +1,179 @@
+"""A first look at small pictures: where matches are, and which patterns take part in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.capture.spacetime.engine import Pairs, Stack
+from depthgauge.capture.spacetime.engines.classical import Classical
+from depthgauge.errors import BadData
+from depthgauge.geometry.warping import left_right_consistent
+from depthgauge.sessions import Session
+from depthgauge.types import Mask
+
+_WIDTH = 320
+"""About the width of the small pictures."""
+_LEAST_AGREEMENT = 0.5
+"""Correlation of all patterns at a match that is believed."""
+_LEAST_SHARE = 0.1
+"""Of all pixels; fewer matches may be accidents."""
+_SUPPORT = 3e-4
+"""Share of the matches that a disparity must have to be more than an accident."""
+_ODD_ONE_OUT = 0.5
+"""A pattern whose own correlation is below this share of the others' is not of these matches."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What the small pictures show."""
+
+    disparities: NDArray[np.float64]
+    """Of all matches that are believed, in px of the pictures that were looked at."""
+    ratio: float
+    """How much smaller the small pictures are."""
+    agreement: dict[str, float]
+    """Correlation of each pattern alone at the matches: 1 where both cameras show the same."""
+    share: float
+    """Of the pixels that have a match."""
+
+
+def look(pairs: Pairs, patterns: Mapping[str, int], disparities: tuple[float, float]) -> Look:
+    """Matches small versions of the pictures.
+
+    Args:
+        pairs: The pictures, perhaps mapped files.
+        patterns: Names of the patterns to take, and their places in the pairs.
+        disparities: The range to search, in px.
+    """
+    small = _shrunk(pairs, list(patterns.values()))
+    ratio = pairs.size[2] / small.size[2]
+    low, high = (math.floor(disparities[0] / ratio), math.ceil(disparities[1] / ratio))
+    engine = Classical()
+    left = engine.match(small, (low, high))
+    right = engine.match(small.mirrored(), (low, high)).mirrored()
+    good = left.confidence >= _LEAST_AGREEMENT
+    good &= left_right_consistent(left.disparity, right.disparity, 1.0)
+    y, x = np.nonzero(good)
+    found = left.disparity[good].astype(np.float64)
+    agreement = _agreement(small, y, x, x - np.rint(found).astype(np.intp))
+    by_name = dict(zip(patterns, agreement, strict=True))
+    return Look(found * ratio, ratio, by_name, float(good.mean()))
+
+
+def strangers(found: Look) -> dict[str, str]:
+    """Patterns whose two pictures do not show the same thing, with the reason.
+
+    That is so where pictures were mixed up, or the projector changed between the two cameras.
+    """
+    values = sorted(found.agreement.values())
+    usual = values[len(values) // 2]
+    return {
+        name: f"its two pictures do not match (correlation {value:.2f}, others have {usual:.2f})"
+        for name, value in found.agreement.items()
+        if value < _ODD_ONE_OUT * usual
+    }
+
+
+def matches(found: Look) -> bool:
+    """Whether so much matches that it is no accident."""
+    return found.share >= _LEAST_SHARE
+
+
+def no_match(session: Session, found: Look, crossed: Look | None) -> BadData:
+    """What to say where the pictures do not match.
+
+    Args:
+        session: For the message.
+        found: In the pictures as they are.
+        crossed: In the pictures of both cameras exchanged.
+    """
+    where = session.folder / "pattern"
+    if crossed is not None and matches(crossed):
+        return BadData(
+            f"{where}: left and right are swapped: the pictures match only after exchanging them; "
+            "exchange the folders L and R."
+        )
+    return BadData(
+        f"{where}: the left and right pictures do not match: only {100 * found.share:.1f} % of "
+        "the pixels find a partner; look whether both cameras' pictures of a pattern have the "
+        "same name, and whether the calibration is of this rig."
+    )
+
+
+def disparity_range(session: Session, found: Look, offset_px: float) -> tuple[int, int]:
+    """The disparities to search, with some margin.
+
+    Args:
+        session: For the messages.
+        found: In small pictures.
+        offset_px: How much larger a point's disparity is for the rig's geometry than in the
+            pictures (x of the right principal point less that of the left): 0 is infinity then.
+
+    Raises:
+        BadData: The matches are those of cameras that are swapped.
+    """
+    parallax = found.disparities + offset_px
+    if float(np.mean(parallax < -found.ratio)) > 0.5:
+        raise BadData(
+            f"{session.folder / 'pattern'}: the pictures match at negative disparities (median "
+            f"{np.median(parallax):.0f} px): left and right are swapped; exchange the folders "
+            "L and R."
+        )
+    low, high = _supported(found.disparities / found.ratio)
+    margin = 2.0 + 0.05 * (high - low)
+    lowest = max((low - margin) * found.ratio, -offset_px - 1.0)
+    return math.floor(lowest), math.ceil((high + margin) * found.ratio)
+
+
+def _supported(values: NDArray[np.float64]) -> tuple[int, int]:
+    """The least and the largest whole disparity that enough matches have."""
+    whole = np.rint(values).astype(np.int64)
+    first = int(whole.min())
+    counts = np.bincount(whole - first)
+    near = np.convolve(counts, np.ones(3, np.int64), mode="same")
+    enough = np.nonzero((near >= max(4, _SUPPORT * whole.size)) & (counts > 0))[0]
+    if not enough.size:
+        return int(np.median(whole)), int(np.median(whole))
+    return first + int(enough[0]), first + int(enough[-1])
+
+
+def _agreement(
+    pairs: Pairs, y: NDArray[np.intp], x: NDArray[np.intp], u: NDArray[np.intp]
+) -> list[float]:
+    """Correlation of each pattern's colours at matching pixels."""
+    inside = (u >= 0) & (u < pairs.size[2])
+    left = pairs.left[:, y[inside], x[inside]].astype(np.float32)
+    right = pairs.right[:, y[inside], u[inside]].astype(np.float32)
+    # What a point shows under all patterns is its own colour and the room's light. Of two patterns
+    # each would be the other's negative.
+    axis = 0 if len(left) > 2 else 1
+    left -= left.mean(axis=axis, keepdims=True)
+    right -= right.mean(axis=axis, keepdims=True)
+    shared = (left * right).sum(axis=(1, 2), dtype=np.float64)
+    squares = [(v * v).sum(axis=(1, 2), dtype=np.float64) for v in (left, right)]
+    return [float(v) for v in shared / np.maximum(np.sqrt(squares[0] * squares[1]), 1e-9)]
+
+
+def _shrunk(pairs: Pairs, places: Sequence[int]) -> Pairs:
+    import cv2
+
+    _, height, width = pairs.size
+    factor = max(1, round(width / _WIDTH))
+    size = (max(1, round(width / factor)), max(1, round(height / factor)))
+
+    def small(stack: Stack) -> Stack:
+        pictures = (np.asarray(stack[t]) for t in places)
+        resized = (cv2.resize(p, size, interpolation=cv2.INTER_AREA) for p in pictures)
+        return np.stack([p.reshape(*size[::-1], stack.shape[3]) for p in resized])
+
+    def small_mask(mask: Mask) -> Mask:
+        shares = cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
+        return np.asarray(shares > 0.99)
+
+    known = small_mask(pairs.left_known), small_mask(pairs.right_known)
+    return Pairs(small(pairs.left), small(pairs.right), *known)

@@ -1,0 +1,233 @@
+"""The step that brings the balanced pair's labels to the unbalanced one, eq. (10)-(14).
+
+Both left images are of one camera, so a homography leads from one to the other, and the disparity
+of a pixel changes by a factor that depends on its position alone: with s the ray of a pixel of
+L_LC in the axes of L_LR (its third coordinate 1 in those of L_LC),
+
+    d_LC + offset_LC = (d_LR + offset_LR) s_z (f_LC b_LC) / (f_LR b_LR).
+
+That is equations (11), (12) and (14) in one. The disparity is fetched before it is changed, not
+after as in (13): a plane's disparity is linear in the image and its depth is not, so that
+interpolation is exact on planes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge import io
+from depthgauge.capture.labels import label_files, write_labels
+from depthgauge.capture.rectify.step import read_pair
+from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
+from depthgauge.errors import BadData, Misuse
+from depthgauge.geometry.rectified import RectifiedPair, RectifiedView, inside_image
+from depthgauge.geometry.warping import left_right_consistent, left_right_unknown
+from depthgauge.sessions import Session
+from depthgauge.types import Map, Mask
+
+_BAND = 256
+"""Rows whose positions are held at a time."""
+_SAME = 1e-9
+REVISION = 1
+"""Raised whenever a value may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warped:
+    """The labels of the unbalanced pair."""
+
+    disparity: Map
+    variance: Map
+    """px^2 of the unbalanced pair."""
+
+
+def warp(
+    session: Session,
+    work: Path,
+    *,
+    jump_px: float = 1.0,
+    progress: Progress | None = None,
+    again: bool = False,
+) -> Step:
+    """Makes the labels of the unbalanced pair from those of the balanced one.
+
+    Writes `disp_00.npy` (px of the left image of pair LC), `variance_00.npy`, `mask_00.png`
+    (white: seen by L and by C), `mask_cat.png` and `mask_surface.png`. What C sees follows from
+    the warped disparities themselves: a pixel is hidden where a nearer surface lands on its place
+    in C. (The balanced pair's mask says what R sees, which is farther to the right.)
+
+    Args:
+        session: The session.
+        work: The work folder.
+        jump_px: Neighbours whose disparities differ by more belong to two surfaces; values are
+            interpolated within one surface only.
+        progress: Told what is done.
+        again: Do it even if nothing has changed.
+    """
+    if not jump_px > 0:
+        raise Misuse(f"jump_px must be above 0, found {jump_px}")
+    before = [read_step(work, "rectify"), read_step(work, "check")]
+    source = before[1].folder
+
+    def make(folder: Path) -> Made:
+        balanced, unbalanced = read_pair(work, "LR"), read_pair(work, "LC")
+        disparity = io.read_map(source / "disp_00.npy")
+        variance = io.read_map(source / "variance_00.npy")
+        made = warp_disparity(
+            disparity, variance, balanced, unbalanced, jump_px=jump_px, progress=progress
+        )
+        seen = seen_by_both(made.disparity, unbalanced, jump_px=jump_px)
+        io.write_map(folder / "disp_00.npy", made.disparity)
+        io.write_map(folder / "variance_00.npy", made.variance)
+        io.write_image(folder / "mask_00.png", seen)
+        labels, warnings = write_labels(session, balanced, unbalanced.left, folder)
+        return Made({**_figures(made.disparity, seen), "labels": labels}, tuple(warnings))
+
+    options = {"jump_px": jump_px, "labels_on": session.labels_on}
+    files = label_files(session)
+    return do_step(
+        work,
+        "warp",
+        make,
+        options=options,
+        revision=REVISION,
+        after=before,
+        files=files,
+        again=again,
+    )
+
+
+def homography(source: RectifiedView, target: RectifiedView) -> NDArray[np.float64]:
+    """The 3x3 of eq. (10), from pixels of one rectified view of a camera to another of the same.
+
+    Raises:
+        BadData: The views are not of the same camera.
+    """
+    for name in ("focal_px", "centre_px", "size_px", "distortion"):
+        one, other = (np.asarray(getattr(view.raw, name)) for view in (source, target))
+        if one.shape != other.shape or not np.allclose(one, other, rtol=_SAME, atol=_SAME):
+            raise BadData(
+                f"the left cameras of the two pairs differ in {name} ({one} and {other}); "
+                "rectify both pairs from one calibration."
+            )
+    turn = target.rotation @ source.rotation.T
+    return target.camera.matrix() @ turn @ np.linalg.inv(source.camera.matrix())
+
+
+def warp_disparity(
+    disparity: Map,
+    variance: Map,
+    balanced: RectifiedPair,
+    unbalanced: RectifiedPair,
+    *,
+    jump_px: float = 1.0,
+    progress: Progress | None = None,
+) -> Warped:
+    """Disparities and their variances from the left image of one pair to that of another.
+
+    Args:
+        disparity: In px of the balanced pair's left image.
+        variance: In px^2.
+        balanced: The pair that they are of.
+        unbalanced: The pair that they are wanted for; its left camera is the same.
+        jump_px: Larger steps between neighbours separate surfaces.
+        progress: Told the rows that are done.
+
+    Raises:
+        BadData: The two left views are not of one camera.
+    """
+    from depthgauge.capture.warp._kernels import fetch
+
+    back = np.linalg.inv(homography(balanced.left, unbalanced.left))
+    width, height = unbalanced.left.camera.size_px
+    values = np.ascontiguousarray(np.stack([disparity, variance], axis=-1), np.float32)
+    out = np.full((height, width, 2), np.nan, np.float32)
+    for start in range(0, height, _BAND):
+        rows = np.arange(start, min(start + _BAND, height), dtype=np.float64)
+        found = _grid(width, rows) @ back.T
+        fetched = out[start : start + len(rows)]
+        x, y = (np.ascontiguousarray(found[..., n] / found[..., 2]) for n in (0, 1))
+        fetch(values, x, y, jump_px, fetched)
+        _change(fetched, balanced, unbalanced, rows)
+        if progress is not None:
+            progress("rows", start + len(rows), height)
+    return Warped(np.ascontiguousarray(out[..., 0]), np.ascontiguousarray(out[..., 1]))
+
+
+def seen_by_both(disparity: Map, pair: RectifiedPair, *, jump_px: float = 1.0) -> Mask:
+    """Which pixels of the left image the right camera sees, by the disparities themselves.
+
+    Not seen is what a nearer surface hides, and what lies outside the right camera's photograph.
+
+    Args:
+        disparity: Of the left image.
+        pair: The pair.
+        jump_px: A surface that is nearer by more hides what is behind it.
+    """
+    from depthgauge.capture.warp._kernels import seen_from_right
+
+    plane = np.ascontiguousarray(disparity, np.float32)
+    right = np.full(plane.shape, np.nan, np.float32)
+    seen_from_right(plane, jump_px, right)
+    # Beyond the rim of every surface there is nothing that could hide a pixel.
+    free = left_right_unknown(plane, right) & np.isfinite(plane)
+    return (left_right_consistent(plane, right, jump_px) | free) & _photographed(plane, pair)
+
+
+def _photographed(disparity: Map, pair: RectifiedPair) -> Mask:
+    """Which pixels' matches lie inside the right camera's rectified and raw images."""
+    out = np.zeros(disparity.shape, bool)
+    for start in range(0, len(disparity), _BAND):
+        rows = slice(start, start + _BAND)
+        place = pair.left.grid(rows)
+        place[..., 0] -= disparity[rows]
+        place = pair.from_left_size(place)
+        raw = pair.right.to_raw(place)
+        out[rows] = inside_image(place[..., 0], place[..., 1], pair.right.camera.size_px)
+        out[rows] &= inside_image(raw[..., 0], raw[..., 1], pair.right.raw.size_px)
+    return out
+
+
+def _change(
+    fetched: NDArray[np.float32],
+    balanced: RectifiedPair,
+    unbalanced: RectifiedPair,
+    rows: NDArray[np.float64],
+) -> None:
+    """Disparities and variances of the balanced pair become those of the unbalanced, in place."""
+    (fx, fy), (cx, cy) = unbalanced.left.camera.focal_px, unbalanced.left.camera.centre_px
+    turn = balanced.left.rotation @ unbalanced.left.rotation.T
+    slope_x, slope_y = (np.arange(fetched.shape[1]) - cx) / fx, (rows - cy) / fy
+    forward = turn[2, 0] * slope_x + turn[2, 1] * slope_y[:, None] + turn[2, 2]
+    one, other = (p.left.camera.focal_px[0] * p.baseline_m for p in (balanced, unbalanced))
+    factor = forward * (other / one)
+    near = fetched[..., 0].astype(np.float64) + balanced.rig().principal_offset_px
+    changed = np.where(near > 0, near, np.nan) * factor - unbalanced.rig().principal_offset_px
+    fetched[..., 0] = changed
+    fetched[..., 1] = fetched[..., 1] * factor**2
+
+
+def _grid(width: int, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(rows, width, 3): x, y, 1 of every pixel."""
+    x = np.arange(width, dtype=np.float64)
+    return np.stack(np.broadcast_arrays(x, rows[:, None], 1.0), axis=-1)
+
+
+def _figures(disparity: Map, seen: Mask) -> dict[str, Any]:
+    known = np.isfinite(disparity)
+    count = int(known.sum())
+    ends = np.percentile(disparity[known], [0, 50, 100]) if count else np.zeros(3)
+    return {
+        "pixels": int(known.size),
+        "labelled": count,
+        "labelled_percent": 100.0 * count / known.size,
+        "visible_percent": 100.0 * int(seen.sum()) / max(count, 1),
+        "disparity_px": {
+            name: float(v) for name, v in zip(("least", "median", "most"), ends, strict=True)
+        },
+    }

@@ -1,0 +1,376 @@
+"""The classical engine: its kernels beside plain NumPy, and its accuracy on textured planes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+from depthgauge.capture import _spline_kernels
+from depthgauge.capture.spacetime.engine import Pairs
+from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels, _shift_kernels
+from depthgauge.capture.spacetime.engines.classical import ENGINE, Classical, window_weights
+from depthgauge.capture.spacetime.tiles import Tiles
+
+HEIGHT, WIDTH = 90, 150
+BACK, FRONT = (18.0, -0.03, 0.05), (33.0, 0.02, -0.02)
+BOX = (55, 100, 25, 65)
+LIMITS = (6, 45)
+
+
+def plane(p, x, y):
+    return p[0] + p[1] * (x - WIDTH / 2) + p[2] * (y - HEIGHT / 2)
+
+
+def left_column(p, x_right, y):
+    """Where in the left view the plane shows what the right one has at a column."""
+    return (x_right + p[0] - p[1] * WIDTH / 2 + p[2] * (y - HEIGHT / 2)) / (1 - p[1])
+
+
+def looked_up(rng, places, y):
+    """A random smooth texture, twice as fine as the pixels, at exact positions."""
+    noise = rng.normal(size=(2 * (HEIGHT + 8), 2 * (WIDTH + 120)))
+    noise = ndimage.gaussian_filter(noise, 2.0)
+    coefficients = ndimage.spline_filter(noise * (40 / noise.std()) + 100, order=3)
+    return [
+        ndimage.map_coordinates(
+            coefficients, [2 * (y + 4), 2 * (x + 60)], order=3, prefilter=False, mode="nearest"
+        )
+        for x in places
+    ]
+
+
+@cache
+def textured_planes(patterns: int, noise: float = 1.5):
+    """A box before a slanted wall under random textures: pairs, both truths, what both views see.
+
+    The right camera is a bit darker, with an offset.
+    """
+    rng = np.random.default_rng(patterns)
+    y, x = np.mgrid[:HEIGHT, :WIDTH].astype(float)
+
+    def inside(column):
+        x0, x1, y0, y1 = BOX
+        return (column >= x0) & (column <= x1) & (y >= y0) & (y <= y1)
+
+    near, far = left_column(FRONT, x, y), left_column(BACK, x, y)
+    boxed = inside(x), inside(near)
+    truth = np.where(boxed[0], plane(FRONT, x, y), plane(BACK, x, y))
+    right_truth = np.where(boxed[1], near, far) - x
+    stacks = np.zeros((2, patterns, HEIGHT, WIDTH, 3), np.uint8)
+    for t in range(patterns):
+        for c in range(3):
+            wall, wall_right = looked_up(rng, (x, far), y)
+            box, box_right = looked_up(rng, (x, near), y)
+            left = np.where(boxed[0], box, wall)
+            right = 0.9 * np.where(boxed[1], box_right, wall_right) + 5
+            for side, light in enumerate((left, right)):
+                noisy = light + rng.normal(0, noise, light.shape)
+                stacks[side, t, ..., c] = np.rint(np.clip(noisy, 0, 255))
+    match = np.rint(x - truth).astype(int)
+    covered = np.take_along_axis(boxed[1], np.clip(match, 0, WIDTH - 1), axis=1) & ~boxed[0]
+    seen = (match >= 0) & ~covered
+    known = np.ones((HEIGHT, WIDTH), bool)
+    return Pairs(stacks[0], stacks[1], known, known), truth, right_truth, seen
+
+
+def beside_jumps(truth, reach):
+    jumps = ndimage.maximum_filter(truth, 3) - ndimage.minimum_filter(truth, 3) > 2
+    return ndimage.binary_dilation(jumps, iterations=reach)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "median_px", "edges"), [(1, 0.04, 0.85), (2, 0.03, 0.9), (10, 0.01, 0.97)]
+)
+def test_planes_are_exact_to_hundredths_of_a_pixel(patterns, median_px, edges):
+    pairs, truth, _, seen = textured_planes(patterns)
+    found = ENGINE.match(pairs, LIMITS)
+    error = np.abs(found.disparity - truth)
+    beside = beside_jumps(truth, 3)
+    flat = seen & ~beside
+    assert np.mean(np.isfinite(error[flat])) > 0.995
+    assert np.nanmedian(error[flat]) < median_px
+    assert np.mean(~(error[flat] <= 1)) < 0.005
+    assert np.mean(error[seen & beside] <= 1) > edges
+
+
+def test_more_patterns_give_smaller_errors_and_the_variances_say_so():
+    sizes = {}
+    for patterns in (2, 5, 10):
+        pairs, truth, _, seen = textured_planes(patterns)
+        found = ENGINE.match(pairs, LIMITS)
+        flat = seen & ~beside_jumps(truth, 3) & (np.abs(found.disparity - truth) < 1)
+        error = (found.disparity - truth)[flat]
+        sizes[patterns] = np.median(np.abs(error)), np.sqrt(np.nanmedian(found.variance[flat]))
+    assert sizes[2][0] > sizes[5][0] > sizes[10][0]
+    assert sizes[5][1] > sizes[10][1]
+    within = np.abs(error) / np.sqrt(found.variance[flat])
+    assert 0.55 < np.mean(within <= 1) < 0.8
+    assert 0.85 < np.mean(within <= 2) < 0.99
+
+
+def test_no_fraction_of_a_pixel_is_preferred():
+    """Fractions that interpolation has blurred attract others; here they hardly do."""
+    pairs, truth, _, seen = textured_planes(10)
+    found = ENGINE.match(pairs, LIMITS)
+    flat = seen & ~beside_jumps(truth, 3) & (np.abs(found.disparity - truth) < 1)
+    error, fraction = (found.disparity - truth)[flat], truth[flat] % 1
+    for start in (0, 0.25, 0.5, 0.75):
+        here = (fraction >= start) & (fraction < start + 0.25)
+        assert abs(error[here].mean()) < 0.004
+
+
+def test_the_right_view_by_mirroring():
+    pairs, _, right_truth, _ = textured_planes(5)
+    found = ENGINE.match(pairs.mirrored(), LIMITS).mirrored()
+    x = np.arange(WIDTH)
+    flat = (x + right_truth < WIDTH - 2) & ~beside_jumps(right_truth, 3)
+    error = np.abs(found.disparity - right_truth)[flat]
+    # Some of them are hidden from the left view.
+    assert np.nanmedian(error) < 0.02
+    assert np.mean(error <= 1) > 0.85
+
+
+def test_tiles_change_next_to_nothing(tmp_path):
+    pairs, *_ = textured_planes(5)
+    whole = ENGINE.match(pairs, LIMITS)
+    memory_gib = 70 * ENGINE.bytes_per_row(pairs.size, LIMITS) / 2**30
+    tiles = Tiles(ENGINE, tmp_path, LIMITS, memory_gib)
+    assert len(list(tiles.plan(pairs.size))) > 3
+    maps = tiles.match(pairs, range(5))
+    difference = np.abs(maps["left_disparity"] - whole.disparity)
+    agree = (difference == 0) | (np.isnan(maps["left_disparity"]) & np.isnan(whole.disparity))
+    assert agree.mean() > 0.995
+    tiles.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_no_camera_saw_has_no_disparity():
+    pairs, *_ = textured_planes(5)
+    known = pairs.left_known.copy()
+    known[:, :40] = False
+    found = ENGINE.match(Pairs(pairs.left, pairs.right, known, pairs.right_known), LIMITS)
+    assert np.isnan(found.disparity[:, :40]).all()
+    assert np.isfinite(found.disparity[:, 60:]).mean() > 0.95
+
+
+def test_equal_pictures_have_no_contrast_and_no_match():
+    flat = np.full((3, 20, 40, 3), 90, np.uint8)
+    known = np.ones((20, 40), bool)
+    found = ENGINE.match(Pairs(flat, flat, known, known), (0, 8))
+    assert np.isnan(found.disparity).all()
+
+
+@given(st.integers(0, 12), st.integers(0, 2**32 - 1))
+@settings(max_examples=15)
+def test_a_whole_shift_is_found_everywhere(shift, seed):
+    rng = np.random.default_rng(seed)
+    wide = rng.integers(0, 256, (5, 24, 60, 3), dtype=np.uint8)
+    known = np.ones((24, 40), bool)
+    pairs = Pairs(wide[:, :, :40], wide[:, :, shift : shift + 40], known, known)
+    found = ENGINE.match(pairs, (-2, 14))
+    inside = found.disparity[2:-2, shift + 3 : -3]
+    np.testing.assert_allclose(inside, shift, atol=1e-3)
+    np.testing.assert_allclose(found.confidence[2:-2, shift + 3 : -3], 1, atol=0.01)
+
+
+# Beside plain NumPy.
+
+
+def random_pairs(seed=0, patterns=3, height=9, width=14):
+    rng = np.random.default_rng(seed)
+    stacks = rng.integers(0, 256, (2, patterns, height, width, 3), dtype=np.uint8)
+    known = rng.random((2, height, width)) > 0.1
+    return Pairs(stacks[0], stacks[1], known[0], known[1])
+
+
+def plain_window(values, weights):
+    """Weighted sums over windows of (H, W, ...), borders repeated."""
+    r = len(weights) // 2
+    pad = [(r, r), (r, r)] + [(0, 0)] * (values.ndim - 2)
+    wide = np.pad(values, pad, mode="edge")
+    height, width = values.shape[:2]
+    return sum(
+        a * b * wide[j : j + height, i : i + width]
+        for j, a in enumerate(weights)
+        for i, b in enumerate(weights)
+    )
+
+
+def plain_census(stack, least):
+    grey = stack.astype(int).sum(axis=3)
+    wide = np.pad(grey, [(0, 0), (2, 2), (2, 2)], mode="edge")
+    height, width = grey.shape[1:]
+    bits = [
+        wide[:, j : j + height, i : i + width] > grey + least
+        for j in range(5)
+        for i in range(5)
+        if (j, i) != (2, 2)
+    ]
+    return np.stack(bits, axis=-1)
+
+
+def plain_costs(pairs, engine, low, count):
+    patterns, height, width = pairs.size
+    weights = window_weights(patterns).astype(float)
+    sides = [s.astype(float).transpose(1, 2, 0, 3) for s in (pairs.left, pairs.right)]
+    sides = [s - s.mean(axis=2, keepdims=True) for s in sides]
+    means = [plain_window(s.mean(axis=2), weights) for s in sides]
+    spreads = [
+        np.sqrt(plain_window((s * s).sum(axis=(2, 3)), weights) - patterns * (m * m).sum(axis=2))
+        for s, m in zip(sides, means, strict=True)
+    ]
+    bits = [plain_census(s, round(engine.noise_levels * 3)) for s in (pairs.left, pairs.right)]
+    floor = engine.noise_levels**2 * patterns * 3
+    costs = np.full((height, width, count), 1023)
+    for d in range(count):
+        shift = low + d
+        products = np.zeros((height, width))
+        x = np.arange(width)
+        ok = (x - shift >= 0) & (x - shift < width)
+        u = (x - shift)[ok]
+        products[:, ok] = (sides[0][:, ok] * sides[1][:, u]).sum(axis=(2, 3))
+        shared = plain_window(products, weights)[:, ok]
+        shared -= patterns * (means[0][:, ok] * means[1][:, u]).sum(axis=2)
+        likeness = shared / (spreads[0][:, ok] * spreads[1][:, u] + floor)
+        differing = (bits[0][:, :, ok] != bits[1][:, :, u]).mean(axis=(0, 3)) * 2
+        cost = (1 - engine.census_part) * (1 - np.clip(likeness, 0, 1))
+        cost += engine.census_part * np.minimum(differing, 1)
+        both = pairs.left_known[:, ok] & pairs.right_known[:, u]
+        costs[:, ok, d] = np.where(both, np.floor(1023 * cost + 0.5), 1023)
+    return costs
+
+
+@pytest.mark.parametrize("low", [0, -4, 3])
+def test_costs_are_those_of_plain_numpy(low):
+    pairs, engine = random_pairs(), Classical(census_part=0.3)
+    colours = tuple(_colours(s) for s in (pairs.left, pairs.right))
+    costs = engine._costs(pairs, colours, low, 7)
+    np.testing.assert_allclose(costs, plain_costs(pairs, engine, low, 7), atol=1)
+
+
+def _colours(stack):
+    from depthgauge.capture.spacetime.engines.classical import _colours
+
+    return _colours(stack)
+
+
+def plain_paths(costs, dx, dy, small, large):
+    height, width, count = costs.shape
+    out = np.zeros(costs.shape)
+    rows = range(height) if dy >= 0 else range(height - 1, -1, -1)
+    columns = range(width) if dx >= 0 else range(width - 1, -1, -1)
+    for y in rows:
+        for x in columns:
+            v, u = y - dy, x - dx
+            if not (0 <= v < height and 0 <= u < width):
+                out[y, x] = costs[y, x]
+                continue
+            before = out[v, u]
+            for d in range(count):
+                ways = [before[d], before.min() + large]
+                ways += [before[e] + small for e in (d - 1, d + 1) if 0 <= e < count]
+                out[y, x, d] = costs[y, x, d] + min(ways) - before.min()
+    return out
+
+
+@pytest.mark.parametrize(("dx", "dy"), [(1, 0), (0, -1), (1, 1), (-1, 1)])
+def test_paths_are_those_of_plain_numpy(dx, dy):
+    costs = np.random.default_rng(1).integers(0, 1024, (6, 8, 5)).astype(np.uint16)
+    totals = np.zeros_like(costs)
+    _path_kernels.follow_paths(costs, dx, dy, 20.0, 110.0, totals)
+    np.testing.assert_array_equal(totals, plain_paths(costs.astype(float), dx, dy, 20, 110))
+
+
+def test_sums_of_eight_paths_fit_into_16_bits():
+    engine = Classical()
+    assert 8 * (_cost_kernels.WORST + engine.jump_penalty) < 2**16
+
+
+def test_the_winner_may_move_by_one_to_the_least_cost():
+    totals = np.array([[[9, 3, 5, 9], [4, 4, 4, 4]]], np.uint16)
+    costs = np.array([[[1, 7, 6, 0], [1023] * 4]], np.uint16)
+    places = np.zeros((1, 2), np.int32)
+    _path_kernels.winners(costs, totals, _cost_kernels.WORST, places)
+    assert places.tolist() == [[0, -1]]
+
+
+def test_splines_go_through_the_pixels_as_those_of_scipy():
+    rng = np.random.default_rng(5)
+    image = rng.integers(30, 220, (20, 25, 3), dtype=np.uint8)
+    values = image.astype(np.float32)
+    _spline_kernels.spline_rows(values)
+    _spline_kernels.spline_columns(values.reshape(20, -1))
+    expected = ndimage.spline_filter(image[..., 1].astype(float), order=3, mode="mirror")
+    np.testing.assert_allclose(values[..., 1], expected, atol=0.01)
+    ys, xs = (rng.uniform(0, n - 1, (6, 7)).astype(np.float32) for n in (20, 25))
+    xs[0, 0] = np.nan
+    out = np.zeros((6, 7, 3), np.float32)
+    _spline_kernels.sample(values, xs, ys, out)
+    inside = np.isfinite(xs)
+    looked = ndimage.map_coordinates(
+        expected, [ys[inside], xs[inside]], order=3, prefilter=False, mode="mirror"
+    )
+    np.testing.assert_allclose(out[inside][:, 1], looked, atol=0.01)
+    assert (out[0, 0] == 0).all()
+
+
+def test_the_jackknife_is_that_of_leaving_out_one_pattern_at_a_time():
+    """Means taken off within windows only, so that a pattern can be left out before the kernel."""
+    pairs, truth, _, seen = textured_planes(5)
+    rows = slice(20, 36)
+    whole = np.rint(truth[rows]).astype(np.int32)
+    stacks = [s[:, rows].astype(np.float32) - 64 for s in (pairs.left, pairs.right)]
+    shifts = [_shift_of(stacks, whole, [t for t in range(5) if t != k]) for k in range(5)]
+    found = _shift_of(stacks, whole, range(5))
+    expected = 4 * np.var([s[0] for s in shifts], axis=0)
+    inside = seen[rows] & np.isfinite(found[1]) & np.isfinite(expected)
+    assert inside.mean() > 0.5
+    close = np.isclose(found[1][inside], expected[inside], rtol=0.02, atol=1e-6)
+    assert close.mean() > 0.98
+
+
+def test_a_match_that_hangs_on_one_pattern_has_the_largest_variance():
+    """Without the only pattern that shows anything there is no shift."""
+    pairs, truth, _, seen = textured_planes(5)
+    rows = slice(20, 36)
+    whole = np.rint(truth[rows]).astype(np.int32)
+    stacks = [s[:, rows].astype(np.float32) - 64 for s in (pairs.left, pairs.right)]
+    for stack in stacks:
+        stack[1:] = 20
+    for patterns in (2, 3, 5):
+        found = _shift_of(stacks, whole, range(patterns))
+        inside = seen[rows] & np.isfinite(found[0])
+        assert inside.mean() > 0.5
+        # All shifts are within 2 px of the match: half of them at either end is the most.
+        assert (found[1][inside] == (patterns - 1) * 2.0**2).all()
+    assert np.isnan(_shift_of(stacks, whole, [0])[1]).all()
+
+
+@pytest.mark.parametrize("patterns", [2, 3, 6])
+def test_every_disparity_of_two_and_more_patterns_has_a_variance(patterns):
+    """Also in noise, where most matches are wrong and some replicates diverge."""
+    found = ENGINE.match(random_pairs(4, patterns, 40, 60), (0, 12))
+    has = np.isfinite(found.disparity)
+    assert has.mean() > 0.3
+    np.testing.assert_array_equal(np.isfinite(found.variance), has)
+    most = (patterns - 1) * 2.0**2
+    assert found.variance[has].max() == most
+    assert found.variance[has].min() >= 0
+
+
+def _shift_of(stacks, whole, patterns):
+    patterns = list(patterns)
+    size = -(-3 * len(patterns) // 16) * 16
+    colours = []
+    for stack in stacks:
+        chosen = stack[patterns].transpose(1, 2, 0, 3).reshape(*whole.shape, -1)
+        padding = [(0, 0), (0, 0), (0, size - chosen.shape[2])]
+        colours.append(np.ascontiguousarray(np.pad(chosen, padding)))
+    _spline_kernels.spline_rows(colours[1])
+    found = np.full((3, *whole.shape), np.nan, np.float32)
+    weights = window_weights(5, shift=True)
+    _shift_kernels.shifts(*colours, whole, -(2**31), weights, len(patterns), 3, 1.0, found)
+    return found
