@@ -1,7 +1,7 @@
 import pytest
 
 from depthgauge.analysis.comparable import has_pixel_errors
-from depthgauge.analysis.oracles import oracles_of
+from depthgauge.analysis.maps.oracles import oracles_of
 from depthgauge.benchmarks import make_protocol
 from depthgauge.errors import Unavailable
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from depthgauge.analysis.compare import CannotCompare, compare_runs
+from depthgauge.analysis.compare import CannotCompare, compare_runs, restrict
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.protocol_diff import ABSENT, diff_protocols, name_differences
 from depthgauge.analysis.rank_moves import rank_moves
-from depthgauge.analysis.restrict import restrict
 from depthgauge.errors import DepthgaugeError
 
 BASE = {f"s{i}": float(v) for i, v in enumerate([3, 8, 1, 6, 4, 9, 2, 5, 7, 5.5])}

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from depthgauge.analysis import _stacks
-from depthgauge.analysis.method_maps import (
+import depthgauge.analysis.maps.stacks as stack_blocks
+from depthgauge.analysis.maps.across_methods import (
     least_error,
     median_difference_map,
     median_error,
     share_wrong,
 )
-from depthgauge.analysis.oracles import (
+from depthgauge.analysis.maps.oracles import (
     ORACLES,
     per_pixel_best,
     per_pixel_mean,
@@ -166,7 +166,7 @@ def test_blocks_change_nothing(monkeypatch):
     stack = rng.normal(size=(3, 37, 5)).astype(np.float32)
     stack[rng.random(stack.shape) < 0.3] = NAN
     whole = [oracle.make(stack, truth) for oracle in ORACLES.values()]
-    monkeypatch.setattr(_stacks, "_BLOCK_BYTES", 4 * 3 * 5 * 4)
+    monkeypatch.setattr(stack_blocks, "_BLOCK_BYTES", 4 * 3 * 5 * 4)
     for oracle, expected in zip(ORACLES.values(), whole, strict=True):
         assert np.array_equal(oracle.make(list(stack), truth), expected, equal_nan=True)
 
@@ -190,7 +190,7 @@ def test_memory_stays_small():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # The result and some copies of a block; one copy of the stack alone has 60 MB.
-    assert peak < truth.nbytes + 6 * _stacks._BLOCK_BYTES < 10 * truth.nbytes / 1.9
+    assert peak < truth.nbytes + 6 * stack_blocks._BLOCK_BYTES < 10 * truth.nbytes / 1.9
 
 
 def test_wrong_inputs_are_refused():

@@ -12,6 +12,7 @@ import pytest
 
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.degradation import Degradation
+from depthgauge.analysis.profiles import choose_profiles
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.evaluate import gather
 from depthgauge.engine.scoring.judge import Outcome
@@ -30,7 +31,6 @@ from depthgauge.report.page.model import (
 from depthgauge.report.pictures.draw import SampleMaps, draw_sample
 from depthgauge.report.pictures.metric_maps import MetricMaps
 from depthgauge.report.pictures.outlines import Outline
-from depthgauge.report.sections.profiles import choose_profiles
 
 from .views import run_views, write_views
 

@@ -188,7 +188,7 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
 
 def _board(run: Run, options: dict[str, Any]) -> Board:
     from depthgauge.analysis.make_board import make_board
-    from depthgauge.analysis.oracle_scores import score_oracles
+    from depthgauge.analysis.maps.oracles import score_oracles
     from depthgauge.engine.running.maps import RunMaps
 
     oracles = None

@@ -24,7 +24,7 @@ from depthgauge.report.page.model import (
     Scatter,
 )
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.sections.samples import heat_of
+from depthgauge.report.tables.heat import heat_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

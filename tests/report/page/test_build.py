@@ -8,7 +8,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.analysis.make_board import make_board
-from depthgauge.analysis.oracle_scores import score_oracles
+from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.benchmarks import make_protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.running.maps import RunMaps

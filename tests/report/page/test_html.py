@@ -180,7 +180,7 @@ def test_infinite_scores_seeds_and_mean_ranks_are_shown(board):
 
 
 def test_dominated_methods_are_listed_up_to_a_few(board):
-    from depthgauge.report.sections.leaderboard import pareto_sentences
+    from depthgauge.report.sections.strengths import pareto_sentences
 
     rows = [replace(board.rows[0], label=f"m{i}", dominated_by=("a",)) for i in range(6)]
     said = pareto_sentences(replace(board, rows=(board.rows[0], *rows)))

@@ -9,10 +9,9 @@ import pytest
 from tests.report.views import SCORES
 
 import depthgauge as dg
-from depthgauge.analysis.compare import compare_runs
+from depthgauge.analysis.compare import compare_runs, restrict
 from depthgauge.analysis.make_board import make_board
-from depthgauge.analysis.oracle_scores import score_oracles
-from depthgauge.analysis.restrict import restrict
+from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.scoring.pool import pool_spec

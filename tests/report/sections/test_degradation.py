@@ -7,9 +7,9 @@ from tests.report.page.test_html import Reader
 
 from depthgauge.analysis.board import Cell
 from depthgauge.report.charts.radar import radar_of
-from depthgauge.report.charts.styles import Style, styles_of
+from depthgauge.report.charts.styles import Style, legend, styles_of
 from depthgauge.report.page.html import render_report
-from depthgauge.report.sections.degradation import degradation_html, legend, lines_of
+from depthgauge.report.sections.degradation import degradation_html, lines_of
 
 
 def crowded(board, count=4):

@@ -6,10 +6,10 @@ import pytest
 from tests.report.conftest import full_page
 from tests.report.page.test_html import Reader
 
-from depthgauge.analysis.profiles import Profile, rank_by_profile
+from depthgauge.analysis.profiles import Profile, choose_profiles, rank_by_profile
 from depthgauge.errors import Unavailable
 from depthgauge.report.page.html import render_report
-from depthgauge.report.sections.profiles import choose_profiles, profiles_html
+from depthgauge.report.sections.profiles import profiles_html
 
 
 def profile(*weights, name="mine"):

@@ -13,9 +13,8 @@ from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.errors import UnknownName
 from depthgauge.report.page.html import render_report
 from depthgauge.report.page.model import Page
-from depthgauge.report.tables.pivot import pivots
+from depthgauge.report.tables.pivot import input_resolution, pivots
 from depthgauge.report.tables.pivot_formats import render_pivots
-from depthgauge.report.tables.pivot_inputs import input_resolution
 
 METRICS = {"badpix:2": "%", "mae": "px", "delta:1.05": "%"}
 REGIONS = ("all", "visible", "class_0")

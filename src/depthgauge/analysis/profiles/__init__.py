@@ -21,7 +21,7 @@ from depthgauge.analysis.profiles._result import (
     Verdict,
     Weighed,
 )
-from depthgauge.analysis.profiles.ranking import rank_by_profile
+from depthgauge.analysis.profiles.ranking import choose_profiles, rank_by_profile
 
 __all__ = [
     "PROFILES",
@@ -33,6 +33,7 @@ __all__ = [
     "Verdict",
     "Weighed",
     "Weight",
+    "choose_profiles",
     "find_profile",
     "load_profile",
     "rank_by_profile",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -13,7 +13,14 @@ import numpy as np
 
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.profiles._costs import make_scale
-from depthgauge.analysis.profiles._profile import Profile, Weight, find_profile
+from depthgauge.analysis.profiles._profile import (
+    PEAK_MEMORY,
+    PROFILES,
+    RUNTIME,
+    Profile,
+    Weight,
+    find_profile,
+)
 from depthgauge.analysis.profiles._result import (
     Absent,
     ProfileRanking,
@@ -22,11 +29,11 @@ from depthgauge.analysis.profiles._result import (
     Verdict,
     Weighed,
 )
-from depthgauge.analysis.profiles._values import Values, values_of
-from depthgauge.analysis.profiles._words import notes_of, why_sentence
 from depthgauge.analysis.ranks import min_ranks, rank_keys
 from depthgauge.analysis.resampling import Floats
 from depthgauge.errors import Unavailable
+from depthgauge.metrics import METRICS
+from depthgauge.units import Unit
 
 _DECIMALS = 12
 """Costs that agree to so many are ties; what lies behind is rounding."""
@@ -164,3 +171,170 @@ def _leaders(labels: Sequence[str], totals: Floats) -> list[str]:
     known = totals[~np.isnan(totals)]
     best = known.min() if known.size else math.nan
     return [label for label, total in zip(labels, totals.tolist(), strict=True) if total == best]
+
+
+MOSTLY = 0.5
+"""A profile of which less can be scored is not shown unless it is asked for."""
+
+
+def choose_profiles(
+    board: Board, wanted: Iterable[str | Path | Profile] | None = None
+) -> tuple[ProfileRanking, ...]:
+    """Rankings by the profiles that are wanted; by all that are mostly known where None is said.
+
+    Raises:
+        Unavailable: A wanted profile weighs nothing that is scored.
+    """
+    if sum(not row.oracle for row in board.rows) < 2:
+        return ()
+    if wanted is not None:
+        return tuple(rank_by_profile(board, profile) for profile in wanted)
+    found = (_known(board, name) for name in PROFILES)
+    return tuple(each for each in found if each is not None and each.covered >= MOSTLY)
+
+
+def _known(board: Board, name: str) -> ProfileRanking | None:
+    try:
+        return rank_by_profile(board, name)
+    except Unavailable:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Everything that a profile may weigh."""
+
+    labels: tuple[str, ...]
+    """The methods, sorted."""
+    table: Mapping[str, Mapping[str, float]]
+    """score id -> method -> value, NaN where there is none."""
+    better: Mapping[str, str]
+    units: Mapping[str, str]
+
+    def has_any(self, score_id: str) -> bool:
+        """Whether any method has a value of it."""
+        return not all(math.isnan(value) for value in self.table[score_id].values())
+
+
+def values_of(
+    scores: Board | Mapping[str, Mapping[str, float]], better: Mapping[str, str]
+) -> Values:
+    """The values of a board (its oracles left out, time and memory added), or of a mapping."""
+    return _of_board(scores) if isinstance(scores, Board) else _of_mapping(scores, better)
+
+
+def _of_board(board: Board) -> Values:
+    rows = sorted((row for row in board.rows if not row.oracle), key=lambda row: row.label)
+    table = {
+        column.id: {row.label: row.cells[column.id].value for row in rows}
+        for column in board.columns
+    }
+    better = {column.id: column.better for column in board.columns}
+    units = {column.id: column.unit for column in board.columns}
+    costs = (
+        (RUNTIME, "s", {row.label: row.time_s for row in rows}),
+        (PEAK_MEMORY, "MB", {row.label: row.peak_memory_mb for row in rows}),
+    )
+    for name, unit, values in costs:
+        if name not in table:  # a public benchmark may score it itself
+            table[name], better[name], units[name] = values, "lower", unit
+    return Values(tuple(row.label for row in rows), table, better, units)
+
+
+def _of_mapping(scores: Mapping[str, Mapping[str, float]], better: Mapping[str, str]) -> Values:
+    labels = tuple(sorted(scores))
+    ids = list(dict.fromkeys(score_id for values in scores.values() for score_id in values))
+    table = {
+        score_id: {label: float(scores[label].get(score_id, math.nan)) for label in labels}
+        for score_id in ids
+    }
+    metrics = {score_id: METRICS.get(_metric_name(score_id)) for score_id in ids}
+    known = {score_id: metric for score_id, metric in metrics.items() if metric is not None}
+    directions = {score_id: metric.better for score_id, metric in known.items()}
+    percent = {score_id for score_id, metric in known.items() if metric.unit is Unit.PERCENT}
+    return Values(
+        labels=labels,
+        table=table,
+        better={i: better.get(i) or directions.get(i, "lower") for i in ids},
+        units={i: "%" if i in percent else "" for i in ids},
+    )
+
+
+def _metric_name(score_id: str) -> str:
+    return score_id.partition("@")[0].partition(":")[0]
+
+
+_MOST = 2
+"""How many aspects are named on either side."""
+_LEAST = 1e-3
+"""An effect below this decides nothing."""
+
+
+def why_sentence(
+    label: str, rank: int, methods: int, verdicts: Sequence[Verdict], lacks: Sequence[str]
+) -> str:
+    """What speaks for a method and what against it, the median method being the measure."""
+    if lacks:
+        return f"{label} comes last, as it has no value of {', '.join(lacks)}."
+    by_aspect: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_aspect.setdefault(verdict.score.aspect, []).append(verdict)
+    pros, cons = (_listed(by_aspect, sign) for sign in (1, -1))
+    place = f"{label} is number {rank} of {methods}"
+    if not pros and not cons:
+        return f"{place}: it is as good as the median method in everything that is weighed."
+    said = [f"for it: {pros}" if pros else "nothing speaks for it"]
+    said += [f"against it: {cons}" if cons else "nothing speaks against it"]
+    return f"{place}; {'; '.join(said)}."
+
+
+def notes_of(
+    profile: Profile, absent: Sequence[Absent], swings: Sequence[Swing], methods: int
+) -> tuple[str, ...]:
+    """What a reader has to know: what was not there, and how firm the first place is."""
+    return tuple([*_about_absent(profile, absent), *_about_the_first(swings, methods)])
+
+
+def _about_absent(profile: Profile, absent: Sequence[Absent]) -> Iterator[str]:
+    if absent:
+        share = 100.0 * math.fsum(each.share for each in absent)
+        yield (
+            f"{len(absent)} of {len(profile.weights)} weights, {share:.0f} % of the profile, could "
+            "not be given; the others decide alone."
+        )
+    for each in absent:
+        patterns = ", ".join(each.weight.scores)
+        yield f"Not weighed: {each.weight.aspect} ({patterns}): {each.why}."
+
+
+def _about_the_first(swings: Sequence[Swing], methods: int) -> Iterator[str]:
+    if methods < 2:
+        yield "There is one method, so there is nothing to rank."
+    elif not swings:
+        yield "The first place stays when any one weight is halved or doubled."
+    for each in swings:
+        how = "twice" if each.factor > 1 else "half"
+        yield f"{each.label} would come first if the weight of '{each.aspect}' were {how} as large."
+
+
+def _listed(by_aspect: dict[str, list[Verdict]], sign: int) -> str:
+    """The aspects that move a method that way most, each with the score that does so most."""
+    moved = {
+        aspect: sign * math.fsum(verdict.effect for verdict in verdicts)
+        for aspect, verdicts in by_aspect.items()
+    }
+    strongest = sorted(moved, key=lambda aspect: -moved[aspect])[:_MOST]
+    return " and ".join(
+        _named(max(by_aspect[aspect], key=lambda verdict: sign * verdict.effect))
+        for aspect in strongest
+        if moved[aspect] > _LEAST
+    )
+
+
+def _named(verdict: Verdict) -> str:
+    score = verdict.score
+    value, median = (
+        " ".join(word for word in (f"{number:.3g}", score.unit) if word)
+        for number in (verdict.value, score.scale.median)
+    )
+    return f"{score.aspect} ({score.id} {value}, median {median})"

@@ -10,11 +10,9 @@ from depthgauge.annotate.quality.statistics import RINGS, Statistics
 from depthgauge.io import write_text
 from depthgauge.report.annotate.charts import bar_chart, normal_disc, share_bars
 from depthgauge.report.charts.axes import AxisLines, axis_chart
-from depthgauge.report.charts.styles import Style
-from depthgauge.report.page.html import render_sections
+from depthgauge.report.charts.styles import Style, swatch
+from depthgauge.report.page.html import Section, render_sections
 from depthgauge.report.page.templates import render
-from depthgauge.report.sections.leaderboard import swatch
-from depthgauge.report.sections.section import Section
 
 _NAMES = {
     "continuous": "continuous surfaces",

@@ -13,9 +13,8 @@ from depthgauge.capture.steps import STEPS, Step, has_step, outdated_steps, read
 from depthgauge.errors import DepthgaugeError
 from depthgauge.io import write_text
 from depthgauge.report.charts.density import data_url
-from depthgauge.report.page.html import render_sections
+from depthgauge.report.page.html import Section, render_sections
 from depthgauge.report.page.templates import render
-from depthgauge.report.sections.section import Section
 from depthgauge.report.tables.numbers import show_number
 
 PAGE = "index.html"

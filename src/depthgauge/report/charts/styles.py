@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -65,3 +65,39 @@ def marker(x: float, y: float, style: Style, size: float = 4.0, hollow: bool = F
         for k in range(sides)
     ]
     return tag("path", d=path(corners, closed=True), class_=class_)
+
+
+def swatch(style: Style) -> Markup:
+    """The method's mark as it is in the charts."""
+    return tag(
+        "svg",
+        marker(6, 6, style, 4.2),
+        viewBox="0 0 12 12",
+        width=12,
+        height=12,
+        class_="swatch",
+        aria_hidden="true",
+    )
+
+
+def legend(labels: Sequence[str], styles: Mapping[str, Style]) -> list[tuple[Markup, str]]:
+    """A piece of each method's line with its name; those in grey together."""
+    coloured = [label for label in labels if style_for(styles, label).place >= 0][:HIGHLIGHTED]
+    grey = len(labels) - len(coloured)
+    entries = [(_piece(style_for(styles, label)), label) for label in coloured]
+    return [*entries, (_piece(Style("rest")), f"{grey} more")] if grey else entries
+
+
+def _piece(style: Style) -> Markup:
+    line = tag("path", d=path([(0, 6), (28, 6)]), class_=f"line {style.class_}")
+    mark = [marker(14, 6, style, 3.4)] if style.place >= 0 else []
+    return tag(
+        "svg",
+        line,
+        *mark,
+        viewBox="0 0 28 12",
+        width=28,
+        height=12,
+        class_="swatch",
+        aria_hidden="true",
+    )

@@ -9,9 +9,9 @@ from pathlib import Path
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.make_board import make_board
-from depthgauge.analysis.oracle_scores import score_oracles
+from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
-from depthgauge.analysis.profiles import Profile
+from depthgauge.analysis.profiles import Profile, choose_profiles
 from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.analysis.stability import rank_probabilities
 from depthgauge.engine.running.maps import RunMaps
@@ -30,7 +30,6 @@ from depthgauge.report.page.thresholds import curves_of, stability_of
 from depthgauge.report.pictures.kinds import kind_of
 from depthgauge.report.pictures.sample import sample_pictures
 from depthgauge.report.pictures.scatter import count_pairs, scatter_edges
-from depthgauge.report.sections.profiles import choose_profiles
 from depthgauge.report.tables.leaderboard import SampleValues
 from depthgauge.types import Map
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.benchmarks import Protocol
+from depthgauge.report.charts.styles import Style, styles_of
 from depthgauge.report.pictures.kinds import Kind, kind_of
 from depthgauge.report.tables.leaderboard import SampleValues
 from depthgauge.report.words.protocol import describe_protocol
@@ -207,6 +209,11 @@ class Page:
     """The methods' order by the priorities of applications."""
     provenance: Provenance = Provenance()
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def styles(self) -> Mapping[str, Style]:
+        """How each method is drawn, the same in all charts."""
+        return styles_of(self.board)
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -14,16 +14,13 @@ from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.io import write_text
 from depthgauge.report.charts.axes import AxisLines, axis_chart
 from depthgauge.report.charts.radar import varied
-from depthgauge.report.charts.styles import styles_of
-from depthgauge.report.page.html import render_sections
+from depthgauge.report.charts.styles import legend
+from depthgauge.report.page.html import Section, render_sections
 from depthgauge.report.page.model import Page, start_page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable
-from depthgauge.report.sections.degradation import legend
-from depthgauge.report.sections.leaderboard import board_html
+from depthgauge.report.sections import leaderboard
 from depthgauge.report.sections.protocol import how_html
-from depthgauge.report.sections.samples import Cell, HeatTable, heat_of
-from depthgauge.report.sections.section import Section
 from depthgauge.report.tables.formats import (
     ARROWS,
     Table,
@@ -32,6 +29,7 @@ from depthgauge.report.tables.formats import (
     TableRow,
     to_text,
 )
+from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
 from depthgauge.report.tables.leaderboard import value_marks
 from depthgauge.report.tables.numbers import show_amount, show_number
 
@@ -93,7 +91,7 @@ def render_robustness(found: Robustness) -> str:
     name = f"Leaderboard at {found.effect} {found.levels[found.base]:g}"
     sections = [
         Section("robustness", "Scores by level", "Curves", _curves(found, page)),
-        Section("leaderboard", name, "Leaderboard", board_html(page, styles_of(found.board))),
+        Section("leaderboard", name, "Leaderboard", leaderboard.body(page)),
         Section("how", "What was measured, and how", "Protocol", how_html(page.about, page.how)),
         Section("provenance", "Where this comes from", "Provenance", _provenance(found)),
     ]
@@ -174,7 +172,7 @@ def shown_scores(page: Page) -> list[str]:
 
 
 def _curves(found: Robustness, page: Page) -> Markup:
-    styles, shown = styles_of(found.board), shown_scores(page)
+    styles, shown = page.styles, shown_scores(page)
     kinds = [("Values at every level", False), ("Losses at every level", True)]
     about = (
         f"Every method on the same images, damaged more and more. A loss is how much worse a "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -33,6 +34,25 @@ def _finalize(value: Any) -> Any:
 def render(template: str, **values: Any) -> Markup:
     """A template filled in; the result is safe to be put into another."""
     return Markup(_environment().get_template(template).render(**values))
+
+
+def render_charts(
+    *,
+    texts: Sequence[str],
+    charts: Sequence[Markup],
+    notes: Sequence[str] = (),
+    tables: Sequence[Markup] = (),
+    folded: Sequence[tuple[str, Markup]] = (),
+) -> Markup:
+    """Paragraphs, charts, notes, tables, and tables that are folded."""
+    return render(
+        "charts.html.j2",
+        texts=texts,
+        charts=charts,
+        notes=[notes] if notes else [],
+        tables=tables,
+        folded=folded,
+    )
 
 
 def asset(name: str) -> Markup:

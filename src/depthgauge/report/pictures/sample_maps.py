@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from depthgauge.analysis._stacks import unit_vectors
 from depthgauge.analysis.board import Board
-from depthgauge.analysis.method_maps import (
+from depthgauge.analysis.maps.across_methods import (
     least_error,
     median_difference_map,
     median_error,
     share_wrong,
 )
+from depthgauge.analysis.maps.stacks import unit_vectors
 from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.benchmarks import Protocol

@@ -9,12 +9,13 @@ from markupsafe import Markup
 
 from depthgauge.analysis.degradation import Degradation
 from depthgauge.report.charts.axes import AxisLines, axis_chart
-from depthgauge.report.charts.styles import HIGHLIGHTED, Style, marker, style_for
-from depthgauge.report.charts.svg import path, tag
+from depthgauge.report.charts.styles import Style, legend
+from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable
-from depthgauge.report.sections.samples import Cell, HeatTable, heat_of
+from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.formats import ARROWS
+from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
 from depthgauge.report.tables.numbers import show_number
 
 ABOUT = (
@@ -27,6 +28,16 @@ MEANING = (
     "one bin to the next. A step that is most of the spread is a method that breaks at once; a "
     "small one degrades gracefully."
 )
+
+
+SPEC = SectionSpec("degradation", "How scores degrade with difficulty", "Degradation", order=70)
+
+
+def body(page: Page) -> Markup | None:
+    """The families of scores along axes of difficulty; None where no sample has pixels of any."""
+    if not any(any(each.filled) for each in page.degradations):
+        return None
+    return degradation_html(page.degradations, page.styles)
 
 
 def degradation_html(found: Sequence[Degradation], styles: Mapping[str, Style]) -> Markup:
@@ -63,29 +74,6 @@ def lines_of(found: Degradation) -> AxisLines:
 def _score(found: Degradation) -> str:
     unit = f" in {found.unit}" if found.unit else ""
     return f"{found.metric}@{found.stem}{unit} {ARROWS.get(found.better, '')}".strip()
-
-
-def legend(labels: Sequence[str], styles: Mapping[str, Style]) -> list[tuple[Markup, str]]:
-    """A piece of each method's line with its name; those in grey together."""
-    coloured = [label for label in labels if style_for(styles, label).place >= 0][:HIGHLIGHTED]
-    grey = len(labels) - len(coloured)
-    entries = [(_piece(style_for(styles, label)), label) for label in coloured]
-    return [*entries, (_piece(Style("rest")), f"{grey} more")] if grey else entries
-
-
-def _piece(style: Style) -> Markup:
-    line = tag("path", d=path([(0, 6), (28, 6)]), class_=f"line {style.class_}")
-    mark = [marker(14, 6, style, 3.4)] if style.place >= 0 else []
-    return tag(
-        "svg",
-        line,
-        *mark,
-        viewBox="0 0 28 12",
-        width=28,
-        height=12,
-        class_="swatch",
-        aria_hidden="true",
-    )
 
 
 def _table(found: Degradation) -> HeatTable:

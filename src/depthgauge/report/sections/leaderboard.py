@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from depthgauge.analysis.board import Board, Column, Row
-from depthgauge.report.charts.styles import Style, marker, style_for
-from depthgauge.report.charts.svg import tag
+from depthgauge.report.charts.styles import Style, style_for, swatch
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable
+from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.formats import ARROWS, to_csv, to_latex, to_markdown
 from depthgauge.report.tables.leaderboard import (
     board_notes,
@@ -28,7 +28,6 @@ from depthgauge.report.tables.leaderboard import (
 )
 from depthgauge.report.tables.numbers import show_number
 
-_MOST_BEATEN = 4
 _WHY_TIED = {
     "interval": "their difference may be chance",
     "practical": "their difference is too small to matter",
@@ -74,11 +73,14 @@ class Line:
     slots: tuple[Slot, ...]
 
 
-def board_html(page: Page, styles: Mapping[str, Style]) -> Markup:
+SPEC = SectionSpec("leaderboard", "Leaderboard", "Leaderboard", order=20)
+
+
+def body(page: Page) -> Markup:
     """The table, its notes, and the same table to be copied."""
     board = main_first(replace(page.board, columns=page.columns))
     heads, groups = _heads(board), _groups(board)
-    lines = [_line(row, board, styles) for row in board.rows]
+    lines = [_line(row, board, page.styles) for row in board.rows]
     ranked = [line for line, row in zip(lines, board.rows, strict=True) if not row.oracle]
     oracles = [line for line, row in zip(lines, board.rows, strict=True) if row.oracle]
     bodies = [("methods", "", ranked)]
@@ -192,19 +194,6 @@ def _letters(board: Board) -> dict[str, str]:
     return {label: name for members, name in zip(groups, names, strict=False) for label in members}
 
 
-def swatch(style: Style) -> Markup:
-    """The method's mark as it is in the charts."""
-    return tag(
-        "svg",
-        marker(6, 6, style, 4.2),
-        viewBox="0 0 12 12",
-        width=12,
-        height=12,
-        class_="swatch",
-        aria_hidden="true",
-    )
-
-
 def _slot(row: Row, column: Column, board: Board) -> Slot:
     cell = row.cells.get(column.id)
     if cell is None:
@@ -218,27 +207,3 @@ def _slot(row: Row, column: Column, board: Board) -> Slot:
         " ".join(filter(None, kinds)),
         tuple(line for line in lines if line),
     )
-
-
-def pareto_sentences(board: Board) -> list[str]:
-    """Which methods no other method beats in everything, and which are beaten by whom."""
-    rows = [row for row in board.rows if not row.oracle]
-    beaten = [row for row in rows if row.dominated_by]
-    if not beaten:
-        return []
-    front = [row.label for row in rows if not row.dominated_by]
-    sentences = [
-        f"At least as good as {row.label} in every score, and better in one: "
-        f"{_some(row.dominated_by, 4)}."
-        for row in beaten[:_MOST_BEATEN]
-    ]
-    if beaten[_MOST_BEATEN:]:
-        rest = ", ".join(row.label for row in beaten[_MOST_BEATEN:])
-        sentences.append(f"Some method is at least as good in every score, too, as: {rest}.")
-    first = f"No one method is at least as good in every score as: {', '.join(front)}."
-    return [first, *sentences]
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

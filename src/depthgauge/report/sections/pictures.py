@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from depthgauge.report.charts.density import data_url, density_plot
-from depthgauge.report.page.model import ColourBar, Picture, SamplePictures
+from depthgauge.report.page.model import ColourBar, Page, Picture, SamplePictures
 from depthgauge.report.page.templates import render
 from depthgauge.report.pictures.colour_bar import colour_bar
 from depthgauge.report.pictures.kinds import ABOUT, Kind
+from depthgauge.report.sections._section import SectionSpec
 
 OPEN_FIRST = 2
 """So many samples are unfolded when the page opens."""
@@ -54,6 +55,14 @@ class GroupView:
     methods: Sequence[tuple[str, str, Sequence[Figure]]]
     """Label, note, figures."""
     rows: Sequence[RowView] = ()
+
+
+SPEC = SectionSpec("pictures", "Where the errors are", "Pictures", order=120)
+
+
+def body(page: Page) -> Markup | None:
+    """The pictures of the samples that were chosen."""
+    return pictures_html(page.pictures, page.unit, page.kind) if page.pictures else None
 
 
 def pictures_html(

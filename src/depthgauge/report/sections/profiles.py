@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from depthgauge.analysis.board import Board
-from depthgauge.analysis.profiles import PROFILES, Profile, ProfileRanking, rank_by_profile
-from depthgauge.errors import Unavailable
+from depthgauge.analysis.profiles import ProfileRanking
+from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable
-from depthgauge.report.sections.samples import Cell, HeatTable
+from depthgauge.report.sections._section import SectionSpec
+from depthgauge.report.tables.heat import Cell, HeatTable
 from depthgauge.report.tables.numbers import show_share
 from depthgauge.report.words.headline import listing
 
-MOSTLY = 0.5
-"""A profile of which less can be scored is not shown unless it is asked for."""
 ABOUT = (
     "A profile is a list of priorities, each with a weight. A method's cost is the weighted mean "
     "over its scores: 0 is perfect, 0.5 is the median method, 1 is as bad as can be. In brackets "
@@ -26,27 +23,12 @@ ABOUT = (
 )
 
 
-def choose_profiles(
-    board: Board, wanted: Iterable[str | Path | Profile] | None = None
-) -> tuple[ProfileRanking, ...]:
-    """Rankings by the profiles that are wanted; by all that are mostly known where None is said.
-
-    Raises:
-        Unavailable: A wanted profile weighs nothing that is scored.
-    """
-    if sum(not row.oracle for row in board.rows) < 2:
-        return ()
-    if wanted is not None:
-        return tuple(rank_by_profile(board, profile) for profile in wanted)
-    found = (_known(board, name) for name in PROFILES)
-    return tuple(each for each in found if each is not None and each.covered >= MOSTLY)
+SPEC = SectionSpec("profiles", "Which method for which application?", "Profiles", order=50)
 
 
-def _known(board: Board, name: str) -> ProfileRanking | None:
-    try:
-        return rank_by_profile(board, name)
-    except Unavailable:
-        return None
+def body(page: Page) -> Markup | None:
+    """The order of the methods for different applications."""
+    return profiles_html(page.profiles) if page.profiles else None
 
 
 def profiles_html(rankings: Sequence[ProfileRanking]) -> Markup:

@@ -6,9 +6,19 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
+from depthgauge.report.sections._section import SectionSpec
 
 _DETAILS = ("Region ", "Metric ", "Derived ", "Option ")
+
+
+SPEC = SectionSpec("how", "What was measured, and how", "Protocol", order=10)
+
+
+def body(page: Page) -> Markup | None:
+    """What the benchmark is about, and its protocol."""
+    return how_html(page.about, page.how) if page.how or page.about else None
 
 
 def how_html(about: str, how: Sequence[tuple[str, str]]) -> Markup:

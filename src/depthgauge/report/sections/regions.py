@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
+from markupsafe import Markup
 
 from depthgauge.analysis.board import Column
-from depthgauge.report.charts.styles import Style
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable
-from depthgauge.report.sections.samples import Cell, HeatTable, heat_of
-from depthgauge.report.sections.section import Section
+from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.formats import ARROWS, TableCell
+from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
 from depthgauge.report.tables.pivot import Pivot, pivots, region_name
 
 FEWEST = 2
@@ -25,7 +26,10 @@ _TEXT = (
 )
 
 
-def pivot_section(page: Page, styles: Mapping[str, Style]) -> Section | None:
+SPEC = SectionSpec("regions", "Regions by method", "Regions", order=60)
+
+
+def body(page: Page) -> Markup | None:
     """What every method makes of every region, where there are several regions and metrics."""
     # What is scored on one region alone stands in the leaderboard.
     count = Counter(column.metric for column in page.columns)
@@ -42,8 +46,7 @@ def pivot_section(page: Page, styles: Mapping[str, Style]) -> Section | None:
         for pivot, heat in zip(shown, heats, strict=True)
     ]
     notes = [_TEXT, *([f"{more} more methods are not shown."] if more > 0 else [])]
-    body = render("samples.html.j2", shown=[], folded=folded, notes=notes)
-    return Section("regions", "Regions by method", "Regions", body)
+    return render("samples.html.j2", shown=[], folded=folded, notes=notes)
 
 
 def _heats(

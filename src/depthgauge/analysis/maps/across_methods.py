@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from depthgauge.analysis._stacks import Stack, absolute_errors, by_blocks, known_median
+from depthgauge.analysis.maps.stacks import Stack, absolute_errors, by_blocks, known_median
 from depthgauge.types import Map
 
 
