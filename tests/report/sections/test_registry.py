@@ -1,16 +1,18 @@
 """Sections that other packages bring, and what is refused."""
 
+import itertools
 import warnings
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
+from tests.report.page.test_html import Reader
 
 from depthgauge._registry import GROUP, PluginWarning, Registry
 from depthgauge.errors import BadDeclaration
 from depthgauge.report.page.html import render_report
 from depthgauge.report.sections import SectionSpec, _section, ordered_sections
-from tests.report.page.test_html import Reader
 
+COUNT = itertools.count()
 OUTSIDE = '''
 """How long every method took, for people who wait."""
 
@@ -35,10 +37,11 @@ def join(tmp_path, monkeypatch):
     """The registry of sections as it is when other packages are installed."""
     monkeypatch.syspath_prepend(tmp_path)
 
-    def joined(**modules):
-        for name, text in modules.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        points = [EntryPoint(name, name, GROUP) for name in modules]
+    def joined(text):
+        # A module is imported once in a process, so each test has one of its own.
+        name = f"gauge_section_{next(COUNT)}"
+        (tmp_path / f"{name}.py").write_text(text)
+        points = [EntryPoint(name, name, GROUP)]
         monkeypatch.setattr("depthgauge._registry._plug_ins", lambda: EntryPoints(points))
         fresh = Registry("section", "depthgauge.report.sections", collect=_section._collect)
         monkeypatch.setattr(_section, "SECTIONS", fresh)
@@ -48,7 +51,7 @@ def join(tmp_path, monkeypatch):
 
 
 def test_a_section_of_another_package_is_in_the_page(join, page):
-    join(gauge_patience=OUTSIDE)
+    join(OUTSIDE)
     reader = Reader(render_report(page))
     ids = [section["id"] for section in reader.all("section")]
     assert ids[:4] == ["how", "leaderboard", "patience", "certainty"]
@@ -57,13 +60,13 @@ def test_a_section_of_another_package_is_in_the_page(join, page):
 
 
 def test_a_section_with_nothing_to_show_is_left_out(join, page):
-    join(gauge_nothing=OUTSIDE.replace("if all(", "if any("))
+    join(OUTSIDE.replace("if all(", "if any("))
     assert 'id="patience"' not in render_report(page)
 
 
 def test_what_a_plug_in_returns_as_plain_text_is_escaped(join, page):
     plain = OUTSIDE[: OUTSIDE.index("def body")] + "def body(page):\n    return '<b>bold</b>'\n"
-    join(gauge_plain=plain)
+    join(plain)
     assert "&lt;b&gt;bold&lt;/b&gt;" in render_report(page)
 
 
@@ -79,10 +82,10 @@ def test_what_a_plug_in_returns_as_plain_text_is_escaped(join, page):
     ],
 )
 def test_a_wrong_section_is_named_and_the_page_is_made_without_it(join, page, change, said):
-    registry = join(gauge_wrong=OUTSIDE.replace(*change))
+    registry = join(OUTSIDE.replace(*change))
     with pytest.warns(PluginWarning, match=said) as found:
         list(registry)
-    assert "gauge_wrong" in str(found[0].message)
+    assert "gauge_section_" in str(found[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert 'id="leaderboard"' in render_report(page)

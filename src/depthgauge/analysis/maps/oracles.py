@@ -30,8 +30,8 @@ from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import Unavailable
-from depthgauge.quantities import QUANTITIES
 from depthgauge.metrics.moments import LARGEST
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
 
 
