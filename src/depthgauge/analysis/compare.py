@@ -16,8 +16,8 @@ from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
 from depthgauge.analysis.ties import cannot_tell
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin, summarise
-from depthgauge.engine.store.record import Run
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.store.record import Run
 from depthgauge.errors import CannotCompare
 from depthgauge.types import Score
 
