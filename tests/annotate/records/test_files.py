@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -14,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthgauge.annotate.records._json_fields import MOST_LINE_BYTES, MOST_POINTS, is_time
+from depthgauge.annotate.records._json_lines import MOST_LINE_BYTES
+from depthgauge.annotate.records._strict_model import MOST_POINTS, is_time
 from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
@@ -270,6 +272,9 @@ STROKE = '{"event":"stroke","id":"a","kind":"fold","points_px":[[0,0],[1,1]]}'
         (STROKE[:-1] + ',"seconds":-1}', "'seconds' is -1"),
         (STROKE[:-1] + ',"smooth":1}', "'smooth' is a number, expected true or false"),
         (STROKE[:-1] + ',"who":"\\ud800"}', "half a character"),
+        (STROKE[:-1] + ',"\\ud800":1}', "a field name holds half a character"),
+        (STROKE[:-1] + ',"schema":2}', "a field 'schema' that schema 1 lacks"),
+        (STROKE[:-1] + ',"closer":null}', "'closer' is null, expected one of left, right"),
         (STROKE[:-1] + ',"who":"' + "x" * 1000 + '"}', "has 1000 letters"),
         ("[" * 100_000, "nested too deeply"),
         ('{"event":"remove","id":"a","what":"region"}', "expected one of stroke"),
@@ -450,7 +455,7 @@ def test_a_folder_that_is_not_there_is_one_sentence(tmp_path):
 
 
 def test_whoever_waits_too_long_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("depthgauge.annotate.records._appending._PATIENCE_S", 0.05)
+    monkeypatch.setattr("depthgauge.annotate.records._json_lines._PATIENCE_S", 0.05)
     path = started(tmp_path)
     with only_one(path, "busy"), pytest.raises(BadData, match="another process is writing"):
         append_record(path, Record("finish"))
@@ -500,3 +505,20 @@ def test_many_writers_lose_nothing(tmp_path):
 @given(st.text(max_size=30))
 def test_times_are_told_apart(text):
     assert is_time(text) in (True, False)
+
+
+def test_pydantic_is_loaded_only_to_read_or_write_lines():
+    code = "import depthgauge.annotate.records, depthgauge.annotate.reconstruct, sys; "
+    code += "assert 'pydantic' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_page_on_records_names_every_field_of_every_event():
+    from depthgauge.annotate.records._lines import _EVENTS, EventModel
+
+    page = (Path(__file__).parents[3] / "docs" / "annotation-records.md").read_text()
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+    fields = {name: row[2] for row in rows for name in re.findall("`(\\w+)`", row[1])}
+    for name, model in _EVENTS.items():
+        own = set(model.model_fields) - set(EventModel.model_fields)
+        assert own == set(re.findall("`(\\w+)`", re.sub(r"\(.*?\)", "", fields[name]))), name

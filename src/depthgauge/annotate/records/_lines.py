@@ -1,19 +1,43 @@
-"""Annotation records as lines of JSON, schema 1: one header, then one event a line."""
+"""Annotation records as lines of JSON, schema 1: one header, then one event per line.
+
+The pydantic models are the format. A line is parsed as strict JSON, validated by its model, and
+turned into the plain nouns of `annotation`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import asdict
+from typing import Annotated, Any, ClassVar, Literal
 
-from depthgauge.annotate.records._json_fields import Fields, parse_object, shown
+from pydantic import AfterValidator, Field, model_validator
+
+from depthgauge.annotate.records._json_lines import parse_object, shown
+from depthgauge.annotate.records._strict_model import (
+    SCHEMA,
+    Name,
+    PointField,
+    PointsField,
+    Seconds,
+    StrictModel,
+    Text,
+    Time,
+    VectorField,
+    between,
+    expected,
+    parse_line,
+    validate,
+    whole,
+    wrong,
+)
 from depthgauge.annotate.records.annotation import (
     Focal,
+    Header,
     NormalMark,
     Origin,
     Picture,
-    Point,
+    Record,
     Relation,
     RelationKind,
     Shape,
@@ -21,77 +45,238 @@ from depthgauge.annotate.records.annotation import (
     Stroke,
     StrokeKind,
     SurfaceMark,
+    Thing,
+    Value,
 )
 from depthgauge.errors import BadFile, Misuse
 
-SCHEMA = 1
+__all__ = ["VoteModel", "header_line", "parse_header", "parse_line", "parse_record", "record_line"]
+
 FORMAT = "depthgauge-annotation"
-"""First field of every file, so that another JSONL is told apart."""
-
-Thing = Literal["stroke", "surface", "normal", "relation"]
-"""What has ids."""
-Event = Literal[
-    "region", "stroke", "surface", "normal", "relation", "focal", "remove", "finish", "reopen"
-]
-Value = Stroke | SurfaceMark | NormalMark | Relation | Focal | tuple[Point, ...] | str | None
-
-_SOURCES = ("exif", "given", "assumed")
-_LONGEST_SIDE_PX = 2**16
+"""First field of every file; it tells these from other JSON lines."""
 MOST_PIXELS = 2**26
 """Of a picture: a line of text must not cost gigabytes."""
-_FOCAL_PX = (1.0, 1e7)
+_LONGEST_SIDE_PX = 2**16
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The first line: what is annotated, and what was decided before anybody drew."""
-
-    picture: Picture
-    focal: Focal
-    must_contain_px: tuple[Point, ...] = ()
-    points_seed: int | None = None
-    """The seed that chose the points; None where it is not known."""
-    origin: Origin = field(default_factory=Origin)
+def _sha256(text: str) -> str:
+    if text and not (len(text) == 64 and set(text) <= set("0123456789abcdef")):
+        raise expected("64 hex digits")
+    return text
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One event: something was drawn, changed, taken away or declared done."""
+_Side = Annotated[int, whole(1, _LONGEST_SIDE_PX)]
 
-    event: Event
-    id: str = ""
-    """Of a stroke, surface, normal or relation, and of what is removed."""
-    value: Value = None
-    """What was drawn: the noun of the event; the corners of a region; of `remove` the kind of
-    thing: stroke, surface, normal, relation."""
-    at: str = ""
-    """When, ISO 8601 with time zone."""
-    who: str = ""
-    source: str = ""
-    seconds: float = 0.0
-    """Time spent on it."""
+
+class PictureModel(StrictModel):
+    """`picture` of a header."""
+
+    id: Name
+    width_px: _Side
+    height_px: _Side
+    sha256: Annotated[Text, AfterValidator(_sha256)] = ""
+
+    @model_validator(mode="after")
+    def _is_not_huge(self) -> PictureModel:
+        if self.width_px * self.height_px > MOST_PIXELS:
+            raise wrong(
+                f"is {self.width_px}x{self.height_px}; pictures of at most "
+                f"{MOST_PIXELS // 10**6} million pixels are read, so annotate a smaller copy"
+            )
+        return self
+
+
+class FocalModel(StrictModel):
+    """A focal length: `focal` of a header, or an event."""
+
+    focal_px: Annotated[float, between(1, 1e7, "a focal length of 1 to 1e+07 px")]
+    source: Literal["exif", "given", "assumed"] = "given"
+
+
+class OriginModel(StrictModel):
+    """`origin` of a header."""
+
+    who: Text = ""
+    source: Text = ""
+    begun: Time = ""
+    seconds: Seconds = 0.0
+
+
+class HeaderModel(StrictModel):
+    """The first line."""
+
+    format: Literal["depthgauge-annotation"]
+    version: int = Field(alias="schema")
+    picture: PictureModel
+    focal: FocalModel
+    must_contain_px: PointsField
+    points_seed: Annotated[int, whole(0, 2**63)] = None  # type: ignore[assignment]  # never null
+    origin: OriginModel
+
+
+class EventModel(StrictModel):
+    """What every event may have; `by` is its source, because a focal length has one, too."""
+
+    noun: ClassVar[type[Stroke | SurfaceMark | NormalMark | Relation | Focal] | None] = None
+    event: str
+    at: Time = ""
+    who: Text = ""
+    by: Text = ""
+    seconds: Seconds = 0.0
+
+    def value(self) -> Value:
+        """What was drawn or said."""
+        if self.noun is None:
+            return None
+        return self.noun(**{name: getattr(self, name) for name in self.noun.__slots__})
+
+
+class StrokeEvent(EventModel):
+    """A line was drawn, or drawn again."""
+
+    noun = Stroke
+    id: Name
+    kind: StrokeKind
+    points_px: PointsField
+    smooth: bool = False
+    closer: Side = Field(default=None)  # type: ignore[arg-type]  # may be absent, never null
+
+
+class SurfaceEvent(EventModel):
+    """A surface was said to be planar or curved."""
+
+    noun = SurfaceMark
+    id: Name
+    at_px: PointField
+    shape: Shape
+
+
+class NormalEvent(EventModel):
+    """A normal was set."""
+
+    noun = NormalMark
+    id: Name
+    at_px: PointField
+    normal: VectorField
+
+
+class RelationEvent(EventModel):
+    """Two planes were said to be parallel, orthogonal or neither."""
+
+    noun = Relation
+    id: Name
+    first: Name
+    second: Name
+    kind: RelationKind
+
+
+class FocalEvent(EventModel, FocalModel):
+    """Another focal length was given."""
+
+    noun = Focal
+
+
+class RegionEvent(EventModel):
+    """The corners of the region; none for the whole image."""
+
+    points_px: PointsField
+
+    def value(self) -> Value:
+        """The corners."""
+        return self.points_px
+
+
+class RemoveEvent(EventModel):
+    """Something was removed."""
+
+    id: Name
+    what: Thing
+
+    def value(self) -> Value:
+        """The kind of thing."""
+        return self.what
+
+
+class VoteModel(StrictModel):
+    """A line of a file of votes."""
+
+    version: int = Field(alias="schema")
+    annotation: Name
+    who: Name
+    good: bool
+    at: Time = ""
+
+
+_EVENTS: Mapping[str, type[EventModel]] = {
+    "region": RegionEvent,
+    "stroke": StrokeEvent,
+    "surface": SurfaceEvent,
+    "normal": NormalEvent,
+    "relation": RelationEvent,
+    "focal": FocalEvent,
+    "remove": RemoveEvent,
+    "finish": EventModel,
+    "reopen": EventModel,
+}
+
+
+def parse_header(where: str, line: bytes) -> Header:
+    """Reads the first line.
+
+    Raises:
+        BadFile: It is no header, or of another schema.
+    """
+    data = parse_object(where, line)
+    if data.get("format") != FORMAT:
+        raise BadFile(f'{where}: is no header of annotation records (no "format": "{FORMAT}").')
+    found = validate(where, data, HeaderModel)
+    return Header(
+        picture=Picture(**dict(found.picture)),
+        focal=Focal(**dict(found.focal)),
+        must_contain_px=found.must_contain_px,
+        points_seed=found.points_seed,
+        origin=Origin(**dict(found.origin)),
+    )
+
+
+def parse_record(where: str, line: bytes) -> Record:
+    """Reads the line of an event.
+
+    Raises:
+        BadFile: It is not one, or its event is not in this schema.
+    """
+    data = parse_object(where, line)
+    event = data.get("event")
+    if isinstance(event, str) and event not in _EVENTS:
+        raise BadFile(
+            f"{where}: the event {shown(event)} is not known, expected one of {', '.join(_EVENTS)}."
+        )
+    model = _EVENTS[event] if isinstance(event, str) else EventModel
+    found = validate(where, data, model)
+    return Record(
+        event=found.event,  # type: ignore[arg-type]  # a key of _EVENTS
+        id=getattr(found, "id", ""),
+        value=found.value(),
+        at=found.at,
+        who=found.who,
+        source=found.by,
+        seconds=found.seconds,
+    )
 
 
 def header_line(header: Header) -> str:
-    """The first line of a file, without its end."""
-    picture, focal, origin = header.picture, header.focal, header.origin
+    """The first line of a file, without its end.
+
+    Raises:
+        Misuse: It could not be read again.
+    """
     body: dict[str, Any] = {
         "format": FORMAT,
         "schema": SCHEMA,
-        "picture": {
-            "id": picture.id,
-            "width_px": picture.width_px,
-            "height_px": picture.height_px,
-            "sha256": picture.sha256,
-        },
-        "focal": {"focal_px": focal.focal_px, "source": focal.source},
+        "picture": asdict(header.picture),
+        "focal": asdict(header.focal),
         "must_contain_px": header.must_contain_px,
-        "origin": {
-            "who": origin.who,
-            "source": origin.source,
-            "begun": origin.begun,
-            "seconds": origin.seconds,
-        },
+        "origin": asdict(header.origin),
     }
     if header.points_seed is not None:
         body["points_seed"] = header.points_seed
@@ -111,64 +296,9 @@ def record_line(record: Record) -> str:
     if record.id:
         body["id"] = record.id
     body |= _value_fields(record.value)
-    about = {"at": record.at, "who": record.who, "source": record.source}
-    # The focal length has a source of its own.
-    body |= {"by" if key == "source" else key: text for key, text in about.items() if text}
-    if record.seconds:
-        body["seconds"] = record.seconds
+    about = {"at": record.at, "who": record.who, "by": record.source, "seconds": record.seconds}
+    body |= {key: value for key, value in about.items() if value}
     return _checked(body, parse_record)
-
-
-def parse_header(where: str, line: bytes) -> Header:
-    """Reads the first line.
-
-    Raises:
-        BadFile: It is not such a header, or of another schema.
-    """
-    fields = Fields(where, parse_object(where, line))
-    if not fields.has("format") or fields.take("format") != FORMAT:
-        raise fields.fail(f'is no header of annotation records (no "format": "{FORMAT}")')
-    schema = fields.take("schema")
-    if schema != SCHEMA or type(schema) is not int:
-        raise fields.fail(
-            f"is of schema {shown(schema)}, this version reads schema {SCHEMA}; "
-            "update depthgauge or get the file again"
-        )
-    header = Header(
-        picture=_picture(fields.fields("picture")),
-        focal=_focal(fields.fields("focal"), done=True),
-        must_contain_px=fields.points("must_contain_px"),
-        points_seed=fields.count("points_seed", 0, 2**63) if fields.has("points_seed") else None,
-        origin=_origin(fields.fields("origin")),
-    )
-    fields.done()
-    return header
-
-
-def parse_record(where: str, line: bytes) -> Record:
-    """Reads the line of an event.
-
-    Raises:
-        BadFile: It is none, or of an event that this schema lacks.
-    """
-    fields = Fields(where, parse_object(where, line))
-    event = fields.text("event")
-    if event not in _READERS:
-        raise fields.fail(
-            f"the event {shown(event)} is not known, expected one of {', '.join(_READERS)}"
-        )
-    name = fields.name("id") if event in (*get_args(Thing), "remove") else ""
-    record = Record(
-        event=event,  # type: ignore[arg-type]  # one of the readers' names
-        id=name,
-        at=fields.time("at"),
-        who=fields.text("who", ""),
-        source=fields.text("by", ""),
-        seconds=fields.seconds("seconds"),
-        value=_READERS[event](fields),
-    )
-    fields.done()
-    return record
 
 
 def _checked(body: dict[str, Any], parse: Callable[[str, bytes], object]) -> str:
@@ -184,97 +314,12 @@ def _checked(body: dict[str, Any], parse: Callable[[str, bytes], object]) -> str
 
 
 def _value_fields(value: Value) -> dict[str, Any]:
+    """The fields in the order in which files have always had them."""
     if isinstance(value, Stroke):
         fields = {"kind": value.kind, "points_px": value.points_px, "smooth": value.smooth}
         return fields if value.closer is None else {**fields, "closer": value.closer}
-    if isinstance(value, SurfaceMark):
-        return {"at_px": value.at_px, "shape": value.shape}
-    if isinstance(value, NormalMark):
-        return {"at_px": value.at_px, "normal": value.normal}
-    if isinstance(value, Relation):
-        return {"first": value.first, "second": value.second, "kind": value.kind}
-    if isinstance(value, Focal):
-        return {"focal_px": value.focal_px, "source": value.source}
+    if isinstance(value, SurfaceMark | NormalMark | Relation | Focal):
+        return {name: getattr(value, name) for name in value.__slots__}
     if isinstance(value, tuple):
         return {"points_px": value}
     return {} if value is None else {"what": value}
-
-
-def _picture(fields: Fields) -> Picture:
-    picture = Picture(
-        id=fields.name("id"),
-        width_px=fields.count("width_px", 1, _LONGEST_SIDE_PX),
-        height_px=fields.count("height_px", 1, _LONGEST_SIDE_PX),
-        sha256=fields.text("sha256", ""),
-    )
-    if picture.width_px * picture.height_px > MOST_PIXELS:
-        raise fields.fail(
-            f"is {picture.width_px}x{picture.height_px}; pictures of at most "
-            f"{MOST_PIXELS // 10**6} million pixels are read, so annotate a smaller copy"
-        )
-    if picture.sha256 and not _is_sha256(picture.sha256):
-        raise fields.fail(f"'sha256' is {shown(picture.sha256)}, expected 64 hex digits")
-    fields.done()
-    return picture
-
-
-def _is_sha256(text: str) -> bool:
-    return len(text) == 64 and set(text) <= set("0123456789abcdef")
-
-
-def _focal(fields: Fields, done: bool = False) -> Focal:
-    focal = Focal(fields.number("focal_px"), fields.choice("source", _SOURCES, "given"))
-    least, most = _FOCAL_PX
-    if not least <= focal.focal_px <= most:
-        raise fields.fail(
-            f"'focal_px' is {focal.focal_px:g}, expected a focal length of {least:g} to {most:g} px"
-        )
-    if done:
-        fields.done()
-    return focal
-
-
-def _origin(fields: Fields) -> Origin:
-    origin = Origin(
-        who=fields.text("who", ""),
-        source=fields.text("source", ""),
-        begun=fields.time("begun"),
-        seconds=fields.seconds("seconds"),
-    )
-    fields.done()
-    return origin
-
-
-def _stroke(fields: Fields) -> Stroke:
-    return Stroke(
-        kind=fields.choice("kind", get_args(StrokeKind)),
-        points_px=fields.points("points_px"),
-        closer=fields.choice("closer", get_args(Side)) if fields.has("closer") else None,
-        smooth=fields.flag("smooth", False),
-    )
-
-
-def _surface(fields: Fields) -> SurfaceMark:
-    return SurfaceMark(fields.point("at_px"), fields.choice("shape", get_args(Shape)))
-
-
-def _normal(fields: Fields) -> NormalMark:
-    return NormalMark(fields.point("at_px"), fields.vector("normal"))
-
-
-def _relation(fields: Fields) -> Relation:
-    kind = fields.choice("kind", get_args(RelationKind))
-    return Relation(fields.name("first"), fields.name("second"), kind)
-
-
-_READERS: Mapping[str, Callable[[Fields], Value]] = {
-    "region": lambda fields: fields.points("points_px"),
-    "stroke": _stroke,
-    "surface": _surface,
-    "normal": _normal,
-    "relation": _relation,
-    "focal": _focal,
-    "remove": lambda fields: str(fields.choice("what", get_args(Thing))),
-    "finish": lambda fields: None,
-    "reopen": lambda fields: None,
-}

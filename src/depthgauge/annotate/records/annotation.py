@@ -111,3 +111,41 @@ class Annotation:
     origin: Origin = Origin()
     finished: bool = False
     """Whether the person said that it is done."""
+
+
+Thing = Literal["stroke", "surface", "normal", "relation"]
+"""What has ids."""
+Event = Literal[
+    "region", "stroke", "surface", "normal", "relation", "focal", "remove", "finish", "reopen"
+]
+Value = Stroke | SurfaceMark | NormalMark | Relation | Focal | tuple[Point, ...] | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a file: what is annotated, and what was decided before anybody drew."""
+
+    picture: Picture
+    focal: Focal
+    must_contain_px: tuple[Point, ...] = ()
+    points_seed: int | None = None
+    """The seed that chose the points; None if it is not known."""
+    origin: Origin = field(default_factory=Origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One event: something was drawn, changed, removed or declared finished."""
+
+    event: Event
+    id: str = ""
+    """Of a stroke, surface, normal or relation, or of what is removed."""
+    value: Value = None
+    """What was drawn: the noun of the event; the corners of a region; for `remove`, the kind of
+    thing."""
+    at: str = ""
+    """When, ISO 8601 with time zone."""
+    who: str = ""
+    source: str = ""
+    seconds: float = 0.0
+    """Time spent on it."""

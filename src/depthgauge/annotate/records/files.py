@@ -12,18 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from depthgauge.annotate.records._appending import append_line, is_whole
-from depthgauge.annotate.records._json_fields import without_mark
-from depthgauge.annotate.records._lines import (
-    Header,
-    Record,
-    Thing,
-    header_line,
-    parse_header,
-    parse_record,
-    record_line,
-)
-from depthgauge.annotate.records.annotation import Annotation
+from depthgauge.annotate.records._json_lines import append_line, is_whole, without_mark
+from depthgauge.annotate.records.annotation import Annotation, Header, Record, Thing
 from depthgauge.errors import BadFile, CannotWrite
 from depthgauge.io import write_text
 from depthgauge.io._files import opened, read_whole
@@ -94,6 +84,8 @@ def lines_from_annotation(annotation: Annotation, *, points_seed: int | None = N
     Raises:
         Misuse: It holds what no record can: NaN, an empty id, half a character ...
     """
+    from depthgauge.annotate.records._lines import header_line, record_line
+
     header = Header(
         picture=annotation.picture,
         focal=annotation.focal,
@@ -124,6 +116,8 @@ def start_records(path: Path, header: Header) -> None:
         CannotWrite: There are other records already: they are never replaced.
         Misuse: The header holds what cannot be recorded.
     """
+    from depthgauge.annotate.records._lines import header_line
+
     _write_new(Path(path), f"{header_line(header)}\n")
 
 
@@ -135,6 +129,8 @@ def append_record(path: Path, record: Record) -> None:
         Misuse: The record could not be read again.
         CannotWrite: No space, no permission; then the file is as it was.
     """
+    from depthgauge.annotate.records._lines import record_line
+
     line = record_line(record)
     with opened(path) as file:
         if not file.read(1):
@@ -196,6 +192,8 @@ def _records(annotation: Annotation) -> Iterator[Record]:
 
 
 def _history(where: str, whole: bytes) -> History:
+    from depthgauge.annotate.records._lines import parse_header, parse_record
+
     *lines, rest = without_mark(whole).split(b"\n")
     notes = []
     if rest:

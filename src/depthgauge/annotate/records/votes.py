@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from depthgauge.annotate.records._appending import append_line, is_whole
-from depthgauge.annotate.records._json_fields import Fields, parse_object, without_mark
+from depthgauge.annotate.records._json_lines import append_line, is_whole, without_mark
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io._files import opened, read_whole
 
@@ -133,15 +132,7 @@ def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
 
 
 def _vote(where: str, line: bytes) -> Vote:
-    fields = Fields(where, parse_object(where, line))
-    fields.count("schema", SCHEMA, SCHEMA)
-    if not fields.has("good"):
-        raise fields.fail("lacks the field 'good'")
-    vote = Vote(
-        annotation=fields.name("annotation"),
-        who=fields.name("who"),
-        good=fields.flag("good", False),
-        at=fields.time("at"),
-    )
-    fields.done()
-    return vote
+    from depthgauge.annotate.records._lines import VoteModel, parse_line
+
+    found = parse_line(where, line, VoteModel)
+    return Vote(found.annotation, found.who, found.good, found.at)
