@@ -1,4 +1,7 @@
-"""The rooms that are photographed; each is varied by its seed."""
+"""Rooms, one function each; the seed varies what is where, and colours and textures.
+
+A room is a closed box with a table, y = 0 being the table's top. `ROOMS` lists them by name.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,16 @@ from depthgauge.synth.library import objects as objects
 from depthgauge.synth.library.objects import Things, placed
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene import texture as paints
+from depthgauge.synth.scene.light import Light
 from depthgauge.synth.scene.material import Material, Tiles, plain
-from depthgauge.synth.scene.model import Light, Scene, Thing
+from depthgauge.synth.scene.model import Scene, Stand, Thing
 
 HALF_WIDTH_M, CEILING_M, FLOOR_M, BEHIND_M = 1.9, 1.7, 0.75, -1.0
 
 
-def scene(name: str, seed: int) -> Scene:
-    """A named scene.
-
-    Raises:
-        UnknownName: There is none of this name.
-    """
-    if name not in _BUILDERS:
-        raise UnknownName(f"no capture scene {name!r}; there are: {', '.join(sorted(_BUILDERS))}.")
-    return _BUILDERS[name](np.random.default_rng([seed, 71]), seed)
-
-
-def _kitchen(rng: np.random.Generator, seed: int) -> Scene:
+def kitchen(seed: int = 0) -> Scene:
+    """Pots, bottles, glasses and fruit in front of tiles and a window with a garden behind it."""
+    rng = _generator(seed)
     wall = float(rng.uniform(1.75, 1.95))
     tone = _tint(rng, "#2f8f8a", "#c8763a", "#8a9a4a", "#b04a5a")
     things = _room(wall, _wood(seed), _tiles(), _plaster(seed, "#e6dfd0"), opening=_WINDOW)
@@ -52,10 +47,12 @@ def _kitchen(rng: np.random.Generator, seed: int) -> Scene:
     wood = Material("diffuse", paints.colour("#b98a55"))
     spoons = objects.spoons("spoons", wood, 3, seed + 6)
     things += placed([*crock, *spoons], -0.16, _near(rng, 1.45))
-    return Scene("kitchen", tuple(things), _lights(wall), aim_m=1.25)
+    return Scene("kitchen", tuple(things), _lights(wall), Stand(aim_m=1.25))
 
 
-def _bathroom(rng: np.random.Generator, seed: int) -> Scene:
+def bathroom(seed: int = 0) -> Scene:
+    """A basin with a tap under a large mirror, bottles, a towel, a glass shelf."""
+    rng = _generator(seed)
     wall = float(rng.uniform(1.45, 1.6))
     things = _room(wall, _marble(seed), _tiles("#d8e2e4", "#9fb4bc"), _plaster(seed, "#dfe6e6"))
     frame = Material("diffuse", paints.colour("#6b4a2f"), _grain(seed, "#4a3018", "#8a6038"), 0.4)
@@ -84,10 +81,12 @@ def _bathroom(rng: np.random.Generator, seed: int) -> Scene:
     things += placed([Thing("glass shelf", shelf, objects.CLEAR)], -0.80, wall - 0.065, y=-0.30)
     things += placed(objects.mug("cup", Material("ceramic", (0.8, 0.8, 0.78))), -0.85, wall - 0.07)
     things += placed(objects.plant("plant", plain("#a0603c"), 9, seed + 5), -0.62, 1.22)
-    return Scene("bathroom", tuple(things), _lights(wall), aim_m=1.15)
+    return Scene("bathroom", tuple(things), _lights(wall), Stand(aim_m=1.15))
 
 
-def _desk(rng: np.random.Generator, seed: int) -> Scene:
+def desk(seed: int = 0) -> Scene:
+    """Books, a lamp, a pane of glass, a standing mirror and vases on a desk."""
+    rng = _generator(seed)
     wall = float(rng.uniform(2.1, 2.5))
     wood = _wood(seed, "#8a6848", "#b08a62", "#cfae86")
     things = _room(
@@ -132,16 +131,15 @@ def _desk(rng: np.random.Generator, seed: int) -> Scene:
     things += placed(
         [Thing("poster", meshes.box(0.7, 0.5, 0.006), print_)], 0.75, wall - 0.01, y=-0.15
     )
-    return Scene("desk", tuple(things), _lights(wall), aim_m=1.35)
+    return Scene("desk", tuple(things), _lights(wall), Stand(aim_m=1.35))
 
 
-_BUILDERS: dict[str, Callable[[np.random.Generator, int], Scene]] = {
-    "bathroom": _bathroom,
-    "desk": _desk,
-    "kitchen": _kitchen,
+ROOMS: dict[str, Callable[[int], Scene]] = {
+    "bathroom": bathroom,
+    "desk": desk,
+    "kitchen": kitchen,
 }
-SCENES = tuple(sorted(_BUILDERS))
-"""Names of the scenes."""
+"""All rooms by name."""
 _CURTAIN = Material(
     "diffuse",
     paints.colour("#8a4a3a"),
@@ -150,6 +148,21 @@ _CURTAIN = Material(
 )
 _WINDOW = (0.05, 0.95, 0.12, 0.85)
 """Left, right, lower and upper edge of the kitchen's window on the wall."""
+
+
+def room_by_name(name: str, seed: int = 0) -> Scene:
+    """One of `ROOMS`.
+
+    Raises:
+        UnknownName: There is none of this name.
+    """
+    if name not in ROOMS:
+        raise UnknownName(f"no capture scene {name!r}; there are: {', '.join(sorted(ROOMS))}.")
+    return ROOMS[name](seed)
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 71])
 
 
 def _room(

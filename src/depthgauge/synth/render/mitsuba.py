@@ -1,20 +1,33 @@
-"""Mitsuba, wrapped once: which variant works here, and scenes from our meshes."""
+"""Pictures by path tracing: Mitsuba, wrapped once.
+
+The path tracer knows no lens distortion: it renders a larger picture of an ideal camera
+(`wide_pinhole`), whose light is then looked up where the exact lens looks (`through_lens`).
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthgauge.errors import MissingExtra
-from depthgauge.synth.scene.material import Material
-from depthgauge.synth.scene.model import Light, Scene, Thing
+from depthgauge.geometry.projection import project, slopes_at
+from depthgauge.synth.scene.light import Light
+from depthgauge.synth.scene.material import GLASS_INDEX, Material
+from depthgauge.synth.scene.model import Scene, Thing
+from depthgauge.types import Camera
+
+Floats = NDArray[np.float32]
 
 FAST, SLOW = "llvm_ad_rgb", "scalar_rgb"
+_WAVE = 3_000_000
+"""Paths at a time: bounds the memory."""
 _PROBE = """
 import mitsuba as mi
 mi.set_variant("llvm_ad_rgb")
@@ -59,23 +72,107 @@ def mitsuba(variant: str) -> Any:
     return mi
 
 
-def shapes(mi: Any, scene: Scene, texture_px: int) -> dict[str, Any]:
-    """The things of a scene: the same under all illuminations."""
-    return {
-        f"thing{number}": _shape(mi, thing, texture_px) for number, thing in enumerate(scene.things)
-    }
+class PathTracer:
+    """Renders a scene at one time under any lamps, seen by any camera without distortion."""
+
+    def __init__(self, scene: Scene, texture_px: int, time_s: float = 0.0) -> None:
+        """Chooses the variant of Mitsuba; shapes are loaded when they are first needed.
+
+        Args:
+            scene: What is seen.
+            texture_px: Side of the textures' pictures.
+            time_s: When.
+
+        Raises:
+            MissingExtra: Mitsuba is not installed.
+        """
+        variant, self.warning = working_variant()
+        self._mi = mitsuba(variant)
+        self._scene, self._time_s, self._texture_px = scene, time_s, texture_px
+        self._shapes: dict[str, Any] | None = None
+
+    def lit(self, lamps: Sequence[Light]) -> Any:
+        """Mitsuba's scene under lamps."""
+        if self._shapes is None:
+            self._shapes = {
+                f"thing{number}": _shape(self._mi, thing, self._texture_px)
+                for number, thing in enumerate(self._scene.things_at(self._time_s))
+            }
+        parts: dict[str, Any] = {
+            "type": "scene",
+            "integrator": {"type": "path", "max_depth": 14, "rr_depth": 8},
+            **self._shapes,
+        }
+        for number, lamp in enumerate(lamps):
+            parts[f"lamp{number}"] = _lamp(self._mi, lamp)
+        return self._mi.load_dict(parts, optimize=False)
+
+    def render(self, lit: Any, camera: Camera, samples: int, seed: int) -> Floats:
+        """Linear light (H, W, 3), the mean of passes that fit into the memory.
+
+        Args:
+            lit: Of `lit`.
+            camera: Without distortion.
+            samples: Light paths for each pixel.
+            seed: Of the paths.
+        """
+        width, height = camera.size_px
+        each = max(1, min(samples, _WAVE // (width * height)))
+        total = np.zeros((height, width, 3), np.float64)
+        taken = 0
+        for number in range(math.ceil(samples / each)):
+            now = min(each, samples - taken)
+            sensor = self._mi.load_dict(self._sensor(camera, now))
+            image = self._mi.render(lit, sensor=sensor, spp=now, seed=seed + number)
+            total += now * np.asarray(image, np.float64)[..., :3]
+            taken += now
+        return np.asarray(total / taken, np.float32)
+
+    def _sensor(self, camera: Camera, samples: int) -> dict[str, Any]:
+        # Mitsuba's cameras have x to the left and y up.
+        pose = camera.world_from_camera @ np.diag([-1.0, -1.0, 1.0, 1.0])
+        width, height = camera.size_px
+        angle = 2 * math.degrees(math.atan(width / 2 / camera.focal_px[0]))
+        film = {"type": "hdrfilm", "width": width, "height": height, "pixel_format": "rgb"}
+        return {
+            "type": "perspective",
+            "fov": angle,
+            "fov_axis": "x",
+            "near_clip": 0.02,
+            "far_clip": 50.0,
+            "to_world": self._mi.ScalarTransform4f(pose.tolist()),
+            "sampler": {"type": "independent", "sample_count": samples},
+            "film": {**film, "rfilter": {"type": "box"}, "component_format": "float32"},
+        }
 
 
-def loaded(mi: Any, shapes: Mapping[str, Any], lamps: Sequence[Light]) -> Any:
-    """Things under lamps."""
-    parts: dict[str, Any] = {
-        "type": "scene",
-        "integrator": {"type": "path", "max_depth": 14, "rr_depth": 8},
-        **shapes,
-    }
-    for number, lamp in enumerate(lamps):
-        parts[f"lamp{number}"] = _lamp(mi, lamp)
-    return mi.load_dict(parts, optimize=False)
+def wide_pinhole(camera: Camera, finer: float) -> Camera:
+    """An ideal camera at the same place whose image covers all that the lens sees."""
+    width, height = camera.size_px
+    xs, ys = (np.linspace(-0.5, n - 0.5, 65) for n in (width, height))
+    sides = [(x, y) for x in xs for y in ys[[0, -1]]], [(x, y) for y in ys for x in xs[[0, -1]]]
+    reach = np.abs(slopes_at(np.array([*sides[0], *sides[1]]), camera)).max(axis=0)
+    focal = camera.focal_px[0] * finer
+    # Two pixels more on each side, for the interpolation.
+    size = [2 * math.ceil(float(r) * focal + 2) for r in reach]
+    centre = ((size[0] - 1) / 2, (size[1] - 1) / 2)
+    pose = camera.world_from_camera
+    return Camera((focal, focal), centre, (size[0], size[1]), (), pose)
+
+
+def through_lens(light: Floats, ideal: Camera, camera: Camera) -> Floats:
+    """An ideal camera's picture as the lens shows it; never negative."""
+    import cv2
+
+    width, height = camera.size_px
+    out = np.zeros((height, width, 3), np.float32)
+    for first in range(0, height, 512):
+        y, x = np.mgrid[first : min(first + 512, height), 0:width]
+        slopes = slopes_at(np.stack([x, y], axis=-1).astype(np.float64), camera)
+        ways = np.concatenate([slopes, np.ones((*slopes.shape[:2], 1))], axis=-1)
+        at = project(ways, ideal).astype(np.float32)
+        out[first : first + 512] = cv2.remap(light, at[..., 0], at[..., 1], cv2.INTER_CUBIC)
+    return np.maximum(out, 0.0)
 
 
 def _shape(mi: Any, thing: Thing, texture_px: int) -> Any:
@@ -119,7 +216,7 @@ def _bsdf(mi: Any, material: Material, texture_px: int) -> dict[str, Any]:
         bitmap = mi.Bitmap(picture.copy())  # it refuses read-only arrays
         colour = {"type": "bitmap", "bitmap": bitmap, "raw": True, "wrap_mode": "repeat"}
     metal = {"material": "none", "specular_reflectance": colour}
-    glass = {"int_ior": 1.5, "ext_ior": 1.0}
+    glass = {"int_ior": GLASS_INDEX, "ext_ior": 1.0}
     looks: dict[str, dict[str, Any]] = {
         "diffuse": {"type": "diffuse", "reflectance": colour},
         "ceramic": {"type": "roughplastic", "diffuse_reflectance": colour, "alpha": 0.06},

@@ -27,6 +27,8 @@ _CLASSES: dict[Look, int] = {
     "mirror": 3,
 }
 TRANSPARENT, MIRROR = 1, 2
+GLASS_INDEX = 1.5
+"""Refractive index of everything transparent."""
 _SURFACES: dict[Look, int] = {
     "glass": TRANSPARENT,
     "tinted": TRANSPARENT,
@@ -57,6 +59,11 @@ class Material:
     def surface(self) -> int:
         """1 transparent, 2 mirror, 0 none of them."""
         return _SURFACES.get(self.look, 0)
+
+    @property
+    def transparent(self) -> bool:
+        """Whether light goes through it."""
+        return self.surface == TRANSPARENT
 
     def picture(self, side_px: int) -> NDArray[np.float32] | None:
         """The texture as linear light (H, W, 3), 0..1; None where the colour is plain."""

@@ -39,6 +39,12 @@ class Mesh:
         matrix = rotation(degrees, axis)
         return Mesh(self.vertices @ matrix.T, self.triangles, self.normals @ matrix.T, self.uv)
 
+    def transformed(self, pose: Floats) -> Mesh:
+        """Moved by a 4x4 rigid transform."""
+        turn, shift = pose[:3, :3], pose[:3, 3]
+        vertices = self.vertices @ turn.T + shift
+        return Mesh(vertices, self.triangles, self.normals @ turn.T, self.uv)
+
 
 def rotation(degrees: float, axis: str) -> Floats:
     """The 3x3 matrix of a turn about x, y or z."""

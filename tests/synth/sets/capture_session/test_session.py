@@ -267,6 +267,21 @@ def test_what_is_missing_is_made_again_to_the_byte(tiny, tmp_path):
     assert kept.stat().st_mtime_ns == before
 
 
+def test_the_rig_photographs_the_kitchen_of_the_library(tiny):
+    """The session's hidden truth is the library's kitchen, and its labels what rays find there."""
+    from depthgauge.synth.library.rooms import kitchen
+    from depthgauge.synth.render.embree import trace, visible_surfaces
+
+    traced = trace(kitchen(TINY.seed))
+    truth = read_simulated(open_session(tiny).truth_folder)
+    assert np.array_equal(truth.vertices, traced.mesh.vertices)
+    assert np.array_equal(truth.triangles, traced.mesh.triangles)
+    seen = visible_surfaces(traced, truth.cameras["L"])
+    for name, values in (("materials", traced.categories), ("surfaces", traced.surfaces)):
+        written = io.read_image(tiny / "labels" / f"{name}.png")
+        assert np.array_equal(written.reshape(seen.depth.shape), values[seen.triangles])
+
+
 def test_a_killed_session_goes_on(tiny, tmp_path, monkeypatch):
     from depthgauge.synth.sets.capture_session import _painted
 

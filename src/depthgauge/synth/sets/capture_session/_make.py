@@ -7,17 +7,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge import io
 from depthgauge.errors import Misuse
 from depthgauge.io._locks import only_one
-from depthgauge.sessions import Board, Session, write_simulated
-from depthgauge.synth.library.rooms import scene
-from depthgauge.synth.scene.model import Scene, Solid, solid
-from depthgauge.synth.sets.capture_session import _folder, _painted, _rig, _shots
+from depthgauge.sessions import Board, Session, SimulatedTruth, write_simulated
+from depthgauge.synth.library.rooms import room_by_name
+from depthgauge.synth.render.embree import TracedScene, hit_points, trace
+from depthgauge.synth.render.painted import PaintedScene, paint, texture_px
+from depthgauge.synth.sets.capture_session import _folder, _painted, _rig
 from depthgauge.synth.sets.capture_session._board import board_picture, board_poses, lens_slopes
-from depthgauge.synth.sets.capture_session._labels import labels, truth
 from depthgauge.synth.sets.capture_session._passive import Studio
-from depthgauge.synth.sets.capture_session._patterns import patterns
 from depthgauge.synth.sets.capture_session._sensor import key
 from depthgauge.types import Camera
 
@@ -133,23 +135,24 @@ class _Count:
 
 
 def _write(out: Path, options: CaptureOptions, overwrite: bool, count: _Count) -> MadeSession:
-    room = scene(options.scene, options.seed)
+    room = room_by_name(options.scene, options.seed)
     board = Board(square_m=options.square_m)
     name = f"{options.scene}-{options.seed}"
     known = (options.parameters(), options.passive_parameters())
     session = _folder.prepare(out, name, board, *known, overwrite=overwrite)
-    cameras = _rig.cameras(options.width_px, room, options.seed)
+    cameras = _rig.cameras(options.width_px, room.stand, options.seed)
     sizes = {camera: cameras[camera].size_px for camera in cameras}
     if all((out / file).is_file() for file in _expected(options)):
         count.add("nothing is missing", count.all)
         return MadeSession(_folder.note(session, complete=True), sizes)
-    body = solid(room.things, _rig.texture_px(options.width_px))
-    projectors = _rig.projectors(options.projectors, options.width_px, room, options.seed)
-    write_simulated(session.truth_folder, truth(body, cameras, projectors))
-    _write_labels(out, body, cameras["L"])
+    traced = trace(room)
+    painted = paint(traced, texture_px(options.width_px))
+    projectors = _rig.projectors(options.projectors, options.width_px, room.stand, options.seed)
+    write_simulated(session.truth_folder, exact_truth(traced, cameras, projectors))
+    _write_labels(out, traced, cameras["L"])
     _write_boards(session, cameras, options, count)
-    _write_patterns(out, options, body, cameras, projectors, count)
-    warnings = _write_passive(out, options, room, body, cameras, count)
+    _write_patterns(out, options, painted, cameras, projectors, count)
+    warnings = _write_passive(out, options, painted, cameras, count)
     session = _folder.note(session, complete=True)
     return MadeSession(session, sizes, warnings)
 
@@ -163,12 +166,12 @@ def _expected(options: CaptureOptions) -> list[str]:
     return [*files, *(f"passive/{c}/im{k}.png" for c in "LCR" for k in illuminations)]
 
 
-def _write_labels(out: Path, body: Solid, left: Camera) -> None:
+def _write_labels(out: Path, traced: TracedScene, left: Camera) -> None:
     folder = out / "labels"
     folder.mkdir(exist_ok=True)
     if all((folder / f"{name}.png").is_file() for name in ("materials", "surfaces")):
         return
-    for name, values in labels(body, left).items():
+    for name, values in label_maps(traced, left).items():
         io.write_image(folder / f"{name}.png", values)
 
 
@@ -194,7 +197,7 @@ def _write_boards(
 def _write_patterns(
     out: Path,
     options: CaptureOptions,
-    body: Solid,
+    painted: PaintedScene,
     cameras: Mapping[str, Camera],
     projectors: Mapping[str, Camera],
     count: _Count,
@@ -202,15 +205,15 @@ def _write_patterns(
     if all((out / file).is_file() for file in _expected(options) if file.startswith("pattern/")):
         count.add("patterns", 2 * options.patterns)
         return
-    shown = patterns(options.seed, options.patterns, len(projectors), options.width_px)
-    lighting = _painted.exposed(_painted.Lighting(body, projectors, shown), cameras["L"])
-    for name in _shots.GAINS:
+    shown = _rig.patterns(options.seed, options.patterns, len(projectors), options.width_px)
+    lighting = _painted.exposed(_painted.Lighting(painted, projectors, shown), cameras["L"])
+    for name in ("L", "R"):
         before = count.done
 
         def done(share: float, start: float = before, name: str = name) -> None:
             count.add(f"patterns in {name}", start + share * options.patterns - count.done)
 
-        _shots.write_patterns(
+        _painted.write_patterns(
             out,
             name,
             cameras[name],
@@ -225,8 +228,7 @@ def _write_patterns(
 def _write_passive(
     out: Path,
     options: CaptureOptions,
-    room: Scene,
-    body: Solid,
+    painted: PaintedScene,
     cameras: Mapping[str, Camera],
     count: _Count,
 ) -> tuple[str, ...]:
@@ -234,7 +236,37 @@ def _write_passive(
     if not options.passive:
         return ()
     samples, denoise, seed = options.samples, options.denoise, options.seed
-    studio = Studio(room, body, cameras, samples=samples, denoise=denoise, seed=seed)
+    studio = Studio(painted, cameras, samples=samples, denoised=denoise, seed=seed)
     for illumination in range(options.illuminations):
         studio.photograph(out, illumination, count.add)
     return studio.warnings
+
+
+def label_maps(traced: TracedScene, camera: Camera) -> dict[str, NDArray[np.uint8]]:
+    """`materials` and `surfaces` (H, W) of what each pixel's centre shows; 0 where nothing is."""
+    width, height = camera.size_px
+    triangles = np.full((height, width), -1, np.int32)
+    for rows in _painted.row_bands(camera, 1):
+        y, x = np.mgrid[rows.start : rows.stop, 0:width]
+        pixels = np.stack([x.ravel(), y.ravel()], axis=-1).astype(np.float64)
+        triangles[rows.start : rows.stop] = hit_points(traced, camera, pixels)[1].reshape(-1, width)
+    classes = {"materials": traced.categories, "surfaces": traced.surfaces}
+    return {
+        name: np.where(triangles >= 0, of[triangles], 0).astype(np.uint8)
+        for name, of in classes.items()
+    }
+
+
+def exact_truth(
+    traced: TracedScene, cameras: Mapping[str, Camera], projectors: Mapping[str, Camera]
+) -> SimulatedTruth:
+    """All that the simulation knows."""
+    return SimulatedTruth(
+        cameras=dict(cameras),
+        projectors=dict(projectors),
+        vertices=traced.mesh.vertices,
+        triangles=traced.mesh.triangles,
+        materials=traced.categories,
+        surfaces=traced.surfaces,
+        objects=traced.objects,
+    )

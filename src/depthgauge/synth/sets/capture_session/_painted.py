@@ -8,16 +8,22 @@ the same everywhere: a constant share of the mean light, with the room's own.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.geometry.projection import inverse_pose, slopes_at
-from depthgauge.synth.scene.model import Solid
-from depthgauge.synth.sets.capture_session._sensor import footprint
+from depthgauge import io
+from depthgauge.geometry.projection import inverse_pose
+from depthgauge.synth.render.embree import TracedScene, hit_points
+from depthgauge.synth.render.painted import PaintedScene, surface_at
+from depthgauge.synth.sets.capture_session._folder import PARTS
+from depthgauge.synth.sets.capture_session._sensor import GAINS, developed, footprint, key
 from depthgauge.types import Camera
 
 _INDIRECT = 0.07
@@ -37,7 +43,7 @@ GAP_M = 5e-4
 class Lighting:
     """What shines on the painted scene, and how long the shutter is open."""
 
-    solid: Solid
+    painted: PaintedScene
     projectors: Mapping[str, Camera]
     shown: NDArray[np.uint8]
     """(P, h, w, T, 3), linear."""
@@ -57,10 +63,10 @@ def exposed(lighting: Lighting, camera: Camera) -> Lighting:
     mean = float(lighting.shown[..., :1, :].mean()) * float(light[..., 2].sum(axis=0).mean())
     ambient = (_INDIRECT + _AMBIENT) * mean
     first = np.ascontiguousarray(lighting.shown[..., :1, :])
-    dark = Lighting(lighting.solid, lighting.projectors, first, ambient, 1.0)
+    dark = Lighting(lighting.painted, lighting.projectors, first, ambient, 1.0)
     bright = float(np.percentile(_seen(dark, camera, positions, 1), 98.5))
     return Lighting(
-        lighting.solid, lighting.projectors, lighting.shown, ambient, _FULL / max(bright, 1e-12)
+        lighting.painted, lighting.projectors, lighting.shown, ambient, _FULL / max(bright, 1e-12)
     )
 
 
@@ -109,10 +115,10 @@ def _lit(
     """What reaches image positions: (P, N, 3) of each projector, and the reflectance (N, 3)."""
     from depthgauge.synth.sets.capture_session._light_kernels import projected
 
-    solid = lighting.solid
-    points, hits = hit_points(solid, camera, positions)
-    found = surface_at(solid, camera.world_from_camera[:3, 3], points, hits)
-    groups = _grouped(np.where(hits < 0, -1, solid.objects[hits]), samples)
+    traced = lighting.painted.traced
+    points, hits = hit_points(traced, camera, positions)
+    found = surface_at(lighting.painted, camera.world_from_camera[:3, 3], points, hits)
+    groups = _grouped(np.where(hits < 0, -1, traced.objects[hits]), samples)
     light = np.zeros((len(lighting.projectors), len(points), 3), np.float32)
     for number, projector in enumerate(lighting.projectors.values()):
         stand = projector.world_from_camera[:3, 3].copy()
@@ -120,7 +126,7 @@ def _lit(
         centre, size = np.array(projector.centre_px), np.array(projector.size_px, np.float64)
         lens = (projector.focal_px[0], centre, size)
         projected(points, found.normal, found.face, inverse, stand, *lens, light[number])
-        light[number, ~_reached(solid, stand, points, light[number, :, 2] > 0, groups), 2] = 0.0
+        light[number, ~_reached(traced, stand, points, light[number, :, 2] > 0, groups), 2] = 0.0
     return light, found.tone
 
 
@@ -143,7 +149,7 @@ def _grouped(objects: NDArray[np.int32], samples: int) -> NDArray[np.intp]:
 
 
 def _reached(
-    solid: Solid,
+    traced: TracedScene,
     stand: NDArray[np.float64],
     points: NDArray[np.float64],
     faces: NDArray[np.bool_],
@@ -154,47 +160,105 @@ def _reached(
     leader = np.where(faces[groups], groups, own)
     asked = np.flatnonzero(faces & (leader == own))
     free = np.zeros(len(points), np.bool_)
-    free[asked] = solid.rays.sees(stand, points[asked], GAP_M)
+    free[asked] = traced.rays.sees(stand, points[asked], GAP_M)
     return np.asarray(faces & free[leader])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Surface:
-    """What surfaces are like at points."""
-
-    normal: NDArray[np.float32]
-    """(N, 3) smooth, towards the eye."""
-    face: NDArray[np.float32]
-    """(N, 3) of the triangle itself."""
-    tone: NDArray[np.float32]
-    """(N, 3) reflectance of the painted surface; 0 where there is no point."""
+# --- the photographs, band by band of rows; a stopped session continues --------------------------
 
 
-def surface_at(
-    solid: Solid,
-    eye: NDArray[np.float64],
-    points: NDArray[np.float64],
-    triangles: NDArray[np.int32],
-) -> Surface:
-    """The surface at points of triangles, as seen from the eye."""
-    from depthgauge.synth.sets.capture_session._light_kernels import surface
+def write_patterns(
+    folder: Path,
+    name: str,
+    camera: Camera,
+    lighting: Lighting,
+    *,
+    seed: int,
+    side: int,
+    done: Callable[[float], None],
+) -> None:
+    """Writes pattern/<name>/<t>.png of all patterns that are not there.
 
-    mesh = solid.mesh
-    found = Surface(*(np.zeros(points.shape, np.float32) for _ in range(3)))
-    shape = (mesh.vertices, mesh.triangles, mesh.normals, mesh.uv)
-    paint = (solid.albedo, solid.texture, solid.texture_m, solid.pictures)
-    out = (found.normal, found.face, found.tone)
-    surface(points, triangles, eye.copy(), *shape, *paint, *out)
-    return found
+    Args:
+        folder: Of the session.
+        name: Of the camera.
+        camera: Exact.
+        lighting: Exposed.
+        seed: Of the sensor's noise.
+        side: Samples of a pixel along each side.
+        done: Told the share that is done.
+    """
+    target = folder / "pattern" / name
+    target.mkdir(parents=True, exist_ok=True)
+    files = [target / f"{number:03d}.png" for number in range(lighting.shown.shape[3])]
+    missing = [number for number, file in enumerate(files) if not file.is_file()]
+    if not missing:
+        return
+    with _Rows(folder / PARTS / name, missing, camera.size_px) as rows:
+        bands = row_bands(camera, side)
+        light = _dimmed(lighting, rows.numbers, GAINS[name])
+        for band, seen in photographed(light, camera, side, bands[rows.bands :]):
+            first = band.start * camera.size_px[0]
+            for k, number in enumerate(rows.numbers):
+                picture = developed(seen[:, k], key(seed, "pattern", name, number), first)
+                rows.pixels[k, band.start : band.stop] = picture.reshape(len(band), -1, 3)
+            rows.finish_band()
+            done(0.9 * rows.bands / len(bands))
+        for k, number in enumerate(rows.numbers):
+            io.write_image(files[number], np.asarray(rows.pixels[k]))
+            done(0.9 + 0.1 * (k + 1) / len(rows.numbers))
 
 
-def hit_points(
-    solid: Solid, camera: Camera, positions: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Points (N, 3) of the world that image positions (N, 2) show, and their triangles."""
-    slopes = slopes_at(positions, camera)
-    ways = np.concatenate([slopes, np.ones((len(slopes), 1))], axis=1)
-    ways = ways @ camera.world_from_camera[:3, :3].T
-    eye = camera.world_from_camera[:3, 3]
-    hits = solid.rays.cast(eye, ways)
-    return eye + hits.distance[:, None] * ways, hits.triangle
+def _dimmed(lighting: Lighting, numbers: list[int], gain: float) -> Lighting:
+    """Only some of the patterns, in a camera of its own sensitivity."""
+    shown = lighting.shown
+    if numbers != list(range(shown.shape[3])):
+        shown = np.ascontiguousarray(shown[..., numbers, :])
+    full = gain * lighting.gain
+    return Lighting(lighting.painted, lighting.projectors, shown, lighting.ambient, full)
+
+
+class _Rows:
+    """Pictures that grow on disk, so that their number and size do not matter to the memory."""
+
+    pixels: NDArray[np.uint8]
+    """(K, H, W, 3)."""
+
+    def __init__(self, stem: Path, numbers: list[int], size_px: tuple[int, int]) -> None:
+        self._data, self._record = stem.with_suffix(".raw"), stem.with_suffix(".json")
+        self.numbers, self.bands = numbers, 0
+        self._size = size_px
+
+    def __enter__(self) -> _Rows:
+        self._data.parent.mkdir(parents=True, exist_ok=True)
+        known = self._known()
+        if known is not None and set(self.numbers) <= set(known["numbers"]):
+            self.numbers, self.bands = list(known["numbers"]), int(known["bands"])
+        mode = "r+" if self.bands else "w+"
+        width, height = self._size
+        shape = (len(self.numbers), height, width, 3)
+        self.pixels = np.memmap(self._data, np.uint8, mode, shape=shape)  # type: ignore[call-overload]  # the mode is one of the literals
+        return self
+
+    def finish_band(self) -> None:
+        """Says that one more band is on disk."""
+        self.pixels.flush()  # type: ignore[attr-defined]  # a memmap
+        self.bands += 1
+        io.write_text(
+            self._record, json.dumps({"numbers": self.numbers, "bands": self.bands}) + "\n"
+        )
+
+    def _known(self) -> dict[str, Any] | None:
+        try:
+            known = json.loads(self._record.read_text(encoding="utf-8"))
+            width, height = self._size
+            size = len(known["numbers"]) * height * width * 3
+            return dict(known) if self._data.stat().st_size == size else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        del self.pixels
+        if kind is None:
+            self._data.unlink(missing_ok=True)
+            self._record.unlink(missing_ok=True)

@@ -1,14 +1,13 @@
-"""The trinocular rig and the projectors, drawn from a seed."""
+"""The trinocular rig, the projectors and what they show, drawn from a seed."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.synth.scene.camera import pose_looking
 from depthgauge.synth.scene.mesh import rotation
-from depthgauge.synth.scene.model import Scene
+from depthgauge.synth.scene.model import Stand
 from depthgauge.types import Camera
 
 ASPECT = 3008 / 4112
@@ -23,20 +22,24 @@ FOCAL_WIDTHS = 0.80
 THROW = 0.85
 """Distance of a projector by the width of its picture there."""
 BASELINES_M = {"L": 0.0, "C": 0.04, "R": 0.08}
+_FOCUS_PX = 0.6
+"""Standard deviation of a projector's blur, in its own pixels."""
+_DARK = 0.03
+"""What a projector lets through where its picture is black."""
 
 
-def cameras(width_px: int, scene: Scene, seed: int) -> dict[str, Camera]:
+def cameras(width_px: int, stand: Stand, seed: int) -> dict[str, Camera]:
     """The exact cameras L, C, R: lenses with distortion, mounted by hand.
 
     Args:
         width_px: Of the high-resolution images.
-        scene: It says from where it is seen.
+        stand: Where the rig stands.
         seed: Of the lenses and of how they are mounted.
     """
     rng = np.random.default_rng([seed, 72])
     rig = np.eye(4)
-    rig[:3, :3] = rotation(-scene.down_deg, "x")
-    rig[:3, 3] = 0.0, -scene.eye_m, 0.0
+    rig[:3, :3] = rotation(-stand.down_deg, "x")
+    rig[:3, 3] = 0.0, -stand.eye_m, 0.0
     return {name: _camera(name, width_px, rig, rng) for name in BASELINES_M}
 
 
@@ -81,34 +84,19 @@ _STANDS = (
 )
 
 
-def projectors(count: int, width_px: int, scene: Scene, seed: int) -> dict[str, Camera]:
+def projectors(count: int, width_px: int, stand: Stand, seed: int) -> dict[str, Camera]:
     """Up to six projectors around the rig, aimed at the scene."""
     rng = np.random.default_rng([seed, 73])
     found = {}
     for number, ((x, up, z), (aside, high)) in enumerate(_STANDS[:count]):
-        stand = np.array([x, -scene.eye_m - up, z]) + rng.uniform(-0.06, 0.06, 3)
-        target = np.array([aside, -high, scene.aim_m]) + rng.uniform(-0.06, 0.06, 3)
-        pose = np.eye(4)
-        pose[:3, :3] = looking(target - stand)
-        pose[:3, 3] = stand
+        eye = np.array([x, -stand.eye_m - up, z]) + rng.uniform(-0.06, 0.06, 3)
+        target = np.array([aside, -high, stand.aim_m]) + rng.uniform(-0.06, 0.06, 3)
         width, height = projector_px(width_px)
         focal = THROW * width * (1.0 + float(rng.uniform(-0.03, 0.03)))
         centre = ((width - 1) / 2, (height - 1) / 2)
+        pose = pose_looking(eye, target)
         found[f"P{number}"] = Camera((focal, focal), centre, (width, height), (), pose)
     return found
-
-
-def looking(way: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Axes of a camera that looks along a direction and is level."""
-    z = way / np.linalg.norm(way)
-    x = np.cross([0.0, 1.0, 0.0], z)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=-1)
-
-
-def texture_px(width_px: int) -> int:
-    """Side of the textures' pictures: their pixels are smaller than the cameras'."""
-    return min(2048, max(256, 1 << math.ceil(math.log2(0.75 * width_px))))
 
 
 def projector_px(width_px: int) -> tuple[int, int]:
@@ -127,3 +115,52 @@ def blob_px(width_px: int) -> float:
     projector_focal_px = THROW * projector_px(width_px)[0]
     # Projectors are a little further away than the cameras.
     return max(2.0, 4.0 * projector_focal_px / (FOCAL_WIDTHS * width_px) / 1.08)
+
+
+# --- what projectors show: random coloured blobs -------------------------------------------------
+
+
+def pattern(seed: int, number: int, projector: int, width_px: int) -> NDArray[np.uint8]:
+    """The picture of one projector, linear light in 255 steps.
+
+    Each channel is noise of two scales, drawn out to almost black and white, as blobs of about
+    four pixels of the cameras; so neighbours differ, and no two windows of a row look alike.
+
+    Args:
+        seed: Of all patterns.
+        number: Of the pattern.
+        projector: Which one shows it.
+        width_px: Of the cameras' images.
+    """
+    import cv2
+
+    rng = np.random.default_rng([seed, 74, number, projector])
+    size, blob = projector_px(width_px), blob_px(width_px)
+    mixed = _noise(rng, blob, size) + 0.35 * _noise(rng, 3.0 * blob, size)
+    blurred = cv2.GaussianBlur(0.5 + 0.5 * np.tanh(2.0 * mixed), (0, 0), _FOCUS_PX)
+    return np.asarray(np.rint(255 * (_DARK + (1.0 - _DARK) * blurred)), np.uint8)
+
+
+def _noise(rng: np.random.Generator, blob: float, size: tuple[int, int]) -> NDArray[np.float32]:
+    """Smooth noise of unit variance; cells are half a blob, so that blobs have many shapes."""
+    import cv2
+
+    width, height = size
+    cell = max(blob / 2.0, 1.0)
+    small = (int(width / cell) + 6, int(height / cell) + 6)
+    grid = rng.standard_normal((small[1], small[0], 3), dtype=np.float32)
+    grid = cv2.GaussianBlur(grid, (0, 0), 0.65)
+    whole = cv2.resize(grid, None, fx=cell, fy=cell, interpolation=cv2.INTER_CUBIC)
+    part = whole[:height, :width]
+    # The spread of the cells is known; that of a part of the picture would do as well.
+    return np.asarray(part / grid.std(), np.float32)
+
+
+def patterns(seed: int, count: int, projectors: int, width_px: int) -> NDArray[np.uint8]:
+    """All pictures (P, h, w, T, 3): what a place shows in all patterns lies together."""
+    width, height = projector_px(width_px)
+    shown = np.zeros((projectors, height, width, count, 3), np.uint8)
+    for number in range(count):
+        for projector in range(projectors):
+            shown[projector, :, :, number] = pattern(seed, number, projector, width_px)
+    return shown

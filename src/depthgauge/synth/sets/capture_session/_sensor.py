@@ -7,6 +7,8 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
+GAINS = {"L": 1.0, "C": 1.08, "R": 0.97}
+"""How sensitive the cameras are: two of one kind are never equal."""
 WELL = 9000.0
 """Electrons of a full pixel: its root is the best ratio of signal to noise."""
 READ = 0.0025

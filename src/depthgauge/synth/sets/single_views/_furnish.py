@@ -26,8 +26,8 @@ from depthgauge.synth.library.shapes import (
 from depthgauge.synth.library.shapes import wall as wall_through
 from depthgauge.synth.render.closed_form.rays import Scene, Thing, View
 from depthgauge.synth.scene.frame import turned
+from depthgauge.synth.scene.shape import Bowl
 from depthgauge.synth.scene.texture import Paint, Plain, colour
-from depthgauge.synth.sets.single_views._bowl import Bowl
 
 WIDE_M = 2.4
 """Width of what is seen at the distance of the spot."""

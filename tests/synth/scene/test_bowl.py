@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.synth.scene.frame import turned
-from depthgauge.synth.sets.single_views._bowl import Bowl
+from depthgauge.synth.scene.shape import Bowl
 
 FRAME = turned((0.0, 0.0, 5.0))
 
