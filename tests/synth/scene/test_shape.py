@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthgauge.synth.library.still_lifes import scene
-from depthgauge.synth.render.closed_form.rays import Scene, Thing, cast, enter, views
+from depthgauge.synth.render.closed_form.rays import cast, enter, views
 from depthgauge.synth.render.closed_form.windows import Positions, Window
 from depthgauge.synth.scene.frame import facing, turned
+from depthgauge.synth.scene.model import Body, ShapeScene
 from depthgauge.synth.scene.shape import Box, Cylinder, Ellipsoid, Plane
 from depthgauge.synth.scene.texture import Plain
 from depthgauge.synth.sets.stereo_scenes import SCENES
@@ -170,9 +171,9 @@ def test_windows_never_hide_anything(name):
 
 
 def test_a_shape_around_the_camera_is_seen_everywhere():
-    wide = Thing(Plane(facing((0.0, 0.0, 1.0), (0.0, 0.0, -1.0)), (50.0, 50.0)), Plain((1, 1, 1)))
-    beside = Thing(Box(turned((0.0, 0.0, 0.5)), (0.1, 0.1, 2.0)), Plain((1, 1, 1)))
-    made = Scene((wide, beside), 1.0, 30.0, 0.1, (0.0, -1.0, 0.0))
+    wide = Body(Plane(facing((0.0, 0.0, 1.0), (0.0, 0.0, -1.0)), (50.0, 50.0)), Plain((1, 1, 1)))
+    beside = Body(Box(turned((0.0, 0.0, 0.5)), (0.1, 0.1, 2.0)), Plain((1, 1, 1)))
+    made = ShapeScene((wide, beside), 1.0, 30.0, 0.1, (0.0, -1.0, 0.0))
     hits = cast(made.things, views(made, (16, 12))[0], *np.mgrid[:12.0, :16.0][::-1])
     assert np.isfinite(hits.depth_m).all()
 

@@ -13,7 +13,7 @@ from depthgauge.errors import CannotWrite, Misuse, UnknownName
 from depthgauge.geometry.disparity import depth_from_lightfield_disparity
 from depthgauge.geometry.warping import warp_backward
 from depthgauge.synth.library.still_lifes import scene
-from depthgauge.synth.render.closed_form import pictures as _render
+from depthgauge.synth.render.closed_form import pictures
 from depthgauge.synth.sets import light_field
 from depthgauge.synth.sets.light_field import make_light_field, write_light_fields
 from depthgauge.synth.sets.light_field._grid import grid
@@ -150,7 +150,7 @@ def test_the_centre_image_is_the_one_in_the_middle(made):
 @pytest.mark.parametrize("name", SCENES)
 def test_disparities_go_about_as_far_to_both_sides(name):
     rigged = grid(scene(name), 512, 9)
-    seen = rigged.disparity(_render.centre_hits(scene(name), rigged.centre).depth_m)
+    seen = rigged.disparity(pictures.centre_hits(scene(name), rigged.centre).depth_m)
     assert seen.min() == pytest.approx(-1.8, rel=0.03)
     assert seen.max() == pytest.approx(1.8, rel=0.03)
     small = grid(scene(name), 64, 9).parameters
@@ -164,7 +164,7 @@ def test_what_is_given_is_kept_and_the_rest_follows():
     both = grid(clutter, 128, 5, baseline_m=0.0125, focus_m=3.0).parameters
     assert (both.baseline_mm, both.focus_distance_m) == (12.5, 3.0)
     near = grid(clutter, 128, 5, focus_m=2.0, range_px=3.0)
-    seen = near.disparity(_render.centre_hits(clutter, near.centre).depth_m)
+    seen = near.disparity(pictures.centre_hits(clutter, near.centre).depth_m)
     assert np.abs(seen).max() == pytest.approx(3.0, rel=0.03)
     assert near.parameters.focus_distance_m == 2.0
     assert grid(clutter, 128, 5, range_px=1e-5).parameters.baseline_mm > 0
@@ -244,7 +244,7 @@ def test_the_upper_median_of_any_map(scale, height, width, kind, seed):
 def test_the_fine_truth_is_that_of_finer_views(dark):
     """Three times as many pixels on the same sensor: their rays are those of a larger image."""
     large = grid(scene("clutter"), 480, 3, baseline_m=0.01)
-    depth = _render.centre_hits(scene("clutter"), large.centre).depth_m
+    depth = pictures.centre_hits(scene("clutter"), large.centre).depth_m
     np.testing.assert_allclose(dark("clutter").truth.high_depth, depth, rtol=1e-6)
 
 
@@ -319,7 +319,7 @@ def test_bars_and_what_is_behind_them(dark, name):
     bars, behind = found["fine"], found["fine_surrounding"]
     thin = replace(scene(name), things=tuple(t for t in scene(name).things if t.thin))
     alone = grid(scene(name), 160, 3, range_px=1.8).finer(3)
-    seen = _render.centre_hits(thin, alone).depth_m
+    seen = pictures.centre_hits(thin, alone).depth_m
     np.testing.assert_array_equal(
         bars, np.isclose(seen, truth.high_depth, rtol=1e-6), "bars are seen or hidden"
     )

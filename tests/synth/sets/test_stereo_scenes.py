@@ -9,7 +9,7 @@ import pytest
 from depthgauge.errors import Misuse, UnknownName
 from depthgauge.geometry.warping import left_right_consistent, warp_backward
 from depthgauge.synth.library.still_lifes import scene
-from depthgauge.synth.render.closed_form import pictures as _render
+from depthgauge.synth.render.closed_form import pictures
 from depthgauge.synth.render.closed_form.rays import views
 from depthgauge.synth.sets.stereo_scenes import SCENES, make_scene
 
@@ -37,7 +37,9 @@ def grow(mask, by):
 def inside_of_surfaces(name, disparity):
     """Visible pixels two or more from an edge, in both views."""
     left, right = views(scene(name), disparity.shape[::-1])
-    edges = [_render._edges(_render.centre_hits(scene(name), view).which) for view in (left, right)]
+    edges = [
+        pictures._edges(pictures.centre_hits(scene(name), view).which) for view in (left, right)
+    ]
     there = warp_backward(grow(edges[1], 1).astype(np.float32), disparity)
     return ~grow(edges[0], 2) & (there == 0)
 
@@ -51,7 +53,8 @@ def test_a_whole_wall_by_hand(clean):
     So d = f b / z = (centre - x) 0.12 / 0.84, whatever the camera's tilt.
     """
     wall = (
-        _render.centre_hits(scene("staircase"), views(scene("staircase"), (480, 360))[0]).which == 1
+        pictures.centre_hits(scene("staircase"), views(scene("staircase"), (480, 360))[0]).which
+        == 1
     )
     by_hand = np.broadcast_to((239.5 - np.arange(480)) / 7, (360, 480))
     assert wall.sum() > 10_000
@@ -63,7 +66,7 @@ def test_balls_by_long_division(clean):
     getcontext().prec = 50
     made = scene("spheres")
     left = views(made, (480, 360))[0]
-    which = _render.centre_hits(made, left).which
+    which = pictures.centre_hits(made, left).which
     for index in (2, 7):
         shape = made.things[index].shape
         rows, columns = np.nonzero(which == index)
@@ -197,7 +200,7 @@ def test_bars_are_one_to_three_pixels_wide(clean, name):
     left = views(made, (480, 360))[0]
     bars = [thing for thing in made.things if thing.thin]
     for bar in bars:
-        seen = np.isfinite(_render.centre_hits(replace(made, things=(bar,)), left).depth_m)
+        seen = np.isfinite(pictures.centre_hits(replace(made, things=(bar,)), left).depth_m)
         assert 0.8 < width(seen) < 3.3
     truth = clean[name].truth
     assert truth.thin_mask.mean() < 0.08
@@ -224,7 +227,7 @@ def test_disparities_grow_with_the_width():
 @pytest.mark.parametrize("name", SCENES)
 def test_no_ray_gets_out_whatever_the_shape_of_the_image(name, size_px):
     for view in views(scene(name), size_px):
-        assert (_render.centre_hits(scene(name), view).which >= 0).all()
+        assert (pictures.centre_hits(scene(name), view).which >= 0).all()
 
 
 def test_the_rig_gives_the_depth(clean):

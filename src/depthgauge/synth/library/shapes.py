@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from depthgauge.synth.render.closed_form.rays import Thing
 from depthgauge.synth.scene.frame import Frame, Triple, facing, turned
+from depthgauge.synth.scene.model import Body
 from depthgauge.synth.scene.shape import Box, Cylinder, Ellipsoid, Plane
 from depthgauge.synth.scene.texture import Agate, Marble, Mottled, Paint, Wood, colour, waves
 
@@ -13,15 +13,15 @@ FOCAL_PX = 480.0
 """Focal length at the size for which the widths of bars are given in pixels."""
 
 
-def floor(paint: Paint) -> Thing:
+def floor(paint: Paint) -> Body:
     """The ground, without end."""
-    return Thing(Plane(facing((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))), paint)
+    return Body(Plane(facing((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))), paint)
 
 
-def wall(at_m: tuple[float, float], yaw_deg: float, paint: Paint) -> Thing:
+def wall(at_m: tuple[float, float], yaw_deg: float, paint: Paint) -> Body:
     """A wall without end through (x, z); at 0 degrees it faces the cameras, at 90 the right."""
     turn = math.radians(yaw_deg)
-    return Thing(
+    return Body(
         Plane(facing((at_m[0], 0.0, at_m[1]), (math.sin(turn), 0.0, -math.cos(turn)))), paint
     )
 
@@ -33,11 +33,11 @@ def box(
     *,
     yaw_deg: float = 0.0,
     up_m: float = 0.0,
-) -> Thing:
+) -> Body:
     """A box (width, height, depth) that stands on the floor at (x, z), or `up_m` above it."""
     width, height, depth = size_m
     frame = turned((at_m[0], -up_m - height / 2, at_m[1]), yaw_deg=yaw_deg)
-    return Thing(Box(frame, (width / 2, height / 2, depth / 2)), paint)
+    return Body(Box(frame, (width / 2, height / 2, depth / 2)), paint)
 
 
 def ball(
@@ -48,20 +48,20 @@ def ball(
     yaw_deg: float = 0.0,
     roll_deg: float = 0.0,
     up_m: float = 0.0,
-) -> Thing:
+) -> Body:
     """An ellipsoid that rests on the floor at (x, z), or `up_m` above it."""
     turn = math.radians(roll_deg)
     height = math.hypot(radii_m[0] * math.sin(turn), radii_m[1] * math.cos(turn))
     centre = (at_m[0], -up_m - height, at_m[1])
-    return Thing(Ellipsoid(turned(centre, yaw_deg=yaw_deg, roll_deg=roll_deg), radii_m), paint)
+    return Body(Ellipsoid(turned(centre, yaw_deg=yaw_deg, roll_deg=roll_deg), radii_m), paint)
 
 
 def column(
     at_m: tuple[float, float], radius_m: float, height_m: float, paint: Paint, *, up_m: float = 0.0
-) -> Thing:
+) -> Body:
     """An upright cylinder."""
     frame = turned((at_m[0], -up_m - height_m / 2, at_m[1]))
-    return Thing(Cylinder(frame, radius_m, height_m / 2), paint)
+    return Body(Cylinder(frame, radius_m, height_m / 2), paint)
 
 
 def roll(
@@ -71,10 +71,10 @@ def roll(
     paint: Paint,
     *,
     yaw_deg: float = 0.0,
-) -> Thing:
+) -> Body:
     """A cylinder that lies on the floor; at 0 degrees across the view."""
     frame = turned((at_m[0], -radius_m, at_m[1]), yaw_deg=yaw_deg, roll_deg=90.0)
-    return Thing(Cylinder(frame, radius_m, length_m / 2), paint)
+    return Body(Cylinder(frame, radius_m, length_m / 2), paint)
 
 
 def panel(
@@ -84,12 +84,12 @@ def panel(
     paint: Paint,
     *,
     round: bool = False,
-) -> Thing:
+) -> Body:
     """A rectangle or a disc without thickness."""
-    return Thing(Plane(facing(centre_m, normal), half_m, round), paint)
+    return Body(Plane(facing(centre_m, normal), half_m, round), paint)
 
 
-def bar(start_m: Triple, end_m: Triple, width_px: float, paint: Paint) -> Thing:
+def bar(start_m: Triple, end_m: Triple, width_px: float, paint: Paint) -> Body:
     """A thin rod between two points, about so many pixels wide in an image 480 pixels wide."""
     (ax, ay, az), (bx, by, bz) = start_m, end_m
     middle = ((ax + bx) / 2, (ay + by) / 2, (az + bz) / 2)
@@ -99,7 +99,7 @@ def bar(start_m: Triple, end_m: Triple, width_px: float, paint: Paint) -> Thing:
     shape = Cylinder(
         Frame(middle, (side, axis, (-x, -y, -z))), radius, math.dist(start_m, end_m) / 2
     )
-    return Thing(shape, paint, thin=True)
+    return Body(shape, paint, thin=True)
 
 
 def stone(codes: str, seed: int, shortest_m: float, octaves: int = 4) -> Mottled:

@@ -19,15 +19,15 @@ from depthgauge.synth.library.shapes import (
     wall,
     wood,
 )
-from depthgauge.synth.render.closed_form.rays import Scene
+from depthgauge.synth.scene.model import ShapeScene
 from depthgauge.synth.scene.texture import Checks, Paint, Plain, Stripes, colour
 
 _LAMP = (-0.55, -1.0, -0.55)
 
 
-def slanted() -> Scene:
+def slanted() -> ShapeScene:
     """Boards that lean in all directions between two slanted walls."""
-    return Scene(
+    return ShapeScene(
         things=(
             floor(wood("#6d4a2f #9c6f47 #c9a271", 1, 0.016, 0.22)),
             wall((0.0, 4.6), 24.0, stone("#7d8f9c #aebcc4 #dfe5e6", 2, 0.05)),
@@ -70,9 +70,9 @@ def slanted() -> Scene:
     )
 
 
-def curved() -> Scene:
+def curved() -> ShapeScene:
     """Columns, eggs and a barrel: hardly a flat spot."""
-    return Scene(
+    return ShapeScene(
         things=(
             floor(stone("#8c7b6b #b6a593 #ddd0c0", 11, 0.02)),
             wall((0.0, 4.8), -8.0, stone("#5f7470 #8ea7a1 #cbdad5", 12, 0.055)),
@@ -108,10 +108,10 @@ def curved() -> Scene:
     )
 
 
-def boxes() -> Scene:
+def boxes() -> ShapeScene:
     """Crates and parcels, turned and stacked."""
     crate = "#7b5430 #b0804c #dcb680"
-    return Scene(
+    return ShapeScene(
         things=(
             floor(stone("#6f7276 #9a9da0 #c9cbcc", 21, 0.02)),
             wall((0.0, 4.4), 6.0, stone("#8b5e4b #b98a73 #e2c6b2", 22, 0.045)),
@@ -163,7 +163,7 @@ def boxes() -> Scene:
     )
 
 
-def fence() -> Scene:
+def fence() -> ShapeScene:
     """A garden seen through a fence of thin bars, with wires across."""
     iron, white = Plain(colour("#2b2f33")), Plain(colour("#f4f1ea"))
     leaves = "#1f3d1c #4c7a34 #a9c66a"
@@ -177,7 +177,7 @@ def fence() -> Scene:
         bar((-0.28, -0.85, 1.45), (-0.78, 0.0, 1.45), 1.2, white),
         bar((0.68, 0.0, 1.5), (0.42, -0.92, 1.5), 3.0, white),
     )
-    return Scene(
+    return ShapeScene(
         things=(
             floor(stone("#4d5f2a #7d9347 #c3cf8a", 31, 0.02)),
             wall((0.0, 6.2), 0.0, stone("#86a7c4 #b3cde0 #e9f1f6", 32, 0.09)),
@@ -209,9 +209,9 @@ def fence() -> Scene:
     )
 
 
-def textureless() -> Scene:
+def textureless() -> ShapeScene:
     """Plain walls and plain shapes, and a few textured ones to hold on to."""
-    return Scene(
+    return ShapeScene(
         things=(
             floor(stone("#9d8c7a #c2b19d #e6dac9", 41, 0.02)),
             wall((-0.4, 4.3), 20.0, Plain(colour("#dfe3df"))),
@@ -241,7 +241,7 @@ def textureless() -> Scene:
     )
 
 
-def staircase() -> Scene:
+def staircase() -> ShapeScene:
     """Steps that go up beside a tiled wall, with a handrail."""
     tread = "#8f8577 #b9ae9d #e0d7c8"
     steps = tuple(
@@ -255,7 +255,7 @@ def staircase() -> Scene:
     handrail = bar(
         (1.02, foot[0][1] - 0.62, foot[0][2]), (1.02, last[1] - 0.62, last[2]), 2.6, rail
     )
-    return Scene(
+    return ShapeScene(
         things=(
             floor(stone("#6b5647 #96806d #c9b7a3", 60, 0.018)),
             wall((-0.9, 3.0), 90.0, Checks((colour("#2f6f7e"), colour("#f0ead6")), 0.16)),
@@ -284,7 +284,7 @@ def staircase() -> Scene:
     )
 
 
-def spheres() -> Scene:
+def spheres() -> ShapeScene:
     """Balls from very near to far: disparities from a few to a hundred pixels."""
     places: tuple[tuple[float, float, float, str], ...] = (
         (-0.30, 0.98, 0.13, "#7f1d2d #d1495b #f8d9c4"),
@@ -302,7 +302,7 @@ def spheres() -> Scene:
         ball((x, z), (r, r, r), (stone, agate)[i % 2](codes, 70 + i, 0.0075 * z))
         for i, (x, z, r, codes) in enumerate(places)
     )
-    return Scene(
+    return ShapeScene(
         things=(
             floor(stone("#7f8486 #a9adad #d6d8d5", 80, 0.016, 5)),
             wall((0.0, 9.0), -6.0, stone("#c9b79c #e0d3bd #f6efe0", 81, 0.12)),
@@ -315,7 +315,7 @@ def spheres() -> Scene:
     )
 
 
-def clutter() -> Scene:
+def clutter() -> ShapeScene:
     """A full table corner: everything at once."""
     steel = Plain(colour("#3a3d42"))
     wands: tuple[
@@ -327,7 +327,7 @@ def clutter() -> Scene:
         ((1.02, 0.0, 2.3), (1.02, -1.3, 2.3), 3.0, steel),
         ((1.02, -1.3, 2.3), (0.62, -1.12, 2.15), 2.0, steel),
     )
-    return Scene(
+    return ShapeScene(
         things=(
             floor(wood("#5a3d28 #8a623f #bd9265", 90, 0.013, 0.18)),
             wall((0.0, 3.9), -10.0, stone("#6d7f86 #9fb0b5 #d8e0e0", 91, 0.04)),
@@ -383,7 +383,7 @@ def clutter() -> Scene:
     )
 
 
-BUILDERS: dict[str, Callable[[], Scene]] = {
+BUILDERS: dict[str, Callable[[], ShapeScene]] = {
     "boxes": boxes,
     "clutter": clutter,
     "curved": curved,
@@ -396,6 +396,6 @@ BUILDERS: dict[str, Callable[[], Scene]] = {
 
 
 @cache
-def scene(name: str) -> Scene:
+def scene(name: str) -> ShapeScene:
     """A scene by its name."""
     return BUILDERS[name]()

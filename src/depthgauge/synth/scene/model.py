@@ -1,7 +1,11 @@
 """The scene model: things of meshes and materials, lamps, motions, and where a rig may stand.
 
-A scene says nothing about who looks at it. `render.embree` gives exact geometry for any camera at
-any time, `render.mitsuba` pictures; the rigs are in `sets`.
+A `Scene` is made of triangle meshes and says nothing about who looks at it. `render.embree` gives
+exact geometry for any camera at any time, `render.mitsuba` pictures; the rigs are in `sets`.
+
+A `ShapeScene` is made of planes, boxes, ellipsoids and cylinders that rays meet in closed form. It
+needs no renderer, and its truth is exact without a limit on resolution; `render.closed_form` is
+its own.
 """
 
 from __future__ import annotations
@@ -10,10 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from depthgauge._registry import unknown
+from depthgauge.synth.scene.frame import Triple
 from depthgauge.synth.scene.light import Light
 from depthgauge.synth.scene.material import Material
 from depthgauge.synth.scene.mesh import Mesh
 from depthgauge.synth.scene.motion import Motion
+from depthgauge.synth.scene.shape import Shape
+from depthgauge.synth.scene.texture import Paint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,3 +82,31 @@ class Scene:
             else t
             for t in self.things
         )
+
+
+# --- scenes in closed form ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A shape and what it looks like."""
+
+    shape: Shape
+    paint: Paint
+    thin: bool = False
+    """Whether it is a bar of a few pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeScene:
+    """Bodies, and from where they are seen; the floor is y = 0 and heights are negative."""
+
+    things: tuple[Body, ...]
+    eye_m: float
+    """Height of the cameras above the floor."""
+    down_deg: float
+    """How much the cameras look down."""
+    baseline_m: float
+    to_light: Triple
+    focal_widths: float = 1.0
+    """Focal length in widths of the image: the field of view is the same at every size."""

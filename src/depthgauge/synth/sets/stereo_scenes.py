@@ -19,9 +19,10 @@ import numpy as np
 from depthgauge._registry import unknown
 from depthgauge.errors import Misuse
 from depthgauge.synth.library.still_lifes import BUILDERS, scene
-from depthgauge.synth.render.closed_form import pictures as _render
-from depthgauge.synth.render.closed_form.rays import Hits, Scene, View, points, rig, views
+from depthgauge.synth.render.closed_form import pictures
+from depthgauge.synth.render.closed_form.rays import Hits, View, points, rig, views
 from depthgauge.synth.scene.frame import Array
+from depthgauge.synth.scene.model import ShapeScene
 from depthgauge.types import Inputs, Mask, Sample, Truth
 
 SCENES: tuple[str, ...] = tuple(sorted(BUILDERS))
@@ -60,13 +61,13 @@ def make_scene(name: str, size_px: tuple[int, int] = SIZE_PX, seed: int = 0) -> 
         raise Misuse(f"{wanted}; found {size_px} and seed {seed}")
     made = scene(name)
     pair = views(made, size_px)
-    hits = [_render.centre_hits(made, view) for view in pair]
+    hits = [pictures.centre_hits(made, view) for view in pair]
     left, right = (
-        _render.disparity(made, view, seen.depth_m) for view, seen in zip(pair, hits, strict=True)
+        pictures.disparity(made, view, seen.depth_m) for view, seen in zip(pair, hits, strict=True)
     )
     images = [
-        _render.noisy(
-            _render.picture(made, view, seen.which),
+        pictures.noisy(
+            pictures.picture(made, view, seen.which),
             NOISE_LEVELS,
             (seed, SCENES.index(name), side),
         )
@@ -81,7 +82,7 @@ def make_scene(name: str, size_px: tuple[int, int] = SIZE_PX, seed: int = 0) -> 
     truth = {
         "disparity": left.astype(np.float32),
         "right_disparity": right.astype(np.float32),
-        "visible_mask": _render.seen_by(made, pair[1], left),
+        "visible_mask": pictures.seen_by(made, pair[1], left),
         **_masks(made, pair[0], hits[0]),
     }
     return Sample(name, Inputs(inputs), Truth(truth))
@@ -144,7 +145,7 @@ def _range(left: Array, right: Array) -> tuple[int, int]:
     return max(0, math.floor(low - margin)), math.ceil(high + margin)
 
 
-def _masks(made: Scene, view: View, hits: Hits) -> dict[str, Mask]:
+def _masks(made: ShapeScene, view: View, hits: Hits) -> dict[str, Mask]:
     """What kind of surface each pixel centre is on."""
     y, x = np.mgrid[: view.size_px[1], : view.size_px[0]].astype(np.float64)
     at = points(view, x, y, hits.depth_m)

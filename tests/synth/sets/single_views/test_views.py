@@ -96,16 +96,17 @@ def test_continuous_surfaces_are_made_of_whole_smooth_ones(views):
 
 def test_a_step_is_as_large_as_the_depths_say():
     """A ball that hangs before a wall: the step is the wall's depth less that of its outline."""
-    from depthgauge.synth.render.closed_form.rays import Scene, Thing, View
+    from depthgauge.synth.render.closed_form.rays import View
     from depthgauge.synth.scene.frame import turned
+    from depthgauge.synth.scene.model import Body, ShapeScene
     from depthgauge.synth.scene.shape import Ellipsoid, Plane
     from depthgauge.synth.scene.texture import Plain
     from depthgauge.synth.sets.single_views._cast import exact_view
 
     grey = Plain((0.5, 0.5, 0.5))
-    ball = Thing(Ellipsoid(turned((0.0, 0.0, 4.0)), (1.0, 1.0, 1.0)), grey)
-    wall = Thing(Plane(turned((0.0, 0.0, 6.0))), grey)
-    scene = Scene((ball, wall), 0.0, 0.0, 0.1, (-0.5, -1.0, -0.5))
+    ball = Body(Ellipsoid(turned((0.0, 0.0, 4.0)), (1.0, 1.0, 1.0)), grey)
+    wall = Body(Plane(turned((0.0, 0.0, 6.0))), grey)
+    scene = ShapeScene((ball, wall), 0.0, 0.0, 0.1, (-0.5, -1.0, -0.5))
     view = exact_view("ball", scene, View(turned((0.0, 0.0, 0.0)), 100.0, (121, 91)), 0)
     assert view.smooth_labels.max() == view.continuous_labels.max() == 2
     assert sorted(view.planar.values()) == [False, True]

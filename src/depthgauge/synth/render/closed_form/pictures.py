@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.synth.render.closed_form.rays import Hits, Scene, View, cast, pick, points
+from depthgauge.synth.render.closed_form.rays import Hits, View, cast, pick, points
 from depthgauge.synth.render.closed_form.shading import lamps, shade
 from depthgauge.synth.scene.frame import Array, Triple
+from depthgauge.synth.scene.model import ShapeScene
 from depthgauge.synth.scene.texture import stored
 from depthgauge.types import Mask
 
@@ -22,7 +23,7 @@ _SAME_DEPTH = 1e-6
 """Two depths that agree to this share are of one point."""
 
 
-def centre_hits(scene: Scene, view: View) -> Hits:
+def centre_hits(scene: ShapeScene, view: View) -> Hits:
     """What the rays through all pixel centres meet, as (H, W) arrays."""
     width, height = view.size_px
     found = Hits(np.full((height, width), np.inf), np.full((height, width), -1, np.int16))
@@ -34,7 +35,7 @@ def centre_hits(scene: Scene, view: View) -> Hits:
     return found
 
 
-def seen_by(scene: Scene, other: View, disparity_px: Array) -> Mask:
+def seen_by(scene: ShapeScene, other: View, disparity_px: Array) -> Mask:
     """Which points, of left pixel centres with these disparities, the right camera sees.
 
     The right camera looks at the very point: nothing may be nearer on the way, and it has to lie
@@ -52,12 +53,12 @@ def seen_by(scene: Scene, other: View, disparity_px: Array) -> Mask:
     return seen
 
 
-def disparity(scene: Scene, view: View, depth_m: Array) -> Array:
+def disparity(scene: ShapeScene, view: View, depth_m: Array) -> Array:
     """x_left - x_right of points at depths."""
     return _focal_baseline(scene, view) / depth_m
 
 
-def picture(scene: Scene, view: View, which: NDArray[Any]) -> Array:
+def picture(scene: ShapeScene, view: View, which: NDArray[Any]) -> Array:
     """The image (H, W, 3) without noise, values 0..255 not yet rounded.
 
     A pixel is the mean light over its square.
@@ -93,7 +94,7 @@ def _batches(chosen: Mask) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
 
 
 def _mean_light(
-    scene: Scene,
+    scene: ShapeScene,
     view: View,
     lit_from: tuple[Triple, ...],
     at_px: tuple[NDArray[Any], NDArray[Any]],
@@ -114,7 +115,7 @@ def _mean_light(
     return total / side**2
 
 
-def _light(scene: Scene, view: View, lamp: Triple, x_px: Array, y_px: Array) -> Array:
+def _light(scene: ShapeScene, view: View, lamp: Triple, x_px: Array, y_px: Array) -> Array:
     """Colours (N, 3) along rays."""
     hits = cast(scene.things, view, x_px, y_px)
     at = points(view, x_px, y_px, hits.depth_m)
@@ -149,5 +150,5 @@ def _tiles(size_px: tuple[int, int]) -> Iterator[tuple[slice, slice]]:
             yield slice(top, min(top + high, height)), slice(left, min(left + wide, width))
 
 
-def _focal_baseline(scene: Scene, view: View) -> float:
+def _focal_baseline(scene: ShapeScene, view: View) -> float:
     return view.focal_px * scene.baseline_m

@@ -1,4 +1,4 @@
-"""Scenes, the cameras that see them, and what each ray meets first."""
+"""The cameras that see scenes of shapes, and what each ray meets first."""
 
 from __future__ import annotations
 
@@ -12,35 +12,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from depthgauge.synth.render.closed_form.windows import EVERYWHERE, Positions, Window
-from depthgauge.synth.scene.frame import Array, Frame, Triple, Vector, along, turned
+from depthgauge.synth.scene.frame import Array, Frame, Vector, along, turned
+from depthgauge.synth.scene.model import Body, ShapeScene
 from depthgauge.synth.scene.shape import Shape, corners
-from depthgauge.synth.scene.texture import Paint
 from depthgauge.types import Camera, Rig
-
-
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """A shape and what it looks like."""
-
-    shape: Shape
-    paint: Paint
-    thin: bool = False
-    """Whether it is a bar of a few pixels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Things, and from where they are seen; the floor is y = 0 and heights are negative."""
-
-    things: tuple[Thing, ...]
-    eye_m: float
-    """Height of the cameras above the floor."""
-    down_deg: float
-    """How much the cameras look down."""
-    baseline_m: float
-    to_light: Triple
-    focal_widths: float = 1.0
-    """Focal length in widths of the image: the field of view is the same at every size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +68,7 @@ class Hits:
     """Index of the thing, -1 for nothing."""
 
 
-def views(scene: Scene, size_px: tuple[int, int]) -> tuple[View, View]:
+def views(scene: ShapeScene, size_px: tuple[int, int]) -> tuple[View, View]:
     """The left and the right camera of a scene."""
     focal_px = scene.focal_widths * size_px[0]
     half = scene.baseline_m / 2
@@ -104,13 +79,13 @@ def views(scene: Scene, size_px: tuple[int, int]) -> tuple[View, View]:
     return left, right
 
 
-def rig(scene: Scene, size_px: tuple[int, int]) -> Rig:
+def rig(scene: ShapeScene, size_px: tuple[int, int]) -> Rig:
     """Both cameras, as methods are given them."""
     left, right = views(scene, size_px)
     return Rig({"left": left.camera(), "right": right.camera()}, scene.baseline_m)
 
 
-def cast(things: Sequence[Thing], view: View, x_px: Array, y_px: Array) -> Hits:
+def cast(things: Sequence[Body], view: View, x_px: Array, y_px: Array) -> Hits:
     """What the rays through image positions meet first."""
     flat = x_px.ravel(), y_px.ravel()
     slopes = Positions(*view.slopes(*flat))

@@ -13,9 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from depthgauge.synth.render.closed_form.rays import Scene, Thing, enter, pick
+from depthgauge.synth.render.closed_form.rays import enter, pick
 from depthgauge.synth.render.closed_form.windows import EVERYWHERE, Positions, Window
 from depthgauge.synth.scene.frame import Array, Triple, Vector, dot, facing, project, unit
+from depthgauge.synth.scene.model import Body, ShapeScene
 from depthgauge.synth.scene.shape import Shape, corners
 from depthgauge.synth.scene.texture import Colour
 
@@ -29,7 +30,7 @@ _CORNER_DEPTH = 0.62
 """Share of the sky that is hidden where two things touch."""
 
 
-def lamps(scene: Scene) -> tuple[Triple, ...]:
+def lamps(scene: ShapeScene) -> tuple[Triple, ...]:
     """Directions to the lamp, around its middle."""
     x, y, z = facing((0.0, 0.0, 0.0), scene.to_light).axes
     wide = math.tan(math.radians(_LAMP_DEG))
@@ -40,7 +41,7 @@ def lamps(scene: Scene) -> tuple[Triple, ...]:
     return tuple(found)
 
 
-def shade(things: Sequence[Thing], index: int, at: Vector, lamp: Triple) -> Vector:
+def shade(things: Sequence[Body], index: int, at: Vector, lamp: Triple) -> Vector:
     """The colours of points on one thing, lit from one direction of the lamp."""
     thing = things[index]
     others = [other for i, other in enumerate(things) if i != index]
@@ -55,7 +56,7 @@ def shade(things: Sequence[Thing], index: int, at: Vector, lamp: Triple) -> Vect
     return red, green, blue
 
 
-def _from_lamp(others: Sequence[Thing], at: Vector, normal: Vector, lamp: Triple) -> Array:
+def _from_lamp(others: Sequence[Body], at: Vector, normal: Vector, lamp: Triple) -> Array:
     """How much of the lamp's light arrives: Lambert's cosine, or nothing in a shadow."""
     strength: Array = np.maximum(project(normal, lamp), 0)
     if not strength.any():
@@ -71,7 +72,7 @@ def _from_lamp(others: Sequence[Thing], at: Vector, normal: Vector, lamp: Triple
     return strength
 
 
-def _from_sky(others: Sequence[Thing], at: Vector) -> Array:
+def _from_sky(others: Sequence[Body], at: Vector) -> Array:
     """How much of the sky is open: less and less towards a neighbour."""
     share = np.ones_like(at[0])
     places = Positions(at[0], at[2])

@@ -26,7 +26,7 @@ from depthgauge._registry import unknown
 from depthgauge.errors import CannotWrite, Misuse
 from depthgauge.io import LightFieldParameters
 from depthgauge.synth.library.still_lifes import scene
-from depthgauge.synth.render.closed_form import pictures as _render
+from depthgauge.synth.render.closed_form import pictures
 from depthgauge.synth.sets.light_field import _truth as fine
 from depthgauge.synth.sets.light_field._grid import Grid, grid
 from depthgauge.synth.sets.light_field._masks import masks
@@ -173,8 +173,8 @@ def _take(
 ) -> None:
     """The picture of one view."""
     view = rigged.view(*at)
-    which = _render.centre_hits(rigged.scene, view).which
-    images[at] = _render.noisy(_render.picture(rigged.scene, view, which), NOISE_LEVELS, seed)
+    which = pictures.centre_hits(rigged.scene, view).which
+    images[at] = pictures.noisy(pictures.picture(rigged.scene, view, which), NOISE_LEVELS, seed)
 
 
 def _work(jobs: Sequence[Callable[[], None]], progress: Callable[[int, int], None] | None) -> None:

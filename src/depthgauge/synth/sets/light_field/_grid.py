@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from depthgauge.errors import Misuse
 from depthgauge.io import LightFieldParameters
-from depthgauge.synth.render.closed_form import pictures as _render
-from depthgauge.synth.render.closed_form.rays import Scene, View
+from depthgauge.synth.render.closed_form import pictures
+from depthgauge.synth.render.closed_form.rays import View
 from depthgauge.synth.scene.frame import Array, Frame, turned
+from depthgauge.synth.scene.model import ShapeScene
 
 SENSOR_MM = 35.0
 _RANGE_WIDTHS = 1.8 / 512
@@ -24,7 +25,7 @@ _DIGITS = 3
 class Grid:
     """Cameras side by side and above each other, with parallel axes and shifted sensors."""
 
-    scene: Scene
+    scene: ShapeScene
     parameters: LightFieldParameters
 
     @property
@@ -59,7 +60,7 @@ class Grid:
 
 
 def grid(
-    scene: Scene,
+    scene: ShapeScene,
     size_px: int,
     views: int,
     *,
@@ -105,7 +106,7 @@ def grid(
 
 
 def _parameters(
-    scene: Scene, size_px: int, views: int, baseline_m: float, focus_m: float
+    scene: ShapeScene, size_px: int, views: int, baseline_m: float, focus_m: float
 ) -> LightFieldParameters:
     """As Blender has it: the floor is z = 0, and a camera without rotation looks down."""
     return LightFieldParameters(
@@ -127,14 +128,14 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
 
 
-def _depths(scene: Scene) -> tuple[float, float]:
+def _depths(scene: ShapeScene) -> tuple[float, float]:
     """Of the nearest and the farthest point that the centre camera sees."""
     probe = View(_frame(scene), scene.focal_widths * _PROBE_PX, (_PROBE_PX, _PROBE_PX))
-    depth_m = _render.centre_hits(scene, probe).depth_m
+    depth_m = pictures.centre_hits(scene, probe).depth_m
     return float(depth_m.min()), float(depth_m.max())
 
 
-def _frame(scene: Scene) -> Frame:
+def _frame(scene: ShapeScene) -> Frame:
     """Of the centre camera, in the middle between the two of the stereo pair."""
     return turned((0.0, -scene.eye_m, 0.0), pitch_deg=-scene.down_deg)
 

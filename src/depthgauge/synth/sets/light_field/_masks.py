@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.geometry.distances import nearest_pixel
-from depthgauge.synth.render.closed_form.rays import Scene
+from depthgauge.synth.scene.model import ShapeScene
 from depthgauge.synth.sets.light_field._truth import FineTruth
 from depthgauge.types import Mask
 
@@ -15,7 +15,7 @@ JUMP_PX = 0.1
 """Difference of disparities between neighbours from which on an edge is a discontinuity."""
 
 
-def masks(scene: Scene, truth: FineTruth, scale: int) -> dict[str, Mask]:
+def masks(scene: ShapeScene, truth: FineTruth, scale: int) -> dict[str, Mask]:
     """The masks that have a pixel at all, by name, of the size of the truth.
 
     - `discontinuities`: within `REACH_PX` of where a thing ends in front of another, `JUMP_PX` or

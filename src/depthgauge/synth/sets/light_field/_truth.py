@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.synth.render.closed_form.rays import Scene, cast, points
+from depthgauge.synth.render.closed_form.rays import cast, points
 from depthgauge.synth.scene.frame import Vector
+from depthgauge.synth.scene.model import ShapeScene
 from depthgauge.synth.sets.light_field._grid import Grid
 from depthgauge.types import Map, Mask
 
@@ -87,7 +88,7 @@ def coarse(values: Array, scale: int) -> Array:
     return found  # type: ignore[return-value]  # of the same kind
 
 
-def _surfaces(scene: Scene, which: NDArray[Any], at: Vector) -> NDArray[np.int16]:
+def _surfaces(scene: ShapeScene, which: NDArray[Any], at: Vector) -> NDArray[np.int16]:
     """The numbers of the faces that points of things are on."""
     numbers = (which * _SIDES).astype(np.int16)
     for index in np.unique(which):

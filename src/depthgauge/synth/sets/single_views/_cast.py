@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.synth.render.closed_form import pictures as _render
-from depthgauge.synth.render.closed_form.rays import Hits, Scene, View, cast, points
+from depthgauge.synth.render.closed_form import pictures
+from depthgauge.synth.render.closed_form.rays import Hits, View, cast, points
 from depthgauge.synth.scene.frame import Array
+from depthgauge.synth.scene.model import ShapeScene
 from depthgauge.synth.scene.shape import Box, Cylinder
 from depthgauge.synth.sets.single_views._borders import Borders, Floats, Probe, exact_gaps, pieces
 from depthgauge.synth.sets.single_views._view import ExactView, Labels
@@ -20,12 +21,14 @@ NOISE_LEVELS = 1.5
 """Standard deviation of the picture's noise in grey levels of 255."""
 
 
-def exact_view(name: str, scene: Scene, view: View, seed: int, *, quick: bool = False) -> ExactView:
+def exact_view(
+    name: str, scene: ShapeScene, view: View, seed: int, *, quick: bool = False
+) -> ExactView:
     """What a camera sees of a scene, and all that is known about it.
 
     A `quick` one has a black picture and no depth steps, and so only one continuous surface.
     """
-    hits = _render.centre_hits(scene, view)
+    hits = pictures.centre_hits(scene, view)
     y, x = np.mgrid[: view.size_px[1], : view.size_px[0]].astype(np.float64)
     normals, which, curved = _surface(scene, view, hits, x, y)
     depth = np.asarray(hits.depth_m, np.float64)
@@ -35,8 +38,8 @@ def exact_view(name: str, scene: Scene, view: View, seed: int, *, quick: bool = 
     smooth, continuous = pieces(gaps, which, normals)
     image = np.zeros((*x.shape, 3), np.uint8)
     if not quick:
-        light = _render.picture(scene, view, hits.which)
-        image = _render.noisy(light, NOISE_LEVELS, (seed, 17))
+        light = pictures.picture(scene, view, hits.which)
+        image = pictures.noisy(light, NOISE_LEVELS, (seed, 17))
     return ExactView(
         id=name,
         image=image,
@@ -52,7 +55,7 @@ def exact_view(name: str, scene: Scene, view: View, seed: int, *, quick: bool = 
 
 
 def _surface(
-    scene: Scene, view: View, hits: Hits, x: Array, y: Array
+    scene: ShapeScene, view: View, hits: Hits, x: Array, y: Array
 ) -> tuple[Floats, NDArray[np.int32], NDArray[np.bool_]]:
     """Normals in camera axes, the number of the face, and whether it is curved there."""
     at = points(view, x, y, hits.depth_m)
@@ -85,7 +88,7 @@ def _face(shape: Any, outside: tuple[Array, Array, Array]) -> NDArray[np.int32]:
     return np.zeros(outside[0].shape, np.int32)
 
 
-def _probe(scene: Scene, view: View) -> Probe:
+def _probe(scene: ShapeScene, view: View) -> Probe:
     """Depth and face at image positions."""
 
     def probe(x: Floats, y: Floats) -> tuple[Floats, NDArray[np.int32]]:

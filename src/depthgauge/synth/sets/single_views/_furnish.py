@@ -24,8 +24,9 @@ from depthgauge.synth.library.shapes import (
     wood,
 )
 from depthgauge.synth.library.shapes import wall as wall_through
-from depthgauge.synth.render.closed_form.rays import Scene, Thing, View
+from depthgauge.synth.render.closed_form.rays import View
 from depthgauge.synth.scene.frame import turned
+from depthgauge.synth.scene.model import Body, ShapeScene
 from depthgauge.synth.scene.shape import Bowl
 from depthgauge.synth.scene.texture import Paint, Plain, colour
 
@@ -100,7 +101,7 @@ class Stage:
 
 def furnish(
     kind: str, seed: int, trial: int, size_px: tuple[int, int], *, held: bool = False
-) -> tuple[Scene, View]:
+) -> tuple[ShapeScene, View]:
     """A random scene of a kind and the camera that looks at it.
 
     Args:
@@ -120,13 +121,13 @@ def furnish(
     stage = Stage(rng, along, min(0.9, 0.3 * along), [], [])
     things = [floor(stage.paint(1.3)), *_walls(stage), *_MAKERS[kind](stage)]
     light = (float(rng.uniform(-0.8, 0.8)), -1.0, float(rng.uniform(-0.8, -0.2)))
-    scene = Scene(tuple(things), eye, down, 0.1, light, focal_widths)
+    scene = ShapeScene(tuple(things), eye, down, 0.1, light, focal_widths)
     roll = float(rng.uniform(-_HELD_ROLL_DEG, _HELD_ROLL_DEG)) if held else 0.0
     frame = turned((0.0, -eye, 0.0), pitch_deg=-down, roll_deg=roll)
     return scene, View(frame, focal_widths * size_px[0], size_px)
 
 
-def _walls(stage: Stage) -> list[Thing]:
+def _walls(stage: Stage) -> list[Body]:
     """One wall behind, or a corner of two."""
     back = stage.distance_m + stage.between(1.3, 2.2)
     if stage.rng.random() < 0.5:
@@ -143,25 +144,25 @@ def _before(wall: tuple[tuple[float, float], float], x: float, z: float) -> floa
     return (x - a) * math.sin(turn) - (z - b) * math.cos(turn)
 
 
-def _flat(stage: Stage) -> list[Thing]:
+def _flat(stage: Stage) -> list[Body]:
     makers = (_crate, _crate, _tower, _steps, _table, _lying, _hanging, _hanging)
     chosen = stage.rng.permutation(len(makers))[: int(stage.rng.integers(4, 8))]
     return [thing for index in chosen for thing in makers[int(index)](stage)]
 
 
-def _round(stage: Stage) -> list[Thing]:
+def _round(stage: Stage) -> list[Body]:
     makers = (_ball, _ball, _egg, _column, _roll, _bowl, _heap, _balloon)
     chosen = stage.rng.permutation(len(makers))[: int(stage.rng.integers(4, 8))]
     return [thing for index in chosen for thing in makers[int(index)](stage)]
 
 
-def _both(stage: Stage) -> list[Thing]:
+def _both(stage: Stage) -> list[Body]:
     makers = (_crate, _ball, _tower, _column, _table, _bowl, _egg, _steps, _roll, _hanging, _heap)
     chosen = stage.rng.permutation(len(makers))[: int(stage.rng.integers(5, 9))]
     return [thing for index in chosen for thing in makers[int(index)](stage)]
 
 
-_MAKERS: dict[str, Callable[[Stage], list[Thing]]] = {
+_MAKERS: dict[str, Callable[[Stage], list[Body]]] = {
     "curved": _round,
     "mixed": _both,
     "planar": _flat,
@@ -170,7 +171,7 @@ KINDS = tuple(sorted(_MAKERS))
 """Kinds of scenes in closed form."""
 
 
-def _crate(stage: Stage) -> list[Thing]:
+def _crate(stage: Stage) -> list[Body]:
     size = tuple(stage.between(0.25, 0.6) for _ in range(3))
     at = stage.place(0.55 * math.hypot(size[0], size[2]))
     if at is None:
@@ -178,7 +179,7 @@ def _crate(stage: Stage) -> list[Thing]:
     return [box(at, (size[0], size[1], size[2]), stage.paint(), yaw_deg=stage.yaw_deg())]
 
 
-def _tower(stage: Stage) -> list[Thing]:
+def _tower(stage: Stage) -> list[Body]:
     wide, high = stage.between(0.35, 0.55), stage.between(0.2, 0.4)
     at = stage.place(0.8 * wide)
     if at is None:
@@ -189,7 +190,7 @@ def _tower(stage: Stage) -> list[Thing]:
     return [lower, box(at, small, stage.paint(), yaw_deg=stage.yaw_deg(), up_m=high)]
 
 
-def _steps(stage: Stage) -> list[Thing]:
+def _steps(stage: Stage) -> list[Body]:
     count, rise, tread = int(stage.rng.integers(2, 5)), stage.between(0.1, 0.18), 0.25
     at = stage.place(0.35 * (count * tread + 0.5))
     if at is None:
@@ -204,7 +205,7 @@ def _steps(stage: Stage) -> list[Thing]:
     return found
 
 
-def _table(stage: Stage) -> list[Thing]:
+def _table(stage: Stage) -> list[Body]:
     wide, deep, high = stage.between(0.6, 0.9), stage.between(0.4, 0.55), stage.between(0.3, 0.5)
     at = stage.place(0.5 * math.hypot(wide, deep))
     if at is None:
@@ -221,7 +222,7 @@ def _table(stage: Stage) -> list[Thing]:
     return found
 
 
-def _lying(stage: Stage) -> list[Thing]:
+def _lying(stage: Stage) -> list[Body]:
     at = stage.place(0.4)
     if at is None:
         return []
@@ -229,7 +230,7 @@ def _lying(stage: Stage) -> list[Thing]:
     return [box(at, size, stage.paint(), yaw_deg=stage.yaw_deg())]
 
 
-def _hanging(stage: Stage) -> list[Thing]:
+def _hanging(stage: Stage) -> list[Body]:
     """A box that touches nothing."""
     size = tuple(stage.between(0.2, 0.4) for _ in range(3))
     at = stage.place(0.5 * math.hypot(size[0], size[2]))
@@ -239,20 +240,20 @@ def _hanging(stage: Stage) -> list[Thing]:
     return [box(at, (size[0], size[1], size[2]), stage.paint(), yaw_deg=yaw, up_m=up)]
 
 
-def _balloon(stage: Stage) -> list[Thing]:
+def _balloon(stage: Stage) -> list[Body]:
     """A ball that touches nothing."""
     r = stage.between(0.14, 0.28)
     at = stage.place(r)
     return [] if at is None else [ball(at, (r, r, r), stage.paint(), up_m=stage.between(0.2, 0.6))]
 
 
-def _ball(stage: Stage) -> list[Thing]:
+def _ball(stage: Stage) -> list[Body]:
     r = stage.between(0.16, 0.34)
     at = stage.place(r)
     return [] if at is None else [ball(at, (r, r, r), stage.paint())]
 
 
-def _egg(stage: Stage) -> list[Thing]:
+def _egg(stage: Stage) -> list[Body]:
     radii = tuple(stage.between(0.15, 0.36) for _ in range(3))
     at = stage.place(max(radii))
     if at is None:
@@ -260,13 +261,13 @@ def _egg(stage: Stage) -> list[Thing]:
     return [ball(at, (radii[0], radii[1], radii[2]), stage.paint(), yaw_deg=stage.between(0, 90))]
 
 
-def _column(stage: Stage) -> list[Thing]:
+def _column(stage: Stage) -> list[Body]:
     r = stage.between(0.14, 0.26)
     at = stage.place(r)
     return [] if at is None else [column(at, r, stage.between(0.3, 1.1), stage.paint())]
 
 
-def _roll(stage: Stage) -> list[Thing]:
+def _roll(stage: Stage) -> list[Body]:
     r, length = stage.between(0.13, 0.24), stage.between(0.5, 0.8)
     at = stage.place(0.5 * length)
     if at is None:
@@ -274,7 +275,7 @@ def _roll(stage: Stage) -> list[Thing]:
     return [roll(at, r, length, stage.paint(), yaw_deg=stage.between(0, 90))]
 
 
-def _bowl(stage: Stage) -> list[Thing]:
+def _bowl(stage: Stage) -> list[Body]:
     r = stage.between(0.22, 0.36)
     at = stage.place(r)
     if at is None:
@@ -282,10 +283,10 @@ def _bowl(stage: Stage) -> list[Thing]:
     # Sunk a little, as a bowl with a foot is seen: its lowest ring lies in the floor.
     frame = turned((at[0], -0.9 * r, at[1]))
     paint = stage.paint()
-    return [Thing(Bowl(frame, r, inside), paint) for inside in (False, True)]
+    return [Body(Bowl(frame, r, inside), paint) for inside in (False, True)]
 
 
-def _heap(stage: Stage) -> list[Thing]:
+def _heap(stage: Stage) -> list[Body]:
     """A flat dome: an ellipsoid whose lower half is below the floor."""
     a, b, c = stage.between(0.3, 0.5), stage.between(0.12, 0.25), stage.between(0.3, 0.5)
     at = stage.place(max(a, c))
