@@ -41,7 +41,14 @@ def run(monkeypatch, capsys):
     return call
 
 
-COMMAND = [sys.executable, "-c", "import sys; from depthgauge.cli import main; sys.exit(main())"]
+# As in the foreground of a terminal: jobs that a shell runs in the background ignore Ctrl-C, and so
+# would the processes that they start.
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from depthgauge.cli import main; sys.exit(main())",
+]
 
 
 @pytest.fixture(scope="session")

@@ -113,6 +113,8 @@ def _dataset(folder):
 
 
 def _booster(folder):
+    if folder.is_dir():
+        return folder
     from depthgauge.datasets import booster
     from depthgauge.types import Inputs, Sample, Truth
 

@@ -392,6 +392,7 @@ def test_make_small_scenes_and_run_on_them(run, tmp_path):
     assert ran.code == 0
 
 
+@pytest.mark.long
 def test_the_real_demo(shell, tmp_path):
     ran = shell("demo", "--out", "my demo", "--workers", "2")
     assert ran.code == 0

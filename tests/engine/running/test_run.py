@@ -343,7 +343,8 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(pairs, trial):
 
 
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore Ctrl-C
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.running.run import run
 import json
