@@ -9,7 +9,7 @@ PYTEST := -m pytest -q -n 2 --dist worksteal
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo setup test test-long fast-tests lint style types perf evidence docs clean
+.PHONY: demo setup test test-long fast-tests lint style types perf evidence docs site clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
@@ -73,6 +73,14 @@ evidence: setup  ## accuracy figures of the docs, recorded in docs/evidence
 
 docs: .venv/.dev  ## regenerates the pages that are made from the declarations
 	$(BIN)/python -m tools.generate
+
+.venv/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[docs]'
+	touch $@
+
+site: .venv/.docs  ## the documentation as a site, in out/site; a dead link or a page without a place is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "out/site: built; to read it with search, say: python3 -m http.server --directory out/site"
 
 clean:
 	rm -rf .venv .cache out .pytest_cache .mypy_cache .ruff_cache

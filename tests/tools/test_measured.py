@@ -1,7 +1,7 @@
 """Pages whose numbers a script measures are fresh."""
 
 import pytest
-from tools.evidence import capture, light_field, oasis_like, oasis_reconstruction
+from tools.evidence import _accuracy_page, capture, light_field, oasis_like, oasis_reconstruction
 
 import tools
 from tools import _measured, edge_quality, systematic_cases
@@ -13,7 +13,9 @@ def test_measured_pages_are_fresh(script, capsys):
     assert fresh, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("figure", [light_field, capture, oasis_reconstruction, oasis_like])
+@pytest.mark.parametrize(
+    "figure", [_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like]
+)
 def test_pages_say_what_was_recorded(figure, capsys):
     fresh = figure.write_page(check=True)
     assert fresh, capsys.readouterr().out

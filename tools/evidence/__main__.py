@@ -1,4 +1,4 @@
-"""`python -m tools.evidence`: records the figures that are not fresh, and writes their page."""
+"""`python -m tools.evidence`: records the figures that are not fresh, and writes their pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tools.evidence import FOLDER, Absent, Figure, all_figures
+from tools.evidence import FOLDER, Absent, Figure, _accuracy_page, all_figures
 from tools.evidence._trials_page import is_fresh, write_page
 
 
@@ -18,7 +18,7 @@ from tools.evidence._trials_page import is_fresh, write_page
 def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
     """Measure the figures NAMES, or all, and write one JSON file each.
 
-    Then docs/trials.md is brought up to date with the records.
+    Then the pages that show recorded numbers are brought up to date.
     """
     if check:
         if not is_fresh():
@@ -30,15 +30,17 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
         raise click.UsageError(f"no figure '{unknown[0]}'; known: {', '.join(figures)}.")
     missed = [name for name in names or figures if not _bring_up(figures[name], out, force)]
     if out.resolve() == FOLDER:
-        write_page()
-        from tools.evidence import capture, light_field, oasis_like, oasis_reconstruction
-
-        light_field.write_page()
-        capture.write_page()
-        oasis_reconstruction.write_page()
-        oasis_like.write_page()
+        _write_pages()
     if missed:
         raise click.ClickException(f"budgets are missed in {', '.join(missed)}.")
+
+
+def _write_pages() -> None:
+    from tools.evidence import capture, light_field, oasis_like, oasis_reconstruction
+
+    write_page()
+    for page in (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like):
+        page.write_page()
 
 
 def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
