@@ -174,14 +174,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a method returns."""
+    """What a method returns: the parts of one quantity."""
 
     values: Map
-    """The estimated map, NaN where there is none."""
+    """The main map, NaN where there is no estimate; of a clip, its `Frames`."""
     quantity: str
-    confidence: Map | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """The other parts by name: `focal_px`, `confidence`, further maps of the quantity."""
     extras: Mapping[str, Any] = field(default_factory=dict)
-    """Whatever else a method found: focal length, time, options."""
+    """Whatever else a method tells about it; shown to people, never scored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ def test_a_perfect_estimate_is_perfect_through_files(tmp_path):
         truth = sample.truth
         instances = np.stack([0.9 * (truth["planes"] == k) for k in (1, 2)], axis=-1)
         estimates = [
-            Estimate(3 * truth["depth"], "depth", extras={"focal_px": 40.0}),
+            Estimate(3 * truth["depth"], "depth", parts={"focal_px": 40.0}),
             Estimate(2 * truth["normals"], "normals"),
             Estimate(instances.astype(np.float32), "planes"),
         ]

@@ -257,8 +257,8 @@ def score(tmp_path):
         sample = Sample("x", Inputs({"left_image": image}), Truth(given_truth))
         write(tmp_path, [sample], overwrite=True)
         shutil.rmtree(tmp_path / "estimates", ignore_errors=True)
-        extras = {"focal_px": options.pop("own_px", FOCAL)}
-        write_estimate(tmp_path / "estimates", "x", Estimate(estimate, quantity, extras=extras))
+        parts = {"focal_px": options.pop("own_px", FOCAL)}
+        write_estimate(tmp_path / "estimates", "x", Estimate(estimate, quantity, parts))
         return dg.evaluate(with_options(name, **options), tmp_path, tmp_path / "estimates")
 
     return scores

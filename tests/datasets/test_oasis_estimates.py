@@ -42,18 +42,18 @@ def found(root, quantity):
     ],
 )
 def test_what_is_written_is_read(tmp_path, quantity, values, file):
-    write_estimate(tmp_path, "0031", Estimate(values, quantity, extras={"focal_px": 250.5}))
+    write_estimate(tmp_path, "0031", Estimate(values, quantity, parts={"focal_px": 250.5}))
     assert (tmp_path / file).is_file()
     back = found(tmp_path, quantity)
     np.testing.assert_array_equal(back.values, values)
     assert back.quantity == quantity
     assert back.extras["path"] == str(tmp_path / file)
     if quantity == "depth":
-        assert back.extras["focal_px"] == 250.5
+        assert back.parts["focal_px"] == 250.5
 
 
 def test_the_files_are_the_publics(tmp_path):
-    write_estimate(tmp_path, "0031", Estimate(DEPTH, "depth", extras={"focal_px": 250}))
+    write_estimate(tmp_path, "0031", Estimate(DEPTH, "depth", parts={"focal_px": 250}))
     found = np.load(tmp_path / "depth/0031.npy", allow_pickle=True).item()
     assert found["pred_focal"] == 250
     np.testing.assert_array_equal(found["pred_depth"], DEPTH)
@@ -96,7 +96,7 @@ def test_plain_arrays_of_any_size(tmp_path):
     np.save(tmp_path / "depth/0031.npy", np.float64([[1, np.inf]]))
     back = found(tmp_path, "depth")
     np.testing.assert_array_equal(back.values, np.float32([[1, np.nan]]))
-    assert "focal_px" not in back.extras
+    assert "focal_px" not in back.parts
 
 
 def save(path, **values):
@@ -128,7 +128,7 @@ def test_dicts_of_networks(tmp_path):
     save(tmp_path / "depth/0031.npy", pred_depth=DEPTH[None, None], pred_focal=np.float32([[9.5]]))
     back = found(tmp_path, "depth")
     np.testing.assert_array_equal(back.values, DEPTH)
-    assert back.extras["focal_px"] == 9.5
+    assert back.parts["focal_px"] == 9.5
 
 
 def test_a_hostile_estimate_is_not_run(tmp_path):
@@ -213,9 +213,9 @@ def test_planes_that_are_not_right(tmp_path, text, why):
 @pytest.mark.parametrize(
     ("estimate", "why"),
     [
-        (Estimate(DEPTH, "depth"), r"needs a positive extras\['focal_px'\], found None"),
-        (Estimate(DEPTH, "depth", extras={"focal_px": -1}), "found -1"),
-        (Estimate(NORMALS, "depth", extras={"focal_px": 1}), r"are \(H, W\) here"),
+        (Estimate(DEPTH, "depth"), r"needs the part focal_px, a positive number; found None"),
+        (Estimate(DEPTH, "depth", parts={"focal_px": -1}), "found -1"),
+        (Estimate(NORMALS, "depth", parts={"focal_px": 1}), r"are \(H, W\) here"),
         (Estimate(DEPTH, "normals"), r"are \(H, W, 3\) here"),
         (Estimate(NORMALS, "boundaries"), r"are \(H, W, 2\) here"),
         (Estimate(LINES + 1, "boundaries"), "from 0 to 1"),

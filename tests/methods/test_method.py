@@ -86,12 +86,31 @@ def test_missing_and_infinite_values_are_nan():
     assert np.array_equal(estimated(masked).values, [[1, np.nan, 3]], equal_nan=True)
 
 
-def test_confidence_and_extras_are_kept():
+def test_parts_and_extras_are_kept():
     values, confidence = np.ones((2, 3, 2)), np.full((2, 3), 0.5)
-    found = estimated(Estimate(values, "flow", confidence, {"focal_px": 7}), "flow")
-    assert (found.confidence.dtype, found.extras) == (np.float32, {"focal_px": 7})
+    found = estimated(Estimate(values, "flow", {"confidence": confidence}, {"note": 7}), "flow")
+    assert (found.parts["confidence"].dtype, found.extras) == (np.float32, {"note": 7})
     with pytest.raises(BadEstimate, match=r"confidence \(3, 2\) for flow \(2, 3, 2\)"):
-        estimated(Estimate(values, "flow", confidence.T), "flow")
+        estimated(Estimate(values, "flow", {"confidence": confidence.T}), "flow")
+
+
+def test_a_dict_of_parts_is_an_estimate():
+    found = estimated({"depth": np.ones((2, 3)), "focal_px": np.int64(7)}, "depth")
+    assert (found.values.shape, found.parts) == ((2, 3), {"focal_px": 7.0})
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"focal_px": 7.0}, "without its part 'depth'"),
+        ({"depth": np.ones((2, 3)), "focal": 7.0}, "'focal', which depth does not have"),
+        ({"depth": np.ones((2, 3)), "focal_px": -1}, "expected a positive number"),
+        ({"depth": np.ones((2, 3)), "focal_px": "far"}, "expected a positive number"),
+    ],
+)
+def test_parts_that_do_not_fit_are_named(parts, said):
+    with pytest.raises(BadEstimate, match=said):
+        estimated(parts, "depth")
 
 
 WHO = "method 'mine' returned"

@@ -16,12 +16,12 @@ def test_a_wall_of_depth_1():
     assert found.values.shape == (7, 9)
     assert found.values.dtype == np.float32
     assert (found.values == 1).all()
-    assert found.extras["focal_px"] == 9
+    assert found.parts["focal_px"] == 9
 
 
 def test_the_wall_may_come_with_a_focal_length():
     found = find_method("plane:focal_px=512.5").estimate(INPUTS, "depth")
-    assert found.extras["focal_px"] == 512.5
+    assert found.parts["focal_px"] == 512.5
     with pytest.raises(DepthgaugeError, match="focal_px"):
         find_method("plane:focal_px=0")
 

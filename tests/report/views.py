@@ -131,7 +131,7 @@ def estimators(quantity):
         truth = exact(inputs)[2]
         values = 3.0 * truth * np.exp(noise(inputs, level, truth.shape))
         return Estimate(
-            values.astype(np.float32), "depth", extras={"focal_px": 1.1 * truth.shape[1]}
+            values.astype(np.float32), "depth", parts={"focal_px": 1.1 * truth.shape[1]}
         )
 
     def boundaries(inputs, level):

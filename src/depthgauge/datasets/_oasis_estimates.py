@@ -51,7 +51,7 @@ def _read_depth(path: Path) -> Estimate | None:
     if not safe_pickle.is_object_npy(path):
         return None
     values, focal_px = read_depth_dict(path)
-    return Estimate(_without_infinities(values), "depth", extras={"focal_px": focal_px})
+    return Estimate(_without_infinities(values), "depth", {"focal_px": focal_px})
 
 
 def _read_normals(path: Path) -> Estimate | None:
@@ -198,7 +198,7 @@ _PUBLIC_READERS: dict[tuple[str, str], Callable[[Path], Estimate | None]] = {
 def write_estimate(root: Path, sample_id: str, estimate: Estimate) -> None:
     """Writes an estimate as it is submitted.
 
-    - depth: `depth/<id>.npy`, a dict with `pred_depth` and `pred_focal` (`extras["focal_px"]`).
+    - depth: `depth/<id>.npy`, a dict with `pred_depth` and `pred_focal` (the part `focal_px`).
     - normals: `normals/<id>.npy`, z towards the viewer; a missing one is 0.
     - boundaries: `occfold/<id>.npz` with `boundary` and `occlusion`.
     - planes: `planar/<id>.txt` and a PNG for each instance that has a pixel.
@@ -223,10 +223,10 @@ def write_estimate(root: Path, sample_id: str, estimate: Estimate) -> None:
 
 
 def _write_depth(path: Path, estimate: Estimate) -> None:
-    focal = estimate.extras.get("focal_px")
+    focal = estimate.parts.get("focal_px")
     if not isinstance(focal, (int, float, np.number)) or not 0 < focal < math.inf:
         raise DoesNotFit(
-            f"{path}.npy: a submission of depth needs a positive extras['focal_px'], found "
+            f"{path}.npy: a submission of depth needs the part focal_px, a positive number; found "
             f"{focal!r}."
         )
     values = _shaped(path, estimate, 2).astype(np.float32)

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from depthgauge import io
 from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData
-from depthgauge.io.beside import read_focal_px
+from depthgauge.io.beside import read_parts
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate
 
@@ -52,8 +51,8 @@ def find_estimate(
 def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
     """What a file of estimates holds, read as the dataset's submissions are.
 
-    Its `extras` have the `path`, and `focal_px` where the file or the `estimate.json` beside it
-    says it.
+    In our own layout (`{sample}/{quantity}.npy`) the other parts lie beside the main map; single
+    numbers, such as `focal_px`, are in an `estimate.json` beside any file. `extras` has the `path`.
     """
     if dataset.estimate_reader is not None:
         found = dataset.estimate_reader(path, quantity)
@@ -61,11 +60,9 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
             return replace(found, extras={"path": str(path), **found.extras})
     scale = dataset.spec.png_scales.get(quantity)
     values = io.read_map(path, quantity=quantity, png_scale=scale, limit=_MOST_PIXELS)
-    extras: dict[str, Any] = {"path": str(path)}
-    parts = {part.name for part in QUANTITIES[quantity].parts}
-    if "focal_px" in parts and (focal := read_focal_px(path)) is not None:
-        extras["focal_px"] = focal
-    return Estimate(values, quantity, extras=extras)
+    own = path.stem == QUANTITIES[quantity].main.name
+    parts = read_parts(path, quantity, maps=own, limit=_MOST_PIXELS)
+    return Estimate(values, quantity, parts, {"path": str(path)})
 
 
 def estimate_candidates(

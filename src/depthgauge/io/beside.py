@@ -1,47 +1,129 @@
-"""What stands beside a map in its folder: `estimate.json` with what else a method found."""
+"""What lies beside a map in its folder: the other parts of an estimate.
+
+Numbers are in `estimate.json`, maps in files named after their part: `confidence.npy`.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from pathlib import Path
+from typing import Any
 
-from depthgauge.errors import BadFile
-from depthgauge.io._files import AnyPath
+import numpy as np
+
+from depthgauge.errors import BadFile, TooLarge, WrongShape
+from depthgauge.io import npy
+from depthgauge.io._files import MAX_PIXELS, AnyPath, opened
+from depthgauge.io._values import to_float32, without_infinities
+from depthgauge.io.maps import read_map
+from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
 
 FILE_NAME = "estimate.json"
 _MOST_BYTES = 1 << 20
+_ENDINGS = (".npy", ".npz", ".pfm", ".flo", ".exr", ".tiff", ".tif", ".png")
 
 
-def read_focal_px(map_path: AnyPath) -> float | None:
-    """The focal length that the `estimate.json` beside a map says, None where there is none.
+def read_parts(
+    map_path: AnyPath, quantity: str, *, maps: bool = True, limit: int = MAX_PIXELS
+) -> dict[str, Any]:
+    """The other parts of an estimate, by name; those that are not there are left out.
 
-    It stands at the top or among the `extras`, as our own estimates folder has it.
+    Args:
+        map_path: The file of the main map.
+        quantity: What it is an estimate of.
+        maps: Whether files in the same folder belong to the same estimate.
+        limit: The most pixels that the header of a map may claim.
 
     Raises:
-        BadFile: The file is no JSON, or what it says is no focal length.
+        BadFile: A file is damaged, or a part is not what the quantity says.
+    """
+    path = Path(map_path)
+    others = (*QUANTITIES[quantity].parts[1:], CONFIDENCE)
+    numbers = read_numbers(path, [part for part in others if not part.is_map])
+    found: dict[str, Any] = dict(numbers)
+    for part in others:
+        if maps and part.is_map and (file := _file_of(path, part.name)) is not None:
+            found[part.name] = read_part(file, part, limit)
+    return found
+
+
+def read_part(path: Path, part: Part, limit: int = MAX_PIXELS) -> np.ndarray:
+    """The map of one part; of one with layers or frames, all of them: (L, H, W) or (L, H, W, C).
+
+    Raises:
+        BadFile: It has other axes or channels than the part.
+    """
+    if len(part.axes) == len({"y", "x", "c"} & set(part.axes)):
+        values = read_map(path, quantity=part.like or None, limit=limit)
+    else:
+        values = _read_stack(path, part, limit)
+    try:
+        part.check(values if part.axes[0] == "y" else values[0], part.name)
+    except WrongShape as error:
+        raise BadFile(f"{path}: {error}") from None
+    return values
+
+
+def _read_stack(path: Path, part: Part, limit: int) -> np.ndarray:
+    with opened(path) as file:
+        header = npy.read_header(path, file)
+        if len(header.shape) != len(part.axes) or 0 in header.shape:
+            axes = ", ".join(part.axes)
+            raise BadFile(f"{path}: expected an array with the axes ({axes}), found {header.shape}")
+        if math.prod(header.shape) > limit:
+            raise TooLarge(f"{path}: claims {header.shape} values, above the limit of {limit}")
+        values = to_float32(path, npy.read_values(path, file, header))
+    return without_infinities(values)
+
+
+def _file_of(path: Path, name: str) -> Path | None:
+    for ending in _ENDINGS:
+        file = path.with_name(f"{name}{ending}")
+        if file != path and file.is_file():
+            return file
+    return None
+
+
+def read_numbers(map_path: AnyPath, parts: list[Part]) -> dict[str, float]:
+    """The single numbers that the `estimate.json` beside a map has for these parts.
+
+    A number stands at the top, among the `parts`, or, in older files, among the `extras`.
+
+    Raises:
+        BadFile: The file is no JSON, or what it says is no such number.
     """
     path = Path(map_path).parent / FILE_NAME
+    if not parts:
+        return {}
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise BadFile(f"{path}: is larger than {_MOST_BYTES} bytes; it describes an estimate.")
         body = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return None
+        return {}
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, BadFile):
             raise
         raise BadFile(f"{path}: cannot be read as JSON; write it again or delete it.") from error
-    return _focal(path, body)
+    return numbers_in(path, body, parts)
 
 
-def _focal(path: Path, body: object) -> float | None:
-    extras = body.get("extras") if isinstance(body, dict) else None
-    for place in (body, extras):
-        if isinstance(place, dict) and "focal_px" in place:
-            found = place["focal_px"]
-            is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
-            if not is_number or not (math.isfinite(found) and found > 0):
-                raise BadFile(f"{path}: focal_px is {found!r}; it must be a positive number.")
-            return float(found)
-    return None
+def numbers_in(path: Path, body: object, parts: list[Part]) -> dict[str, float]:
+    """The numbers of these parts in the content of an `estimate.json`."""
+    if not isinstance(body, dict):
+        return {}
+    found: dict[str, float] = {}
+    for part in parts:
+        for place in (body.get("extras"), body.get("parts"), body):
+            if isinstance(place, dict) and part.name in place:
+                found[part.name] = _number(path, part, place[part.name])
+    return found
+
+
+def _number(path: Path, part: Part, value: object) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(float(value)) or (part.positive and not value > 0):  # type: ignore[arg-type,operator]  # a number
+        kind = "a positive number" if part.positive else "a number"
+        raise BadFile(f"{path}: {part.name} is {value!r}; it must be {kind}.")
+    return float(value)  # type: ignore[arg-type]  # a number

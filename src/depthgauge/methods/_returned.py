@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadEstimate
-from depthgauge.quantities import QUANTITIES
+from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part, Quantity
 from depthgauge.types import Estimate, Map
 
 
@@ -17,56 +19,108 @@ def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
 
     Args:
         who: The method, for errors.
-        returned: An array of the quantity, or an `Estimate`.
+        returned: An array of the quantity, a dict of its parts by name, or an `Estimate`.
         quantity: What was asked for.
 
     Raises:
-        BadEstimate: It is something else.
+        BadEstimate: It is something else, or lacks a part that the quantity requires.
     """
+    declared = QUANTITIES[quantity]
     if not isinstance(returned, Estimate):
-        return Estimate(_map(who, returned, quantity), quantity)
-    if returned.quantity != quantity:
-        raise BadEstimate(
-            f"{who} returned {returned.quantity!r}, {quantity!r} was asked for; "
-            "use a benchmark of its own quantity."
-        )
-    values = _map(who, returned.values, quantity)
-    confidence = returned.confidence
-    if confidence is not None:
-        confidence = _map(who, confidence, "confidence")
-        if confidence.shape != values.shape[:2]:
+        parts = dict(returned) if isinstance(returned, Mapping) else {declared.main.name: returned}
+        extras: Mapping[str, Any] = {}
+    else:
+        if returned.quantity != quantity:
             raise BadEstimate(
-                f"{who} returned confidence {confidence.shape} for {quantity} {values.shape}; "
-                "they must have the same height and width."
+                f"{who} returned {returned.quantity!r}, {quantity!r} was asked for; "
+                "use a benchmark of its own quantity."
             )
-    return Estimate(values, quantity, confidence, returned.extras)
+        parts = {declared.main.name: returned.values, **returned.parts}
+        extras = returned.extras
+    checked = _checked_parts(who, parts, declared)
+    return Estimate(checked.pop(declared.main.name), quantity, checked, extras)
 
 
-def _map(who: str, values: object, quantity: str) -> Map:
-    channels = QUANTITIES[quantity].channels if quantity in QUANTITIES else 1
+def _checked_parts(who: str, parts: Mapping[str, Any], declared: Quantity) -> dict[str, Any]:
+    known = {part.name: part for part in (*declared.parts, CONFIDENCE)}
+    if unknown := [name for name in parts if name not in known]:
+        raise BadEstimate(
+            f"{who} returned the part '{unknown[0]}', which {declared.name} does not have; "
+            f"its parts are {', '.join(known)}."
+        )
+    if lacking := [p.name for p in declared.parts if p.required and p.name not in parts]:
+        raise BadEstimate(f"{who} returned {declared.name} without its part '{lacking[0]}'.")
+    checked = {name: _part(who, value, known[name]) for name, value in parts.items()}
+    size = _size(checked[declared.main.name], declared.main)
+    for name, value in checked.items():
+        if known[name].is_map and _size(value, known[name]) != size:
+            raise BadEstimate(
+                f"{who} returned {name} {value.shape} for {declared.name} "
+                f"{checked[declared.main.name].shape}; they must have the same height and width."
+            )
+    return checked
+
+
+def _size(values: Map, part: Part) -> tuple[int, int]:
+    rows = part.axes.index("y")
+    return values.shape[rows], values.shape[rows + 1]
+
+
+def _part(who: str, value: object, part: Part) -> Any:
+    if not part.is_map:
+        return _number(who, value, part)
+    if part.axes[0] != "y":
+        return _stack(who, value, part)
+    return _map(who, value, part)
+
+
+def _number(who: str, value: object, part: Part) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]  # what is none raises
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or (part.positive and number <= 0):
+        kind = "a positive number" if part.positive else "a number"
+        raise BadEstimate(f"{who} returned {value!r} for {part.name}, expected {kind}.")
+    return number
+
+
+def _stack(who: str, values: object, part: Part) -> Map:
+    """A map for each layer: (L, H, W) or (L, H, W, C)."""
+    shape = values.shape if isinstance(values, np.ndarray) else ()
+    if not isinstance(values, np.ndarray) or len(shape) != len(part.axes) or not values.size:
+        raise BadEstimate(
+            f"{who} returned {part.name} of shape {shape}, expected an array with the axes "
+            f"({', '.join(part.axes)})."
+        )
+    return np.stack([_map(who, each, part) for each in values])
+
+
+def _map(who: str, values: object, part: Part) -> Map:
+    channels = part.channels
     form = {1: "(H, W)", None: "(H, W) or (H, W, C)"}.get(channels, f"(H, W, {channels})")
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
         found = type(values).__name__
         if isinstance(values, np.ndarray):
             found = f"array of {values.dtype}"
         raise BadEstimate(
-            f"{who} returned a {found} for {quantity}, expected an array {form} of numbers; "
+            f"{who} returned a {found} for {part.name}, expected an array {form} of numbers; "
             "return a NumPy array."
         )
     shape = values.shape[:2] if values.ndim == 3 and values.shape[2] == 1 else values.shape
     if len(shape) not in (2, 3) or values.size == 0 or channels not in (None, *_third(shape)):
         raise BadEstimate(
-            f"{who} returned {quantity} of shape {values.shape}, expected {form}; "
+            f"{who} returned {part.name} of shape {values.shape}, expected {form}; "
             "is it another quantity, or are the axes in another order?"
         )
-    return _float32(who, values.reshape(shape), quantity)
+    return _float32(who, values.reshape(shape), part.name)
 
 
 def _third(shape: tuple[int, ...]) -> tuple[int]:
     return (shape[2] if len(shape) == 3 else 1,)
 
 
-def _float32(who: str, values: NDArray[Any], quantity: str) -> Map:
+def _float32(who: str, values: NDArray[Any], name: str) -> Map:
     if isinstance(values, np.ma.MaskedArray):
         values = np.where(np.ma.getmaskarray(values), np.nan, values.data)
     # Overflow and signalling NaN would otherwise be warnings of numpy.
@@ -75,7 +129,7 @@ def _float32(who: str, values: NDArray[Any], quantity: str) -> Map:
     infinite = np.isinf(narrow)
     if (beyond := infinite & np.isfinite(values)).any():
         raise BadEstimate(
-            f"{who} returned {quantity} beyond float32 (3.4e38), such as "
+            f"{who} returned {name} beyond float32 (3.4e38), such as "
             f"{values[beyond].flat[0]:.3g}; mark missing values with NaN."
         )
     narrow[infinite] = np.nan

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 
 from depthgauge import io
 from depthgauge.errors import BadFile, MethodFailed
-from depthgauge.io.beside import read_focal_px
+from depthgauge.io.beside import read_parts
 from depthgauge.methods import _template as template_text
 from depthgauge.methods._placeholders import fill_in
 from depthgauge.methods._process import Ended, run
@@ -106,10 +106,9 @@ class _Call:
             raise self._failed(why, said)
         values = self._read(said)
         height, width = values.shape[:2]
+        quantity = self.inputs["quantity"]
         extras = {**said, "size_px": [width, height]}
-        if (focal := read_focal_px(self._out)) is not None:
-            extras["focal_px"] = focal
-        return Estimate(values, self.inputs["quantity"], extras=extras)
+        return Estimate(values, quantity, read_parts(self._out, quantity), extras)
 
     def _command(self) -> list[str]:
         template, given = self.options.template, self.folder / "in"

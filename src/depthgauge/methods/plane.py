@@ -32,4 +32,4 @@ def estimate(inputs: Inputs, options: PlaneOptions) -> Estimate:
     """The depth 1 at every pixel, and a focal length."""
     height, width = image_size(inputs)
     focal_px = float(width) if options.focal_px is None else options.focal_px
-    return Estimate(np.ones((height, width), np.float32), "depth", extras={"focal_px": focal_px})
+    return Estimate(np.ones((height, width), np.float32), "depth", parts={"focal_px": focal_px})

@@ -48,6 +48,8 @@ class Part:
     """The quantity whose metrics, range and resizing it has; empty: the quantity's own."""
     required: bool = True
     """False where an estimate may come without it."""
+    positive: bool = False
+    """Whether a single number must be above 0."""
 
     @property
     def is_map(self) -> bool:

@@ -8,7 +8,7 @@ SPEC = Quantity(
     name="depth",
     about="Distance along the optical axis.",
     unit="m",
-    parts=(Part("depth"), Part("focal_px", axes=(), required=False)),
+    parts=(Part("depth"), Part("focal_px", axes=(), required=False, positive=True)),
     error="difference",
     default_metrics=("absrel", "rms", "rmse_log", "silog", "delta:1.25", "mae", "bias"),
     space="depth",

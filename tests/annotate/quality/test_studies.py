@@ -89,7 +89,7 @@ def test_the_sensor_may_be_larger_elsewhere_or_absent(copy, tmp_path):
 def test_methods_bring_depth_and_maybe_a_focal_length(copy, tmp_path):
     first, second = sorted((copy / "sensor" / "depth").iterdir())
     depth = read_map(first, quantity="depth")
-    told = Estimate(depth, "depth", extras={"focal_px": 40.0})
+    told = Estimate(depth, "depth", parts={"focal_px": 40.0})
     oasis.write_estimate(tmp_path / "net", first.stem, told)
     shutil.copy(second, tmp_path / "net" / "depth" / second.name)
     found, notes = witnesses(copy, methods={"net": tmp_path / "net"})

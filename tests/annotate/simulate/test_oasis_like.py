@@ -78,7 +78,7 @@ def test_people_are_estimates_in_the_public_layout(folder, quantity):
     made = {e.quantity: e for e in estimates_of(reconstruct(annotation))}[quantity]
     assert np.allclose(estimate.values, made.values, atol=1e-6)
     if quantity == "depth":
-        assert estimate.extras["focal_px"] == annotation.focal.focal_px
+        assert estimate.parts["focal_px"] == annotation.focal.focal_px
 
 
 def test_nobody_finds_a_plane_where_there_is_none():

@@ -111,7 +111,7 @@ def test_estimates_with_their_own_are_left_out(data, tmp_path):
     folder = estimates(tmp_path / "net", noisy)
     before = best_focal("oasis-depth", data, folder)
     depth = noisy(np.nan_to_num(bumpy(0)[0], nan=2.0), 0)
-    told = Estimate(depth, "depth", extras={"focal_px": 99.0})
+    told = Estimate(depth, "depth", parts={"focal_px": 99.0})
     oasis.write_estimate(folder, "s0", told)
     found = best_focal("oasis-depth", data, folder)
     assert (found.samples, found.own) == (2, 1)

@@ -140,7 +140,7 @@ def test_depth_up_to_a_scale_has_no_scale_to_be_wrong(tmp_path):
     }
     image = np.zeros((24, 32, 3), np.uint8)
     write(tmp_path / "data", [Sample("a", Inputs({"left_image": image}), Truth(truth))])
-    estimate = Estimate(depth / 4, "depth", extras={"focal_px": 30.0})
+    estimate = Estimate(depth / 4, "depth", parts={"focal_px": 30.0})
     write_estimate(tmp_path / "estimates", "a", estimate)
     assert check_estimates("oasis-depth", tmp_path / "data", tmp_path / "estimates") == []
 

@@ -18,7 +18,7 @@ from depthgauge.engine.store.item import Item, read_item, write_item
 from depthgauge.engine.store.record import Timing
 from depthgauge.errors import BadEstimate, BadFile, BadProtocol, Misuse, WrongShape
 from depthgauge.geometry.surfaces import normals_from_depth
-from depthgauge.io.beside import read_focal_px
+from depthgauge.io.beside import read_parts
 from depthgauge.metrics import METRICS
 from depthgauge.metrics._metric import metric
 from depthgauge.types import (
@@ -104,7 +104,7 @@ def test_the_focal_length_follows_the_size_and_one_measure_serves_both(ranked):
     protocol = trial()
     truth = np.full((16, 20), 2.0, np.float32)
     ready = prepare_truth(protocol, truth, {})
-    small = Estimate(np.full((8, 5), 2.0, np.float32), "depth", extras={"focal_px": 10})
+    small = Estimate(np.full((8, 5), 2.0, np.float32), "depth", parts={"focal_px": 10})
     prepared = prepare(protocol, small, ready)
     assert prepared.items["estimate_focal_px"] == 10 * (2 + 4) / 2
     scores = measure(prepared, protocol.specs, "depth", "bad", "pixel")
@@ -242,13 +242,14 @@ def test_normals_of_depth_are_scored():
     [
         ('{"focal_px": 12.5}', 12.5),
         ('{"extras": {"focal_px": 7}}', 7.0),
+        ('{"parts": {"focal_px": 9}}', 9.0),
         ('{"label": "x"}', None),
         ("[1]", None),
     ],
 )
 def test_the_focal_length_beside_a_map(tmp_path, body, focal):
     (tmp_path / "estimate.json").write_text(body)
-    assert read_focal_px(tmp_path / "depth.npy") == focal
+    assert read_parts(tmp_path / "depth.npy", "depth").get("focal_px") == focal
 
 
 @pytest.mark.parametrize(
@@ -257,16 +258,16 @@ def test_the_focal_length_beside_a_map(tmp_path, body, focal):
 def test_a_damaged_file_beside_a_map_is_one_sentence(tmp_path, body):
     (tmp_path / "estimate.json").write_text(body)
     with pytest.raises(BadFile, match=r"estimate\.json"):
-        read_focal_px(tmp_path / "depth.npy")
-    assert read_focal_px(tmp_path / "elsewhere" / "depth.npy") is None
+        read_parts(tmp_path / "depth.npy", "depth")
+    assert read_parts(tmp_path / "elsewhere" / "depth.npy", "depth") == {}
 
 
 def test_the_hash_of_an_estimate_knows_its_focal_length():
     values = np.ones((2, 2), np.float32)
-    with_focal = Estimate(values, "depth", extras={"focal_px": 5})
+    with_focal = Estimate(values, "depth", parts={"focal_px": 5})
     assert estimate_hash(with_focal) != estimate_hash(Estimate(values, "depth"))
     assert estimate_hash(with_focal) == estimate_hash(
-        Estimate(values, "depth", extras={"focal_px": 5.0, "path": "x"})
+        Estimate(values, "depth", {"focal_px": 5.0}, {"path": "x"})
     )
 
 
@@ -279,5 +280,5 @@ def test_the_folder_of_estimates_gives_the_focal_length(tmp_path):
     (place / "estimate.json").write_text(json.dumps({"extras": {"focal_px": 31.0}}))
     dataset = DATASETS["depthgauge"]
     found = read_estimate(find_estimate(tmp_path, dataset, "a", "depth"), dataset, "depth")
-    assert found.extras["focal_px"] == 31.0
+    assert found.parts["focal_px"] == 31.0
     assert found.extras["path"].endswith("depth.npy")

@@ -125,8 +125,8 @@ def _method(name: str, folder: Path, picture: str, person: Witness) -> Witness:
     width, height = person.camera.size_px
     depth = resize(estimate.values, (height, width), "nearest", "depth")
     focal = person.camera.focal_px[0]
-    if "focal_px" in estimate.extras:
-        focal = float(estimate.extras["focal_px"]) * width / estimate.values.shape[1]
+    if "focal_px" in estimate.parts:
+        focal = float(estimate.parts["focal_px"]) * width / estimate.values.shape[1]
     camera = Camera((focal, focal), person.camera.centre_px, (width, height))
     return measured(name, "method", depth, camera, surfaces=person.surfaces, planar=person.planar)
 

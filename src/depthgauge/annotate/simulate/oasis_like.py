@@ -143,7 +143,7 @@ def estimates_of(made: Reconstruction) -> list[Estimate]:
     boundary = np.where(np.isnan(lines[..., 0]), np.nan, lines.max(axis=2))
     kinds = np.stack([boundary, lines[..., 0]], axis=2).astype(np.float32)
     return [
-        Estimate(made.depth, "depth", extras={"focal_px": made.camera.focal_px[0]}),
+        Estimate(made.depth, "depth", {"focal_px": made.camera.focal_px[0]}),
         Estimate(made.normals, "normals"),
         Estimate(kinds, "boundaries"),
         Estimate(_plane_stack(plane_numbers(made.segmentation)), "planes"),

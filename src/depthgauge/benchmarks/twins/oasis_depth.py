@@ -23,8 +23,9 @@ from depthgauge.datasets.oasis import read_box, read_depth_dict
 from depthgauge.errors import BadEstimate, Misuse, Unavailable
 from depthgauge.geometry.resizing import resize
 from depthgauge.io import read_map
-from depthgauge.io.beside import read_focal_px
+from depthgauge.io.beside import read_numbers
 from depthgauge.io.safe_pickle import is_object_npy
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Sample, Score, Truth
 
 REVISION = 1
@@ -142,7 +143,7 @@ def read_estimate(path: Path, shape: tuple[int, int], options: Mapping[str, Any]
     if is_object_npy(path):
         values, own_px = read_depth_dict(path)
     else:
-        values, own = read_map(path, quantity="depth", raw=True), read_focal_px(path)
+        values, own = read_map(path, quantity="depth", raw=True), _focal_px(path)
         if own is None and not fixed_px:
             raise BadEstimate(
                 f"{path}: holds depth without a focal length; write a dict with pred_depth and "
@@ -154,6 +155,11 @@ def read_estimate(path: Path, shape: tuple[int, int], options: Mapping[str, Any]
     depth = resize(values, shape, "bilinear", "depth")
     scale = (shape[0] / values.shape[0] + shape[1] / values.shape[1]) / 2
     return Found(depth, fixed_px or own_px * scale)
+
+
+def _focal_px(path: Path) -> float | None:
+    """The focal length that an `estimate.json` beside the map has."""
+    return read_numbers(path, [QUANTITIES["depth"].part("focal_px")]).get("focal_px")
 
 
 def surface_squares(
@@ -233,7 +239,7 @@ def _check(path: Path, sample_id: str) -> Iterator[Fault]:
         values, _ = read_depth_dict(path)
     else:
         values = read_map(path, quantity="depth", raw=True)
-        if read_focal_px(path) is None:
+        if _focal_px(path) is None:
             yield Fault(
                 sample_id,
                 f"{path.name} has no focal length.",

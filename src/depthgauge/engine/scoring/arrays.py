@@ -129,9 +129,9 @@ def prepare_maps(
     items: Mapping[str, Any] | None = None,
 ) -> tuple[Protocol, Prepared]:
     """The protocol that the arguments of `score` make, and the maps as it compares them."""
-    extras: Mapping[str, Any] = {}
+    parts: Mapping[str, Any] = {}
     if isinstance(estimate, Estimate):
-        quantity, extras = quantity or estimate.quantity, estimate.extras
+        quantity, parts = quantity or estimate.quantity, estimate.parts
         estimate = estimate.values
     ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
     shown = estimate if truth is None else truth
@@ -156,7 +156,7 @@ def prepare_maps(
     ready = prepare_truth(protocol, truth_map, items or {}, given)
     for name, why in ready.unavailable.items():
         raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
-    prepared = prepare(protocol, Estimate(estimate_map, quantity, extras=extras), ready)
+    prepared = prepare(protocol, Estimate(estimate_map, quantity, parts), ready)
     for spec in protocol.specs:
         if lacks := lacking(prepared, spec):
             needs = ", ".join(lacks)

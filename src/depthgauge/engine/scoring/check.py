@@ -166,7 +166,7 @@ def _sentence(error: DepthgaugeError) -> str:
 
 
 def _check_focal(sample: str, path: Path, found: Estimate) -> Iterator[Finding]:
-    focal = found.extras.get("focal_px")
+    focal = found.parts.get("focal_px")
     if focal is None:
         yield Finding(
             sample,

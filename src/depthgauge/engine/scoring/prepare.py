@@ -128,12 +128,13 @@ def _with_estimate(
 
 def _focal_px(protocol: Protocol, given: Map | Estimate, truth: Map) -> float:
     """The estimate's focal length in pixels of the truth, or the one that the protocol gives."""
-    extras: Mapping[str, Any] = given.extras if isinstance(given, Estimate) else {}
-    if "focal_px" in extras:
+    parts: Mapping[str, Any] = given.parts if isinstance(given, Estimate) else {}
+    if "focal_px" in parts:
         height, width = (given.values if isinstance(given, Estimate) else given).shape[:2]
         enlarged = (truth.shape[0] / height + truth.shape[1] / width) / 2
-        return float(float(extras["focal_px"]) * enlarged)
+        return float(float(parts["focal_px"]) * enlarged)
     if protocol.estimate.focal_px is None:
+        extras = given.extras if isinstance(given, Estimate) else {}
         where = extras.get("path", "the estimate")
         raise BadEstimate(
             f"{where}: has no focal length, which {protocol.id} needs; store one with the depth, "

@@ -25,7 +25,7 @@ def warm_up(rules: Rules) -> None:
 
 
 def _estimate(protocol: Protocol) -> Estimate:
-    return Estimate(_map(protocol, 1), protocol.quantity, extras={"focal_px": 40.0})
+    return Estimate(_map(protocol, 1), protocol.quantity, {"focal_px": 40.0})
 
 
 def _map(protocol: Protocol, seed: int) -> np.ndarray:

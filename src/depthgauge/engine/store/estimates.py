@@ -16,8 +16,10 @@ from depthgauge import __version__
 from depthgauge.datasets import things_hash
 from depthgauge.engine.store.sanitize import cut
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
-from depthgauge.io import read_map, write_map, write_text
+from depthgauge.io import npy, read_map, write_map, write_text
+from depthgauge.io.beside import read_parts
 from depthgauge.methods import Method, Usage
+from depthgauge.quantities import CONFIDENCE, QUANTITIES
 from depthgauge.types import Estimate
 
 SCHEMA = 1
@@ -51,25 +53,26 @@ class Place:
 
 
 def estimate_hash(estimate: Estimate) -> str:
-    """The same for the same values and focal length, however they are stored."""
-    focal = estimate.extras.get("focal_px")
-    told = {} if focal is None else {"focal_px": float(focal)}
-    return things_hash({"values": estimate.values, **told})
+    """The same for the same parts, however they are stored."""
+    parts = {n: p if isinstance(p, np.ndarray) else float(p) for n, p in estimate.parts.items()}
+    return things_hash({**parts, "values": estimate.values})
 
 
 def keep(place: Place, method: Method, stored: Stored) -> None:
-    """Writes the map, then what it is: a map without an `estimate.json` is not finished."""
-    folder = place.folder
+    """Writes the maps, then what they are: maps without an `estimate.json` are not finished."""
+    folder, estimate = place.folder, stored.estimate
+    declared = QUANTITIES[estimate.quantity]
+    others = [part for part in (*declared.parts[1:], CONFIDENCE) if part.is_map]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "confidence.npy").unlink(missing_ok=True)
+        for part in others:  # an estimate that was here before may have had more parts
+            (folder / f"{part.name}.npy").unlink(missing_ok=True)
     except OSError as error:
         raise CannotWrite(f"{folder}: cannot be made ({error.strerror}).") from error
-    estimate = stored.estimate
-    path = folder / f"{estimate.quantity}.npy"
-    write_map(path, estimate.values, quantity=estimate.quantity)
-    if estimate.confidence is not None:
-        write_map(folder / "confidence.npy", estimate.confidence)
+    write_map(folder / f"{declared.main.name}.npy", estimate.values, quantity=estimate.quantity)
+    for part in others:
+        if part.name in estimate.parts:
+            npy.write(folder / f"{part.name}.npy", estimate.parts[part.name])
     body = json.dumps(_describe(place, method, stored), indent=1, allow_nan=False)
     write_text(folder / "estimate.json", body + "\n")
 
@@ -89,6 +92,7 @@ def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
         "time_s": _plain(usage.time_s),
         "cpu_s": _plain(usage.cpu_s),
         "peak_memory_mb": _plain(usage.peak_memory_mb),
+        "parts": {n: p for n, p in stored.estimate.parts.items() if isinstance(p, float)},
         "extras": plain_extras(stored.estimate.extras),
         "versions": {"depthgauge": __version__, "numpy": np.__version__},
     }
@@ -122,7 +126,7 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
     Raises:
         BadData: There is none, or it is another one.
     """
-    path = place.folder / f"{quantity}.npy"
+    path = place.folder / f"{QUANTITIES[quantity].main.name}.npy"
     try:
         about = json.loads((place.folder / "estimate.json").read_text(encoding="utf-8"))
         is_ours = (about["label"], about["seed"], about["sample"], about["options_hash"]) == (
@@ -134,7 +138,7 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
         if not is_ours:
             raise BadData(f"{path}: is the estimate of another sample, seed or method.")
         values = read_map(path, quantity=quantity)
-        estimate = Estimate(values, quantity, extras=about["extras"])
+        estimate = Estimate(values, quantity, read_parts(path, quantity), about["extras"])
         if about["sha256"] != estimate_hash(estimate):
             raise BadData(f"{path}: is not the estimate that was written there.")
         usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
