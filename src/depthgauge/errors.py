@@ -100,7 +100,14 @@ class BadProtocol(DepthgaugeError):
 
 
 class Unavailable(DepthgaugeError):
-    """This sample cannot give what was asked for."""
+    """This sample cannot give what was asked for; `needs` names the items that would help."""
+
+    def __init__(self, text: str, needs: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.needs = tuple(needs)
+
+    def __reduce__(self) -> tuple[type[Unavailable], tuple[str, tuple[str, ...]]]:
+        return type(self), (str(self), self.needs)
 
 
 class BadEstimate(DepthgaugeError):

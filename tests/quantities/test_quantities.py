@@ -77,14 +77,6 @@ def test_maps_are_taken_for_what_their_channels_say():
     assert [guess(n) for n in (1, 2, 3, 7)] == ["disparity", "flow", "normals", "disparity"]
 
 
-def test_known_is_a_question_to_one_part():
-    values = np.array([[[1.0, np.nan], [np.nan, np.nan], [1.0, 2.0]]], np.float32)
-    both = Part("a", axes=("y", "x", "c"), channels=2)
-    either = Part("a", axes=("y", "x", "c"), channels=2, known="any")
-    assert both.is_known(values).tolist() == [[False, False, True]]
-    assert either.is_known(values).tolist() == [[True, False, True]]
-
-
 def test_values_in_pixels_follow_the_size():
     shifts = np.ones((2, 2), np.float32)
     assert quantity("disparity").scale(shifts.copy(), 3, 2)[0, 0] == 3

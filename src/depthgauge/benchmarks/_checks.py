@@ -165,7 +165,7 @@ def _check_params(block: ScoreBlock, where: str) -> Iterator[Problem]:
     metric = METRICS[block.metric]
     for key, values in block.params.items():
         if key not in metric.params:
-            known = [*metric.params, "metric", "region", "name", "resolution"]
+            known = [*metric.params, "metric", "region", "name", "resolution", "part"]
             yield Problem(f"{where}.{key}", f"{metric.name} has no '{key}'", nearest(key, known))
         elif not values:
             yield Problem(f"{where}.{key}", "is an empty list, which gives no score")
@@ -184,8 +184,16 @@ def _check_pools(benchmark: BenchmarkFile) -> Iterator[Problem]:
 
 
 def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    quantity = benchmark.quantity
+    if benchmark.quantity not in QUANTITIES:
+        return  # said already
     for where, block in _blocks(benchmark):
+        try:
+            quantity = benchmark.quantity_of(block.part)
+        except DepthgaugeError as error:
+            yield Problem(f"{where}.part", str(error))
+            continue
+        if block.part and block.resolution:
+            yield Problem(f"{where}.part", "goes only without a resolution")
         if block.metric in METRICS and quantity not in METRICS[block.metric].of:
             of = ", ".join(METRICS[block.metric].of)
             yield Problem(f"{where}.metric", f"{block.metric} scores {of}, not {quantity}")

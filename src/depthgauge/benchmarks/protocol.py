@@ -116,6 +116,7 @@ class Protocol(BenchmarkFile):
                 "params": dict(spec.params),
                 "region": spec.region,
                 **({"resolution": spec.resolution} if spec.resolution else {}),
+                **({"part": spec.part} if spec.part else {}),
             }
             for spec in sorted(self.specs, key=lambda spec: spec.id)
         ]
@@ -162,6 +163,8 @@ class Protocol(BenchmarkFile):
         if self.estimate.focal_px is None and "estimate" in body:
             body["estimate"].pop("focal_px")
         body["dataset_revision"] = _dataset_revision(self.dataset)
+        if (revision := QUANTITIES[self.quantity].revision) != 1:
+            body["quantity_revision"] = revision
         body["rules_revision"] = RULES_REVISION
         return body
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from depthgauge.benchmarks._ranges import expand_all, expand_table
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.errors import BadScoreId
+from depthgauge.quantities import QUANTITIES
 
 NO_DATASET = "none"
 """The dataset of a protocol that came with two maps."""
@@ -79,6 +80,8 @@ class ScoreBlock(BaseModel):
     """An id of its own in place of `metric:params`."""
     resolution: str = ""
     """`high`: compared with the truth's items that begin with `high_`, at their size."""
+    part: str = ""
+    """The part of the quantity that is scored, or `layers:2` for one layer; empty: the main map."""
 
     @field_validator("region", mode="before")
     @classmethod
@@ -102,7 +105,7 @@ class ScoreBlock(BaseModel):
         for values in itertools.product(*params.values()):
             for region in regions:
                 chosen = dict(zip(params, values, strict=True))
-                yield make_spec(self.metric, chosen, region, self.name, self.resolution)
+                yield make_spec(self.metric, chosen, region, self.name, self.resolution, self.part)
 
 
 def _or_value_error(function: Any, argument: Any) -> Any:
@@ -205,9 +208,23 @@ class BenchmarkFile(_Strict):
         """The truth's sizes that scores are made at; the plain one is always first."""
         return tuple(dict.fromkeys(["", *(spec.resolution for spec in self.specs)]))
 
-    def region_texts_at(self, resolution: str) -> dict[str, str]:
-        """The same for the scores of one resolution."""
-        return self._texts(spec.region for spec in self.specs if spec.resolution == resolution)
+    @property
+    def views(self) -> tuple[tuple[str, str], ...]:
+        """What is compared: each part at each resolution; the plain main map is always first."""
+        scored = [(spec.resolution, spec.part) for spec in self.specs]
+        return tuple(dict.fromkeys([("", ""), *scored]))
+
+    def specs_at(self, resolution: str = "", part: str = "") -> list[ScoreSpec]:
+        """The scores of one part at one resolution."""
+        return [s for s in self.specs if (s.resolution, s.part) == (resolution, part)]
+
+    def region_texts_at(self, resolution: str = "", part: str = "") -> dict[str, str]:
+        """What has to be computed for them: region names with their expressions."""
+        return self._texts(spec.region for spec in self.specs_at(resolution, part))
+
+    def quantity_of(self, part: str = "") -> str:
+        """The quantity by whose rules a part is scored."""
+        return QUANTITIES[self.quantity].of_part(part).name
 
     def _texts(self, names: Iterable[str]) -> dict[str, str]:
         wanted = dict.fromkeys(names)

@@ -1,4 +1,4 @@
-"""Score ids: `metric[:params]@region`, in tables, JSON, file names and on the command line.
+"""Score ids: `[part/]metric[:params][@region]`, in tables, JSON, file names and on command lines.
 
 Parameters are those that were given, in declared order, joined by commas, numbers as `%g`.
 """
@@ -25,6 +25,8 @@ class ScoreSpec:
     region: str
     resolution: str = ""
     """Which size of the truth; empty: the plain one."""
+    part: str = ""
+    """Which part of the quantity; empty: the main map."""
 
 
 def format_value(value: Any) -> str:
@@ -33,7 +35,12 @@ def format_value(value: Any) -> str:
 
 
 def make_spec(
-    metric: str, params: Mapping[str, Any], region: str, name: str = "", resolution: str = ""
+    metric: str,
+    params: Mapping[str, Any],
+    region: str,
+    name: str = "",
+    resolution: str = "",
+    part: str = "",
 ) -> ScoreSpec:
     """A spec with its id; `params` are those that were given.
 
@@ -43,8 +50,9 @@ def make_spec(
     bound = declared.bind(params)
     given = ",".join(format_value(bound[key]) for key in declared.params if key in params)
     made = f"{metric}:{given}" if given else metric
+    made = f"{part}/{made}" if part else made
     shown = f"{name or made}@{region}" if region else name or made
-    return ScoreSpec(shown, declared, bound, region or "all", resolution)
+    return ScoreSpec(shown, declared, bound, region or "all", resolution, part)
 
 
 def parse_metric(text: str) -> tuple[str, dict[str, Any]]:

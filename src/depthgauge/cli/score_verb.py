@@ -141,7 +141,7 @@ def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> N
         print_table(SCORE_COLUMNS, score_rows(scores), title)
         click.echo(_footer(protocol))
     if options["map_to"] is not None:
-        _draw(options["map_to"], protocol, prepared, estimate.stem)
+        _draw(options["map_to"], protocol, prepared[""], estimate.stem)
 
 
 def _footer(protocol: Protocol) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,8 +40,6 @@ class Part:
     """Length of the axis `c`; None: any number of channels."""
     channel_names: tuple[str, ...] = ()
     """What the channels are called in an EXR file."""
-    known: Literal["all", "any"] = "all"
-    """A pixel has a value where all of its channels are finite, or where any is."""
     resize: Literal["keep", "x", "xy"] = "keep"
     """How values follow when a map is resized: not at all, with its width, as pairs (u, v)."""
     like: str = ""
@@ -56,11 +54,14 @@ class Part:
         """Whether it has a value per pixel."""
         return "y" in self.axes
 
+    @property
+    def is_stack(self) -> bool:
+        """Whether it has several maps, such as layers."""
+        return self.is_map and self.axes[0] != "y"
+
     def is_known(self, values: Map) -> Mask:
-        """Where a map of this part has a value."""
-        if self.known == "all" or values.ndim == 2:
-            return is_known(values)
-        return np.asarray(np.isfinite(values).any(axis=-1))
+        """Where a map of this part has a value: all of its channels are finite."""
+        return is_known(values)
 
     def scale(self, values: Map, along_x: float, along_y: float) -> Map:
         """Scales, in place, the values of a map that was resized by these factors."""
@@ -166,12 +167,38 @@ class Quantity:
         Raises:
             Misuse: There is none of that name.
         """
-        plain = name.partition(":")[0]
+        plain, colon, number = name.partition(":")
         for part in (*self.parts, CONFIDENCE):
-            if part.name == plain:
+            if part.name == plain and (not colon or (part.is_stack and number.isdecimal())):
                 return part
         known = ", ".join(part.name for part in self.parts)
         raise Misuse(f"{self.name} has no part '{name}'; it has {known}.")
+
+    def of_part(self, name: str = "") -> Quantity:
+        """The rules that a part is scored by: those of the quantity that it is like, or its own.
+
+        Args:
+            name: The part, or `layers:2` for one layer; empty for the main one.
+        """
+        part = self.part(name) if name else self.main
+        if part.like:
+            return QUANTITIES[part.like]
+        return self if part == self.main else replace(self, parts=(part,))
+
+    def map_of(self, items: Mapping[str, Any], name: str = "") -> Map:
+        """The map of a part among the items of a truth or of an estimate.
+
+        A layer that is not there is missing everywhere: other pixels may have more layers.
+        """
+        part = self.part(name) if name else self.main
+        values: Map = items[part.name]
+        if part.axes[0] == "y":
+            return values
+        number = int(name.partition(":")[2] or 1)
+        if number > len(values):
+            return np.full(values.shape[1:], np.nan, np.float32)
+        layer: Map = values[number - 1]
+        return layer
 
     def scale(self, values: Map, along_x: float, along_y: float) -> Map:
         """Scales, in place, the values of a main map that was resized by these factors."""

@@ -132,19 +132,19 @@ class Things(Mapping[str, Any]):
         self._quantity = quantity
         self._makers = dict(makers or {})
         self._made: dict[str, Any] = {}
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[str, Unavailable] = {}
 
     def __getitem__(self, name: str) -> Any:
         """The thing; KeyError where there is none of that name, Unavailable where it lacks."""
         if not is_thing(name):
             raise KeyError(name)
         if name in self._reasons:
-            raise Unavailable(self._reasons[name])
+            raise self._reasons[name]
         if name not in self._made:
             try:
                 self._made[name] = self._make(name)
             except Unavailable as problem:
-                self._reasons[name] = str(problem)
+                self._reasons[name] = problem
                 raise
         return self._made[name]
 
@@ -185,7 +185,8 @@ class Things(Mapping[str, Any]):
         # Looking at the value would read it from disk.
         if name not in self._items:
             raise Unavailable(
-                f"{made.kind} '{made.name}' needs {name}, which this sample does not have."
+                f"{made.kind} '{made.name}' needs {name}, which this sample does not have.",
+                [name],
             )
         return self._items[name]
 
@@ -196,6 +197,7 @@ class Things(Mapping[str, Any]):
         if found is None:
             raise Unavailable(
                 f"{made.kind} '{made.name}' needs one of {', '.join(made.needs_any)}; this sample "
-                "has none of them."
+                "has none of them.",
+                made.needs_any,
             )
         return {name: self._items[name] if name == found else None for name in made.needs_any}

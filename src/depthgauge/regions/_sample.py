@@ -45,7 +45,7 @@ class RegionsOfSample:
         self._declared = declared
         self._known = has_truth(truth)
         self._masks: dict[str, Mask] = {}
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[str, Unavailable] = {}
 
     def check(self, expression: Expression) -> None:
         """Refuses unknown names and wrong parameters before anything is computed."""
@@ -87,12 +87,12 @@ class RegionsOfSample:
 
     def _once(self, key: str, compute: Callable[[], Mask]) -> Mask:
         if key in self._reasons:
-            raise Unavailable(self._reasons[key])
+            raise self._reasons[key]
         if key not in self._masks:
             try:
                 self._masks[key] = compute()
             except Unavailable as problem:
-                self._reasons[key] = str(problem)
+                self._reasons[key] = problem
                 raise
         return self._masks[key]
 
@@ -111,7 +111,9 @@ class RegionsOfSample:
         source = self._source(name)
         if source is None or not self._has(source.item):
             item = f"{name}_mask" if source is None else source.item
-            raise Unavailable(f"region '{name}' needs {item}, which this sample does not have.")
+            raise Unavailable(
+                f"region '{name}' needs {item}, which this sample does not have.", [item]
+            )
         array = np.asarray(self._items[source.item])
         mask = array != 0 if source.value is None else array == source.value
         return self._within(source.item, mask)

@@ -22,7 +22,10 @@ def mask_of(items: Mapping[str, Any], name: str, truth: Map) -> Mask:
     """
     item = f"{name}_mask"
     if item not in items:
-        raise Unavailable(f"the mask '{name}' needs {item}, which this sample does not have.")
+        needs = [item, f"{name}_labels"]
+        raise Unavailable(
+            f"the mask '{name}' needs {item}, which this sample does not have.", needs
+        )
     mask: Mask = np.not_equal(items[item], 0)
     same_size(item, mask, truth)
     return mask

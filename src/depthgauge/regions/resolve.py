@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from depthgauge._registry import unknown
@@ -24,6 +24,8 @@ class Resolved:
     are the same share one array: do not write into it."""
     unavailable: dict[str, str]
     """Regions that this sample cannot give, with the reason."""
+    needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The items that each of those needs, as far as they have names."""
 
 
 def compute_regions(
@@ -64,12 +66,13 @@ def compute_regions(
         sample.check(expression)
     masks: dict[str, Mask] = {}
     unavailable: dict[str, str] = {}
+    needs: dict[str, tuple[str, ...]] = {}
     for name in named:
         try:
             masks[name] = sample.mask(name)
         except Unavailable as problem:
-            unavailable[name] = str(problem)
-    return Resolved(masks, unavailable)
+            unavailable[name], needs[name] = str(problem), problem.needs
+    return Resolved(masks, unavailable, needs)
 
 
 def revisions(expressions: Mapping[str, str]) -> dict[str, int]:

@@ -80,12 +80,14 @@ def _from_masks(truth: Map, visible_mask: Mask | None, occluded_mask: Mask | Non
 def _checked(truth: Map, right_disparity: Map | None, quantity: str) -> Map:
     if right_disparity is None:
         raise Unavailable(
-            "visibility needs a visible_mask or a right_disparity; this sample has neither."
+            "visibility needs a visible_mask or a right_disparity; this sample has neither.",
+            ["visible_mask", "right_disparity"],
         )
     if not QUANTITIES[quantity].between_views:
         raise Unavailable(
             f"visibility of a {quantity} truth needs a visible_mask: the left-right check compares "
-            "disparities."
+            "disparities.",
+            ["visible_mask"],
         )
     same_size("right_disparity", right_disparity, truth)
     return right_disparity

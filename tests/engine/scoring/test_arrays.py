@@ -92,7 +92,7 @@ def test_alignment_and_resizing():
         (([[1.0]], [[1.0]], "badpx"), {}, UnknownName, "Did you mean 'badpix'"),
         (([[1.0]], [[1.0]], "epe"), {}, BadScoreId, "epe scores flow, not disparity"),
         (([[1.0]], [[1.0]], "mae@glas"), {}, UnknownName, "no region 'glas'"),
-        (([[1.0]], [[1.0]], "mae@visible"), {}, BadScoreId, "not to be had from two maps"),
+        (([[1.0]], [[1.0]], "mae@visible"), {}, BadScoreId, "cannot be computed from two maps"),
         (([[1.0]], [[1.0]], "mae"), {"missing": "free"}, BadScoreId, "must be 'bad', 'skip'"),
         (([[1.0]], [[1.0]], "mae"), {"missing": "good"}, BadScoreId, "for twins only"),
         (([[1.0]], [[1.0]], "mae"), {"regions": {"a b": [[True]]}}, BadScoreId, "letters, digits"),
@@ -108,7 +108,7 @@ def test_alignment_and_resizing():
         ),
         (([[1.0]], [[1.0]], "quantile:101"), {}, BadScoreId, "must be from 0 to 100"),
         (([[1.0]], [[1.0]], "delta:1"), {"quantity": "depth"}, BadScoreId, "must be above 1"),
-        (([[1.0]], [[1.0]], "mae"), {"quantity": "sound"}, BadScoreId, "no quantity 'sound'"),
+        (([[1.0]], [[1.0]], "mae"), {"quantity": "sound"}, UnknownName, "no quantity 'sound'"),
     ],
 )
 def test_mistakes_are_one_sentence(arguments, options, error, message):

@@ -20,12 +20,16 @@ from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
 from depthgauge.metrics import METRICS
-from depthgauge.quantities import QUANTITIES, guess
+from depthgauge.quantities import QUANTITIES, Part, Quantity, guess
 from depthgauge.regions import DERIVED, REGIONS
 from depthgauge.types import Estimate, Map, Mask, Score
 
 _ALWAYS = ("quantile:50", "quantile:90", "density")
 """Shown with the usual metrics of a quantity where they apply to it."""
+
+
+Maps = ArrayLike | str | Path | Mapping[str, Any]
+"""An array or a file; or the parts of a quantity by name, such as `flow` and `disparity`."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ class Scores(Mapping[str, Score]):
 
 
 def score(
-    estimate: ArrayLike | Estimate | str | Path,
-    truth: ArrayLike | str | Path | None,
+    estimate: Maps | Estimate,
+    truth: Maps | None,
     metrics: str | Iterable[str] = (),
     *,
     regions: Mapping[str, ArrayLike | str] | None = None,
@@ -78,11 +82,12 @@ def score(
     """Scores an estimate against a truth: arrays, or files that `read_map` reads.
 
     Args:
-        estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none.
+        estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none. For a
+            quantity of several parts, a dict of them by name.
         truth: The same size; NaN or infinite where it is not known. None where all metrics judge
             an estimate by itself (`weak_bumpiness`, `spatial_sparsity`).
-        metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only. A
-            usual set for the quantity where none is given.
+        metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only,
+            `flow/epe` for one part. A usual set for the quantity where none is given.
         regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
         quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
             normals for three, else disparity.
@@ -116,8 +121,8 @@ def score(
 
 
 def prepare_maps(
-    estimate: ArrayLike | Estimate | str | Path,
-    truth: ArrayLike | str | Path | None,
+    estimate: Maps | Estimate,
+    truth: Maps | None,
     metrics: str | Iterable[str] = (),
     *,
     regions: Mapping[str, ArrayLike | str] | None = None,
@@ -127,22 +132,23 @@ def prepare_maps(
     estimate_resize: str = "none",
     derived: Iterable[str] = (),
     items: Mapping[str, Any] | None = None,
-) -> tuple[Protocol, Prepared]:
-    """The protocol that the arguments of `score` make, and the maps as it compares them."""
-    parts: Mapping[str, Any] = {}
+) -> tuple[Protocol, dict[str, Prepared]]:
+    """The protocol that the arguments of `score` make, and each part's maps as it compares them.
+
+    The main map is the part "".
+    """
     if isinstance(estimate, Estimate):
-        quantity, parts = quantity or estimate.quantity, estimate.parts
-        estimate = estimate.values
+        quantity = quantity or estimate.quantity
+        main = QUANTITIES[quantity].main.name
+        estimate = {main: estimate.values, **estimate.parts}
     ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
-    shown = estimate if truth is None else truth
-    if quantity is None and isinstance(shown, (str, Path)):
-        quantity = guess_quantity(shown)
-    shown_map = _as_map(shown, quantity)
     if quantity is None:
-        quantity = guess(shown_map.shape[2] if shown_map.ndim == 3 else 1)
-    estimate_map = _as_map(estimate, quantity)
-    truth_map = _no_truth(estimate_map, ids) if truth is None else shown_map
-    given, named = _split_regions(regions or {}, truth_map)
+        quantity = _guessed(estimate if truth is None else truth)
+    declared = QUANTITIES[quantity]
+    estimates = _parts(estimate, declared)
+    main = declared.main.name
+    truths = {main: _no_truth(estimates[main], ids)} if truth is None else _parts(truth, declared)
+    given, named = _split_regions(regions or {}, declared.map_of(truths))
     protocol = _make_protocol(
         quantity=quantity,
         missing=missing,
@@ -153,22 +159,74 @@ def prepare_maps(
         given_regions=sorted(given),
         scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
     )
-    ready = prepare_truth(protocol, truth_map, items or {}, given)
-    for name, why in ready.unavailable.items():
-        raise BadScoreId(f"region '{name}' is not to be had from two maps: {why}")
-    prepared = prepare(protocol, Estimate(estimate_map, quantity, parts), ready)
-    for spec in protocol.specs:
+    values = estimates.pop(main)
+    whole = Estimate(values, quantity, estimates)
+    prepared = {
+        part: _prepare_part(protocol, part, whole, truths, items or {}, given)
+        for _, part in protocol.views
+    }
+    return protocol, prepared
+
+
+def _prepare_part(
+    protocol: Protocol,
+    part: str,
+    estimate: Estimate,
+    truths: Mapping[str, Any],
+    items: Mapping[str, Any],
+    given: Mapping[str, Mask],
+) -> Prepared:
+    declared = QUANTITIES[protocol.quantity]
+    name = declared.part(part).name if part else declared.main.name
+    if name not in truths:
+        raise BadScoreId(f"the truth has no part '{name}', which {protocol.score_ids[0]} needs.")
+    ready = prepare_truth(protocol, declared.map_of(truths, part), items, given, part=part)
+    for region, why in ready.regions.unavailable.items():
+        raise BadScoreId(f"region '{region}' cannot be computed from two maps: {why}")
+    prepared = prepare(protocol, estimate, ready)
+    for spec in protocol.specs_at(part=part):
         if lacks := lacking(prepared, spec):
             needs = ", ".join(lacks)
             raise BadScoreId(
                 f"{spec.metric.name} needs {needs}, which two maps do not have; give it in items."
             )
-    return protocol, prepared
+    return prepared
 
 
-def score_prepared(protocol: Protocol, prepared: Prepared) -> Scores:
-    """All scores of a protocol on prepared maps."""
-    found = measure(prepared, protocol.specs, protocol.quantity, protocol.missing, protocol.pool)
+def _guessed(shown: Maps) -> str:
+    """What a map is taken for where nobody says."""
+    if isinstance(shown, Mapping):
+        known = ", ".join(shown)
+        raise BadScoreId(f"say of which quantity the parts {known} are: quantity=...")
+    if isinstance(shown, (str, Path)):
+        return guess_quantity(shown)
+    values = _as_map(shown, None)
+    return guess(values.shape[2] if values.ndim == 3 else 1)
+
+
+def _parts(given: Maps, declared: Quantity) -> dict[str, Any]:
+    """The parts of a quantity by name; a bare map is the main one."""
+    if not isinstance(given, Mapping):
+        return {declared.main.name: _as_map(given, declared.name)}
+    if declared.main.name not in given:
+        raise BadScoreId(f"there is no '{declared.main.name}' among the parts {', '.join(given)}.")
+    return {name: _as_part(value, declared.part(name)) for name, value in given.items()}
+
+
+def _as_part(value: Any, part: Part) -> Any:
+    if not part.is_map:
+        return float(value)
+    if part.is_stack:
+        return np.stack([_as_map(each, None) for each in value])
+    return _as_map(value, part.like or None)
+
+
+def score_prepared(protocol: Protocol, prepared: Mapping[str, Prepared]) -> Scores:
+    """All scores of a protocol on the prepared maps of each part."""
+    found: dict[str, Score] = {}
+    for part, maps in prepared.items():
+        specs, quantity = protocol.specs_at(part=part), protocol.quantity_of(part)
+        found |= measure(maps, specs, quantity, protocol.missing, protocol.pool)
     return Scores(protocol, {spec.id: _whole(protocol, spec, found) for spec in protocol.specs})
 
 
@@ -183,7 +241,7 @@ def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> S
 
 def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
     """A truth of nothing but zeros, for metrics that do not look at it."""
-    metrics = [METRICS[parse_metric(text.partition("@")[0])[0]] for text in ids]
+    metrics = [METRICS[block["metric"]] for block in _blocks(list(ids), [])]
     if using := [metric.name for metric in metrics if metric.uses_truth]:
         raise BadScoreId(f"{using[0]} needs a truth; only an estimate is given.")
     if not metrics:
@@ -286,5 +344,7 @@ def _as_mask(region: ArrayLike) -> Mask:
 def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:
     for text in dict.fromkeys(ids):
         metric, at, region = text.partition("@")
-        name, params = parse_metric(metric)
-        yield {"metric": name, **params, "region": [region] if at else ["all", *regions]}
+        part, slash, plain = metric.rpartition("/")
+        name, params = parse_metric(plain)
+        block = {"metric": name, **params, "region": [region] if at else ["all", *regions]}
+        yield {**block, "part": part} if slash else block

@@ -200,9 +200,10 @@ def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
 
 def _truth(protocol: Protocol, sample: Sample) -> Map | None:
     """The truth at the size that is compared, where it is in the data."""
-    if sample.truth is None or protocol.quantity not in sample.truth:
+    name = QUANTITIES[protocol.quantity].main.name
+    if sample.truth is None or name not in sample.truth:
         return None
-    return scale_truth(protocol, sample.truth[protocol.quantity])
+    return scale_truth(protocol, sample.truth[name])
 
 
 def _check_values(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,8 +13,12 @@ from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, read_estimate, things_hash, truth_hash
 from depthgauge.engine.scoring.measure import Prepared, lacking, measure
-from depthgauge.engine.scoring.prepare import Ready, prepare, prepare_truth
-from depthgauge.engine.scoring.resolutions import Finer, Sizeless, size_factor
+from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
+from depthgauge.engine.scoring.resolutions import (
+    FinerItems,
+    InputsWithoutImages,
+    size_factor,
+)
 from depthgauge.engine.scoring.shared_loaders import is_same
 from depthgauge.engine.scoring.truth_maps import has_map, truth_map
 from depthgauge.engine.store.record import THRESHOLDS, Curve
@@ -25,6 +28,9 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Inputs, Map, Sample, Score, Truth
 
 _ENDINGS = ("mask", "labels")
+View = tuple[str, str]
+"""What is compared: a resolution of the truth and a part of the quantity; both may be empty."""
+_MAIN: View = ("", "")
 
 
 @dataclass(frozen=True)
@@ -83,8 +89,8 @@ class Judge:
         self.protocol = rules.protocol
         self._last: Sample | None = None
         self._used: frozenset[str] = frozenset()
-        self._ready: dict[str, Ready] = {}
-        self._lacking: dict[str, str] = {}
+        self._ready: dict[View, PreparedTruth] = {}
+        self._lacking: dict[View, str] = {}
         self._hash = ""
 
     def has_truth(self, sample: Sample) -> bool:
@@ -152,19 +158,20 @@ class Judge:
 
     def prepared(self, sample: Sample, estimate: Map | Estimate | None) -> Prepared:
         """Estimate and truth as they are compared, at the plain truth's size."""
-        return prepare(self.protocol, estimate, self._open(sample)[""])
+        return prepare(self.protocol, estimate, self._open(sample)[_MAIN])
 
     def _score(self, sample: Sample, estimate: Map | Estimate | None) -> Outcome:
         protocol = self.protocol
         scores: dict[str, Score] = {}
         left_out: list[str] = []
         curve: Curve | None = None
-        for resolution, ready in self._open(sample).items():
-            specs = [spec for spec in protocol.specs if spec.resolution == resolution]
+        for view, ready in self._open(sample).items():
+            specs = protocol.specs_at(*view)
             prepared = prepare(protocol, estimate, ready)
-            scores |= measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
+            quantity = protocol.quantity_of(ready.part)
+            scores |= measure(prepared, specs, quantity, protocol.missing, protocol.pool)
             left_out += _left_out(sample, protocol, specs, prepared, ready)
-            if not resolution and QUANTITIES[protocol.quantity].has_pixel_errors:
+            if view == _MAIN and QUANTITIES[quantity].has_pixel_errors:
                 curve = _curve(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
         left_out = [*self._warnings(sample), *left_out]
@@ -178,8 +185,8 @@ class Judge:
             yield f"{sample.id}: {ranged}"
         yield from (f"{sample.id}: {why}" for why in self._lacking.values())
 
-    def _open(self, sample: Sample) -> Mapping[str, Ready]:
-        """The truth's side of a sample by resolution, and a hash of all that it was made from."""
+    def _open(self, sample: Sample) -> Mapping[View, PreparedTruth]:
+        """The truth's side of each view of a sample, and a hash of all that it was made from."""
         if self._ready and self._is_last(sample):
             return self._ready
         self._ready, self._lacking = {}, {}
@@ -209,35 +216,39 @@ class Judge:
             and is_same(sample.truth, last.truth)
         )
 
-    def _prepare_all(self, truth: Truth, inputs: Inputs) -> dict[str, Ready]:
-        ready = {"": self._prepare(truth, inputs)}
-        for resolution in self.protocol.resolutions[1:]:
+    def _prepare_all(self, truth: Truth, inputs: Inputs) -> dict[View, PreparedTruth]:
+        ready = {_MAIN: self._prepare(truth, inputs, "")}
+        for view in self.protocol.views[1:]:
+            resolution, part = view
             try:
-                ready[resolution] = self._prepare_finer(truth, inputs, resolution)
+                if resolution:
+                    ready[view] = self._prepare_finer(truth, inputs, resolution)
+                else:
+                    ready[view] = self._prepare(truth, inputs, part)
             except Unavailable as problem:
-                self._lacking[resolution] = str(problem)
+                self._lacking[view] = str(problem)
         return ready
 
-    def _prepare(self, truth: Truth, inputs: Inputs) -> Ready:
+    def _prepare(self, truth: Truth, inputs: Inputs, part: str) -> PreparedTruth:
         items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
-        plain = truth_map(self.protocol, truth, items)
-        ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared)
+        plain = truth_map(self.protocol, truth, items, part)
+        ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared, part=part)
         self._read_needs(ready, "")
         return ready
 
-    def _prepare_finer(self, truth: Truth, inputs: Inputs, resolution: str) -> Ready:
-        quantity = self.protocol.quantity
-        finer = Finer(truth, resolution)
-        if quantity not in finer:
-            raise Unavailable(f"there is no {resolution}_{quantity}")
-        factor = size_factor(truth[quantity], finer[quantity], resolution)
+    def _prepare_finer(self, truth: Truth, inputs: Inputs, resolution: str) -> PreparedTruth:
+        name = QUANTITIES[self.protocol.quantity].main.name
+        finer = FinerItems(truth, resolution)
+        if name not in finer:
+            raise Unavailable(f"there is no {resolution}_{name}")
+        factor = size_factor(truth[name], finer[name], resolution)
         kept = self.protocol.resize_values == "kept"
         prefix = f"{resolution}_"
         declared = {n.removeprefix(prefix) for n in self.rules.declared if n.startswith(prefix)}
         ready = prepare_truth(
             self.protocol,
-            finer[quantity],
-            ChainMap(finer, Sizeless(inputs, factor, kept=kept)),  # type: ignore[arg-type]  # only read
+            finer[name],
+            ChainMap(finer, InputsWithoutImages(inputs, factor, kept=kept)),  # type: ignore[arg-type]  # only read
             declared=declared,
             resolution=resolution,
             factor=factor,
@@ -245,9 +256,9 @@ class Judge:
         self._read_needs(ready, resolution)
         return ready
 
-    def _read_needs(self, ready: Ready, resolution: str) -> None:
+    def _read_needs(self, ready: PreparedTruth, resolution: str) -> None:
         """Reads what metrics need, so that it is part of the hash."""
-        specs = [spec for spec in self.protocol.specs if spec.resolution == resolution]
+        specs = self.protocol.specs_at(resolution, ready.part)
         for name in {name for spec in specs for name in spec.metric.needs}:
             if name in ready.items:
                 ready.items[name]
@@ -258,22 +269,22 @@ def _left_out(
     protocol: Protocol,
     specs: Iterable[ScoreSpec],
     prepared: Prepared,
-    ready: Ready,
+    ready: PreparedTruth,
 ) -> Iterable[str]:
-    """Regions and scores that this sample cannot have, but for those that only some may have."""
-    foreign = {name for name in protocol.may_have if name not in ready.items}
-    for region, why in ready.unavailable.items():
-        if not any(re.search(rf"\bneeds .*\b{name}\b", why) for name in foreign):
+    """Regions and scores that this sample lacks, without those that only some samples have."""
+    optional = {name for name in protocol.may_have if name not in ready.items}
+    for region in ready.regions.unavailable:
+        if not optional & set(ready.regions.needs.get(region, ())):
             yield f"{sample.id}@{region}"
     for spec in specs:
-        if any(not _is_foreign(name, protocol, foreign) for name in lacking(prepared, spec)):
+        if any(not _is_optional(name, protocol, optional) for name in lacking(prepared, spec)):
             yield f"{sample.id}: {spec.id}"
 
 
-def _is_foreign(need: str, protocol: Protocol, foreign: set[str]) -> bool:
+def _is_optional(need: str, protocol: Protocol, optional: set[str]) -> bool:
     """Whether what a metric lacks is, or is made of, what only some samples have."""
     words = protocol.derived.get(need, "").partition(":")[2].split(",")
-    return need in foreign or any(f"{w}_{end}" in foreign for w in words for end in _ENDINGS)
+    return need in optional or any(f"{w}_{end}" in optional for w in words for end in _ENDINGS)
 
 
 def _curve(prepared: Prepared) -> Curve:

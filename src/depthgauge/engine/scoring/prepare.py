@@ -18,7 +18,7 @@ from depthgauge.geometry.filling import fill
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
-from depthgauge.quantities import QUANTITIES
+from depthgauge.quantities import QUANTITIES, Quantity
 from depthgauge.regions import Resolved, Things, compute_regions
 from depthgauge.regions.objects import objects_of
 from depthgauge.types import Estimate, Map, Mask, is_known
@@ -28,20 +28,22 @@ FOCAL = "estimate_focal_px"
 
 
 @dataclass(frozen=True)
-class Ready:
-    """All of a sample that scoring needs and that no estimate changes."""
+class PreparedTruth:
+    """All that scoring one part of a sample needs and that no estimate changes."""
 
     truth: Map
     """At the size that is compared."""
     masks: Mapping[str, Mask]
-    unavailable: Mapping[str, str]
-    """Region -> reason for those that this sample cannot give."""
+    regions: Resolved
+    """Says why some regions are not among the masks."""
     items: Mapping[str, Any]
     low: float
     high: float
     """Estimates outside low..high are missing."""
     factor: int = 1
     """How many of its pixels are one of the plain truth along each axis."""
+    part: str = ""
+    """Which part of the quantity; empty: the main map."""
 
 
 def prepare_truth(
@@ -52,7 +54,8 @@ def prepare_truth(
     declared: Collection[str] = (),
     resolution: str = "",
     factor: int = 1,
-) -> Ready:
+    part: str = "",
+) -> PreparedTruth:
     """The truth's side of a comparison: made once, used for every estimate of the sample.
 
     Args:
@@ -63,42 +66,51 @@ def prepare_truth(
         declared: Masks and labels that other samples have; a region of them is left out here.
         resolution: Of which scores the regions are; empty for the plain truth's.
         factor: How many of the truth's pixels are one of the plain truth along each axis.
+        part: Which part of the quantity the truth is; empty for the main map.
     """
-    quantity = QUANTITIES[protocol.quantity]
-    quantity.main.check(truth, quantity.name)
-    full = limit_truth(protocol, truth, items, protocol.crop * factor)
-    things = Things(full, items, protocol.quantity, protocol.derived)
-    texts = protocol.region_texts_at(resolution)
-    found = _regions(protocol, texts, full, items, given or {}, declared, things)
-    masks, unavailable = found
+    quantity = _rules(protocol, part)
+    quantity.main.check(truth, part or quantity.name)
+    full = limit_truth(protocol, truth, items, crop=protocol.crop * factor, part=part)
+    things = Things(full, items, quantity.name, protocol.derived)
+    texts = protocol.region_texts_at(resolution, part)
+    found = _regions(protocol, quantity.name, texts, full, items, given or {}, declared, things)
+    masks = {name: mask for name, mask in found.masks.items() if name in texts}
     if protocol.truth_scale != 1:
         masks = {
-            name: subsample_truth(mask, protocol.truth_scale, protocol.quantity)
+            name: subsample_truth(mask, protocol.truth_scale, quantity.name)
             for name, mask in masks.items()
         }
     if protocol.align.kind != "none" and protocol.align.fit_on not in masks:
-        why = unavailable.get(protocol.align.fit_on, "there is no such region")
         where = protocol.align.fit_on
-        raise Unavailable(f"the alignment is fitted on '{where}', not to be had here: {why}")
-    low, high = estimate_range(protocol, items)
+        why = found.unavailable.get(where, "there is no such region")
+        raise Unavailable(
+            f"the alignment is fitted on '{where}', which cannot be computed here: {why}"
+        )
+    low, high = estimate_range(protocol, items, part)
     if factor > 1 and protocol.resize_values == "scaled" and quantity.main.resize == "x":
         low, high = max(factor * low, -LARGEST), min(factor * high, LARGEST)
-    known: Mapping[str, Any] = ChainMap({"quantity": protocol.quantity}, things, items)  # type: ignore[arg-type]  # only read
-    return Ready(scale_truth(protocol, full), masks, unavailable, known, low, high, factor)
+    known: Mapping[str, Any] = ChainMap({"quantity": quantity.name}, things, items)  # type: ignore[arg-type]  # only read
+    compared = scale_truth(protocol, full, part)
+    return PreparedTruth(compared, masks, found, known, low, high, factor, part)
 
 
-def prepare(protocol: Protocol, given: Map | Estimate | None, ready: Ready) -> Prepared:
+def _rules(protocol: Protocol, part: str) -> Quantity:
+    """The quantity by whose rules a part is prepared and scored."""
+    return QUANTITIES[protocol.quantity].of_part(part)
+
+
+def prepare(protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth) -> Prepared:
     """Estimate and truth as the protocol compares them; no estimate counts as all missing."""
     truth, masks = ready.truth, ready.masks
+    quantity = _rules(protocol, ready.part)
     items = _with_estimate(protocol, given, ready)
-    estimate = given.values if isinstance(given, Estimate) else given
-    estimate = fit_size(protocol, estimate, truth, ready.factor)
-    if QUANTITIES[protocol.quantity].positive and protocol.align.kind in ("median", "scale"):
+    estimate = fit_size(protocol, _map_of(given, ready.part), truth, ready.factor, ready.part)
+    if quantity.positive and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is none; only a shift can make one of it.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
-    alignment = _fit(protocol, estimate, truth, masks)
+    alignment = _fit(protocol, quantity, estimate, truth, masks)
     if alignment is not None:
-        estimate = apply_alignment(estimate, alignment, protocol.quantity)
+        estimate = apply_alignment(estimate, alignment, quantity.name)
     if protocol.estimate.clip is not None:
         least, most = (np.float32(value) for value in protocol.estimate.clip)
         estimate = np.clip(estimate, least, most)
@@ -111,13 +123,24 @@ def prepare(protocol: Protocol, given: Map | Estimate | None, ready: Ready) -> P
     return prepared
 
 
+def _map_of(given: Map | Estimate | None, part: str) -> Map | None:
+    """The map of a part; None where there is no estimate of it."""
+    if not isinstance(given, Estimate):
+        return None if part else given
+    declared = QUANTITIES[given.quantity]
+    items = {declared.main.name: given.values, **given.parts}
+    if part and declared.part(part).name not in items:
+        return None
+    return declared.map_of(items, part)
+
+
 def needs_focal(protocol: Protocol) -> bool:
     """Whether a score needs the focal length of the estimate's camera."""
     return any(FOCAL in spec.metric.needs for spec in protocol.specs)
 
 
 def _with_estimate(
-    protocol: Protocol, given: Map | Estimate | None, ready: Ready
+    protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth
 ) -> Mapping[str, Any]:
     """What metrics may need, with what an estimate brings besides its map."""
     if not needs_focal(protocol):
@@ -145,29 +168,31 @@ def _focal_px(protocol: Protocol, given: Map | Estimate, truth: Map) -> float:
 
 def _regions(
     protocol: Protocol,
+    quantity: str,
     wanted: Mapping[str, str],
     truth: Map,
     items: Mapping[str, Any],
     given: Mapping[str, Mask],
     declared: Collection[str],
     things: Things,
-) -> tuple[dict[str, Mask], dict[str, str]]:
+) -> Resolved:
     """The masks of the wanted regions at the truth's full size, and why some are not there."""
     texts = {name: text for name, text in wanted.items() if name not in given}
-    found: Resolved = compute_regions(
+    found = compute_regions(
         {**protocol.regions, **texts},
         truth,
         ChainMap({f"{name}_mask": mask for name, mask in given.items()}, items),  # type: ignore[arg-type]  # only read
-        quantity=protocol.quantity,
+        quantity=quantity,
         declared=declared,
         things=things,
     )
-    masks = {name: mask for name, mask in {**given, **found.masks}.items() if name in wanted}
-    return masks, {name: why for name, why in found.unavailable.items() if name in wanted}
+    why = {name: text for name, text in found.unavailable.items() if name in wanted}
+    return Resolved({**given, **found.masks}, why, found.needs)
 
 
 def _fit(
     protocol: Protocol,
+    quantity: Quantity,
     estimate: Map,
     truth: Map,
     masks: Mapping[str, Mask],
@@ -180,14 +205,16 @@ def _fit(
         truth,
         masks[align.fit_on],
         kind=align.kind,
-        space=align.space or QUANTITIES[protocol.quantity].own_space,
-        quantity=protocol.quantity,
+        space=align.space or quantity.own_space,
+        quantity=quantity.name,
     )
 
 
-def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float, float]:
+def estimate_range(
+    protocol: Protocol, items: Mapping[str, Any], part: str = ""
+) -> tuple[float, float]:
     """Between which values an estimate counts as one."""
-    quantity = QUANTITIES[protocol.quantity]
+    quantity = _rules(protocol, part)
     low = SMALLEST if quantity.positive else -LARGEST
     allowed = protocol.estimate.range
     if allowed == "inputs" and quantity.range_input in items:
@@ -200,7 +227,12 @@ def estimate_range(protocol: Protocol, items: Mapping[str, Any]) -> tuple[float,
 
 
 def limit_truth(
-    protocol: Protocol, truth: Map, items: Mapping[str, Any], crop: int | None = None
+    protocol: Protocol,
+    truth: Map,
+    items: Mapping[str, Any],
+    *,
+    crop: int | None = None,
+    part: str = "",
 ) -> Map:
     """The truth without the values and the border that the protocol leaves out."""
     limits = protocol.truth
@@ -208,7 +240,7 @@ def limit_truth(
     if limits.cardboard:
         truth = _with_cardboard(truth, limits.cardboard, items)
     limited = limits.min_depth_m is not None or limits.max_depth_m is not None
-    positive = QUANTITIES[protocol.quantity].positive
+    positive = _rules(protocol, part).positive
     if crop or limited or positive:
         truth = np.array(truth, np.float32)  # a copy: the sample's own map stays as it is
     if positive:
@@ -246,16 +278,19 @@ def _depth_between(
     return np.asarray((depth >= (low or 0.0)) & (depth <= (np.inf if high is None else high)))
 
 
-def scale_truth(protocol: Protocol, truth: Map) -> Map:
+def scale_truth(protocol: Protocol, truth: Map, part: str = "") -> Map:
     """The truth at the size that is compared."""
-    return subsample_truth(truth, protocol.truth_scale, protocol.quantity)
+    return subsample_truth(truth, protocol.truth_scale, _rules(protocol, part).name)
 
 
-def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int = 1) -> Map:
+def fit_size(
+    protocol: Protocol, estimate: Map | None, truth: Map, factor: int = 1, part: str = ""
+) -> Map:
     """The estimate at the truth's size; a cropped one gets its border back, as missing."""
     if estimate is None:
         return np.full(truth.shape, np.nan, np.float32)
-    QUANTITIES[protocol.quantity].main.check(estimate, protocol.quantity)
+    quantity = _rules(protocol, part)
+    quantity.main.check(estimate, part or quantity.name)
     n = protocol.crop
     plain = tuple(size // factor for size in truth.shape[:2])
     inner = tuple(size - 2 * n for size in plain)
@@ -270,6 +305,6 @@ def fit_size(protocol: Protocol, estimate: Map | None, truth: Map, factor: int =
         estimate,
         truth.shape[:2],
         protocol.estimate_resize,
-        quantity=protocol.quantity,
+        quantity=quantity.name,
         scale_values=protocol.resize_values == "scaled",
     )

@@ -10,7 +10,7 @@ from depthgauge.errors import Unavailable, WrongShape
 from depthgauge.types import Camera, Map, Rig
 
 
-class Finer(Mapping[str, Any]):
+class FinerItems(Mapping[str, Any]):
     """The items `high_disparity`, `high_fine_mask` ... as `disparity`, `fine_mask` ...
 
     Nothing is read before it is asked for.
@@ -33,7 +33,7 @@ class Finer(Mapping[str, Any]):
         return sum(1 for _ in self)
 
 
-class Sizeless(Mapping[str, Any]):
+class InputsWithoutImages(Mapping[str, Any]):
     """The inputs that have no size of their own: ranges, parameters; no pictures.
 
     The rig is given as that of cameras with more and smaller pixels.

@@ -39,7 +39,8 @@ def _map(protocol: Protocol, seed: int) -> np.ndarray:
 def _sample(rules: Rules) -> Sample:
     rng = np.random.default_rng(0)
     image = rng.integers(0, 255, (*_SIZE, 3), dtype=np.uint8)
-    truth: dict[str, Any] = {rules.protocol.quantity: _map(rules.protocol, 0)}
+    name = QUANTITIES[rules.protocol.quantity].main.name
+    truth: dict[str, Any] = {name: _map(rules.protocol, 0)}
     if QUANTITIES[rules.protocol.quantity].between_views:
         truth[f"right_{rules.protocol.quantity}"] = _map(rules.protocol, 0)[:, ::-1].copy()
     for name in rules.declared:
