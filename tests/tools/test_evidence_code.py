@@ -216,7 +216,7 @@ def test_names_of_our_modules_in_strings_do_not_count(house):
 
 def test_a_source_that_does_not_exist_is_named(house):
     house.move("kernel", "sums")
-    expected = "lists depthgauge.kernel, which does not exist. If its code moved, list the module"
+    expected = r"lists depthgauge\.kernel, which does not exist\. .* now in depthgauge\.sums\."
     with pytest.raises(_sources.SourceMissing, match=expected):
         house.changes()
 

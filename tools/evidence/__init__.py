@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge import __version__
-from tools.evidence._code import REPOSITORY, Code, changes
-from tools.evidence._sources import SOURCES, all_code, code_by_file
+from tools.evidence._code import REPOSITORY, Code, changes, total
+from tools.evidence._sources import SOURCES, SourceMissing, all_code, code_by_file, homes
 
 FOLDER = REPOSITORY / "docs" / "evidence"
 DATA = Path(os.environ.get("DEPTHGAUGE_DATA", REPOSITORY.parent / "shared" / "data"))
@@ -128,11 +128,14 @@ class Figure:
             SourceMissing: A source of the figure does not exist.
         """
         record = json.loads((folder / f"{self.name}.json").read_text(encoding="utf-8"))
-        recorded = Code(token for code in record["code"].values() for token in code.split())
-        listed = Code()
-        for code in code_by_file(self.sources).values():
-            listed.update(code)
-        return changes(recorded, listed, all_code)
+        recorded = {name: Code(tokens.split()) for name, tokens in record["code"].items()}
+        try:
+            listed = total(code_by_file(self.sources).values())
+        except SourceMissing as missing:
+            within = f"{missing.name}."
+            lost = [c for n, c in recorded.items() if f"{n}.".startswith(within)]
+            raise SourceMissing(missing.name, homes(total(lost))) from None
+        return changes(total(recorded.values()), listed, all_code)
 
     def is_fresh(self, folder: Path) -> bool:
         """Whether there is a record of the code as it is now that keeps its budgets."""

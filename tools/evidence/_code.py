@@ -53,6 +53,14 @@ def code_of(path: Path) -> Code:
     return Counter([f"{DATA}:{_short(content)}"])
 
 
+def total(several: Iterable[Code]) -> Code:
+    """All definitions of several files."""
+    found = Code()
+    for code in several:
+        found.update(code)
+    return found
+
+
 def digest(code: Code) -> str:
     """One short hash of all definitions, in any order."""
     return _short(" ".join(sorted(code.elements())))
@@ -189,6 +197,10 @@ def _tree(node: Any) -> Any:
         case ast.Raise(exc=ast.Call(func=func) as call, cause=cause):
             arguments = [_without_texts(a) for a in (*call.args, *call.keywords)]
             return ("Raise", _tree(func), arguments, _tree(cause))
+        case ast.JoinedStr(values=values):
+            # Python 3.12 adds empty texts to some f-strings.
+            full = [v for v in values if not (isinstance(v, ast.Constant) and v.value == "")]
+            return ("JoinedStr", ("values", _tree(full)))
         case ast.keyword(arg=name, value=value) if name in _PROSE:
             return ("keyword", name, _without_texts(value))
     if not isinstance(node, ast.AST):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tools.evidence import _code
-from tools.evidence._code import Code, code_of, files_of
+from tools.evidence._code import Code, code_of, files_of, total
 
 SIMULATOR = (
     "depthgauge.synth.sets.capture_session",
@@ -36,7 +36,7 @@ PIPELINE = (
     "depthgauge.capture",
     "!depthgauge.capture.export",
     "!depthgauge.capture.splits",
-    "!depthgauge.capture.told",
+    "!depthgauge.capture.step_options",
     "depthgauge.geometry._distance_kernels",
     "depthgauge.geometry._kernels",
     "depthgauge.geometry.disparity",
@@ -113,6 +113,7 @@ _TRIALS = (
     "depthgauge.metrics.moments",
     "depthgauge.metrics.pixel",
     "depthgauge.metrics.terms",
+    "depthgauge.quantities",
     "tools.evidence._trials",
 )
 _PAIRS = ("depthgauge.datasets.pairs", "depthgauge.datasets._pair_options")
@@ -233,6 +234,7 @@ SOURCES = {
         "depthgauge.metrics.moments",
         "depthgauge.metrics.pixel",
         "depthgauge.metrics.terms",
+        "depthgauge.quantities",
     ),
     "trials-flow": (
         *_TRIALS,
@@ -305,6 +307,14 @@ SOURCES = {
 class SourceMissing(Exception):
     """A listed source does not exist; the message says what to do."""
 
+    def __init__(self, name: str, homes: Iterable[str] = ()) -> None:
+        self.name = name
+        now = f" Its definitions are now in {', '.join(homes)}." if homes else ""
+        super().__init__(
+            f"tools/evidence/_sources.py lists {name}, which does not exist. If its code moved, "
+            f"list the module that has it now.{now}"
+        )
+
 
 def files(names: Iterable[str]) -> dict[str, tuple[Path, ...]]:
     """The files of each listed source, by its name.
@@ -327,10 +337,7 @@ def _files(name: str) -> tuple[Path, ...]:
     else:
         found = (_code.REPOSITORY / name,) if (_code.REPOSITORY / name).is_file() else ()
     if not found:
-        raise SourceMissing(
-            f"tools/evidence/_sources.py lists {name}, which does not exist. If its code moved, "
-            "list the module that has it now."
-        )
+        raise SourceMissing(name)
     return found
 
 
@@ -342,19 +349,18 @@ def code_by_file(names: Iterable[str]) -> dict[str, Code]:
 
 def digest(names: Iterable[str]) -> str:
     """A short hash of the code of all listed sources."""
-    total = Code()
-    for code in code_by_file(names).values():
-        total.update(code)
-    return _code.digest(total)
+    return _code.digest(total(code_by_file(names).values()))
 
 
 def all_code() -> Code:
     """The definitions of the package and of these programs."""
-    total = Code()
-    for name in ("depthgauge", "tools"):
-        for file in files_of(name):
-            total.update(code_of(file))
-    return total
+    return total(code_of(file) for name in ("depthgauge", "tools") for file in files_of(name))
+
+
+def homes(recorded: Code) -> list[str]:
+    """The modules that have recorded definitions now, those with most of them first."""
+    found = {_shown(f): (code_of(f) & recorded).total() for f in files_of("depthgauge")}
+    return sorted((name for name, count in found.items() if count), key=lambda n: (-found[n], n))
 
 
 def _shown(file: Path) -> str:
