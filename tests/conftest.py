@@ -81,10 +81,9 @@ def labelled_session(capture_session) -> Path:
 
 
 def _photograph(folder: Path) -> None:
-    from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
+    from depthgauge.synth.sets.capture_session import write_capture_session
 
-    options = CaptureOptions(width_px=320, patterns=6, poses=15, illuminations=2, samples=4)
-    write_capture_session(folder, options)
+    write_capture_session(folder, width_px=320, patterns=6, poses=15, illuminations=2, samples=4)
 
 
 _SIMULATOR = (

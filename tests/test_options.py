@@ -254,6 +254,8 @@ def test_options_and_fields_exclude_each_other():
 def test_a_call_with_too_many_or_too_few_arguments_is_refused_by_python():
     with pytest.raises(TypeError):
         make("x", 1, 2, 3)
+    with pytest.raises(TypeError, match="options"):
+        make("x", Many())
     with pytest.raises(TypeError, match="out"):
         make()
     with pytest.raises(TypeError, match="out"):

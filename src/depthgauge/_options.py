@@ -175,6 +175,9 @@ def signature_from(cls: type[Options]) -> Callable[[Callable[..., R]], Callable[
         if clash := sorted(set(own.parameters) & set(cls.model_fields)):
             raise TypeError(f"{function.__qualname__} and {cls.__name__} both have {clash}")
         taken = [name for name in own.parameters if name != "options"]
+        in_order = [
+            n for n in taken if own.parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY
+        ]
         name = function.__name__
 
         @wraps(function)
@@ -185,8 +188,8 @@ def signature_from(cls: type[Options]) -> Callable[[Callable[..., R]], Callable[
             whole = cls.checked(keywords, name) if options is None else options
             if not isinstance(whole, cls):
                 raise Misuse(f"{name}: options must be {cls.__name__}, not {type(whole).__name__}.")
-            positional = dict(zip(taken, args, strict=False))
-            if len(args) > len(taken) or set(positional) & set(rest):
+            positional = dict(zip(in_order, args, strict=False))
+            if len(args) > len(in_order) or set(positional) & set(rest):
                 own.bind(*args, **rest, options=whole)  # Python's own words for it
             return function(**positional, **rest, options=whole)
 

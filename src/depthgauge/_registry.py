@@ -134,7 +134,8 @@ class Registry(Mapping[str, T], Generic[T]):
     given, by what `collect(module)` returns. Modules whose names start with `_` are not walked.
     Other distributions join through the entry-point group `depthgauge.plugins`; an entry point
     names a module, which is treated like one of the folder's own. So `collect` is shown modules
-    that hold other kinds of things, and returns nothing for them.
+    that hold other kinds of things, and returns nothing for them. `also` names modules of ours that
+    lie outside the folder: those of rooms above, which the registry's own room must not import.
     """
 
     def __init__(
@@ -142,10 +143,12 @@ class Registry(Mapping[str, T], Generic[T]):
         kind: str,
         package: str,
         collect: Callable[[ModuleType], Iterable[tuple[str, T]]] | None = None,
+        also: Iterable[str] = (),
     ) -> None:
         self.kind = kind
         self._package = package
         self._collect = collect
+        self._also = tuple(also)
         self._things: dict[str, T] = {}
         self._homes: dict[str, str] = {}
         self._joined: set[str] = set()
@@ -208,13 +211,11 @@ class Registry(Mapping[str, T], Generic[T]):
         return said
 
     def _folder(self) -> list[ModuleType]:
-        """The modules of the registry's own folder, imported."""
+        """The modules of the registry's own folder, and those named beside it, imported."""
         package = importlib.import_module(self._package)
-        return [
-            importlib.import_module(f"{self._package}.{found.name}")
-            for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda f: f.name)
-            if not found.name.startswith("_")
-        ]
+        found = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+        names = [f"{self._package}.{name}" for name in found if not name.startswith("_")]
+        return [importlib.import_module(name) for name in (*names, *self._also)]
 
     def _join(self, module: ModuleType) -> None:
         name = module.__name__

@@ -1,8 +1,10 @@
 """`make capture-session`: what it says, continues and refuses."""
 
+from typing import get_args
+
 import pytest
 
-from depthgauge.cli._make_capture_session import SCENES
+from depthgauge.synth.generators.capture_session import CaptureOptions
 
 TINY = (
     *("--width", "160", "--poses", "1", "--patterns", "1", "--projectors", "1", "--no-passive"),
@@ -39,6 +41,6 @@ def test_bad_options_are_misuse(run, tmp_path, bad):
 
 
 def test_the_scenes_are_those_of_the_simulator():
-    from depthgauge.synth.sets import capture_session
+    from depthgauge.synth.library.rooms import ROOMS
 
-    assert capture_session.SCENES == SCENES
+    assert get_args(CaptureOptions.model_fields["scene"].annotation) == tuple(ROOMS)

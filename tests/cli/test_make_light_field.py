@@ -5,11 +5,12 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from depthgauge.cli._make_light_field import command
+from depthgauge.cli.make_verb import command as make_verb
 from depthgauge.errors import CannotWrite, Misuse, UnknownName
 from depthgauge.io import read_light_field_parameters
 from depthgauge.synth.sets.stereo_scenes import SCENES
 
+command = make_verb.commands["light-field"]
 SMALL = ["--size", "32", "--views", "3", "--scale", "2"]
 
 
@@ -77,14 +78,13 @@ def test_mistakes_are_refused(make):
     assert "Did you mean 'spheres'" in str(unknown)
     for wrong in (
         ["--views", 4],
-        ["--seed", -1],
         ["--range", 0],
         ["--range", 2, "--baseline-mm", 10],
         ["--baseline-mm", "nan"],
         ["--focus-m", -1],
     ):
         assert isinstance(make("--scene", "boxes", *wrong).exception, Misuse), wrong
-    for wrong in (["--size", 8], ["--scale", 0], ["--views", "nine"]):
+    for wrong in (["--size", 8], ["--scale", 0], ["--views", "nine"], ["--seed", -1]):
         assert make(*wrong).exit_code == 2, "as every misuse of the command line"
 
 

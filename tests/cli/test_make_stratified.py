@@ -1,18 +1,23 @@
 """`depthgauge make stratified`: what it writes, what it says, what it refuses."""
 
+from typing import get_args
+
 import pytest
 
-from depthgauge.cli import _make_stratified as verb
 from depthgauge.datasets import DATASETS
+from depthgauge.synth.generators.stratified import SceneName, StratifiedOptions
 from depthgauge.synth.sets import stratified
 
 SMALL = ("--size", "64", "--views", "3", "--scale", "2")
 
 
 def test_the_shell_knows_the_scenes_and_their_axes():
-    assert verb.SCENES == stratified.SCENES
+    assert get_args(SceneName) == stratified.SCENES
     owners = {axis: name for name in stratified.SCENES for axis in stratified.axes_of(name)}
-    assert {axis: scene for axis, (scene, _) in verb.AXES.items()} == owners
+    every = StratifiedOptions(**dict.fromkeys(owners, "0:1:2"))
+    assert every.axes() == dict.fromkeys(owners, "0:1:2")
+    for axis, scene in owners.items():
+        assert StratifiedOptions.model_fields[axis].description.startswith(f"{scene}: ")
 
 
 def test_a_light_field_with_an_axis_of_its_own(run, tmp_path):
@@ -68,7 +73,7 @@ def test_what_is_there_is_replaced_only_when_told(run, tmp_path):
         (("--stereo", "--views", "5"), "--views is for light fields"),
         (("--stereo", "--scale", "2"), "--scale is for light fields"),
         (("--views", "4"), "odd number of views"),
-        (("--seed", "-1"), "a seed is a number from 0 on"),
+        (("--seed", "-1"), "-1 is not in the range x>=0"),
         (("--scene", "domino"), "'domino' is not one of"),
         (("--size", "32"), "64<=x<=4096"),
     ],

@@ -85,7 +85,7 @@ def _session(scene: str, patterns: int, seed: int = 0) -> Session:
     options = CaptureOptions(
         scene=scene, width_px=WIDTH_PX, patterns=patterns, illuminations=1, seed=seed
     )
-    write_capture_session(_sessions() / scene, options)
+    write_capture_session(_sessions() / scene, options=options)
     return open_session(_sessions() / scene)
 
 

@@ -82,7 +82,7 @@ def _photograph(folder: Path, demo: Demo) -> None:
         samples=demo.samples,
     )
     with progress_bar(folder.name) as step:
-        made = write_capture_session(folder, options, overwrite=True, progress=step)
+        made = write_capture_session(folder, options=options, overwrite=True, progress=step)
     for warning in made.warnings:
         warn(warning)
 

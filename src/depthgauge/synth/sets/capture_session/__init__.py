@@ -4,14 +4,14 @@ The folder has the layout of `depthgauge.sessions`. What is exact and what is ap
 docs/capture-simulator.md.
 """
 
+from depthgauge.synth.generators.capture_session import CaptureOptions
 from depthgauge.synth.library.rooms import ROOMS
 from depthgauge.synth.sets.capture_session._make import (
-    CaptureOptions,
-    MadeSession,
+    SimulatedSession,
     write_capture_session,
 )
 
 SCENES = tuple(ROOMS)
 """The rooms that can be photographed."""
 
-__all__ = ["SCENES", "CaptureOptions", "MadeSession", "write_capture_session"]
+__all__ = ["SCENES", "CaptureOptions", "SimulatedSession", "write_capture_session"]

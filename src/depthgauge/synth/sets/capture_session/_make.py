@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge.errors import Misuse
+from depthgauge._options import signature_from
 from depthgauge.io._locks import only_one
 from depthgauge.sessions import Board, Session, SimulatedTruth, write_simulated
+from depthgauge.synth.generators import Progress
+from depthgauge.synth.generators.capture_session import CaptureOptions
 from depthgauge.synth.library.rooms import room_by_name
 from depthgauge.synth.render.embree import TracedScene, hit_points, trace
 from depthgauge.synth.render.painted import PaintedScene, paint, texture_px
@@ -23,63 +24,9 @@ from depthgauge.synth.sets.capture_session._passive import Studio
 from depthgauge.synth.sets.capture_session._sensor import key
 from depthgauge.types import Camera
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being made, how many pictures are done and how many there are."""
-
 
 @dataclass(frozen=True, slots=True)
-class CaptureOptions:
-    """What is photographed, and how."""
-
-    scene: str = "kitchen"
-    width_px: int = 1168
-    """Of the high-resolution images; the rest follows from it."""
-    patterns: int = 20
-    illuminations: int = 3
-    poses: int = 18
-    """Of the board."""
-    projectors: int = 6
-    seed: int = 0
-    """Of the scene's variations, the rig, the patterns and the noise."""
-    samples: int = 24
-    """Paths a pixel of the passive images."""
-    pattern_side: int = 4
-    """Samples of a pixel along each side, under the patterns."""
-    square_m: float = 0.05
-    """Of the board."""
-    denoise: bool = True
-    """Whether the path tracer's noise is removed from the passive images."""
-    passive: bool = True
-    """Whether passive images are rendered."""
-
-    def __post_init__(self) -> None:
-        limits = {
-            "width_px": (160, 8192),
-            "patterns": (1, 1000),
-            "illuminations": (1, 6),
-            "poses": (1, 200),
-            "projectors": (1, 6),
-            "samples": (1, 65536),
-            "pattern_side": (1, 16),
-        }
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise Misuse(f"{name} lies from {low} to {high}, found {getattr(self, name)}")
-        if self.seed < 0:
-            raise Misuse(f"seed is 0 or more, found {self.seed}")
-
-    def parameters(self) -> dict[str, Any]:
-        """What all pictures depend on; a folder holds pictures of one set only."""
-        only_passive = ("passive", "samples", "denoise", "illuminations")
-        return {name: value for name, value in asdict(self).items() if name not in only_passive}
-
-    def passive_parameters(self) -> dict[str, Any] | None:
-        """What passive images depend on besides; None where there are none."""
-        return {"samples": self.samples, "denoise": self.denoise} if self.passive else None
-
-
-@dataclass(frozen=True, slots=True)
-class MadeSession:
+class SimulatedSession:
     """A session that is complete."""
 
     session: Session
@@ -89,28 +36,29 @@ class MadeSession:
     """One sentence each."""
 
 
+@signature_from(CaptureOptions)
 def write_capture_session(
     out: Path | str,
-    options: CaptureOptions | None = None,
+    options: CaptureOptions,
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> MadeSession:
+) -> SimulatedSession:
     """Photographs a scene with a simulated trinocular rig.
 
-    Pictures that are there already are kept, so a session that was stopped goes on where it was.
+    Pictures that are there already are kept, so a session that was stopped is continued.
 
     Args:
         out: The session's folder.
-        options: What is photographed, and how.
+        options: What is photographed, and how; or its fields as keywords.
         overwrite: Replaces a simulated session of other options.
-        progress: Told of every picture.
+        progress: Called after every picture.
 
     Raises:
+        Misuse: An option is out of its limits.
         CannotWrite: The folder holds something else.
         MissingExtra: Embree, or for passive images Mitsuba, is not installed.
     """
-    options = options or CaptureOptions()
     out = Path(out)
     _folder.need_folder(out)
     busy = f"{out}: another process is making this session; wait for it or write elsewhere."
@@ -134,7 +82,7 @@ class _Count:
             self._progress(what, min(int(self.done + 1e-6), self.all), self.all)
 
 
-def _write(out: Path, options: CaptureOptions, overwrite: bool, count: _Count) -> MadeSession:
+def _write(out: Path, options: CaptureOptions, overwrite: bool, count: _Count) -> SimulatedSession:
     room = room_by_name(options.scene, options.seed)
     board = Board(square_m=options.square_m)
     name = f"{options.scene}-{options.seed}"
@@ -144,7 +92,7 @@ def _write(out: Path, options: CaptureOptions, overwrite: bool, count: _Count) -
     sizes = {camera: cameras[camera].size_px for camera in cameras}
     if all((out / file).is_file() for file in _expected(options)):
         count.add("nothing is missing", count.all)
-        return MadeSession(_folder.note(session, complete=True), sizes)
+        return SimulatedSession(_folder.note(session, complete=True), sizes)
     traced = trace(room)
     painted = paint(traced, texture_px(options.width_px))
     projectors = _rig.projectors(options.projectors, options.width_px, room.stand, options.seed)
@@ -154,7 +102,7 @@ def _write(out: Path, options: CaptureOptions, overwrite: bool, count: _Count) -
     _write_patterns(out, options, painted, cameras, projectors, count)
     warnings = _write_passive(out, options, painted, cameras, count)
     session = _folder.note(session, complete=True)
-    return MadeSession(session, sizes, warnings)
+    return SimulatedSession(session, sizes, warnings)
 
 
 def _expected(options: CaptureOptions) -> list[str]:
