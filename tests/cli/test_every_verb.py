@@ -23,9 +23,8 @@ def arguments(
     before,
     skip_benchmark,
     work,
-    labelled_session,
-    annotated,
     monkeypatch,
+    request,
     tmp_path,
 ):
     """For each verb and subcommand, arguments that make it print something quickly."""
@@ -40,6 +39,11 @@ def arguments(
     rescored = tmp_path / "rescored"
 
     def find(verb: str) -> list[str]:
+        session = annotated = tmp_path
+        if verb.startswith("capture"):
+            session = request.getfixturevalue("labelled_session")
+        if verb.startswith("annotate"):
+            annotated = request.getfixturevalue("annotated")
         found = {
             "demo": ["--out", tmp_path / "demo", "--workers", "0", "--part", "stereo"],
             "score": ["--estimate", estimate, "--truth", truth],
@@ -65,12 +69,12 @@ def arguments(
                 *("--out", tmp_path / "oasis-like", "--scenes", "1", "--annotators", "0"),
                 *("--width", "64", "--height", "64"),
             ],
-            "capture export": [labelled_session, "--out", tmp_path / "booster", "--overwrite"],
+            "capture export": [session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
             "capture distributions": [
                 *(_booster(tmp_path / "scenes"), "--picture", tmp_path / "distributions.png")
             ],
-            **{f"capture {step}": [labelled_session] for step in ("run", *STEPS)},
+            **{f"capture {step}": [session] for step in ("run", *STEPS)},
             **_annotate(tmp_path, annotated),
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],
