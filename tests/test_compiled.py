@@ -64,6 +64,7 @@ while time.monotonic() < end:
 """
 
 
+@pytest.mark.long
 def test_ctrl_c_in_a_kernel_is_an_interrupt_and_no_crash():
     # From outside: a thread of the same process would wait until the kernel is done.
     child = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE)
@@ -82,11 +83,24 @@ from numba.core import caching
 # Named with an underscore by older versions of numba.
 impl = getattr(caching, "CacheImpl", None) or caching._CacheImpl
 impl._locator_classes = []
+"""
+KERNEL = """
+from depthgauge._compiled import compiled
+
+@compiled()
+def double(x):
+    return 2 * x
+
+assert double(3) == 6
+assert not double.stats.cache_path
+"""
+SCORE = """
 import depthgauge as dg
 assert dg.score([[1.0, 3.0]], [[1.0, 1.0]], ["mae"])["mae@all"].value == 1.0
 """
 
 
-def test_where_nothing_can_be_kept_on_disk_kernels_are_compiled_each_time():
-    ran = subprocess.run([sys.executable, "-c", NO_CACHE], capture_output=True, text=True)
+@pytest.mark.parametrize("code", [KERNEL, pytest.param(SCORE, marks=pytest.mark.long)])
+def test_where_nothing_can_be_kept_on_disk_kernels_are_compiled_each_time(code):
+    ran = subprocess.run([sys.executable, "-c", NO_CACHE + code], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

@@ -97,7 +97,7 @@ def test_what_failed_is_tried_again_when_asked(run, work):
 
 
 def test_a_time_limit_ends_a_method(run, work):
-    slow = work.method("slow", "import time; time.sleep(60)")
+    slow = work.method("slow", "import time; time.sleep(600)")
     call = [*work.call(slow), "--workers", "1", "--time-limit", "0.2", "--sample", "s0"]
     ran = run(*call)
     assert ran.code == 1

