@@ -12,6 +12,9 @@ import pytest
 
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.degradation import Degradation
+from depthgauge.analysis.maps.metric_maps import MetricMaps
+from depthgauge.analysis.maps.sample_maps import SampleMaps
+from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.profiles import choose_profiles
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.evaluate import gather
@@ -20,17 +23,8 @@ from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.build import build_page
-from depthgauge.report.page.model import (
-    CurvePoint,
-    Curves,
-    Page,
-    Provenance,
-    RankStability,
-    Scatter,
-)
-from depthgauge.report.pictures.draw import SampleMaps, draw_sample
-from depthgauge.report.pictures.metric_maps import MetricMaps
-from depthgauge.report.pictures.outlines import Outline
+from depthgauge.report.page.model import CurvePoint, Curves, Page, Provenance, RankStability
+from depthgauge.report.pictures.quantities import disparity
 
 from .views import run_views, write_views
 
@@ -107,18 +101,18 @@ def pictures_of(labels, sample="s1", shape=(40, 60)):
         sample,
         "disparity",
         truth,
-        images={"left image": rng.integers(0, 256, (*shape, 3), np.uint8)},
+        images={"left_image": rng.integers(0, 256, (*shape, 3), np.uint8)},
         estimates=estimates,
         errors=errors,
         median_diffs={label: error - 1 for label, error in errors.items()},
         share_wrong=np.full(shape, 50, np.float32),
         median_error=np.median(list(errors.values()), axis=0),
         least_error=np.minimum.reduce(list(errors.values())),
-        outline=Outline(truth > 10, truth),
+        edges=truth > 10,
         metric_maps=(MetricMaps("bumps <b>", "What <b> is.", "px", truth < 15, errors),),
         why=("best of a", f"worst of {labels[-1]}"),
     )
-    return draw_sample(maps)
+    return disparity.draw(maps)
 
 
 def run_of_errors(table, name="run", scenes=None, **protocol):

@@ -1,4 +1,4 @@
-"""Whether a protocol's estimates and truths can be compared pixel by pixel."""
+"""Whether the estimates and truths of a protocol can be compared pixel by pixel."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ def has_pixel_errors(protocol: Protocol) -> bool:
     Lines are matched with lines near by and planes with planes, so a pixel of them has none. Depth
     has none where no score takes its metres as they are: it is then known up to a scale only.
     """
-    quantity = QUANTITIES[protocol.quantity]
-    if not quantity.has_pixel_errors:
+    return QUANTITIES[protocol.quantity].has_pixel_errors and not is_up_to_scale(protocol)
+
+
+def is_up_to_scale(protocol: Protocol) -> bool:
+    """Whether values are known up to a scale only: no score compares them as they are."""
+    if not QUANTITIES[protocol.quantity].scale_free or protocol.twin is not None:
         return False
-    if not quantity.scale_free or protocol.twin is not None:
-        return True
-    return any(spec.metric.recipe(**spec.params) is not None for spec in protocol.specs)
+    return all(spec.metric.recipe(**spec.params) is None for spec in protocol.specs)
+
+
+def has_value_errors(protocol: Protocol) -> bool:
+    """Whether the error of a pixel is a difference of values, and no angle."""
+    return has_pixel_errors(protocol) and QUANTITIES[protocol.quantity].error != "angle"

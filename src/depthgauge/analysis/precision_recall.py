@@ -1,4 +1,4 @@
-"""Precision and recall of boundaries over thresholds, of a whole run."""
+"""Precision and recall of boundaries: over thresholds, of one sample, and what was matched."""
 
 from __future__ import annotations
 
@@ -11,12 +11,28 @@ from numpy.typing import NDArray
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.engine.store.record import Run
 from depthgauge.metrics import METRICS
 from depthgauge.metrics._boundary_curves import rates
 from depthgauge.metrics._matching import COUNTS, threshold_values
-from depthgauge.metrics.boundaries import used_counts
+from depthgauge.metrics.boundaries import FALSE_ALARM, HIT, MISSED, boundary_map, used_counts
 from depthgauge.types import Score
+
+__all__ = [
+    "FALSE_ALARM",
+    "HIT",
+    "MISSED",
+    "PrecisionRecall",
+    "SampleRates",
+    "boundary_spec",
+    "counts_of",
+    "has_classes",
+    "matched_lines",
+    "precision_recall",
+    "rates_of",
+    "rates_of_sample",
+]
 
 Floats = NDArray[np.float64]
 
@@ -86,3 +102,51 @@ def _added(scores: Iterable[Score], missing: str) -> Floats | None:
 def _curve(label: str, counts: Floats) -> PrecisionRecall:
     recall, precision, f = rates(counts)
     return PrecisionRecall(label, threshold_values(len(counts)), recall, precision, f)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRates:
+    """Precision and recall of one sample at the threshold that is best for the dataset."""
+
+    f: float
+    precision: float
+    recall: float
+
+
+def rates_of(score: Score | None, curve: PrecisionRecall | None) -> SampleRates | None:
+    """The rates of one sample's score; None where no boundaries were counted."""
+    counts = None if score is None else counts_of(score)
+    if counts is None or curve is None:
+        return None
+    recall, precision, f = (float(each[curve.best]) for each in rates(counts))
+    return SampleRates(f, precision, recall)
+
+
+def rates_of_sample(
+    run: Run, label: str, sample: str, curve: PrecisionRecall | None
+) -> SampleRates | None:
+    """The rates of one method on one sample, of its first seed."""
+    spec = boundary_spec(run.protocol)
+    if spec is None or curve is None:
+        return None
+    return rates_of(scores_of(run, (label, seeds_of(run, label)[0]), spec.id).get(sample), curve)
+
+
+def has_classes(protocol: Protocol) -> bool:
+    """Whether the protocol tells occlusions and folds apart."""
+    spec = boundary_spec(protocol)
+    return spec is not None and spec.params.get("classes") == "occlusion_fold"
+
+
+def matched_lines(
+    prepared: Prepared, protocol: Protocol, curve: PrecisionRecall | None
+) -> NDArray[np.uint8] | None:
+    """What became of every line at the method's own threshold; None where nothing is matched.
+
+    Returns:
+        (H, W): `HIT`, `MISSED`, `FALSE_ALARM`, or another number where there is no line.
+    """
+    spec = boundary_spec(protocol)
+    if spec is None or curve is None:
+        return None
+    return boundary_map(prepared.allowed, prepared.truth, **spec.params, threshold=curve.best)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from depthgauge.quantities._quantity import (
     CONFIDENCE,
     QUANTITIES,
+    ErrorKind,
     Part,
     Quantity,
     guess,
     quantity,
 )
 
-__all__ = ["CONFIDENCE", "QUANTITIES", "Part", "Quantity", "guess", "quantity"]
+__all__ = ["CONFIDENCE", "QUANTITIES", "ErrorKind", "Part", "Quantity", "guess", "quantity"]

@@ -3,7 +3,13 @@ import numpy as np
 import pytest
 from tests.report.views import protocol_of
 
-from depthgauge.analysis.precision_recall import precision_recall
+from depthgauge.analysis.precision_recall import (
+    has_classes,
+    matched_lines,
+    precision_recall,
+    rates_of,
+    rates_of_sample,
+)
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.report.pictures.colours import rgb_of
 from depthgauge.report.pictures.quantities.boundaries import (
@@ -15,9 +21,7 @@ from depthgauge.report.pictures.quantities.boundaries import (
     MISSES,
     OCCLUSION,
     estimated_lines,
-    f_words,
-    has_classes,
-    matched_lines,
+    matched_picture,
     true_lines,
 )
 
@@ -80,14 +84,15 @@ def test_matches_are_those_at_the_methods_own_threshold(view_runs, label):
     maps, curves = RunMaps(run), precision_recall(run)
     entrant = next(e for e in run.entrants if e.label == label)
     prepared = maps.prepared(entrant, "view02")
-    picture = matched_lines(prepared, run.protocol, curves[label], None)
+    codes = matched_lines(prepared, run.protocol, curves[label])
     threshold = curves[label].thresholds[curves[label].best]
+    picture = matched_picture(codes, prepared.known, threshold, None)
     assert picture.caption == f"matched, from {threshold:.2f} on"
     assert picture.bar == MATCHED
     colours = {tuple(c) for c in decoded(picture).reshape(-1, 3).tolist()}
     assert {rgb_of(HITS), rgb_of(MISSES)} <= colours
     assert (rgb_of(FALSE_ALARMS) in colours) or label == "good"
-    assert matched_lines(prepared, run.protocol, None, None) is None
+    assert matched_lines(prepared, run.protocol, None) is None
 
 
 def test_f_of_one_sample_is_of_its_own_counts(view_runs):
@@ -97,9 +102,11 @@ def test_f_of_one_sample_is_of_its_own_counts(view_runs):
     hit, true, right, estimated = score.state.sums[4 * curve.best : 4 * curve.best + 4]
     recall, precision = hit / true, right / estimated
     f = 2 * recall * precision / (recall + precision)
-    wanted = f"F {f:.2f}, precision {precision:.2f}, recall {recall:.2f}"
-    assert f_words(score, curve) == wanted
-    assert f_words(None, curve) == f_words(score, None) == ""
+    found = rates_of(score, curve)
+    assert (found.f, found.precision, found.recall) == pytest.approx((f, precision, recall))
+    assert rates_of(None, curve) is rates_of(score, None) is None
+    assert rates_of_sample(run, "good", "view02", curve) == found
+    assert rates_of_sample(run, "good", "nowhere", curve) is None
 
 
 def test_classes_are_told_apart_where_the_protocol_does():

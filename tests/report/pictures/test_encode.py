@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 from tests.report.conftest import NAN, pictures_of
 
+from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.errors import BadFile
-from depthgauge.report.page.model import ColourBar, Picture
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.pictures.colours import colour_table, paint, paint_flow, rgb_of
+from depthgauge.report.pictures.colours import (
+    ASIDE_COLOUR,
+    MISSING_COLOURS,
+    NO_TRUTH_COLOUR,
+    colour_table,
+    paint,
+    paint_flow,
+    rgb_of,
+)
+from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.encode import (
     encode,
     error_bar,
@@ -22,7 +31,7 @@ from depthgauge.report.pictures.encode import (
     signed_bar,
     value_bar,
 )
-from depthgauge.report.pictures.files import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
+from depthgauge.report.pictures.model import ColourBar, Picture
 from depthgauge.report.pictures.shrink import any_of_block, middle_of_block, shrink_errors
 from depthgauge.report.sections.pictures import shared_bar
 
@@ -118,16 +127,18 @@ def test_one_bad_method_does_not_set_the_scale_of_all():
 
 @pytest.mark.parametrize("truth", [np.full((3, 3), NAN), np.full((3, 3), 2.0)])
 def test_truth_without_spread_has_a_scale(truth):
-    bar = value_bar(truth.astype(np.float32), "disparity", "px")
+    bar = value_bar(truth.astype(np.float32), "px")
     assert bar.low < bar.high
+
+
+def scale_of(quantity, truth):
+    return drawing_of(quantity).draw(SampleMaps("s", quantity, truth)).truth.bar
 
 
 def test_near_is_bright_in_disparity_and_in_depth():
     truth = np.linspace(1, 5, 9, dtype=np.float32).reshape(3, 3)
-    assert value_bar(truth, "disparity", "px").colours == "viridis"
-    assert value_bar(truth, "depth", "m").colours == "viridis_r"
-    flow = np.ones((3, 3, 2), np.float32)
-    assert value_bar(flow, "flow", "px").colours == "wheel"
+    assert scale_of("disparity", truth).colours == "viridis"
+    assert scale_of("depth", truth).colours == "viridis_r"
 
 
 def test_a_group_shares_its_scales_and_is_the_same_every_time():
@@ -225,5 +236,9 @@ def test_two_sets_of_colours_share_no_bar():
 
 
 def test_normals_have_the_ball_and_flow_the_wheel():
-    assert value_bar(np.zeros((2, 2, 3), np.float32), "normals", "deg").colours == "normals"
-    assert value_bar(np.zeros((2, 2, 2), np.float32), "flow", "px").colours == "wheel"
+    normals = np.zeros((2, 2, 3), np.float32)
+    normals[..., 2] = -1
+    assert scale_of("normals", normals).colours == "ball"
+    flow = scale_of("flow", np.full((2, 2, 2), 3.0, np.float32))
+    assert flow.colours == "wheel"
+    assert flow.high == pytest.approx(np.sqrt(18))

@@ -4,14 +4,19 @@ import cv2
 import numpy as np
 from tests.report.conftest import NAN
 
+from depthgauge.analysis.maps.metric_maps import metric_maps
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.pictures.colours import fragment_table, paint_fragments, rgb_of
+from depthgauge.report.pictures.colours import (
+    ASIDE_COLOUR,
+    MISSING_COLOURS,
+    NO_TRUTH_COLOUR,
+    fragment_table,
+    paint_fragments,
+    rgb_of,
+)
 from depthgauge.report.pictures.encode import ROW_WIDE
-from depthgauge.report.pictures.files import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
-from depthgauge.report.pictures.fragment_maps import fragment_words
-from depthgauge.report.pictures.metric_maps import metric_maps
 from depthgauge.report.pictures.rows import metric_rows
 
 SHAPE = (24, 60)
@@ -39,7 +44,8 @@ def test_every_fragment_has_its_colour_and_what_is_not_found_is_dark():
     broken[10:12, 10] = 1.0
     broken[15, 40] = NAN
     maps, row = shown(broken=broken, scores={"broken": {"fragmentation@all": 50.0}})
-    assert maps.captions["broken"] == "broken, 50.000 %, 4 fragments"
+    assert row.pictures["broken"].caption == "broken, 50.000 %, 4 fragments"
+    assert (maps.counts, maps.scores) == ({"broken": 4}, {"broken": 50.0})
     picture = decoded(row.pictures["broken"])
     pieces = [picture[4:10, 10], picture[12:20, 10], picture[4:15, 40], picture[16:20, 40]]
     colours = [{tuple(colour) for colour in piece.tolist()} for piece in pieces]
@@ -52,8 +58,9 @@ def test_every_fragment_has_its_colour_and_what_is_not_found_is_dark():
 
 
 def test_a_method_that_finds_nothing_or_everything_has_a_picture_too():
-    maps, row = shown(whole=TRUTH, nothing=np.ones(SHAPE, np.float32))
-    assert maps.captions == {"whole": "whole, 2 fragments", "nothing": "nothing, 0 fragments"}
+    _, row = shown(whole=TRUTH, nothing=np.ones(SHAPE, np.float32))
+    captions = {label: picture.caption for label, picture in row.pictures.items()}
+    assert captions == {"whole": "whole, 2 fragments", "nothing": "nothing, 0 fragments"}
     nothing = decoded(row.pictures["nothing"])
     assert {tuple(c) for c in nothing[4:20, 10].tolist()} == {DARK}
     _, alone = shown(nothing=np.ones(SHAPE, np.float32))
@@ -91,7 +98,10 @@ def test_near_numbers_look_different_and_colours_go_round():
 
 
 def test_one_fragment_is_one():
-    assert fragment_words(np.array([[NAN, 0, 7]], np.float32)) == "1 fragment"
+    one = TRUTH.copy()
+    one[4:20, 40] = 1.0
+    _, row = shown(one=one)
+    assert row.pictures["one"].caption == "one, 1 fragment"
 
 
 def test_the_key_names_both():

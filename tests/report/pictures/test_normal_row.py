@@ -1,25 +1,38 @@
 """Surface normals as pictures: colours, what is missing, when they are shown."""
 
 from dataclasses import replace
+from functools import partial
 
 import cv2
 import numpy as np
 import pytest
 from tests.report.conftest import NAN
 
+from depthgauge.analysis.maps.sample_maps import SampleMaps, scored_rig
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.prepare import prepare_truth
+from depthgauge.geometry.rigs import normals_from_map
+from depthgauge.report.pictures import rows
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.pictures.colours import normal_ball, paint_normals, rgb_of
-from depthgauge.report.pictures.draw import SampleMaps, draw_sample
-from depthgauge.report.pictures.files import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
-from depthgauge.report.pictures.normal_row import normals_row, rig_of
+from depthgauge.report.pictures.colours import (
+    ASIDE_COLOUR,
+    MISSING_COLOURS,
+    NO_TRUTH_COLOUR,
+    normal_ball,
+    paint_normals,
+    rgb_of,
+)
+from depthgauge.report.pictures.quantities import disparity
 from depthgauge.types import Camera, Rig
 
 SHAPE = (96, 128)
 CAMERA = Camera((160.0, 160.0), (63.5, 47.5), SHAPE[::-1])
 RIG = Rig({"centre": CAMERA}, baseline_m=0.1, principal_offset_px=8.0)
 FACING = (128, 128, 255)
+
+
+def normals_row(truth, estimates, quantity, rig):
+    return rows.normals_row(truth, estimates, partial(normals_from_map, quantity=quantity, rig=rig))
 
 
 def decoded(picture):
@@ -48,7 +61,7 @@ def test_directions_have_the_usual_colours():
         [0, 128, 128],
         [128, 255, 128],  # up
         [128, 0, 128],
-        list(rgb_of(MISSING_COLOURS["normals"])),
+        list(rgb_of(MISSING_COLOURS["ball"])),
         list(rgb_of(NO_TRUTH_COLOUR)),
     ]
 
@@ -56,7 +69,7 @@ def test_directions_have_the_usual_colours():
 def test_no_normal_that_is_seen_looks_like_a_missing_one():
     ball = normal_ball(101)
     seen = ball[ball[..., 3] > 0][:, :3].astype(int)
-    for text in (MISSING_COLOURS["normals"], NO_TRUTH_COLOUR, ASIDE_COLOUR):
+    for text in (MISSING_COLOURS["ball"], NO_TRUTH_COLOUR, ASIDE_COLOUR):
         assert np.abs(seen - rgb_of(text)).sum(axis=1).min() > 60
     assert near(ball[50, 50, :3], FACING, 1)
     assert ball[0, 0, 3] == 0
@@ -94,7 +107,7 @@ def test_missing_estimates_are_missing_and_their_neighbours_only_have_no_normal(
     truth[:, 96:] = NAN
     pictures = normals_row(truth, {"a": holey}, "depth", RIG).pictures
     estimate, true = pictures["a"], pictures["the truth"]
-    assert near(decoded(estimate)[48, 48], rgb_of(MISSING_COLOURS["normals"]), 12)
+    assert near(decoded(estimate)[48, 48], rgb_of(MISSING_COLOURS["ball"]), 12)
     assert near(decoded(estimate)[48, 112], FACING)  # where there is no truth, it is still shown
     assert (estimate.bar.missing, estimate.bar.no_truth) == (True, False)
     assert near(decoded(true)[48, 112], rgb_of(NO_TRUTH_COLOUR), 12)
@@ -122,12 +135,13 @@ def test_normals_are_shown_where_they_are_scored_and_there_is_a_rig():
     flat = np.full(SHAPE, 3.0, np.float32)
     angular, plain = protocol("mae", "median_angular_error"), protocol("mae")
     ready = prepare_truth(angular, flat, {"rig": RIG})
-    assert rig_of(angular, ready) is ready.items["rig"]
-    assert rig_of(plain, ready) is None
-    assert rig_of(angular, replace(ready, items={})) is None
-    maps = SampleMaps("s", "disparity", flat, estimates={"a": flat}, rig=RIG)
-    assert [row.title for row in draw_sample(maps).rows] == ["Surface normals"]
-    assert draw_sample(replace(maps, rig=None)).rows == ()
+    assert scored_rig(angular, ready) is ready.items["rig"]
+    assert scored_rig(plain, ready) is None
+    assert scored_rig(angular, replace(ready, items={})) is None
+    normals_of = partial(normals_from_map, quantity="disparity", rig=RIG)
+    maps = SampleMaps("s", "disparity", flat, estimates={"a": flat}, normals_of=normals_of)
+    assert [row.title for row in disparity.draw(maps).rows] == ["Surface normals"]
+    assert disparity.draw(replace(maps, normals_of=None)).rows == ()
 
 
 def test_the_key_is_a_ball():

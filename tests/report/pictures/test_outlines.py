@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from depthgauge.analysis.maps.sample_maps import truth_edges
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
-from depthgauge.report.pictures.outlines import Outline, outline_of
+from depthgauge.report.pictures.encode import Outline
 
 WHITE, BLACK = (255, 255, 255), (16, 16, 16)
 
@@ -30,14 +31,14 @@ def protocol(**keys):
 
 def found(truth, **keys):
     made = protocol(**keys)
-    return outline_of(made, prepare(made, None, prepare_truth(made, truth, {})))
+    return truth_edges(made, prepare(made, None, prepare_truth(made, truth, {})))
 
 
 @pytest.mark.parametrize(("left", "right"), [(1.0, 5.0), (5.0, 1.0)])
 def test_the_higher_side_is_white_and_the_lower_black(left, right):
     truth = step(left, right)
     picture = np.full((*truth.shape, 3), 100, np.uint8)
-    found(truth).draw(picture)
+    Outline(found(truth), truth).draw(picture)
     sides = [tuple(picture[3, 5]), tuple(picture[3, 6])]
     assert sides == ([BLACK, WHITE] if left < right else [WHITE, BLACK])
     assert (picture[:, :5] == 100).all()
@@ -77,8 +78,8 @@ def test_derived_edges_come_first_where_the_protocol_uses_them():
     small = step(1.0, 1.3)
     scores = [{"metric": "foreground_fattening"}]
     assert found(small, scores=scores) is None
-    outline = found(small, scores=scores, derived={"edges": "edges:0.1"})
-    assert np.flatnonzero(outline.edge.any(axis=0)).tolist() == [5, 6]
+    edges = found(small, scores=scores, derived={"edges": "edges:0.1"})
+    assert np.flatnonzero(edges.any(axis=0)).tolist() == [5, 6]
 
 
 def test_missing_truth_is_no_edge():

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 from tests.report.conftest import NAN
 
+from depthgauge.analysis.maps.metric_maps import MetricMaps, metric_maps
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.io import read_image
-from depthgauge.report.pictures.colours import colour_table, rgb_of
+from depthgauge.report.pictures.colours import ASIDE_COLOUR, MISSING_COLOURS, colour_table, rgb_of
+from depthgauge.report.pictures.encode import Outline, value_bar
 from depthgauge.report.pictures.error_maps import write_error_maps
-from depthgauge.report.pictures.files import ASIDE_COLOUR, MISSING_COLOURS
-from depthgauge.report.pictures.metric_maps import MetricMaps, metric_maps
-from depthgauge.report.pictures.outlines import Outline
 from depthgauge.report.pictures.rows import best_quarter_row, metric_rows, outlined_row
 
 SHAPE = (20, 30)
@@ -68,7 +67,7 @@ def test_missing_pixels_are_not_in_the_best_quarter():
 def test_estimates_carry_the_outline():
     edge = np.zeros(SHAPE, bool)
     edge[:, 14:16] = True
-    row = outlined_row({"a": TRUTH + 1}, Outline(edge, TRUTH), "disparity", "px")
+    row = outlined_row({"a": TRUTH + 1}, Outline(edge, TRUTH), value_bar(TRUTH, "px"))
     picture = decoded(row.pictures["a"])
     assert (picture[:, 15] == 255).all()
     assert (picture[:, 14] == 16).all()
@@ -87,7 +86,7 @@ def test_metrics_are_shown_once_with_their_scores():
     found = prepared(made, right=TRUTH, fat=fat)
     maps = list(metric_maps(made, found, {"fat": {"foreground_fattening@all": 30.0}}))
     assert [each.title for each in maps] == ["foreground_fattening", "bumpiness", "smoothing"]
-    assert maps[0].captions == {"right": "right", "fat": "fat, 30.000 %"}
+    assert maps[0].scores == {"fat": 30.0}
     assert maps[0].unit == "%"
     inside = np.flatnonzero(maps[0].judged[10]).tolist()
     assert inside == list(range(4, 15))  # the background within 10 px of its last pixel
@@ -99,6 +98,8 @@ def test_metrics_are_shown_once_with_their_scores():
     assert tuple(picture[7]) == tuple(table[0])
     assert tuple(picture[20]) == rgb_of(ASIDE_COLOUR)
     assert rows["foreground_fattening"].pictures["fat"].bar.high == 100
+    captions = {n: p.caption for n, p in rows["foreground_fattening"].pictures.items()}
+    assert captions == {"right": "right", "fat": "fat, 30.000 %"}
 
 
 def test_a_missing_estimate_is_missing_only_where_it_would_be_judged():
@@ -149,8 +150,8 @@ def test_error_maps_in_files_are_given_what_they_need(tmp_path):
 
 def test_finer_resolutions_are_named():
     made = protocol({"metric": "bumpiness", "resolution": "high"}, estimate_resize="block")
-    (maps,) = metric_maps(made, prepared(made, a=TRUTH))
-    assert "Scored at resolution 'high'; drawn at the images' size" in maps.about
+    (row,) = metric_rows(metric_maps(made, prepared(made, a=TRUTH)), KNOWN)
+    assert "Scored at resolution 'high'; drawn at the images' size" in row.about
 
 
 @pytest.mark.parametrize("unit", ["px", ""])

@@ -86,9 +86,9 @@ def test_scores_of_the_whole_dataset_are_nowhere_given_to_samples(view_runs, boa
 def test_normals_are_drawn_as_normals_and_their_errors_are_angles(view_page, view_runs):
     page = view_page("normals")
     group = next(g for g in page.pictures if g.sample != "view01")
-    assert group.truth.bar.colours == "normals"
+    assert group.truth.bar.colours == "ball"
     for method in group.methods:
-        assert method.estimate.bar.colours == "normals"
+        assert method.estimate.bar.colours == "ball"
         assert (method.error.bar.unit, method.error.bar.colours) == ("deg", "magma")
         assert method.error.caption == "angle to the truth"
     captions = [picture.caption for picture in group.together]

@@ -1,7 +1,6 @@
 """Maps over the methods of one sample: who is better than the others where, and what is hard.
 
-Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none; errors of flow are
-end-point errors, those of normals angles in degrees.
+Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none.
 """
 
 from __future__ import annotations
@@ -9,10 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.analysis.maps.stacks import Stack, absolute_errors, by_blocks, known_median
+from depthgauge.quantities import ErrorKind
 from depthgauge.types import Map
 
 
-def median_difference_map(estimates: Stack, truth: Map, method: int) -> Map:
+def median_difference_map(
+    estimates: Stack, truth: Map, method: int, *, error: ErrorKind | None = None
+) -> Map:
     """Median over methods of |error| minus the |error| of one method (MedianDiff, Honauer 2019).
 
     Positive where that method is better than the median. Methods without an estimate at a pixel
@@ -23,6 +25,7 @@ def median_difference_map(estimates: Stack, truth: Map, method: int) -> Map:
         estimates: All methods, that one among them.
         truth: NaN where it is not known.
         method: Index of the one that is looked at.
+        error: How values are compared, see `absolute_errors`.
 
     >>> stack = [np.array([[d]]) for d in (1.0, 2.0, 5.0)]
     >>> median_difference_map(stack, np.array([[0.0]]), 0).tolist()
@@ -30,20 +33,22 @@ def median_difference_map(estimates: Stack, truth: Map, method: int) -> Map:
     """
 
     def work(block: Map, known: Map) -> Map:
-        errors = absolute_errors(block, known)
+        errors = absolute_errors(block, known, error)
         return np.asarray(known_median(errors) - errors[method])
 
     return by_blocks(estimates, truth, truth.shape[:2], work)
 
 
-def share_wrong(estimates: Stack, truth: Map, threshold: float) -> Map:
+def share_wrong(
+    estimates: Stack, truth: Map, threshold: float, *, error: ErrorKind | None = None
+) -> Map:
     """Share (0..1) of methods whose error at a pixel exceeds the threshold or that have none there.
 
     NaN where there is no truth. 1 marks what no method can do.
     """
 
     def work(block: Map, known: Map) -> Map:
-        wrong = ~(absolute_errors(block, known) <= np.float32(threshold))
+        wrong = ~(absolute_errors(block, known, error) <= np.float32(threshold))
         share = wrong.mean(axis=0)
         finite = np.isfinite(known) if known.ndim == 2 else np.isfinite(known).all(axis=-1)
         return np.where(finite, share, np.nan).astype(np.float32)
@@ -51,19 +56,19 @@ def share_wrong(estimates: Stack, truth: Map, threshold: float) -> Map:
     return by_blocks(estimates, truth, truth.shape[:2], work)
 
 
-def least_error(estimates: Stack, truth: Map) -> Map:
+def least_error(estimates: Stack, truth: Map, *, error: ErrorKind | None = None) -> Map:
     """The smallest |error| of all methods at each pixel; NaN where none has an estimate."""
 
     def work(block: Map, known: Map) -> Map:
-        return np.asarray(np.fmin.reduce(absolute_errors(block, known), axis=0))
+        return np.asarray(np.fmin.reduce(absolute_errors(block, known, error), axis=0))
 
     return by_blocks(estimates, truth, truth.shape[:2], work)
 
 
-def median_error(estimates: Stack, truth: Map) -> Map:
+def median_error(estimates: Stack, truth: Map, *, error: ErrorKind | None = None) -> Map:
     """The median |error| of the methods that have an estimate at a pixel; NaN where none has."""
 
     def work(block: Map, known: Map) -> Map:
-        return known_median(absolute_errors(block, known))
+        return known_median(absolute_errors(block, known, error))
 
     return by_blocks(estimates, truth, truth.shape[:2], work)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
 from depthgauge.analysis.comparable import has_pixel_errors
 from depthgauge.analysis.maps.stacks import (
-    NORMAL,
     Stack,
     absolute_errors,
     by_blocks,
+    error_kind,
     known_median,
     unit_vectors,
 )
@@ -31,7 +32,7 @@ from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import Unavailable
 from depthgauge.metrics.moments import LARGEST
-from depthgauge.quantities import QUANTITIES
+from depthgauge.quantities import QUANTITIES, ErrorKind
 from depthgauge.types import Map
 
 
@@ -43,13 +44,14 @@ class Oracle:
     title: str
     doc: str
     """One sentence."""
-    make: Callable[[Stack, Map], Map]
-    """From the methods' estimates and the truth of one sample to the oracle's estimate."""
+    make: Callable[[Stack, Map, ErrorKind | None], Map]
+    """From the methods' estimates and the truth of one sample to the oracle's estimate; the last
+    argument says how values are compared (see `absolute_errors`)."""
     directions: bool = False
     """Whether it makes sense of directions, too: there is no median of normals."""
 
 
-def per_pixel_best(estimates: Stack, truth: Map) -> Map:
+def per_pixel_best(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
     """At each pixel the estimate with the smallest absolute error.
 
     Of flow that is the end-point error, of normals the angle.
@@ -60,11 +62,12 @@ def per_pixel_best(estimates: Stack, truth: Map) -> Map:
     >>> per_pixel_best([np.array([[1.0]]), np.array([[4.0]])], np.array([[3.0]])).tolist()
     [[4.0]]
     """
-    return by_blocks(estimates, truth, truth.shape, _best)
+    work = partial(_best, error=error or error_kind(truth))
+    return by_blocks(estimates, truth, truth.shape, work)
 
 
-def _best(block: Map, truth: Map) -> Map:
-    errors = absolute_errors(block, truth)
+def _best(block: Map, truth: Map, *, error: ErrorKind) -> Map:
+    errors = absolute_errors(block, truth, error)
     unknown = np.isnan(errors)
     chosen = np.where(unknown, np.inf, errors).argmin(axis=0)[np.newaxis]
     index = chosen if block.ndim == 3 else chosen[..., np.newaxis]
@@ -73,13 +76,14 @@ def _best(block: Map, truth: Map) -> Map:
     return np.asarray(found)
 
 
-def per_pixel_mean(estimates: Stack, truth: Map) -> Map:
+def per_pixel_mean(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
     """At each pixel the mean of all estimates (vectors: of each component, normals of length 1)."""
-    return by_blocks(estimates, truth, truth.shape, _mean)
+    work = partial(_mean, error=error or error_kind(truth))
+    return by_blocks(estimates, truth, truth.shape, work)
 
 
-def _mean(block: Map, truth: Map) -> Map:
-    if block.ndim == 4 and block.shape[3] == NORMAL:
+def _mean(block: Map, truth: Map, *, error: ErrorKind) -> Map:
+    if error == "angle":
         block = unit_vectors(block)
     known = ~np.isnan(block)
     total = np.where(known, block, 0).sum(axis=0, dtype=np.float64)
@@ -88,7 +92,7 @@ def _mean(block: Map, truth: Map) -> Map:
     return np.asarray(mean, np.float32)
 
 
-def per_pixel_median_disparity(estimates: Stack, truth: Map) -> Map:
+def per_pixel_median_disparity(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
     """At each pixel the median of all estimates (vectors: of each component).
 
     Of an even number of estimates it is the mean of the two middle ones.
@@ -96,22 +100,28 @@ def per_pixel_median_disparity(estimates: Stack, truth: Map) -> Map:
     return by_blocks(estimates, truth, truth.shape, lambda block, _: known_median(block))
 
 
-def per_pixel_median_difference(estimates: Stack, truth: Map) -> Map:
+def per_pixel_median_difference(
+    estimates: Stack, truth: Map, error: ErrorKind | None = None
+) -> Map:
     """A map that is as wrong at each pixel as the methods' median error there.
 
     truth - median |error|: always below the truth. For vectors the truth is moved by the median
     end-point error against the x axis, so that its own end-point error is that median. Of an even
     number of errors the two middle ones are averaged. NaN where there is no truth.
     """
-    return by_blocks(estimates, truth, truth.shape, _median_difference)
+    work = partial(_median_difference, error=error or error_kind(truth))
+    return by_blocks(estimates, truth, truth.shape, work)
 
 
-def _median_difference(block: Map, truth: Map) -> Map:
-    away = known_median(absolute_errors(block, truth))
+def _median_difference(block: Map, truth: Map, *, error: ErrorKind) -> Map:
+    away = known_median(absolute_errors(block, truth, error))
     if truth.ndim == 2:
         return np.asarray(truth - away, np.float32)
     moved = np.array(truth, np.float32)
-    moved[..., 0] -= away
+    if error == "channels":
+        moved -= away[..., np.newaxis]
+    else:
+        moved[..., 0] -= away
     moved[np.isnan(away)] = np.nan
     return moved
 
@@ -188,7 +198,7 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
         found = maps.all_prepared(sample)
         made = dict.fromkeys(oracles, maps.missing(sample))
         if found:
-            made = oracle_maps(found, oracles)
+            made = oracle_maps(found, oracles, QUANTITIES[run.protocol.quantity].error)
         for name, prepared in made.items():
             why = "" if found else "no method has an estimate here."
             outcomes[name][sample] = _outcome(maps, prepared, why)
@@ -198,7 +208,9 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
 
 
 def oracle_maps(
-    found: Mapping[str, Prepared], oracles: Mapping[str, Oracle] = ORACLES
+    found: Mapping[str, Prepared],
+    oracles: Mapping[str, Oracle] = ORACLES,
+    error: ErrorKind | None = None,
 ) -> dict[str, Prepared]:
     """Each oracle's estimate of one sample, ready to be measured; of one method at least."""
     first = next(iter(found.values()))
@@ -206,7 +218,7 @@ def oracle_maps(
     return {
         name: replace(
             first,
-            estimate=np.asarray(oracle.make(stack, first.truth), np.float32),
+            estimate=np.asarray(oracle.make(stack, first.truth, error), np.float32),
             low=-LARGEST,
             high=LARGEST,
             alignment=None,

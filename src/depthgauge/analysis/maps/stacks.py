@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse, WrongShape
 from depthgauge.geometry.angles import angles_between
+from depthgauge.quantities import QUANTITIES, ErrorKind, guess
 from depthgauge.types import Map
 
 Stack = Sequence[Map] | NDArray[np.float32]
 """The estimates of M methods of one sample: M maps, or one array (M, H, W[, C])."""
 
-NORMAL = 3
-"""So many channels has a normal, and nothing else that is compared."""
 _BLOCK_BYTES = 1 << 22
 
 
@@ -55,22 +54,34 @@ def _row_blocks(methods: int, truth: Map) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def absolute_errors(block: Map, truth: Map) -> Map:
+def absolute_errors(block: Map, truth: Map, error: ErrorKind | None = None) -> Map:
     """(M, h, W): |estimate - truth|; NaN where either is missing.
 
-    Of vectors it is the length of their difference, of normals (three channels) the angle between
-    them in degrees.
+    Args:
+        block: (M, h, W[, C]).
+        truth: (h, W[, C]).
+        error: How values are compared: of vectors (`length`) it is the length of their difference,
+            of directions (`angle`) the angle between them in degrees, of `channels` the mean over
+            them. By default as for disparity, flow or normals, by the number of channels.
     """
-    if truth.ndim == 3 and truth.shape[2] == NORMAL:
+    error = error or error_kind(truth)
+    if error == "angle":
         return angles_between(block, truth)
     with np.errstate(invalid="ignore", over="ignore"):
         away = block - truth
         if truth.ndim == 2:
             errors = np.abs(away)
+        elif error == "channels":
+            errors = np.abs(away).mean(axis=-1)
         else:
             errors = np.sqrt(sum(away[..., c] ** 2 for c in range(truth.shape[2])))
     errors[~np.isfinite(errors)] = np.nan
     return np.asarray(errors, np.float32)
+
+
+def error_kind(truth: Map) -> ErrorKind:
+    """How maps with so many channels are compared where nobody says what they are."""
+    return QUANTITIES[guess(truth.shape[2] if truth.ndim == 3 else 1)].error
 
 
 def unit_vectors(values: Map) -> Map:

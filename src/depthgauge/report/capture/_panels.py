@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.errors import CannotWrite
-from depthgauge.report.pictures.files import NO_TRUTH_COLOUR
+from depthgauge.report.pictures.colours import NO_TRUTH_COLOUR
 from depthgauge.report.pictures.shrink import fitting, middle_of_block
 from depthgauge.types import Map
 

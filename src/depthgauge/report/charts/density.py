@@ -9,8 +9,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.report.charts.svg import Scale, chart, nice_ticks, path, shorten, tag, words
-from depthgauge.report.page.model import Scatter
 from depthgauge.report.pictures.colours import LEVELS, colour_table
 from depthgauge.report.pictures.encode import encode
 

@@ -7,9 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from depthgauge.analysis.board import Board
+from depthgauge.analysis.comparable import has_value_errors
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
+from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
 from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
 from depthgauge.analysis.profiles import Profile, choose_profiles
 from depthgauge.analysis.seeds import sample_values, values_alone
@@ -18,18 +20,11 @@ from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.charts.radar import radar_of
-from depthgauge.report.page.model import (
-    Page,
-    Provenance,
-    SamplePictures,
-    Scatter,
-    start_page,
-)
+from depthgauge.report.page.model import Page, Provenance, start_page
 from depthgauge.report.page.sample_choice import MOST_SAMPLES, choose_samples, spread_samples
 from depthgauge.report.page.thresholds import curves_of, stability_of
-from depthgauge.report.pictures.kinds import kind_of
+from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.pictures.sample import sample_pictures
-from depthgauge.report.pictures.scatter import count_pairs, scatter_edges
 from depthgauge.report.tables.leaderboard import SampleValues
 from depthgauge.types import Map
 
@@ -152,7 +147,7 @@ def _draw(
     curves: Mapping[str, PrecisionRecall],
     progress: Progress | None,
 ) -> tuple[list[SamplePictures], dict[str, Scatter], list[str]]:
-    plain = kind_of(maps.run.protocol) == "values"
+    plain = has_value_errors(maps.run.protocol)
     edges = scatter_edges(_truths(maps, chosen) if plain else ())
     scatter: dict[str, Scatter] = {}
     pictures: list[SamplePictures] = []

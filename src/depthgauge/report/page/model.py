@@ -7,94 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.comparable import has_value_errors, is_up_to_scale
 from depthgauge.analysis.degradation import Degradation, table_columns
+from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.benchmarks import Protocol
 from depthgauge.report.charts.styles import Style, styles_of
-from depthgauge.report.pictures.kinds import Kind, kind_of
+from depthgauge.report.pictures.drawing import drawing_of
+from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.tables.leaderboard import SampleValues
 from depthgauge.report.words.protocol import describe_protocol
-
-
-@dataclass(frozen=True, slots=True)
-class ColourBar:
-    """What the colours of a picture mean."""
-
-    low: float
-    high: float
-    unit: str
-    colours: str = "viridis"
-    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, `YlOrRd_r`; `wheel` for flow, where
-    `high` is its rim; `normals`, `fragments` and `entries`, which have no range."""
-    below: bool = False
-    """Some values lie below `low` and have its colour."""
-    above: bool = False
-    missing: bool = False
-    """Some pixels have truth but no estimate and the colour of that."""
-    no_truth: bool = False
-    aside: str = ""
-    """What the grey pixels are that a picture is not about; empty: there are none."""
-    entries: tuple[tuple[str, str], ...] = ()
-    """Of the colours `entries`: what each of a few colours (`#rrggbb`) means."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An encoded picture and what it shows."""
-
-    data: bytes
-    """PNG, JPEG or WebP."""
-    size_px: tuple[int, int]
-    """Width and height."""
-    caption: str
-    bar: ColourBar | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MethodPictures:
-    """What one method made of a sample."""
-
-    label: str
-    estimate: Picture | None = None
-    error: Picture | None = None
-    median_diff: Picture | None = None
-    """Where it is better and worse than the median of all methods."""
-    note: str = ""
-    """A few words below its name: its score on this sample, or why it failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class PictureRow:
-    """The same thing of every method, side by side."""
-
-    title: str
-    about: str
-    """What one sees, in a sentence or two."""
-    pictures: Mapping[str, Picture]
-    """By label."""
-
-
-@dataclass(frozen=True, slots=True)
-class SamplePictures:
-    """One sample that is shown, and why it was chosen."""
-
-    sample: str
-    why: tuple[str, ...] = ()
-    """`best of sgbm`, `median of bm` ..."""
-    inputs: tuple[Picture, ...] = ()
-    truth: Picture | None = None
-    together: tuple[Picture, ...] = ()
-    """About all methods: how many are wrong, their median error, the least error of any."""
-    methods: tuple[MethodPictures, ...] = ()
-    rows: tuple[PictureRow, ...] = ()
-    """What metrics see; folded."""
-    scatter: Mapping[str, Scatter] = field(default_factory=dict)
-    """Truth against estimate of this sample, by label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +75,6 @@ class Radar:
 
 
 @dataclass(frozen=True, slots=True)
-class Scatter:
-    """How often which estimate stands where which truth is."""
-
-    counts: NDArray[np.integer[Any]]
-    """(truth bins, estimate bins)."""
-    truth_edges: NDArray[np.floating[Any]]
-    estimate_edges: NDArray[np.floating[Any]]
-
-
-@dataclass(frozen=True, slots=True)
 class Provenance:
     """Where the numbers come from and how to get them again."""
 
@@ -188,8 +102,10 @@ class Page:
     about: str = ""
     quantity: str = ""
     unit: str = ""
-    kind: Kind = "values"
-    """What the maps are like."""
+    about_pictures: str = ""
+    """How the pictures are to be read, where colour bars do not say enough."""
+    has_value_errors: bool = True
+    """The error of a pixel is a difference of values."""
     how: Sequence[tuple[str, str]] = ()
     """What was measured and how: terms and explanations."""
     samples: SampleValues = field(default_factory=dict)
@@ -226,6 +142,7 @@ def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
     """A page with all that the protocol says; `parts` are further fields of `Page`."""
     from depthgauge.quantities import QUANTITIES
 
+    drawing = drawing_of(protocol.quantity).spec
     given = {
         "title": protocol.title or protocol.id,
         "about": " ".join(protocol.about.split()),
@@ -237,7 +154,8 @@ def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
         version=protocol.version,
         protocol_hash=protocol.hash,
         quantity=protocol.quantity,
-        kind=kind_of(protocol),
+        about_pictures=drawing.about_up_to_scale if is_up_to_scale(protocol) else drawing.about,
+        has_value_errors=has_value_errors(protocol),
         unit=QUANTITIES[protocol.quantity].unit,
         **{**given, **parts},
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from depthgauge.report.page.model import MethodPictures, Page, Picture, PictureRow, SamplePictures
+from depthgauge.report.page.model import Page
 from depthgauge.report.pictures.encode import reduced
+from depthgauge.report.pictures.model import MethodPictures, Picture, PictureRow, SamplePictures
 
 LIMIT_BYTES = 15_000_000
 _SHARES = (0.85, 0.7, 0.55, 0.4, 0.3)

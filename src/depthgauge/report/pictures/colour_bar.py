@@ -6,9 +6,11 @@ from markupsafe import Markup
 
 from depthgauge.report.charts.density import data_url
 from depthgauge.report.charts.svg import Scale, chart, nice_ticks, path, tag, words
-from depthgauge.report.page.model import ColourBar
 from depthgauge.report.pictures.colours import (
+    ASIDE_COLOUR,
     LEVELS,
+    MISSING_COLOURS,
+    NO_TRUTH_COLOUR,
     colour_table,
     flow_wheel,
     fragment_table,
@@ -16,7 +18,7 @@ from depthgauge.report.pictures.colours import (
     normal_ball,
 )
 from depthgauge.report.pictures.encode import encode
-from depthgauge.report.pictures.files import ASIDE_COLOUR, MISSING_COLOURS, NO_TRUTH_COLOUR
+from depthgauge.report.pictures.model import ColourBar
 from depthgauge.report.tables.numbers import unit_after_number
 
 _WIDTH, _HEIGHT, _PAD, _STOPS = 186.0, 10.0, 11.0, 16
@@ -39,7 +41,7 @@ def colour_bar(bar: ColourBar, name: str) -> Markup:
 
 def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
     """What is drawn, how far down it goes, and the same in words."""
-    if bar.colours == "normals":
+    if bar.colours == "ball":
         return _ball(), 66.0, "the directions of surfaces, on a ball"
     if bar.colours == "entries":
         about = ", ".join(f"{text}: {colour}" for text, colour in bar.entries)
@@ -49,11 +51,19 @@ def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
     about = f"from {bar.low:g} to {bar.high:g}{unit_after_number(bar.unit)}"
     if bar.colours == "wheel":
         return _wheel(bar), 66.0, about
+    if bar.colours == "rgb":
+        return _greys(bar, name), 58.0, f"red, green and blue, each {about}"
     return _gradient(bar, name), 42.0, about
 
 
-def _gradient(bar: ColourBar, name: str) -> list[Markup]:
-    table = colour_table(bar.colours)[0]
+def _greys(bar: ColourBar, name: str) -> list[Markup]:
+    """The scale of each channel, as greys."""
+    text = words("red, green and blue, each on this scale", _PAD, 46, "tick")
+    return [*_gradient(bar, name, "gray"), text]
+
+
+def _gradient(bar: ColourBar, name: str, colours: str = "") -> list[Markup]:
+    table = colour_table(colours or bar.colours)[0]
     stops = [
         tag(
             "stop",

@@ -1,4 +1,4 @@
-"""Colours of maps: tables from values to RGB, directions of flow and of surfaces, fragments."""
+"""Values as colours: tables, directions of motion and of surfaces, RGB, numbered things."""
 
 from __future__ import annotations
 
@@ -9,11 +9,28 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.report.pictures.files import MISSING_COLOURS, NO_TRUTH_COLOUR
 from depthgauge.types import Map, Mask, is_known
 
 Rgb = NDArray[np.uint8]
 """(H, W, 3)."""
+
+# For each colour map one that does not occur in it, also for people who cannot see red or green.
+MISSING_COLOURS = {
+    "magma": "#00b7eb",
+    "RdBu_r": "#2fbf71",
+    "viridis": "#ff6fd8",
+    "viridis_r": "#ff6fd8",
+    "YlOrRd": "#3f7fd8",
+    "wheel": "#000000",
+    "ball": "#000000",
+    "rgb": "#ff00ff",
+    "fragments": "#1c1c1c",
+    "YlOrRd_r": "#3f7fd8",
+    "entries": "#1c1c1c",
+}
+NO_TRUTH_COLOUR = "#a6a6a6"
+ASIDE_COLOUR = "#707070"
+"""Of pixels with truth and estimate that a picture is not about."""
 
 LEVELS = 64
 """Steps of a colour table. The eye cannot see them, and pictures are a fifth smaller for it."""
@@ -72,6 +89,19 @@ def flow_wheel(size: int = 64) -> NDArray[np.uint8]:
     return np.dstack([picture, np.where(inside, 255, 0).astype(np.uint8)])
 
 
+def paint_rgb(values: Map, known: Mask, low: float, high: float) -> Rgb:
+    """Three values as red, green and blue.
+
+    Args:
+        values: (H, W, 3), NaN where there is no estimate.
+        known: Where there is truth.
+        low: Value of black.
+        high: Value of white.
+    """
+    share = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1.0), 0, 1)
+    return _with_masks(np.rint(255 * share).astype(np.uint8), is_known(values), known, "rgb")
+
+
 def paint_normals(normals: Map, known: Mask) -> Rgb:
     """Unit normals as colours: light blue to the viewer, redder to the right, greener upwards.
 
@@ -82,7 +112,7 @@ def paint_normals(normals: Map, known: Mask) -> Rgb:
     # y down and z forward point away from what green and blue stand for.
     share = (1 + np.nan_to_num(normals) * np.array([1, -1, -1], np.float32)) / 2
     picture = np.rint(255 * np.clip(share, 0, 1)).astype(np.uint8)
-    return _with_masks(picture, is_known(normals), known, "normals")
+    return _with_masks(picture, is_known(normals), known, "ball")
 
 
 def normal_ball(size: int = 64) -> NDArray[np.uint8]:

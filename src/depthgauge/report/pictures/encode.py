@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
-from depthgauge.report.page.model import ColourBar, Picture
 from depthgauge.report.pictures.colours import (
+    ASIDE_COLOUR,
     Rgb,
     paint,
     paint_flow,
     paint_fragments,
     paint_normals,
+    paint_rgb,
     rgb_of,
 )
-from depthgauge.report.pictures.files import ASIDE_COLOUR, error_limits
-from depthgauge.report.pictures.outlines import Outline
+from depthgauge.report.pictures.model import ColourBar, Picture
 from depthgauge.report.pictures.shrink import any_of_block, fitting, middle_of_block, shrink_errors
 from depthgauge.types import Image, Map, Mask, is_known
 
@@ -29,6 +29,40 @@ MOST_WIDE, MOST_PIXELS = 480, 480 * 360
 ROW_WIDE = 360
 """Of the pictures in folded rows: there are many of them, so each is a little smaller."""
 _PHOTO_QUALITY, _LOSSLESS = 82, 101
+_HIGH, _LOW = (255, 255, 255), (16, 16, 16)
+_SEVERAL_CHANNELS = ("ball", "rgb")
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Pixels at both sides of jumps, and the truth, which tells the sides apart."""
+
+    edge: Mask
+    truth: Map
+
+    def draw(self, picture: Rgb) -> None:
+        """Paints the higher side of each jump white and the lower one black.
+
+        So the line is seen on any colour, and where it lies exactly: between the two.
+        """
+        size = picture.shape[:2]
+        edge = any_of_block(self.edge, size)
+        high = _higher(middle_of_block(_amounts(self.truth), size))
+        picture[edge & high] = _HIGH
+        picture[edge & ~high] = _LOW
+
+
+def _higher(values: Map) -> Mask:
+    """Whether a pixel lies farther above its lowest neighbour than below its highest one."""
+    padded = np.pad(values, 1, constant_values=np.nan)
+    shifted = [padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]]
+    rises = [np.nan_to_num(values - neighbour) for neighbour in shifted]
+    return np.asarray(np.maximum.reduce(rises) >= -np.minimum.reduce(rises))
+
+
+def _amounts(values: Map) -> Map:
+    """The values themselves; of vectors their length."""
+    return values if values.ndim == 2 else np.asarray(np.linalg.norm(values, axis=-1))
 
 
 def picture_of_image(image: Image, caption: str) -> Picture:
@@ -60,7 +94,8 @@ def picture_of_map(
     """A map in the colours of a bar.
 
     Args:
-        values: (H, W); for the bar `wheel` (H, W, 2), for `normals` (H, W, 3); NaN where there is
+        values: (H, W); for the colours `wheel` (H, W, 2), for `ball` and
+            `rgb` (H, W, 3); NaN where there is
             no estimate.
         known: Where there is truth; elsewhere the picture is grey.
         bar: What the colours mean; whether anything is out of range or missing is filled in here.
@@ -85,33 +120,38 @@ def picture_of_map(
     picture[aside & known] = rgb_of(ASIDE_COLOUR)
     if outline is not None:
         outline.draw(picture)
-    # Noise in three channels hardly shrinks without loss, and nobody reads values off normals.
-    data = encode(picture, lossless=bar.colours != "normals")
+    # Noise in three channels hardly shrinks without loss, and nobody reads values off it.
+    data = encode(picture, lossless=bar.colours not in _SEVERAL_CHANNELS)
     return Picture(data, size[::-1], caption, bar)
 
 
 def _painted(values: Map, known: Mask, bar: ColourBar) -> Rgb:
     if bar.colours == "wheel":
         return paint_flow(values, known, bar.high)
-    if bar.colours == "normals":
+    if bar.colours == "ball":
         return paint_normals(values, known)
+    if bar.colours == "rgb":
+        return paint_rgb(values, known, bar.low, bar.high)
     if bar.colours == "fragments":
         return paint_fragments(values, known)
     return paint(values, known, bar.colours, bar.low, bar.high)
 
 
-def value_bar(truth: Map, quantity: str, unit: str) -> ColourBar:
-    """The scale of a sample's truth and all its estimates: what is near is bright."""
-    if quantity == "normals":
-        return ColourBar(0.0, 1.0, "", "normals")
-    here = truth[is_known(truth)]
-    if truth.ndim == 3:
-        longest = float(np.percentile(np.linalg.norm(here, axis=-1), 99)) if here.size else 1.0
-        return ColourBar(0.0, longest or 1.0, unit, "wheel")
+def value_bar(values: Map, unit: str, colours: str = "viridis") -> ColourBar:
+    """A scale from the 1st to the 99th percentile of the values."""
+    here = values[is_known(values)]
     low, high = (float(v) for v in np.percentile(here, (1, 99))) if here.size else (0.0, 1.0)
     if not low < high:
         low, high = low - 0.5, high + 0.5
-    return ColourBar(low, high, unit, "viridis_r" if quantity == "depth" else "viridis")
+    return ColourBar(low, high, unit, colours)
+
+
+def error_limits(values: NDArray[np.float32], percent: float = 99) -> tuple[float, float]:
+    """From what to what the colours go: to that percentile, both ways where there are signs."""
+    if not values.size:
+        return 0.0, 1.0
+    largest = float(np.percentile(np.abs(values), percent)) or float(np.abs(values).max()) or 1.0
+    return (-largest if (values < 0).any() else 0.0), largest
 
 
 def error_bar(errors: Iterable[Map], known: Mask, unit: str) -> ColourBar:
@@ -177,7 +217,8 @@ def _bytes(encoded: tuple[bool, NDArray[np.uint8]]) -> bytes:
 def _with_facts(bar: ColourBar, values: Map, known: Mask, aside: Mask) -> ColourBar:
     some = is_known(values)
     here = values[known & some]
-    flat = np.linalg.norm(here, axis=-1) if values.ndim == 3 else here
+    # Of a vector the length is on the scale, of a colour each channel.
+    flat = np.linalg.norm(here, axis=-1) if values.ndim == 3 and bar.colours != "rgb" else here
     return replace(
         bar,
         below=bool((flat < bar.low).any()),

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.measure import Prepared
 from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL
-from depthgauge.report.page.model import ColourBar, Picture, PictureRow
 from depthgauge.report.pictures.colours import Rgb, rgb_of
+from depthgauge.report.pictures.model import ColourBar, Picture, PictureRow
 from depthgauge.report.pictures.photo import dimmed, picture_of
 from depthgauge.types import Image, Map
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from depthgauge.report.page.model import ColourBar, Picture
 from depthgauge.report.pictures.colours import Rgb, rgb_of
 from depthgauge.report.pictures.encode import encode, picture_size
+from depthgauge.report.pictures.model import ColourBar, Picture
 from depthgauge.report.pictures.shrink import any_of_block
 from depthgauge.types import Image, Mask
 

@@ -1,27 +1,32 @@
-"""Rows of pictures, one a method: the truth's edges over estimates, Q25, what metrics see."""
+"""Rows with a picture per method: the truth's edges, Q25, surface normals, what metrics see."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from depthgauge.report.page.model import ColourBar, PictureRow
-from depthgauge.report.pictures.encode import ROW_WIDE, error_bar, picture_of_map, value_bar
-from depthgauge.report.pictures.metric_maps import MetricMaps
-from depthgauge.report.pictures.outlines import Outline
+from depthgauge.analysis.maps.metric_maps import MetricMaps
+from depthgauge.report.pictures.encode import ROW_WIDE, Outline, error_bar, picture_of_map
+from depthgauge.report.pictures.model import ColourBar, Picture, PictureRow
 from depthgauge.report.tables.numbers import show_amount
-from depthgauge.types import Map, Mask
+from depthgauge.report.words.regions import first_paragraph
+from depthgauge.types import Map, Mask, is_known
 
 _BEST = 25
+_ABOUT_NORMALS = (
+    "Where surfaces face: light blue to the viewer, redder to the right, greener upwards. Noise, "
+    "steps and patches show here that are too small to be seen in the values themselves."
+)
+_ABOUT_FRAGMENTS = (
+    " Every fragment has a colour of its own; what is dark belongs to a structure but was not "
+    "found."
+)
 
 
-def outlined_row(
-    estimates: Mapping[str, Map], outline: Outline, quantity: str, unit: str
-) -> PictureRow:
+def outlined_row(estimates: Mapping[str, Map], outline: Outline, bar: ColourBar) -> PictureRow:
     """The estimates with the truth's discontinuities drawn over them."""
-    bar = value_bar(outline.truth, quantity, unit)
     everywhere = np.ones(outline.truth.shape[:2], bool)
     pictures = {
         label: picture_of_map(values, everywhere, bar, label, outline=outline, wide=ROW_WIDE)
@@ -66,6 +71,31 @@ def _quantile(values: Map, known: Mask) -> float:
     return float(np.percentile(here, _BEST)) if here.size else float("nan")
 
 
+def normals_row(
+    truth: Map, estimates: Mapping[str, Map], normals_of: Callable[[Map], Map]
+) -> PictureRow:
+    """The normals of the truth first, then those of every method (figure 4.4 of Honauer 2019).
+
+    One map after the other: those of large images need not all be in memory.
+    """
+    pictures = {"the truth": _normals(truth, normals_of, "truth", is_truth=True)}
+    for label, values in estimates.items():
+        pictures[label] = _normals(values, normals_of, label)
+    return PictureRow("Surface normals", _ABOUT_NORMALS, pictures)
+
+
+def _normals(
+    values: Map, normals_of: Callable[[Map], Map], caption: str, *, is_truth: bool = False
+) -> Picture:
+    """Missing values are missing; the pixels beside them and at the border only have no normal."""
+    normals = normals_of(values)
+    there = is_known(values)
+    known = there if is_truth else np.ones(there.shape, bool)
+    bar = ColourBar(0.0, 1.0, "", "ball", aside="no normal")
+    aside = there & ~is_known(normals)
+    return picture_of_map(normals, known, bar, caption, aside=aside, wide=ROW_WIDE)
+
+
 def metric_rows(maps: Iterable[MetricMaps], known: Mask) -> list[PictureRow]:
     """What each metric sees, on one scale for all methods; what looks the same is shown once.
 
@@ -88,30 +118,52 @@ def _looks(row: PictureRow) -> dict[str, bytes]:
 
 
 def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
+    about = _about(maps)
     if not maps.judged.any():
-        return PictureRow(maps.title, f"{maps.about} This sample has nothing that it judges.", {})
+        return PictureRow(maps.title, f"{about} This sample has nothing that it judges.", {})
     seen = any(np.nan_to_num(values[known]).any() for values in maps.maps.values())
-    if not seen and not maps.numbered:
-        return PictureRow(maps.title, f"{maps.about} Here it is 0 at every pixel.", {})
+    if not seen and maps.counts is None:
+        return PictureRow(maps.title, f"{about} Here it is 0 at every pixel.", {})
     bar, aside = _metric_bar(maps, known), known & ~maps.judged
     pictures = {
         label: picture_of_map(
             values,
             known,
             bar,
-            maps.captions.get(label, label),
+            _caption(maps, label),
             worst_of_block=True,
             aside=aside,
             wide=ROW_WIDE,
         )
         for label, values in maps.maps.items()
     }
-    return PictureRow(maps.title, maps.about, pictures)
+    return PictureRow(maps.title, about, pictures)
 
 
 def _metric_bar(maps: MetricMaps, known: Mask) -> ColourBar:
     """As for errors; a percentage goes to 100 so that all or nothing looks the same everywhere."""
-    if maps.numbered:
+    if maps.counts is not None:
         return ColourBar(0.0, 1.0, "", "fragments", aside="no structure")
     bar = replace(error_bar(maps.maps.values(), known, maps.unit), aside="not measured")
     return replace(bar, high=100.0) if maps.unit == "%" and 0 <= bar.low < bar.high <= 100 else bar
+
+
+def _about(maps: MetricMaps) -> str:
+    """The first paragraph of what a metric says of itself, and how its picture is to be read."""
+    finer = (
+        f" Scored at resolution '{maps.resolution}'; drawn at the images' size, where lengths in "
+        "px reach farther."
+    )
+    more = _ABOUT_FRAGMENTS if maps.counts is not None else ""
+    return first_paragraph(maps.doc) + more + (finer if maps.resolution else "")
+
+
+def _caption(maps: MetricMaps, label: str) -> str:
+    text = label
+    if label in maps.scores:
+        region = "" if maps.region == "all" else f" on {maps.region}"
+        text += f", {show_amount(maps.scores[label], maps.unit)}{region}"
+    if maps.counts is not None:
+        count = maps.counts[label]
+        text += f", {count} fragment{'' if count == 1 else 's'}"
+    return text

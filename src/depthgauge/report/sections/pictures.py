@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from depthgauge.report.charts.density import data_url, density_plot
-from depthgauge.report.page.model import ColourBar, Page, Picture, SamplePictures
+from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.pictures.kinds import ABOUT, Kind
+from depthgauge.report.pictures.model import ColourBar, Picture, SamplePictures
 from depthgauge.report.sections._section import SectionSpec
 
 OPEN_FIRST = 2
@@ -62,22 +62,20 @@ SPEC = SectionSpec("pictures", "Where the errors are", "Pictures", order=120)
 
 def body(page: Page) -> Markup | None:
     """The pictures of the samples that were chosen."""
-    return pictures_html(page.pictures, page.unit, page.kind) if page.pictures else None
+    return pictures_html(page.pictures, page.unit, page.about_pictures) if page.pictures else None
 
 
-def pictures_html(
-    groups: Sequence[SamplePictures], unit: str = "", kind: Kind = "values"
-) -> Markup:
+def pictures_html(groups: Sequence[SamplePictures], unit: str = "", about: str = "") -> Markup:
     """All groups, the first ones open.
 
     Args:
         groups: What is shown.
         unit: That of the quantity.
-        kind: What the maps are like; what is not plain is explained above.
+        about: How the pictures are to be read, where colour bars do not say enough.
     """
     views = [_group(group, f"sample{k}", unit) for k, group in enumerate(groups)]
     states = [Markup(" open") if k < OPEN_FIRST else "" for k in range(len(views))]
-    texts = [ABOUT[kind]] if ABOUT[kind] else []
+    texts = [about] if about else []
     return render("pictures.html.j2", texts=texts, groups=list(zip(views, states, strict=True)))
 
 

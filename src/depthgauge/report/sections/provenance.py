@@ -59,7 +59,7 @@ def _absent(page: Page) -> list[str]:
         "scatter plots": page.scatter,
         "rank probabilities": page.rank_probabilities,
     }
-    unasked = set(_OF_VALUES) if page.kind != "values" else set()
+    unasked = set() if page.has_value_errors else set(_OF_VALUES)
     if all(column.level == "dataset" for column in page.board.columns):
         unasked.add("scores of single samples")
     lacking = [name for name, part in parts.items() if not part and name not in unasked]

@@ -14,6 +14,7 @@ from depthgauge.datasets import DATASETS
 from depthgauge.engine.scoring.prepare import needs_focal
 from depthgauge.perturbations import EFFECTS, parse_perturbation
 from depthgauge.quantities import QUANTITIES
+from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.words.regions import derived_words, first_paragraph, region_words
 
 Words = list[tuple[str, str]]
@@ -37,17 +38,6 @@ _POOL = {
 }
 _POOL_LISTS = "What was counted or ranked in all samples is put together, then scored once."
 _OF_DATASET = "Only the whole dataset has a value, single samples have none, in: {}."
-_RANGES = {
-    "depth": "A depth that is not above 0 counts as missing.",
-    "normals": "The length of a normal means nothing; one without length counts as missing.",
-    "boundaries": "Probabilities are from 0 to 1; a pixel without one is no boundary.",
-    "planes": "A plane is where its confidence is above 0; estimated planes may overlap.",
-}
-_MEANINGS = {
-    "normals": "The direction of the surface at each pixel, towards the viewer; errors are angles.",
-    "boundaries": "The probability of a boundary at each pixel.",
-    "planes": "Instances of planes, each with its pixels and a confidence.",
-}
 _FILL = {
     "background": "with the smaller of the values beside its gap",
     "scanline": "by linear interpolation along its row",
@@ -103,8 +93,8 @@ def _perturbation(protocol: Protocol) -> Iterator[tuple[str, str]]:
 def _quantity(protocol: Protocol) -> str:
     unit = QUANTITIES[protocol.quantity].unit
     name = protocol.quantity.replace("_", " ").capitalize()
-    if protocol.quantity in _MEANINGS:
-        return f"{name}. {_MEANINGS[protocol.quantity]}"
+    if meaning := drawing_of(protocol.quantity).spec.meaning:
+        return f"{name}. {meaning}"
     if not has_pixel_errors(protocol):
         return f"{name}, up to a scale: no score compares it in {unit}."
     return f"{name}{f', in {unit}' if unit else ''}."
@@ -155,8 +145,8 @@ def _range(protocol: Protocol) -> str:
     if isinstance(protocol.estimate.range, tuple):
         low, high = protocol.estimate.range
         sentences.append(f"An estimate outside {low:g} to {high:g} counts as missing.")
-    elif protocol.quantity in _RANGES:
-        sentences.append(_RANGES[protocol.quantity])
+    elif rule := drawing_of(protocol.quantity).spec.range_rule:
+        sentences.append(rule)
     elif protocol.estimate.range == "inputs":
         sentences.append("An estimate outside the range that methods are given counts as missing.")
     else:
@@ -204,7 +194,7 @@ def _alignment(protocol: Protocol) -> str:
     align = protocol.align
     if align.kind == "none":
         return "None: estimates are scored as they are."
-    space = align.space or ("depth" if protocol.quantity == "depth" else "disparity")
+    space = align.space or QUANTITIES[protocol.quantity].own_space
     return (
         f"Each estimate is {_ALIGN[align.kind]} in {space}, fitted to the truth of every image on "
         f"the region '{align.fit_on}'."

@@ -1,22 +1,43 @@
-"""Boundaries of one sample: true lines over the photograph, probabilities, and what was matched."""
+"""Boundaries: true lines over the photograph, probabilities, and what was matched."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from depthgauge.analysis.precision_recall import PrecisionRecall, boundary_spec, counts_of
+from depthgauge.analysis.maps.metric_maps import error_map_of
+from depthgauge.analysis.maps.sample_maps import SampleMaps
+from depthgauge.analysis.precision_recall import (
+    FALSE_ALARM,
+    HIT,
+    MISSED,
+    has_classes,
+    matched_lines,
+)
 from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.measure import Prepared
-from depthgauge.metrics._boundary_curves import rates
-from depthgauge.metrics.boundaries import FALSE_ALARM, HIT, MISSED, boundary_map
-from depthgauge.report.page.model import ColourBar, MethodPictures, Picture
 from depthgauge.report.pictures.colours import Rgb, colour_table, rgb_of
+from depthgauge.report.pictures.drawing import Drawing
 from depthgauge.report.pictures.encode import picture_of_map, picture_size
+from depthgauge.report.pictures.error_maps import write_class_map, write_metric_maps
+from depthgauge.report.pictures.layout import input_pictures, note_of, photo_of
+from depthgauge.report.pictures.model import ColourBar, MethodPictures, Picture, SamplePictures
 from depthgauge.report.pictures.photo import dimmed, draw_masks, picture_of, shade_outside, thick
 from depthgauge.report.pictures.shrink import any_of_block, shrink_errors
-from depthgauge.types import Image, Map, Score, is_known
+from depthgauge.types import Image, Map, Mask, is_known
+
+SPEC = Drawing(
+    "boundaries",
+    about=(
+        "True lines lie over the dimmed photograph. Below each estimate is what was matched with "
+        "them at the one threshold that is best for the method on the whole dataset."
+    ),
+    meaning="The probability of a boundary at each pixel.",
+    range_rule="Probabilities are from 0 to 1; a pixel without one is no boundary.",
+)
 
 OCCLUSION, FOLD = "#ff9f1c", "#4cc9f0"
 HITS, FALSE_ALARMS, MISSES = "#4cc9f0", "#ff4d6d", "#ffd166"
@@ -32,12 +53,6 @@ CODE_COLOURS = {MISSED: MISSES, FALSE_ALARM: FALSE_ALARMS, HIT: HITS}
 """In the order of drawing."""
 _WIDE = 240
 """Of maps of thin lines: shrunk by a page they would fade, shrunk here a block is its largest."""
-
-
-def has_classes(protocol: Protocol) -> bool:
-    """Whether occlusions and folds are told apart."""
-    spec = boundary_spec(protocol)
-    return spec is not None and spec.params.get("classes") == "occlusion_fold"
 
 
 def true_lines(truth: Map, image: Image | None, *, classes: bool) -> Picture:
@@ -92,54 +107,71 @@ def estimated_lines(estimate: Map, *, classes: bool) -> Picture:
     return picture_of(picture, "estimate, bright is probable", KINDS)
 
 
-def matched_lines(
-    prepared: Prepared, protocol: Protocol, curve: PrecisionRecall | None, image: Image | None
-) -> Picture | None:
-    """What became of every line at the method's own threshold; None where nothing is matched."""
-    spec = boundary_spec(protocol)
-    if spec is None or curve is None:
-        return None
-    codes = boundary_map(prepared.allowed, prepared.truth, **spec.params, threshold=curve.best)
+def matched_picture(
+    codes: NDArray[np.uint8], known: Mask, threshold: float, image: Image | None
+) -> Picture:
+    """What became of every line at the method's own threshold.
+
+    Args:
+        codes: (H, W): `HIT`, `MISSED` and `FALSE_ALARM` on lines.
+        known: Where boundaries are judged.
+        threshold: From which probability on pixels count as boundaries.
+        image: The photograph below.
+    """
     picture = dimmed(image, codes.shape)
-    shade_outside(picture, prepared.known)
+    shade_outside(picture, known)
     draw_masks(picture, {colour: codes == code for code, colour in CODE_COLOURS.items()})
     # Where lines are so near that they hide each other, errors are on top of their own pixels.
     for code in (HIT, MISSED, FALSE_ALARM):
         picture[any_of_block(codes == code, picture.shape[:2])] = rgb_of(CODE_COLOURS[code])
-    caption = f"matched, from {curve.thresholds[curve.best]:.2f} on"
-    return picture_of(picture, caption, MATCHED)
+    return picture_of(picture, f"matched, from {threshold:.2f} on", MATCHED)
 
 
-def draw_methods(
-    found: Mapping[str, Prepared],
-    protocol: Protocol,
-    curves: Mapping[str, PrecisionRecall],
-    image: Image | None,
-    notes: Mapping[str, str],
-) -> tuple[MethodPictures, ...]:
-    """Estimate and matches of every method, in the order of the notes."""
-    classes = has_classes(protocol)
-    made = []
-    for label in notes:
-        prepared = found.get(label)
-        if prepared is None:
-            made.append(MethodPictures(label, note=notes[label]))
-            continue
-        made.append(
-            MethodPictures(
-                label,
-                estimate=estimated_lines(prepared.allowed, classes=classes),
-                error=matched_lines(prepared, protocol, curves.get(label), image),
-                note=notes[label],
-            )
-        )
-    return tuple(made)
+def draw(sample: SampleMaps) -> SamplePictures:
+    """True lines over the photograph; of every method its probabilities and what was matched."""
+    image = photo_of(sample)
+    classes = sample.protocol is not None and has_classes(sample.protocol)
+    return SamplePictures(
+        sample=sample.sample,
+        why=sample.why,
+        inputs=input_pictures(sample),
+        truth=true_lines(sample.truth, image, classes=classes),
+        methods=tuple(_method(sample, label, image, classes) for label in sample.results),
+    )
 
 
-def f_words(score: Score | None, curve: PrecisionRecall | None) -> str:
-    """F of one sample at the threshold that is best for the dataset."""
-    counts = None if score is None else counts_of(score)
-    if counts is None or curve is None:
-        return ""
-    recall, precision, f = (float(each[curve.best]) for each in rates(counts))
-    return f"F {f:.2f}, precision {precision:.2f}, recall {recall:.2f}"
+def _method(sample: SampleMaps, label: str, image: Image | None, classes: bool) -> MethodPictures:
+    note, prepared = note_of(sample, label), sample.prepared.get(label)
+    if prepared is None or sample.protocol is None:
+        return MethodPictures(label, note=note)
+    curve = sample.curves.get(label)
+    codes = matched_lines(prepared, sample.protocol, curve)
+    return MethodPictures(
+        label,
+        estimate=estimated_lines(prepared.allowed, classes=classes),
+        error=None
+        if codes is None or curve is None
+        else matched_picture(codes, prepared.known, curve.thresholds[curve.best], image),
+        note=note,
+    )
+
+
+def write_error_maps(
+    folder: Path, protocol: Protocol, prepared: Prepared, sample: str
+) -> list[str]:
+    """Writes what became of lines, once for all scores that are made of the same matches."""
+    return write_metric_maps(folder, protocol, prepared, sample, write=_write, shown=_matches)
+
+
+def _matches(spec: ScoreSpec) -> tuple[object, ...]:
+    return spec.metric.error_map_with, *spec.params.items()
+
+
+def _write(path: Path, prepared: Prepared, spec: ScoreSpec, title: str) -> None:
+    """What became of lines, at the threshold that is best for this sample."""
+    codes = error_map_of(prepared, spec)
+    masks = {
+        name: (codes == code, CODE_COLOURS[code])
+        for name, code in (("missed", MISSED), ("false alarm", FALSE_ALARM), ("hit", HIT))
+    }
+    write_class_map(path, masks, prepared.known, title=f"{title}, at its own best threshold")

@@ -1,19 +1,34 @@
-"""Planes of one sample: each instance in a colour of its own, over the dimmed photograph."""
+"""Planes: each instance in a colour of its own, over the dimmed photograph."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.analysis.maps.sample_maps import SampleMaps
+from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.measure import Prepared
-from depthgauge.report.page.model import MethodPictures, Picture
 from depthgauge.report.pictures.colours import Rgb, fragment_table
+from depthgauge.report.pictures.drawing import Drawing
+from depthgauge.report.pictures.error_maps import write_picture
+from depthgauge.report.pictures.layout import input_pictures, note_of, photo_of
+from depthgauge.report.pictures.model import MethodPictures, Picture, SamplePictures
 from depthgauge.report.pictures.photo import dimmed, picture_of, shade_outside
 from depthgauge.report.pictures.shrink import middle_of_block
 from depthgauge.types import Image, Map, Mask
 
+SPEC = Drawing(
+    "planes",
+    about=(
+        "Each plane has a colour of its own. An estimated plane has the colour of a true one where "
+        "the two overlap by at least half (intersection over union), else one that no true plane "
+        "has; the most confident lies on top."
+    ),
+    meaning="Instances of planes, each with its pixels and a confidence.",
+    range_rule="A plane is where its confidence is above 0; estimated planes may overlap.",
+)
 _SAME = 0.5
 """From this overlap on an estimated plane has the colour of a true one."""
 _PAINT = 0.65
@@ -108,17 +123,31 @@ def _painted(numbers: Numbers, image: Image | None, known: Mask) -> Rgb:
     return picture
 
 
-def draw_methods(
-    found: Mapping[str, Prepared], image: Image | None, notes: Mapping[str, str]
-) -> tuple[MethodPictures, ...]:
-    """The planes of every method, in the order of the notes."""
-    return tuple(
-        MethodPictures(
-            label,
-            estimate=estimated_planes(found[label].allowed, found[label].truth, image)
-            if label in found
-            else None,
-            note=note,
-        )
-        for label, note in notes.items()
+def draw(sample: SampleMaps) -> SamplePictures:
+    """True and estimated planes over the photograph, in colours that say which belong together."""
+    image = photo_of(sample)
+    return SamplePictures(
+        sample=sample.sample,
+        why=sample.why,
+        inputs=input_pictures(sample),
+        truth=true_planes(sample.truth, image),
+        methods=tuple(
+            MethodPictures(
+                label,
+                estimate=estimated_planes(sample.estimates[label], sample.truth, image)
+                if label in sample.estimates
+                else None,
+                note=note_of(sample, label),
+            )
+            for label in sample.results
+        ),
     )
+
+
+def write_error_maps(
+    folder: Path, protocol: Protocol, prepared: Prepared, sample: str
+) -> list[str]:
+    """Writes true beside estimated planes: a pixel has no error that could be drawn."""
+    image = prepared.items.get("left_image")
+    write_picture(folder / "planes.png", paint_beside(prepared.allowed, prepared.truth, image))
+    return []

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.report.page.model import Scatter
 from depthgauge.types import Map, is_known
 
 _BINS = 160
 """Fine enough to show the stairs of a method with a few dozen labels."""
 _MOST_PIXELS = 400_000
 """Of one sample; larger maps are taken every few pixels, which a density plot does not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """How often which estimate stands where which truth is."""
+
+    counts: NDArray[np.integer[Any]]
+    """(truth bins, estimate bins)."""
+    truth_edges: NDArray[np.floating[Any]]
+    estimate_edges: NDArray[np.floating[Any]]
 
 
 def scatter_edges(truths: Iterable[Map]) -> NDArray[np.float64]:
@@ -47,5 +58,9 @@ def count_pairs(
 
 
 def _amounts(values: Map) -> Map:
-    """The values themselves; of flow its length."""
-    return values if values.ndim == 2 else np.asarray(np.hypot(values[..., 0], values[..., 1]))
+    """The values themselves; of vectors their length, of other channels their mean."""
+    if values.ndim == 2:
+        return values
+    if values.shape[2] == 2:
+        return np.asarray(np.hypot(values[..., 0], values[..., 1]))
+    return np.asarray(values.mean(axis=-1))

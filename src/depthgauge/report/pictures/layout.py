@@ -1,0 +1,203 @@
+"""The pictures of one sample: inputs, truth, and what each method made of it, on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from depthgauge.analysis.maps.sample_maps import SampleMaps, SampleResult
+from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
+from depthgauge.quantities import QUANTITIES
+from depthgauge.report.pictures.encode import (
+    Outline,
+    error_bar,
+    picture_of_image,
+    picture_of_map,
+    signed_bar,
+    value_bar,
+)
+from depthgauge.report.pictures.model import (
+    ColourBar,
+    MethodPictures,
+    Picture,
+    PictureRow,
+    SamplePictures,
+)
+from depthgauge.report.pictures.pairs import order_rows, relations_picture
+from depthgauge.report.pictures.photo import image_of
+from depthgauge.report.pictures.rows import (
+    best_quarter_row,
+    metric_rows,
+    normals_row,
+    outlined_row,
+)
+from depthgauge.report.tables.numbers import show_amount
+from depthgauge.types import Image, Map, is_known
+
+ScaleOf = Callable[[Map, str], ColourBar]
+"""From a map and its unit to the colours in which it is drawn."""
+
+_ERROR_NAMES = {"length": "end-point error", "angle": "angle to the truth"}
+
+
+def draw_maps(sample: SampleMaps, scale_of: ScaleOf = value_bar) -> SamplePictures:
+    """Draws a sample whose maps have a value per pixel.
+
+    Truth and estimates share one scale, and so do all errors. Where values are known up to a scale
+    only, every estimate has a scale of its own.
+
+    Args:
+        sample: All maps.
+        scale_of: The colours of truth and estimates.
+    """
+    unit = unit_of(sample) if sample.error_unit is None else sample.error_unit
+    errors = error_bar(sample.errors.values(), is_known(sample.truth), unit)
+    if sample.judged is not None:
+        errors = replace(errors, aside="not measured")
+    return SamplePictures(
+        sample=sample.sample,
+        why=sample.why,
+        inputs=input_pictures(sample),
+        truth=_truth(sample, scale_of),
+        together=tuple(_together(sample, errors)),
+        methods=tuple(_methods(sample, scale_of, unit, errors)),
+        rows=tuple(_rows(sample, scale_of, unit)),
+        scatter=_scatter(sample),
+    )
+
+
+def with_pairs(drawn: SamplePictures, sample: SampleMaps) -> SamplePictures:
+    """The pictures of a sample with those of its pairs of points, where scores ask for them."""
+    if sample.protocol is None or sample.unestimated is None:
+        return drawn
+    image = photo_of(sample)
+    relations = relations_picture(sample.protocol, sample.unestimated, image)
+    return replace(
+        drawn,
+        together=(*drawn.together, *([relations] if relations is not None else [])),
+        rows=(*drawn.rows, *order_rows(sample.protocol, sample.prepared, image)),
+    )
+
+
+def unit_of(sample: SampleMaps) -> str:
+    """The unit of the sample's quantity."""
+    return QUANTITIES[sample.quantity].unit
+
+
+def photo_of(sample: SampleMaps) -> Image | None:
+    """The photograph over which maps are drawn."""
+    return image_of(sample.images)
+
+
+def input_pictures(sample: SampleMaps) -> tuple[Picture, ...]:
+    """The images that methods were given."""
+    return tuple(
+        picture_of_image(image, name.replace("_", " ")) for name, image in sample.images.items()
+    )
+
+
+def note_of(sample: SampleMaps, label: str) -> str:
+    """A few words below a method's name: its score on this sample, or why it failed."""
+    result = sample.results.get(label, SampleResult())
+    if result.failed:
+        return f"failed: {result.failed}"
+    if result.rates is not None:
+        rates = result.rates
+        return f"F {rates.f:.2f}, precision {rates.precision:.2f}, recall {rates.recall:.2f}"
+    if result.value is None or sample.main is None:
+        return ""
+    score = f"{sample.main.metric} {show_amount(result.value, sample.main.unit)}"
+    return f"{score} of this sample alone" if result.is_alone else score
+
+
+def _truth(sample: SampleMaps, scale_of: ScaleOf) -> Picture | None:
+    """The true map; None where there is none, as where only pairs of points are known."""
+    known = is_known(sample.truth)
+    if not known.any():
+        return None
+    bar = scale_of(sample.truth, unit_of(sample))
+    return picture_of_map(sample.truth, known, bar, f"true {sample.quantity}")
+
+
+def _rows(sample: SampleMaps, scale_of: ScaleOf, unit: str) -> Iterator[PictureRow]:
+    known = is_known(sample.truth)
+    if sample.edges is not None and sample.estimates:
+        bar = scale_of(sample.truth, unit_of(sample))
+        yield outlined_row(sample.estimates, Outline(sample.edges, sample.truth), bar)
+    if sample.errors:
+        yield best_quarter_row(sample.errors, known, unit)
+    if sample.normals_of is not None:
+        yield normals_row(sample.truth, sample.estimates, sample.normals_of)
+    yield from metric_rows(sample.metric_maps, known)
+
+
+def _scatter(sample: SampleMaps) -> dict[str, Scatter]:
+    if not sample.has_value_errors:
+        return {}
+    edges = scatter_edges([sample.truth])
+    return {
+        label: count_pairs(values, sample.truth, edges)
+        for label, values in sample.estimates.items()
+    }
+
+
+def _error_name(sample: SampleMaps) -> str:
+    if sample.is_up_to_scale:
+        return "distance after the best scale of each surface"
+    return _ERROR_NAMES.get(QUANTITIES[sample.quantity].error, "absolute error")
+
+
+def _methods(
+    sample: SampleMaps, scale_of: ScaleOf, unit: str, errors: ColourBar
+) -> Iterator[MethodPictures]:
+    known = is_known(sample.truth)
+    everywhere = known | True
+    aside = None if sample.judged is None else known & ~sample.judged
+    shared = scale_of(sample.truth, unit_of(sample))
+    differences = signed_bar(sample.median_diffs.values(), known, unit)
+    for label in dict.fromkeys((*sample.estimates, *sample.errors, *sample.results)):
+        estimate = sample.estimates.get(label)
+        error = sample.errors.get(label)
+        difference = sample.median_diffs.get(label)
+        scale = scale_of(estimate, "") if sample.is_up_to_scale and estimate is not None else shared
+        yield MethodPictures(
+            label=label,
+            estimate=None
+            if estimate is None
+            else picture_of_map(estimate, everywhere, scale, "estimate"),
+            error=None
+            if error is None
+            else picture_of_map(
+                error, known, errors, _error_name(sample), worst_of_block=True, aside=aside
+            ),
+            median_diff=None
+            if difference is None
+            else picture_of_map(
+                difference,
+                known,
+                differences,
+                "against the median method (blue: better)",
+                worst_of_block=True,
+            ),
+            note=note_of(sample, label),
+        )
+
+
+def _together(sample: SampleMaps, errors: ColourBar) -> Iterator[Picture]:
+    known = is_known(sample.truth)
+    if sample.share_wrong is not None:
+        bar = ColourBar(0, 100, "%", "magma")
+        caption = f"share of methods that are wrong{_wrong_words(sample)}"
+        yield picture_of_map(sample.share_wrong, known, bar, caption, worst_of_block=True)
+    for values, caption in (
+        (sample.median_error, "median error of all methods"),
+        (sample.least_error, "least error of any method"),
+    ):
+        if values is not None:
+            yield picture_of_map(values, known, errors, caption, worst_of_block=True)
+
+
+def _wrong_words(sample: SampleMaps) -> str:
+    if sample.wrong_above is None:
+        return ""
+    return f" (error above {f'{sample.wrong_above:g} {unit_of(sample)}'.strip()})"
