@@ -244,7 +244,7 @@ def fill_page(text: str, parts: dict[str, str]) -> str:
     """The page with its measured parts replaced."""
     for name, body in parts.items():
         mark = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text = mark.sub(lambda found, body=body: f"{found[1]}{body}\n{found[2]}", text)
+        text = mark.sub(lambda found, body=body: f"{found[1]}\n{body}\n\n{found[2]}", text)
     return text
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -27,8 +27,10 @@ from depthgauge.benchmarks.twins import TWINS
 from depthgauge.cli import VERBS, depthgauge
 from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.engine.running.task import GIVEN
+from depthgauge.engine.scoring.arrays import default_metrics
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
+from depthgauge.quantities import QUANTITIES, Part, Quantity
 from depthgauge.regions import DERIVED, REGIONS, Derived, Region
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,6 +76,52 @@ def _fill(part: re.Match[str]) -> str:
     kind, _, name = part["name"].partition(" ")
     lines = "\n".join(_PARTS[kind](name)).strip()
     return f"<!-- generated: {part['name']} -->\n{_NOTE}\n\n{lines}\n\n<!-- /generated -->"
+
+
+# Quantities.
+
+
+def _quantities(_: str) -> Iterator[str]:
+    for quantity in QUANTITIES.values():
+        yield from _quantity(quantity)
+
+
+def _quantity(quantity: Quantity) -> Iterator[str]:
+    yield f"## `{quantity.name}`\n"
+    yield f"{quantity.about}\n"
+    yield f"- Unit: {quantity.unit or 'none'}"
+    yield f"- Parts: {'; '.join(map(_part, quantity.parts))}"
+    yield f"- Error of a pixel: {_ERRORS[quantity.error]}"
+    yield f"- Shown by default: {_codes(default_metrics(quantity.name))}"
+    if quantity.guessed_for:
+        yield f"- Guessed for maps with {_or(quantity.guessed_for)} channel(s)"
+    if quantity.positive:
+        yield "- Values of zero and below are missing"
+    if quantity.bounds:
+        yield f"- Values are from {quantity.bounds[0]:g} to {quantity.bounds[1]:g}"
+    yield f"- Revision {quantity.revision}.\n"
+
+
+_ERRORS = {
+    "difference": "estimate - truth",
+    "length": "the length of the difference vector",
+    "angle": "the angle between the two directions, in degrees",
+    "channels": "the mean over the channels of the absolute difference",
+    "matched": "none; lines or instances are matched as a whole",
+}
+
+
+def _part(part: Part) -> str:
+    size = {None: ", any number of channels", 1: ""}.get(
+        part.channels, f", {part.channels} channels"
+    )
+    shape = f"({', '.join(part.axes)}){size}" if part.axes else "a number"
+    like = f", like `{part.like}`" if part.like else ""
+    return f"`{part.name}` {shape}{like}{'' if part.required else ', not required'}"
+
+
+def _or(numbers: Iterable[int]) -> str:
+    return " or ".join(map(str, numbers))
 
 
 # Metrics.
@@ -432,6 +480,7 @@ def _parameters(params: Any, choices: Any) -> str:
 
 _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "metrics": _metrics,
+    "quantities": _quantities,
     "regions": _regions,
     "derived": _derived,
     "datasets": _datasets,

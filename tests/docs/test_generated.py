@@ -15,6 +15,7 @@ from depthgauge.io.maps import _READERS
 from depthgauge.methods import METHODS
 from depthgauge.metrics import METRICS
 from depthgauge.perturbations import EFFECTS
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import DERIVED, REGIONS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -43,6 +44,7 @@ def test_generated_pages_are_fresh():
     ("page", "registry"),
     [
         ("metrics.md", METRICS),
+        ("quantities.md", QUANTITIES),
         ("regions.md", [*REGIONS, *DERIVED]),
         ("datasets.md", DATASETS),
         ("methods.md", METHODS),
