@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,43 @@ class Rig:
     """Distance between neighbouring cameras; NaN where it is not known."""
     principal_offset_px: float = 0.0
     """x of the right principal point minus that of the left (Middlebury's `doffs`)."""
+
+
+class Frames(Sequence[Any]):
+    """The frames of a clip in order, each read when it is asked for and kept by nobody.
+
+    Args:
+        loaders: A callable without arguments for each frame, or the frame itself.
+        source: Whatever must live as long as the frames do, such as a temporary folder.
+
+    >>> clip = Frames([lambda: 1, lambda: 2, 3])
+    >>> len(clip), clip[1], list(clip[1:]), list(clip)
+    (3, 2, [2, 3], [1, 2, 3])
+    """
+
+    __slots__ = ("_loaders", "source")
+
+    def __init__(self, loaders: Iterable[Any], source: object = None) -> None:
+        self._loaders = tuple(loaders)
+        self.source = source
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Frames: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return Frames(self._loaders[index], self.source)
+        frame = self._loaders[index]
+        return frame() if callable(frame) else frame
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+    def __repr__(self) -> str:
+        return f"Frames({len(self)})"
 
 
 class Items(Mapping[str, Any]):
@@ -152,9 +189,41 @@ class Truth(Items):
     __slots__ = ()
 
 
+def clip_length(items: Mapping[str, Any]) -> int | None:
+    """How many frames the items of a clip have; None where there is no sequence among them.
+
+    Raises:
+        WrongShape: They have different numbers of frames.
+    """
+    found = {name: len(thing) for name, thing in items.items() if isinstance(thing, Frames)}
+    if len(set(found.values())) > 1:
+        listed = ", ".join(f"{name} {n}" for name, n in sorted(found.items()))
+        raise WrongShape(f"the items of a clip have different numbers of frames: {listed}.")
+    return next(iter(found.values()), None)
+
+
+def frame_name(index: int) -> str:
+    """The name of a frame's folder; names are in the order of the frames.
+
+    >>> frame_name(7)
+    '000007'
+    """
+    return f"{index:06d}"
+
+
+def _at(items: Items, index: int) -> dict[str, Any]:
+    """The items of one frame, not read yet."""
+    return {
+        name: partial(thing.__getitem__, index) if isinstance(thing, Frames) else thing
+        for name, thing in items.unread().items()
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One thing to be estimated: a scene, a frame, an image pair."""
+    """One thing to be estimated: a scene, a frame, an image pair; or a clip, whose items are
+    `Frames`.
+    """
 
     id: str
     """The dataset's own name of it, stable across machines."""
@@ -171,16 +240,54 @@ class Sample:
         truth = None if self.truth is None else self.truth.fresh()
         return Sample(self.id, self.inputs.fresh(), truth, self.scene, self.extra)
 
+    @property
+    def length(self) -> int | None:
+        """How many frames a clip has; None where the sample is no clip.
+
+        Raises:
+            WrongShape: Its items have different numbers of frames.
+        """
+        truth = {} if self.truth is None else self.truth.unread()
+        try:
+            return clip_length({**truth, **self.inputs.unread()})
+        except WrongShape as error:
+            raise WrongShape(f"{self.id}: {error}") from None
+
+    def frames(self) -> Iterator[Sample]:
+        """The frames of a clip as samples, one after the other; of other samples, the sample.
+
+        Items that are no sequence, such as a rig, belong to every frame.
+        """
+        length = self.length
+        if length is None:
+            yield self
+            return
+        for index in range(length):
+            truth = None if self.truth is None else Truth(_at(self.truth, index))
+            name = f"{self.id}/{frame_name(index)}"
+            yield Sample(name, Inputs(_at(self.inputs, index)), truth, self.scene)
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What a method returns: the parts of one quantity."""
 
     values: Map
-    """The main map, NaN where there is no estimate; of a clip, its `Frames`."""
+    """The main map, NaN where there is no estimate."""
     quantity: str
     parts: Mapping[str, Any] = field(default_factory=dict)
     """The other parts by name: `focal_px`, `confidence`, further maps of the quantity."""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    """Whatever else a method tells about it; shown to people, never scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipEstimate:
+    """What a method returns for a clip: one `Estimate` per frame, never all in memory."""
+
+    frames: Frames
+    """In the clip's order; None, or no more of them, where a frame has no estimate."""
+    quantity: str
     extras: Mapping[str, Any] = field(default_factory=dict)
     """Whatever else a method tells about it; shown to people, never scored."""
 

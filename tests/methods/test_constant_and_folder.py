@@ -47,15 +47,15 @@ def test_the_size_is_that_of_a_picture():
 class Finder:
     """As the engine gives one."""
 
-    def find(self, root: Path, name: str | None) -> Path:
+    def __init__(self, quantity: str = "disparity") -> None:
+        self.quantity = quantity
+
+    def read(self, root: Path, name: str | None) -> Estimate:
         path = root / f"a{name or ''}.npy"
         if not path.exists():
             raise BadData(f"{root}: no estimate of sample 'a'; looked for {path.name}.")
-        return path
-
-    def read(self, path: Path, quantity: str) -> Estimate:
-        values = io.read_map(path, quantity=quantity)
-        return Estimate(values, quantity, extras={"path": str(path)})
+        values = io.read_map(path, quantity=self.quantity)
+        return Estimate(values, self.quantity, extras={"path": str(path)})
 
 
 def test_a_folder_reads_what_the_finder_finds(tmp_path, monkeypatch):
@@ -71,7 +71,7 @@ def test_a_folder_reads_what_the_finder_finds(tmp_path, monkeypatch):
     assert np.array_equal(estimate.values, values)
     assert estimate.extras == {"path": str(tmp_path / "runs/mine/a.npy")}
     with pytest.raises(BadFile, match=r"flow is a map \(H, W, 2\)"):
-        method.estimate(Inputs({**inputs, "quantity": "flow"}), "flow")
+        method.estimate(Inputs({"finder": Finder("flow"), "quantity": "flow"}), "flow")
 
 
 def test_a_folder_with_a_name(tmp_path):

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from depthgauge.datasets._dataset import DATASETS, Dataset, DatasetSpec, reader
 from depthgauge.datasets._hashing import things_hash, truth_hash
-from depthgauge.datasets.estimates import estimate_candidates, find_estimate, read_estimate
+from depthgauge.datasets.estimates import (
+    estimate_candidates,
+    find_estimate,
+    read_clip,
+    read_estimate,
+)
 
 __all__ = [
     "DATASETS",
@@ -16,6 +21,7 @@ __all__ = [
     "DatasetSpec",
     "estimate_candidates",
     "find_estimate",
+    "read_clip",
     "read_estimate",
     "reader",
     "things_hash",

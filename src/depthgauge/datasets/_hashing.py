@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse
-from depthgauge.types import Sample
+from depthgauge.types import Frames, Sample
 
 
 def truth_hash(sample: Sample) -> str | None:
@@ -43,6 +43,9 @@ def _parts(thing: Any) -> tuple[bytes | memoryview, ...]:
         return f"{array.dtype.str}{array.shape}".encode(), memoryview(values)  # type: ignore[arg-type]  # arrays are buffers
     if isinstance(thing, Path):
         return ()
+    if isinstance(thing, Frames):
+        # One frame at a time: a clip does not fit into memory.
+        return tuple(things_hash({"": frame}).encode() for frame in thing)
     return (json.dumps(thing, sort_keys=True, default=_plain).encode(),)
 
 

@@ -13,8 +13,10 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 
@@ -26,6 +28,8 @@ from depthgauge.io import write_text
 
 FILE_NAME = "dataset.json"
 SCHEMA = 1
+FRAMES = "frames"
+"""The kind of an item that is a sequence."""
 ALL = "all"
 """The split of all samples; it is always there and is never listed."""
 
@@ -52,11 +56,19 @@ class Item(_Strict):
     bytes: Annotated[int, Field(ge=0)] | None = None
     sha256: Sha256 | None = None
     value: Any = None
+    frames: tuple[Item, ...] | None = Field(default=None, strict=False)
+    """Of a clip: an item for each frame, in order."""
 
     @model_validator(mode="after")
     def _complete(self) -> Item:
+        if self.kind == FRAMES:
+            if not self.frames or any(frame.kind == FRAMES for frame in self.frames):
+                raise ValueError("a clip has frames, and its frames are no clips")
+            return self
+        if self.frames is not None:
+            raise ValueError(f"kind '{self.kind}' has no frames")
         if self.kind not in FILE_KINDS and self.kind not in INLINE_KINDS:
-            raise ValueError(str(unknown("kind", self.kind, [*FILE_KINDS, *INLINE_KINDS])))
+            raise ValueError(str(unknown("kind", self.kind, [*FILE_KINDS, *INLINE_KINDS, FRAMES])))
         of_file = (self.path, self.bytes, self.sha256)
         if self.kind in FILE_KINDS and None in of_file:
             raise ValueError(f"kind '{self.kind}' needs path, bytes and sha256")
@@ -65,6 +77,15 @@ class Item(_Strict):
                 raise ValueError(f"kind '{self.kind}' has a value, not a file")
             self.decoded()
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_frames(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Items of one frame are written as they were before there were clips."""
+        content: dict[str, Any] = handler(self)
+        if self.frames is None:
+            content.pop("frames", None)
+            return content
+        return {"kind": self.kind, "frames": content["frames"]}
 
     def decoded(self) -> Any:
         """The value of an inline item."""
@@ -84,8 +105,7 @@ class Entry(_Strict):
     def files(self) -> Iterator[Item]:
         """Its items that are files."""
         for item in (*self.inputs.values(), *(self.truth or {}).values()):
-            if item.path is not None:
-                yield item
+            yield from (each for each in item.frames or (item,) if each.path is not None)
 
 
 class Manifest(_Strict):
@@ -178,6 +198,8 @@ def file_hash(path: Path) -> str:
 
 
 def _without_blanks(item: Mapping[str, Any]) -> dict[str, Any]:
+    if item["kind"] == FRAMES:
+        return {"kind": FRAMES, "frames": [_without_blanks(frame) for frame in item["frames"]]}
     # A file has no value and a value no file; a value itself may be null.
     inline = item["kind"] in INLINE_KINDS
     names = ("kind", "value") if inline else ("kind", "path", "bytes", "sha256")

@@ -11,7 +11,7 @@ from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._paths import inside, unsafe
 from depthgauge.errors import BadData, Misuse, Problem
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Inputs, Items, Sample, Truth
+from depthgauge.types import Frames, Inputs, Items, Sample, Truth, frame_name
 
 if TYPE_CHECKING:
     from depthgauge.datasets._manifest import Entry, Item, Manifest
@@ -185,11 +185,18 @@ def _write_items(root: Path, folder: str, items: Items) -> dict[str, Any]:
     return written
 
 
-def _write_item(root: Path, folder: str, name: str, thing: Any) -> dict[str, Any]:
+def _write_item(root: Path, folder: str, name: str, thing: Any, of: str = "") -> dict[str, Any]:
+    """Writes one item; the frames of a clip one by one, each of the item `of`."""
     from depthgauge.datasets._kinds import FILE_KINDS, file_kind
-    from depthgauge.datasets._manifest import file_hash
+    from depthgauge.datasets._manifest import FRAMES, file_hash
 
-    kind = file_kind(name, thing)
+    if isinstance(thing, Frames):
+        frames = [
+            _write_item(root, f"{folder}/{name}", frame_name(index), frame, of=name)
+            for index, frame in enumerate(thing)
+        ]
+        return {"kind": FRAMES, "frames": frames}
+    kind = file_kind(of or name, thing)
     if kind is None:
         return _inline(f"{folder}/{name}", thing)
     relative = f"{folder}/{name}{FILE_KINDS[kind].suffix}"
@@ -249,9 +256,11 @@ def _sample(root: Path, sample_id: str, entry: Entry) -> Sample:
 def _loaders(root: Path, items: Mapping[str, Item]) -> dict[str, Any]:
     from depthgauge.datasets._kinds import read_file
 
-    return {
-        name: item.decoded()
-        if item.path is None
-        else partial(read_file, item.kind, inside(root, item.path))
-        for name, item in items.items()
-    }
+    def loader(item: Item) -> Any:
+        if item.frames is not None:
+            return Frames([loader(frame) for frame in item.frames])
+        if item.path is None:
+            return item.decoded()
+        return partial(read_file, item.kind, inside(root, item.path))
+
+    return {name: loader(item) for name, item in items.items()}

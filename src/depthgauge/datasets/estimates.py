@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 from depthgauge import io
@@ -14,7 +15,7 @@ from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData
 from depthgauge.io.beside import read_parts
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Estimate
+from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 
 OWN_LAYOUT = "{sample}/{quantity}.npy"
 """What our own methods write."""
@@ -63,6 +64,32 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
     own = path.stem == QUANTITIES[quantity].main.name
     parts = read_parts(path, quantity, maps=own, limit=_MOST_PIXELS)
     return Estimate(values, quantity, parts, {"path": str(path)})
+
+
+def read_clip(
+    root: Path,
+    dataset: Dataset,
+    sample_id: str,
+    quantity: str,
+    length: int,
+    name: str | None = None,
+) -> ClipEstimate:
+    """The estimates of a clip's frames, each found and read as that of the sample `<id>/<frame>`.
+
+    Frames without an estimate count as missing.
+
+    Raises:
+        BadData: There is not a single one.
+    """
+    ids = [f"{sample_id}/{frame_name(index)}" for index in range(length)]
+    paths = [find_estimate(root, dataset, frame, quantity, name) for frame in ids]
+    loaders = [p if p is None else partial(read_estimate, p, dataset, quantity) for p in paths]
+    if not any(loaders):
+        places = estimate_candidates(dataset, f"{sample_id}/{frame_name(0)}", quantity, name)
+        raise BadData(
+            f"{root}: no estimate for any frame of '{sample_id}'; expected {places[0]} and so on."
+        )
+    return ClipEstimate(Frames(loaders), quantity, {"path": str(root / sample_id)})
 
 
 def estimate_candidates(

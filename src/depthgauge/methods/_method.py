@@ -13,9 +13,9 @@ from typing import Any
 from depthgauge._canonical import hash_json
 from depthgauge.errors import DepthgaugeError, MethodFailed, Misuse, Unavailable
 from depthgauge.methods._load import kind_at
-from depthgauge.methods._returned import as_estimate
+from depthgauge.methods._returned import as_clip_estimate, as_estimate
 from depthgauge.methods._spec import Function, MethodKind, MethodOptions, MethodSpec
-from depthgauge.types import Estimate, Inputs
+from depthgauge.types import ClipEstimate, Estimate, Inputs, clip_length
 
 _MOST_CHARACTERS = 100
 _MOST_BYTES = 240  # file systems take 255
@@ -69,8 +69,10 @@ class Method:
         """All options with their values, ready for JSON, in declared order."""
         return self.options.model_dump(mode="json")
 
-    def estimate(self, inputs: Inputs, quantity: str) -> Estimate:
+    def estimate(self, inputs: Inputs, quantity: str) -> Estimate | ClipEstimate:
         """Runs the method on the inputs of one sample.
+
+        Of a clip, whose inputs are `Frames`, it returns or yields one estimate per frame.
 
         Args:
             inputs: The sample's own and `sample` (its id), `quantity`, `seed`, `finder`.
@@ -83,8 +85,11 @@ class Method:
             BadEstimate: What it returned cannot be scored.
         """
         self._check(inputs, quantity)
+        who, length = f"method '{self.label}'", clip_length(inputs.unread())
         try:
             returned = self.function(inputs, self.options)
+            if length is not None:  # a generator runs here, within the method's time
+                return as_clip_estimate(who, returned, quantity, length)
         except DepthgaugeError:
             raise
         except (Exception, SystemExit) as error:
@@ -92,7 +97,7 @@ class Method:
             raise MethodFailed(
                 f"method '{self.label}' crashed with {reason}", traceback.format_exc()
             ) from error
-        return as_estimate(f"method '{self.label}'", returned, quantity)
+        return as_estimate(who, returned, quantity)
 
     def _check(self, inputs: Inputs, quantity: str) -> None:
         known = self.spec.quantities

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +17,71 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import BadEstimate
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part, Quantity
-from depthgauge.types import Estimate, Map
+from depthgauge.types import ClipEstimate, Estimate, Frames, Map, frame_name
+
+
+def as_clip_estimate(who: str, returned: object, quantity: str, length: int) -> ClipEstimate:
+    """The estimates of a clip's frames, checked one by one.
+
+    Frames that come one after the other (a generator) are written to a temporary folder as they
+    come, so that no more than one is in memory.
+
+    Args:
+        who: The method, for errors.
+        returned: An iterable of what `as_estimate` takes, or a `ClipEstimate`.
+        quantity: What was asked for.
+        length: How many frames the clip has.
+
+    Raises:
+        BadEstimate: It is something else, or has more frames than the clip.
+    """
+    extras = returned.extras if isinstance(returned, ClipEstimate) else {}
+    frames = returned.frames if isinstance(returned, ClipEstimate) else returned
+    if isinstance(frames, (Estimate, Mapping, np.ndarray, str)) or not isinstance(frames, Iterable):
+        raise BadEstimate(
+            f"{who} returned a {type(frames).__name__} for a clip of {length} frames, expected one "
+            "estimate per frame; return a list or yield them."
+        )
+    if isinstance(frames, Frames):  # read when they are used, and checked then
+        first = range(min(len(frames), length))
+        lazy = [partial(_frame, who, frames, index, quantity) for index in first]
+        return ClipEstimate(Frames(lazy, frames.source), quantity, extras)
+    folder = _SpoolFolder()
+    spooled: list[Callable[[], Estimate] | None] = []
+    for index, frame in enumerate(frames):
+        if index == length:
+            raise BadEstimate(f"{who} returned more frames than the {length} of the clip.")
+        checked = as_estimate(f"{who}, frame {index}", frame, quantity)
+        spooled.append(_spooled(folder.path / frame_name(index), checked))
+    return ClipEstimate(Frames(spooled, folder), quantity, extras)
+
+
+class _SpoolFolder:
+    """A temporary folder that is removed with the last frame that needs it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="depthgauge-clip-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def _frame(who: str, frames: Frames, index: int, quantity: str) -> Estimate | None:
+    found = frames[index]
+    return None if found is None else as_estimate(f"{who}, frame {index}", found, quantity)
+
+
+def _spooled(path: Path, estimate: Estimate) -> Callable[[], Estimate]:
+    """Writes an estimate to disk and returns what reads it back."""
+    maps = {n: part for n, part in estimate.parts.items() if isinstance(part, np.ndarray)}
+    numbers = {n: part for n, part in estimate.parts.items() if n not in maps}
+    np.savez(path.with_suffix(".npz"), **{"values": estimate.values, **maps})
+    empty = Estimate(np.zeros((0, 0), np.float32), estimate.quantity, numbers, estimate.extras)
+    return partial(_unspooled, path.with_suffix(".npz"), empty)
+
+
+def _unspooled(path: Path, empty: Estimate) -> Estimate:
+    with np.load(path, allow_pickle=False) as stored:
+        maps = {name: stored[name] for name in stored.files}
+    return replace(empty, values=maps.pop("values"), parts={**empty.parts, **maps})
 
 
 def as_estimate(who: str, returned: object, quantity: str) -> Estimate:

@@ -8,7 +8,7 @@ from typing import Any
 
 from depthgauge._options import Options
 from depthgauge._registry import Registry
-from depthgauge.types import Estimate, Inputs, Map
+from depthgauge.types import Inputs
 
 
 class MethodOptions(Options):
@@ -42,7 +42,7 @@ class MethodSpec:
     """Whether its estimates are worth storing; False where they are files already."""
 
 
-Function = Callable[[Inputs, Any], Estimate | Map]
+Function = Callable[[Inputs, Any], Any]
 """`estimate(inputs, options)` of a method module."""
 
 

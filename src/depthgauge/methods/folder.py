@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from depthgauge.methods._spec import MethodOptions, MethodSpec
-from depthgauge.types import Estimate, Inputs
+from depthgauge.types import ClipEstimate, Estimate, Inputs
 
 
 class FolderOptions(MethodOptions):
@@ -35,8 +35,7 @@ SPEC = MethodSpec(
 )
 
 
-def estimate(inputs: Inputs, options: FolderOptions) -> Estimate:
+def estimate(inputs: Inputs, options: FolderOptions) -> Estimate | ClipEstimate:
     """Reads the sample's file; which one it is knows the `finder` among the inputs."""
-    path = inputs["finder"].find(options.path, options.name)
-    found: Estimate = inputs["finder"].read(path, inputs["quantity"])
+    found: Estimate | ClipEstimate = inputs["finder"].read(options.path, options.name)
     return found

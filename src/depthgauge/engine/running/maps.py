@@ -15,7 +15,7 @@ from depthgauge.engine.store.record import Entrant, Run
 from depthgauge.engine.store.run_folder import find_data
 from depthgauge.engine.store.submitted_estimates import finder_inputs
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.types import Estimate, Image, Map, Sample
+from depthgauge.types import ClipEstimate, Estimate, Image, Map, Sample
 
 
 class RunMaps:
@@ -43,7 +43,7 @@ class RunMaps:
 
     def images(self, sample: str) -> dict[str, Image]:
         """The pictures that methods were given, by name."""
-        inputs = self._samples[sample].fresh().inputs
+        inputs = next(self._samples[sample].fresh().frames()).inputs
         return {name: inputs[name] for name in inputs if name.endswith("image")}
 
     def truth(self, sample: str) -> Map:
@@ -73,11 +73,11 @@ class RunMaps:
             raise BadData(f"{sample}: its truth has changed since the run; score it again.")
         return found
 
-    def _estimate(self, entrant: Entrant, sample: str, seed: int) -> Estimate:
+    def _estimate(self, entrant: Entrant, sample: str, seed: int) -> Estimate | ClipEstimate:
         protocol = self.run.protocol
         try:
             if entrant.method == "folder":
-                given = finder_inputs(protocol.dataset, sample, protocol.quantity)
+                given = finder_inputs(protocol.dataset, self._samples[sample], protocol.quantity)
                 found = recorded(entrant).estimate(given, protocol.quantity)
             else:
                 place = Place(self._estimates, entrant.label, seed, sample)

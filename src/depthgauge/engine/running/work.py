@@ -34,7 +34,7 @@ from depthgauge.engine.store.sanitize import cut, reason
 from depthgauge.engine.store.submitted_estimates import Finder
 from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed
 from depthgauge.methods import Method, Usage, metered
-from depthgauge.types import Estimate, Inputs, Map, is_known
+from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, is_known
 
 _NOTHING = Usage(math.nan, math.nan, None)
 
@@ -43,7 +43,7 @@ _NOTHING = Usage(math.nan, math.nan, None)
 class _Made:
     """An estimate, or why there is none."""
 
-    estimate: Estimate | None = None
+    estimate: Estimate | ClipEstimate | None = None
     usage: Usage = _NOTHING
     path: Path | None = None
     """The file of somebody else that it was read from."""
@@ -136,7 +136,7 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
     try:
         with isolated(task.sample.id, task.seed):
             estimate, usage = metered(lambda: method.estimate(inputs, quantity))
-        if method.spec.keeps and not is_known(estimate.values).any():
+        if method.spec.keeps and not _has_values(estimate):
             raise BadEstimate(f"the estimate of method '{method.label}' has no finite value.")
     except MethodFailed as error:
         return _Made(failed=reason(str(error)), details=error.details)
@@ -149,6 +149,11 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
     foreign = not method.spec.keeps and isinstance(path, str)
     sha256 = estimate_hash(estimate)
     return _Made(estimate, own, Path(str(path)) if foreign else None, sha256)
+
+
+def _has_values(estimate: Estimate | ClipEstimate) -> bool:
+    frames = estimate.frames if isinstance(estimate, ClipEstimate) else [estimate]
+    return any(frame is not None and is_known(frame.values).any() for frame in frames)
 
 
 def _inputs(method: Method, task: Task, context: Context) -> Inputs:
@@ -164,7 +169,8 @@ def _inputs(method: Method, task: Task, context: Context) -> Inputs:
             own[name]
     given = {"sample": task.sample.id, "quantity": quantity, "seed": task.seed}
     if "finder" in needs:
-        given["finder"] = Finder(DATASETS[context.dataset], task.sample.id, quantity)
+        sample = task.sample
+        given["finder"] = Finder(DATASETS[context.dataset], sample.id, quantity, sample.length)
     return Inputs({**own.__getstate__(), **own.at_hand(), **given})
 
 
@@ -175,6 +181,8 @@ def _perturbed(task: Task, context: Context) -> Inputs:
         return own
     from depthgauge.perturbations import parse_perturbation, perturb_inputs
 
+    if task.sample.length is not None:
+        raise BadData(f"{task.sample.id}: is a clip, and clips cannot be perturbed.")
     return perturb_inputs(own, parse_perturbation(context.protocol.perturb), task.sample.id)
 
 
@@ -182,7 +190,7 @@ def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
     estimate, sample = made.estimate, task.sample
     if estimate is None:
         return judge.score_none(sample, made.failed)
-    if context.protocol.twin is None:
+    if context.protocol.twin is None or isinstance(estimate, ClipEstimate):
         return judge.score_map(sample, lambda: estimate)
     if made.path is not None:
         return judge.score_file(sample, partial(Path, made.path))

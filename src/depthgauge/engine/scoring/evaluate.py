@@ -15,6 +15,7 @@ from depthgauge.datasets import (
     Dataset,
     estimate_candidates,
     find_estimate,
+    read_clip,
     read_estimate,
 )
 from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
@@ -60,7 +61,6 @@ def evaluate(
             f"{protocol.id} scores methods on images with {protocol.perturb}; estimates in files "
             "were made from other images; run the methods."
         )
-    dataset = DATASETS[protocol.dataset]
     root = Path(estimates)
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
@@ -72,8 +72,7 @@ def evaluate(
     if not wanted:
         chosen = expected(chosen, protocol, root, name)
     for done, sample in enumerate(chosen, start=1):
-        find = partial(locate, dataset, root, sample.id, protocol.quantity, name)
-        outcomes[sample.id] = judge.score_file(sample, find)
+        outcomes[sample.id] = _score(judge, sample, root, name)
         if progress is not None:
             progress(sample.id, done, len(chosen))
     result = gather(protocol, outcomes, {sample.id: sample.scene for sample in chosen})
@@ -82,6 +81,15 @@ def evaluate(
     if wanted or not absent:
         return result
     return replace(result, left_out=(*result.left_out, *(f"{n}: no estimate" for n in absent)))
+
+
+def _score(judge: Judge, sample: Sample, root: Path, name: str | None) -> Outcome:
+    protocol = judge.protocol
+    dataset, quantity, length = DATASETS[protocol.dataset], protocol.quantity, sample.length
+    if length is None:
+        return judge.score_file(sample, partial(locate, dataset, root, sample.id, quantity, name))
+    find = partial(read_clip, root, dataset, sample.id, quantity, length, name)
+    return judge.score_map(sample, find)
 
 
 def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -> list[Sample]:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from depthgauge._canonical import hash_json
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, read_estimate, things_hash, truth_hash
+from depthgauge.engine.scoring.clips import (
+    PREVIOUS,
+    FrameMemory,
+    frame_pairs,
+    merge_curves,
+    merge_scores,
+)
 from depthgauge.engine.scoring.measure import Prepared, lacking, measure
 from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
 from depthgauge.engine.scoring.resolutions import (
@@ -22,10 +30,10 @@ from depthgauge.engine.scoring.resolutions import (
 from depthgauge.engine.scoring.shared_loaders import is_same
 from depthgauge.engine.scoring.truth_maps import has_map, truth_map
 from depthgauge.engine.store.record import THRESHOLDS, Curve
-from depthgauge.errors import BadData, DepthgaugeError, Unavailable, WrongShape
+from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Estimate, Inputs, Map, Sample, Score, Truth
+from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Sample, Score, Truth
 
 _ENDINGS = ("mask", "labels")
 View = tuple[str, str]
@@ -81,10 +89,14 @@ class Judge:
         rules: What is measured and how.
         with_hashes: Whether outcomes have a hash of what they were compared with. Hashing a large
             truth takes as long as scoring it, and only runs keep it.
+        memory: Given where the samples are the frames of a clip, one after the other.
     """
 
-    def __init__(self, rules: Rules, *, with_hashes: bool = True) -> None:
+    def __init__(
+        self, rules: Rules, *, with_hashes: bool = True, memory: FrameMemory | None = None
+    ) -> None:
         self.rules = rules
+        self._memory = memory
         self.with_hashes = with_hashes
         self.protocol = rules.protocol
         self._last: Sample | None = None
@@ -97,16 +109,23 @@ class Judge:
         """Whether there is anything to compare with."""
         return has_map(sample, self.protocol)
 
-    def score_map(self, sample: Sample, find: Callable[[], Map | Estimate]) -> Outcome:
+    def score_map(
+        self, sample: Sample, find: Callable[[], Map | Estimate | ClipEstimate]
+    ) -> Outcome:
         """Scores what `find` returns; what it raises makes the sample a failed one."""
         if not self.has_truth(sample):
             return Outcome(left_out=(sample.id,), skipped=True)
+        if sample.length is not None:
+            return self._score_clip(sample, find)
         try:
             self._open(sample)
         except Unavailable as error:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         try:
-            return self._score(sample, find())
+            found = find()
+            if isinstance(found, ClipEstimate):
+                raise BadEstimate("it has several frames, and the sample is no clip.")
+            return self._score(sample, found)
         except DepthgaugeError as error:
             return self.score_none(sample, str(error))
 
@@ -136,11 +155,37 @@ class Judge:
         if self.protocol.twin is not None:
             return Outcome(failed=why, truth_hash=self._twin_hash(sample))
         try:
-            found = self._score(sample, None)
+            found = self._score_frames(sample, None) if sample.length else self._score(sample, None)
         except Unavailable as error:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
         return Outcome(
             found.scores, why, found.left_out, curve=found.curve, truth_hash=found.truth_hash
+        )
+
+    def _score_clip(
+        self, sample: Sample, find: Callable[[], Map | Estimate | ClipEstimate]
+    ) -> Outcome:
+        try:
+            found = find()
+            if not isinstance(found, ClipEstimate):
+                raise BadEstimate("it is one map, and the sample is a clip.")
+            return self._score_frames(sample, found)
+        except Unavailable as error:
+            return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
+        except DepthgaugeError as error:
+            return self.score_none(sample, str(error))
+
+    def _score_frames(self, sample: Sample, estimate: ClipEstimate | None) -> Outcome:
+        """Scores the frames as they come; a clip is never in memory."""
+        judge = Judge(self.rules, with_hashes=self.with_hashes, memory=FrameMemory())
+        frames = [judge._score(*pair) for pair in frame_pairs(sample, estimate)]
+        scores = merge_scores(self.protocol, self.protocol.specs, (f.scores for f in frames))
+        left_out = dict.fromkeys(text for frame in frames for text in frame.left_out)
+        return Outcome(
+            scores,
+            left_out=tuple(left_out),
+            curve=merge_curves(frame.curve for frame in frames),
+            truth_hash=hash_json([f.truth_hash for f in frames]) if self.with_hashes else "",
         )
 
     def _twin_hash(self, sample: Sample) -> str:
@@ -153,11 +198,17 @@ class Judge:
 
     def hash_of(self, sample: Sample) -> str:
         """SHA-256 of all that scoring this sample reads."""
+        if sample.length is not None:
+            judge = Judge(self.rules)
+            return hash_json([judge.hash_of(frame) for frame in sample.frames()])
         self._open(sample)
         return self._hash
 
-    def prepared(self, sample: Sample, estimate: Map | Estimate | None) -> Prepared:
-        """Estimate and truth as they are compared, at the plain truth's size."""
+    def prepared(self, sample: Sample, estimate: Map | Estimate | ClipEstimate | None) -> Prepared:
+        """Estimate and truth at the plain truth's size as they are compared; of a clip, frame 0."""
+        if isinstance(estimate, ClipEstimate):
+            estimate = next(iter(estimate.frames), None)
+        sample = next(sample.frames())
         return prepare(self.protocol, estimate, self._open(sample)[_MAIN])
 
     def _score(self, sample: Sample, estimate: Map | Estimate | None) -> Outcome:
@@ -169,13 +220,26 @@ class Judge:
             specs = protocol.specs_at(*view)
             prepared = prepare(protocol, estimate, ready)
             quantity = protocol.quantity_of(ready.part)
-            scores |= measure(prepared, specs, quantity, protocol.missing, protocol.pool)
-            left_out += _left_out(sample, protocol, specs, prepared, ready)
+            pool: str = protocol.pool
+            if self._memory is not None:  # frames are merged, so order statistics keep all values
+                prepared, pool = self._with_memory(prepared, view), "pixel"
+            scores |= measure(prepared, specs, quantity, protocol.missing, pool)
+            absent = () if self._memory is None else PREVIOUS
+            left_out += _left_out(sample, protocol, specs, prepared, ready, absent)
             if view == _MAIN and QUANTITIES[quantity].has_pixel_errors:
                 curve = _curve(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
         left_out = [*self._warnings(sample), *left_out]
         return Outcome(ordered, left_out=tuple(left_out), curve=curve, truth_hash=self._hash)
+
+    def _with_memory(self, prepared: Prepared, view: View) -> Prepared:
+        """A frame with what metrics may need of the frame before."""
+        memory = self._memory
+        if memory is None or view != _MAIN:
+            return prepared
+        found = replace(prepared, items=ChainMap(memory.items, prepared.items))  # type: ignore[arg-type]  # only read
+        memory.remember(prepared)
+        return found
 
     def _warnings(self, sample: Sample) -> Iterable[str]:
         """What of the whole sample is not as it is in others."""
@@ -270,9 +334,10 @@ def _left_out(
     specs: Iterable[ScoreSpec],
     prepared: Prepared,
     ready: PreparedTruth,
+    absent: Iterable[str] = (),
 ) -> Iterable[str]:
     """Regions and scores that this sample lacks, without those that only some samples have."""
-    optional = {name for name in protocol.may_have if name not in ready.items}
+    optional = {*absent, *(name for name in protocol.may_have if name not in ready.items)}
     for region in ready.regions.unavailable:
         if not optional & set(ready.regions.needs.get(region, ())):
             yield f"{sample.id}@{region}"

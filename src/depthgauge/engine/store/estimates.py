@@ -7,12 +7,14 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from depthgauge import __version__
+from depthgauge._canonical import hash_json
 from depthgauge.datasets import things_hash
 from depthgauge.engine.store.sanitize import cut
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
@@ -20,7 +22,7 @@ from depthgauge.io import npy, read_map, write_map, write_text
 from depthgauge.io.beside import read_parts
 from depthgauge.methods import Method, Usage
 from depthgauge.quantities import CONFIDENCE, QUANTITIES
-from depthgauge.types import Estimate
+from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 
 SCHEMA = 1
 _LARGEST = 2**63
@@ -30,10 +32,10 @@ _LARGEST = 2**63
 class Stored:
     """An estimate with what it cost."""
 
-    estimate: Estimate
+    estimate: Estimate | ClipEstimate
     usage: Usage
     sha256: str
-    """Of its values."""
+    """Of all its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,10 @@ class Place:
         return self.root / name / self.sample
 
 
-def estimate_hash(estimate: Estimate) -> str:
+def estimate_hash(estimate: Estimate | ClipEstimate) -> str:
     """The same for the same parts, however they are stored."""
+    if isinstance(estimate, ClipEstimate):
+        return hash_json([None if f is None else estimate_hash(f) for f in estimate.frames])
     parts = {n: p if isinstance(p, np.ndarray) else float(p) for n, p in estimate.parts.items()}
     return things_hash({**parts, "values": estimate.values})
 
@@ -61,6 +65,17 @@ def estimate_hash(estimate: Estimate) -> str:
 def keep(place: Place, method: Method, stored: Stored) -> None:
     """Writes the maps, then what they are: maps without an `estimate.json` are not finished."""
     folder, estimate = place.folder, stored.estimate
+    if isinstance(estimate, ClipEstimate):
+        for index, frame in enumerate(estimate.frames):
+            if frame is not None:
+                _write_parts(folder / frame_name(index), frame)
+    else:
+        _write_parts(folder, estimate)
+    body = json.dumps(_describe(place, method, stored), indent=1, allow_nan=False)
+    write_text(folder / "estimate.json", body + "\n")
+
+
+def _write_parts(folder: Path, estimate: Estimate) -> None:
     declared = QUANTITIES[estimate.quantity]
     others = [part for part in (*declared.parts[1:], CONFIDENCE) if part.is_map]
     try:
@@ -73,12 +88,10 @@ def keep(place: Place, method: Method, stored: Stored) -> None:
     for part in others:
         if part.name in estimate.parts:
             npy.write(folder / f"{part.name}.npy", estimate.parts[part.name])
-    body = json.dumps(_describe(place, method, stored), indent=1, allow_nan=False)
-    write_text(folder / "estimate.json", body + "\n")
 
 
 def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
-    usage = stored.usage
+    usage, estimate = stored.usage, stored.estimate
     return {
         "schema": SCHEMA,
         "method": method.spec.id,
@@ -92,10 +105,18 @@ def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
         "time_s": _plain(usage.time_s),
         "cpu_s": _plain(usage.cpu_s),
         "peak_memory_mb": _plain(usage.peak_memory_mb),
-        "parts": {n: p for n, p in stored.estimate.parts.items() if isinstance(p, float)},
+        **_parts_or_frames(estimate),
         "extras": plain_extras(stored.estimate.extras),
         "versions": {"depthgauge": __version__, "numpy": np.__version__},
     }
+
+
+def _parts_or_frames(estimate: Estimate | ClipEstimate) -> dict[str, Any]:
+    """The parts that are single numbers; of a clip, those of each frame."""
+    if isinstance(estimate, ClipEstimate):
+        frames = [None if f is None else _parts_or_frames(f)["parts"] for f in estimate.frames]
+        return {"frames": frames}
+    return {"parts": {n: p for n, p in estimate.parts.items() if isinstance(p, float)}}
 
 
 def plain_extras(extras: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,8 +158,7 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
         )
         if not is_ours:
             raise BadData(f"{path}: is the estimate of another sample, seed or method.")
-        values = read_map(path, quantity=quantity)
-        estimate = Estimate(values, quantity, read_parts(path, quantity), about["extras"])
+        estimate = _read_parts(place.folder, quantity, about)
         if about["sha256"] != estimate_hash(estimate):
             raise BadData(f"{path}: is not the estimate that was written there.")
         usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
@@ -147,6 +167,24 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadData(f"{place.folder}: has no estimate that can be read ({error}).") from error
+
+
+def _read_parts(folder: Path, quantity: str, about: Mapping[str, Any]) -> Estimate | ClipEstimate:
+    if "frames" not in about:
+        return _read_map_parts(folder, quantity, about.get("parts", {}), about["extras"])
+    loaders = [
+        n if n is None else partial(_read_map_parts, folder / frame_name(i), quantity, n, {})
+        for i, n in enumerate(about["frames"])
+    ]
+    return ClipEstimate(Frames(loaders), quantity, about["extras"])
+
+
+def _read_map_parts(
+    folder: Path, quantity: str, numbers: Mapping[str, float], extras: Mapping[str, Any]
+) -> Estimate:
+    path = folder / f"{QUANTITIES[quantity].main.name}.npy"
+    parts = {**read_parts(path, quantity), **numbers}
+    return Estimate(read_map(path, quantity=quantity), quantity, parts, extras)
 
 
 def _number(value: float | None) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthgauge.datasets import DATASETS, Dataset, read_estimate
+from depthgauge.datasets import DATASETS, Dataset, read_clip, read_estimate
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.scoring.evaluate import locate
 from depthgauge.engine.store.estimates import estimate_hash
 from depthgauge.engine.store.item import Item
 from depthgauge.errors import DepthgaugeError
-from depthgauge.types import Estimate, Inputs
+from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +21,27 @@ class Finder:
     dataset: Dataset
     sample: str
     quantity: str
+    length: int | None = None
+    """How many frames a clip has."""
 
-    def find(self, root: Path, name: str | None = None) -> Path:
-        """The one file of this sample; an error that says where it was looked for."""
-        return locate(self.dataset, root, self.sample, self.quantity, name)
+    def read(self, root: Path, name: str | None = None) -> Estimate | ClipEstimate:
+        """What the folder has for this sample, read as the dataset's submissions are.
 
-    def read(self, path: Path, quantity: str) -> Estimate:
-        """What the file holds, read as the dataset's submissions are."""
-        return read_estimate(path, self.dataset, quantity)
+        Raises:
+            BadData: There is nothing; it says where it was looked for.
+        """
+        if self.length is not None:
+            return read_clip(root, self.dataset, self.sample, self.quantity, self.length, name)
+        path = locate(self.dataset, root, self.sample, self.quantity, name)
+        return read_estimate(path, self.dataset, self.quantity)
 
 
-def finder_inputs(dataset: str, sample: str, quantity: str) -> Inputs:
+def finder_inputs(dataset: str, sample: Sample, quantity: str) -> Inputs:
     """All that a method needs that only reads files."""
-    finder = Finder(DATASETS[dataset], sample, quantity)
-    return Inputs({"sample": sample, "quantity": quantity, "seed": 0, "finder": finder})
+    finder = Finder(DATASETS[dataset], sample.id, quantity, sample.length)
+    given = {"sample": sample.id, "quantity": quantity, "seed": 0, "finder": finder}
+    clip = {n: v for n, v in sample.inputs.unread().items() if isinstance(v, Frames)}
+    return Inputs({**clip, **given})
 
 
 def is_stale(item: Item, task: Task, context: Context) -> bool:
@@ -44,7 +51,7 @@ def is_stale(item: Item, task: Task, context: Context) -> bool:
         return False
     quantity = context.protocol.quantity
     try:
-        given = finder_inputs(context.dataset, task.sample.id, quantity)
+        given = finder_inputs(context.dataset, task.sample, quantity)
         found = estimate_hash(method.estimate(given, quantity))
     except DepthgaugeError:
         found = ""
