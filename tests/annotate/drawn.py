@@ -11,6 +11,7 @@ from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
     NormalMark,
+    Origin,
     Picture,
     Stroke,
     SurfaceMark,
@@ -64,4 +65,23 @@ def segmentation(
         shapes=shapes or {},
         marks=marks or {},
         notes=(),
+    )
+
+
+def two_surfaces_and_a_fold():
+    """A plane on the left, a curved surface before it on the right, which a fold halves."""
+    return Annotation(
+        Picture("p", 60, 40),
+        Focal(90.0),
+        strokes={
+            "a": Stroke("occlusion", ((30, 0), (30, 39)), closer="left"),
+            "b": Stroke("fold", ((30, 20), (59, 20))),
+        },
+        surfaces={"m": SurfaceMark((10, 10), "planar"), "n": SurfaceMark((45, 10), "curved")},
+        normals={
+            "1": NormalMark((10, 10), (0, 0, -1)),
+            "2": NormalMark((45, 10), (0, 0, -1)),
+            "3": NormalMark((45, 30), (0.0, -0.6, -0.8)),
+        },
+        origin=Origin(who="anna", source="crowd", seconds=305.0),
     )

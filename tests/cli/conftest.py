@@ -188,7 +188,7 @@ def annotated(tmp_path_factory) -> Path:
     from depthgauge.annotate.simulate.study import write_study
 
     root = tmp_path_factory.mktemp("annotated")
-    (scene,) = write_study(root, "planar", annotators=2, size_px=(64, 48))
+    (scene,) = write_study(root, "planar", annotators=2, width=64, height=48).scenes
     records = [root / "records" / "simulated-1"]
     export_records(records, root / "images", root / "data", notes=lambda text: None)
     for person in ("anna", "ben"):

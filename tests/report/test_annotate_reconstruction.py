@@ -1,10 +1,8 @@
-"""Files of a reconstruction, and the picture of it."""
+"""The picture of a reconstruction."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.records.annotation import (
@@ -15,12 +13,9 @@ from depthgauge.annotate.records.annotation import (
     Stroke,
     SurfaceMark,
 )
-from depthgauge.annotate.records.files import write_records
-from depthgauge.errors import BadFile, WrongShape
-from depthgauge.io import read_image, read_map, read_ply, write_image
+from depthgauge.io import read_image
 from depthgauge.report.annotate import reconstruction
 from depthgauge.report.annotate.reconstruction import draw_reconstruction
-from depthgauge.report.annotate.reconstruction_files import write_reconstruction
 
 ANNOTATION = Annotation(
     Picture("two walls", 64, 48),
@@ -32,48 +27,6 @@ ANNOTATION = Annotation(
         "b": NormalMark((50, 20), (-0.5, 0.0, -0.8)),
     },
 )
-
-
-@pytest.fixture
-def record(tmp_path):
-    write_records(tmp_path / "walls.jsonl", ANNOTATION)
-    return tmp_path / "walls.jsonl"
-
-
-@pytest.fixture
-def photograph(tmp_path):
-    image = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
-    write_image(tmp_path / "walls.png", image)
-    return tmp_path / "walls.png"
-
-
-def test_everything_is_written(record, photograph, tmp_path):
-    made = write_reconstruction(record, tmp_path / "out", image=photograph)
-    files = sorted(path.name for path in (tmp_path / "out").iterdir())
-    maps = ["depth.npy", "labels.npy", "mesh.glb", "mesh.ply", "normals.npy"]
-    assert files == [*maps, "picture.png", "points.ply"]
-    again = reconstruct(ANNOTATION)
-    depth = read_map(tmp_path / "out" / "depth.npy", quantity="depth")
-    assert np.array_equal(depth, again.depth, equal_nan=True)
-    mesh, points = (read_ply(tmp_path / "out" / f"{n}.ply") for n in ("mesh", "points"))
-    assert len(mesh.points) == len(points.points) == 64 * 48
-    assert mesh.faces is not None
-    assert points.faces is None
-    assert np.array_equal(mesh.colours[0], read_image(photograph)[0, 0])
-    assert (made.continuous, made.smooth, made.size_px) == (2, 2, (64, 48))
-    json.dumps(made.to_json(), allow_nan=False)
-
-
-def test_a_large_picture_has_a_thin_mesh_and_says_so(record, tmp_path, monkeypatch):
-    from depthgauge.annotate.reconstruct import meshes
-
-    monkeypatch.setattr(meshes, "_MOST_PIXELS", 1000)
-    steps = []
-    made = write_reconstruction(record, tmp_path / "out", progress=lambda *step: steps.append(step))
-    assert len(read_ply(tmp_path / "out" / "points.ply").points) == 32 * 24
-    assert read_map(tmp_path / "out" / "depth.npy", quantity="depth").shape == (48, 64)
-    assert "one of 2 rows and columns; the maps have all." in made.notes[-1]
-    assert [(done, of) for _, done, of in steps] == [(i, 8) for i in range(8)]
 
 
 def test_arrows_are_those_of_unit_normals():
@@ -93,38 +46,15 @@ def test_one_surface_is_no_surfaces(tmp_path, monkeypatch):
     assert titles == ["1 smooth surface", "Normals", "2 smooth surfaces", "Normals"]
 
 
-def test_a_preview_is_small(record, tmp_path):
-    large = replace(ANNOTATION, picture=Picture("x", 900, 600))
-    write_records(tmp_path / "large.jsonl", large)
-    made = write_reconstruction(tmp_path / "large.jsonl", tmp_path / "out", preview=True)
-    assert max(made.size_px) == 300
-
-
-def test_photographs_of_another_kind_are_refused(record, photograph, tmp_path):
-    write_image(photograph, np.zeros((20, 20, 3), np.uint8))
-    with pytest.raises(WrongShape, match="20x20"):
-        write_reconstruction(record, tmp_path / "out", image=photograph)
-    assert not (tmp_path / "out").exists()
-    write_image(photograph, np.zeros((48, 64), np.uint8))  # grey is welcome
-    write_reconstruction(record, tmp_path / "out", image=photograph)
-    photograph.write_text("no picture")
-    with pytest.raises(BadFile):
-        write_reconstruction(record, tmp_path / "other", image=photograph)
-
-
-def test_nothing_drawn_still_gives_a_picture(tmp_path):
-    bare = Annotation(
-        Picture("bare", 40, 30), Focal(40.0), region_px=((50, 50), (60, 50), (60, 60))
-    )
-    write_records(tmp_path / "bare.jsonl", bare)
-    made = write_reconstruction(tmp_path / "bare.jsonl", tmp_path / "out")
-    assert (tmp_path / "out" / "picture.png").is_file()
-    assert made.notes
-
-
 def test_the_picture_shows_lines_in_their_colours(tmp_path):
     made = reconstruct(ANNOTATION)
     path = draw_reconstruction(tmp_path / "new" / "p.png", ANNOTATION, made)
     picture = read_image(path)[..., :3].astype(int)
     for colour in ((227, 26, 28), (46, 230, 107)):  # occlusion, normal
         assert (abs(picture - colour).max(axis=-1) < 12).sum() > 20
+
+
+def test_nothing_drawn_still_gives_a_picture(tmp_path):
+    outside = ((50, 50), (60, 50), (60, 60))
+    bare = Annotation(Picture("bare", 40, 30), Focal(40.0), region_px=outside)
+    assert draw_reconstruction(tmp_path / "p.png", bare, reconstruct(bare)).is_file()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from depthgauge.cli._options import json_option
+from depthgauge.cli._options import OptionsCommand, json_option, options_of
 from depthgauge.cli._output import (
     count,
     in_shell,
@@ -18,19 +19,23 @@ from depthgauge.cli._output import (
     write_json,
 )
 
+if TYPE_CHECKING:
+    from depthgauge.annotate.options import ExportOptions, ReconstructionOptions, StudyOptions
+
 PLACE = click.Path(path_type=Path)
+_OPTIONS = "depthgauge.annotate.options"
 
 
-@click.command("check", short_help="what a person should mend in records")
+@click.command("check", short_help="what a person should fix in records")
 @click.argument("records", type=PLACE, nargs=-1, required=True)
 @json_option
 @click.pass_context
 def check(ctx: click.Context, records: tuple[Path, ...], json_to: str | None) -> None:
-    """Finds what a person should mend in RECORDS: files, or folders of them.
+    """Finds what a person should fix in RECORDS: files, or folders of them.
 
     A region that misses its points, strokes outside it or without a side, normals that face away,
-    planes without a normal or seen edge-on, relations that contradict each other. Nothing of that
-    stops a reconstruction; it only gets worse. Exit code 1 where there is something to mend.
+    planes without a normal or seen edge-on, relations that contradict each other. None of this
+    stops a reconstruction; it only gets worse. The exit code is 1 if there is something to fix.
 
     \b
       depthgauge annotate check beach.jsonl
@@ -40,45 +45,48 @@ def check(ctx: click.Context, records: tuple[Path, ...], json_to: str | None) ->
 
     with progress_bar("checking") as step:
         found = check_records(records, progress=step)
-    wrong = sum(map(len, found.values()))
     if json_to is not None:
-        listed = {str(path): list(texts) for path, texts in found.items()}
-        write_json(json_to, {"ok": not wrong, "problems": listed})
+        write_json(json_to, found.to_json())
     if json_to != "-":
-        for path, texts in found.items():
+        for path, texts in found.by_file.items():
             for text in texts:
                 click.echo(one_line(f"{path}: {text}"))
-        files = count(len(found), "file")
-        click.echo(f"{files} of records, {count(wrong, 'problem')}")
-    if wrong:
+        files = count(len(found.by_file), "file")
+        click.echo(f"{files} of records, {count(found.count, 'problem')}")
+    if found.count:
         ctx.exit(1)
 
 
-@click.command("reconstruct", short_help="normals, depth and a mesh from one file of records")
+@click.command(
+    "reconstruct",
+    cls=OptionsCommand,
+    short_help="normals, depth and a mesh from a file of records",
+)
 @click.argument("record", type=PLACE)
 @click.option("--out", type=PLACE, required=True, help="The folder to write to.")
-@click.option("--image", type=PLACE, help="The photograph: colours the mesh and the picture.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--preview", is_flag=True, help="At most 300 px wide and high: quick, coarse.")
+@options_of(f"{_OPTIONS}:ReconstructionOptions")
 @json_option
 def reconstruct(
-    record: Path, out: Path, image: Path | None, seed: int, preview: bool, json_to: str | None
+    record: Path, out: Path, options: ReconstructionOptions, json_to: str | None
 ) -> None:
     """Makes normals, depth and a mesh from one file of records.
 
     Writes depth.npy (up to scale), normals.npy (x right, y down, z forward), labels.npy (smooth
-    surfaces), mesh.glb and mesh.ply, points.ply, and picture.png with everything to look at. Of
+    surfaces), mesh.glb and mesh.ply, points.ply, and picture.png, which shows all of it. For
     pictures above a million pixels, meshes and points have every second, third ... row and column.
-    What was assumed, left out or contradicts itself is said on stderr.
+    Notes on stderr say what was assumed, left out or contradicts itself.
 
     \b
       depthgauge annotate reconstruct beach.jsonl --image beach.jpg --out beach
     """
-    from depthgauge.report.annotate.reconstruction_files import write_reconstruction
+    from depthgauge.annotate.reconstruct.files import write_reconstruction
+    from depthgauge.report.annotate.reconstruction import draw_reconstruction
 
     with progress_bar("reconstructing") as step:
-        made = write_reconstruction(
-            record, out, image=image, seed=seed, preview=preview, progress=step
+        made = write_reconstruction(record, out, options=options, progress=step)
+        step("drawing", 7, 8)
+        picture = draw_reconstruction(
+            out / "picture.png", made.annotation, made.reconstruction, made.photograph
         )
     for note in made.notes:
         warn(note)
@@ -88,38 +96,22 @@ def reconstruct(
         width, height = made.size_px
         surfaces = count(made.continuous, "continuous surface")
         click.echo(f"{out}: {width}x{height}, {surfaces}, {made.smooth} smooth.")
-        say(f"Look at {out / 'picture.png'}; mesh.glb opens in any viewer of 3D models.")
+        say(f"Look at {picture}; mesh.glb opens in any viewer of 3D models.")
 
 
-@click.command("export", short_help="a dataset in OASIS's layout from records")
+@click.command("export", cls=OptionsCommand, short_help="a dataset in OASIS's layout from records")
 @click.argument("records", type=PLACE, nargs=-1, required=True)
 @click.option("--images", type=PLACE, required=True, help="The folder of the photographs.")
 @click.option("--out", type=PLACE, required=True, help="The dataset's folder.")
-@click.option(
-    "--split",
-    type=click.Choice(["train", "val", "test"]),
-    default="val",
-    show_default=True,
-    help="The split to write.",
-)
-@click.option("--votes", type=PLACE, help="Only annotations that these votes accept.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--overwrite", is_flag=True, help="Replace a split that is there already.")
+@options_of(f"{_OPTIONS}:ExportOptions")
 @json_option
 def export(
-    records: tuple[Path, ...],
-    images: Path,
-    out: Path,
-    split: str,
-    votes: Path | None,
-    seed: int,
-    overwrite: bool,
-    json_to: str | None,
+    records: tuple[Path, ...], images: Path, out: Path, options: ExportOptions, json_to: str | None
 ) -> None:
-    """Writes a dataset in OASIS's layout from RECORDS: one sample a photograph.
+    """Writes a dataset in OASIS's layout from RECORDS: one sample per photograph.
 
-    Photographs are found by name in --images. Where several people annotated one photograph, give
-    the records of one person, or the first by name is taken. Votes name annotations as
+    Photographs are found by name in --images. If several people annotated one photograph, give the
+    records of one person; otherwise the first by name is taken. Votes name annotations as
     PERSON/PICTURE.
 
     \b
@@ -129,50 +121,23 @@ def export(
     from depthgauge.annotate.reconstruct.export import export_records
 
     with progress_bar("exporting") as step:
-        made = export_records(
-            records,
-            images,
-            out,
-            split=split,
-            votes=votes,
-            seed=seed,
-            overwrite=overwrite,
-            notes=warn,
-            progress=step,
-        )
+        made = export_records(records, images, out, options=options, notes=warn, progress=step)
     if json_to is not None:
-        write_json(json_to, {"folder": str(out), "split": split, "samples": list(made)})
+        write_json(json_to, made.to_json())
     if json_to != "-":
-        click.echo(f"{out}: {count(len(made), 'sample')} in split {split}.")
+        click.echo(f"{out}: {count(len(made.samples), 'sample')} in split {made.split}.")
 
 
-@click.command("simulate", short_help="simulated people annotate scenes with exact geometry")
+@click.command(
+    "simulate",
+    cls=OptionsCommand,
+    short_help="simulated people annotate exact scenes",
+)
 @click.argument("kind")
 @click.option("--out", type=PLACE, required=True, help="The folder to write to.")
-@click.option("--scenes", type=click.IntRange(1, 10000), default=1, show_default=True)
-@click.option("--annotators", type=click.IntRange(1, 100), default=3, show_default=True)
-@click.option(
-    "--noise",
-    type=click.Choice(["none", "careful", "human"]),
-    default="human",
-    show_default=True,
-    help="How well they do it.",
-)
-@click.option("--width", type=click.IntRange(32, 4096), default=320, show_default=True)
-@click.option("--height", type=click.IntRange(32, 4096), default=240, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@options_of(f"{_OPTIONS}:StudyOptions")
 @json_option
-def simulate(
-    kind: str,
-    out: Path,
-    scenes: int,
-    annotators: int,
-    noise: str,
-    width: int,
-    height: int,
-    seed: int,
-    json_to: str | None,
-) -> None:
+def simulate(kind: str, out: Path, options: StudyOptions, json_to: str | None) -> None:
     """Simulated people annotate scenes with exact geometry: a study for trying things.
 
     KIND is planar, curved or mixed (random scenes), or kitchen, bathroom or desk (rooms). Writes
@@ -185,21 +150,12 @@ def simulate(
     from depthgauge.annotate.simulate.study import write_study
 
     with progress_bar("simulating") as step:
-        made = write_study(
-            out,
-            kind,
-            scenes=scenes,
-            annotators=annotators,
-            noise=noise,
-            size_px=(width, height),
-            seed=seed,
-            progress=step,
-        )
+        made = write_study(out, kind, options=options, progress=step)
     if json_to is not None:
-        write_json(json_to, {"folder": str(out), "scenes": list(made), "annotators": annotators})
+        write_json(json_to, made.to_json())
     if json_to != "-":
-        people = count(annotators, "simulated annotator")
-        click.echo(f"{out}: {count(len(made), 'scene')}, {people}.")
+        people = count(made.annotators, "simulated annotator")
+        click.echo(f"{out}: {count(len(made.scenes), 'scene')}, {people}.")
         say(f"Next: {program_name()} annotate agreement {in_shell(out)}")
 
 

@@ -8,26 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.annotate.drawn import two_surfaces_and_a_fold as drawn
 
-from depthgauge.annotate.quality._count import facts_of_dataset, facts_of_records
 from depthgauge.annotate.quality.statistics import (
     RINGS,
     RegionFacts,
     facts_of_annotation,
+    facts_of_dataset,
+    facts_of_records,
     facts_of_sample,
     histogram,
     normal_cells,
     statistics,
 )
-from depthgauge.annotate.records.annotation import (
-    Annotation,
-    Focal,
-    NormalMark,
-    Origin,
-    Picture,
-    Stroke,
-    SurfaceMark,
-)
+from depthgauge.annotate.records.annotation import Focal
 from depthgauge.errors import BadData, Misuse
 from depthgauge.types import Camera, Inputs, Sample, Truth
 
@@ -92,25 +86,6 @@ def test_added_up_by_hand():
 def test_nothing_to_count():
     with pytest.raises(Misuse, match="no annotation"):
         statistics([])
-
-
-def drawn():
-    """A plane on the left, a curved surface before it on the right, which a fold halves."""
-    return Annotation(
-        Picture("p", 60, 40),
-        Focal(90.0),
-        strokes={
-            "a": Stroke("occlusion", ((30, 0), (30, 39)), closer="left"),
-            "b": Stroke("fold", ((30, 20), (59, 20))),
-        },
-        surfaces={"m": SurfaceMark((10, 10), "planar"), "n": SurfaceMark((45, 10), "curved")},
-        normals={
-            "1": NormalMark((10, 10), (0, 0, -1)),
-            "2": NormalMark((45, 10), (0, 0, -1)),
-            "3": NormalMark((45, 30), (0.0, -0.6, -0.8)),
-        },
-        origin=Origin(who="anna", source="crowd", seconds=305.0),
-    )
 
 
 def test_facts_of_records():

@@ -109,7 +109,7 @@ def test_methods_bring_depth_and_maybe_a_focal_length(copy, tmp_path):
 
 def test_the_same_study_again_changes_nothing_and_another_is_refused(copy):
     before = {path: path.read_bytes() for path in copy.rglob("*.*")}
-    options = {"annotators": 1, "size_px": (80, 60)}
+    options = {"annotators": 1, "width": 80, "height": 60}
     write_study(copy, "mixed", **options)
     assert {path: path.read_bytes() for path in copy.rglob("*.*")} == before
     with pytest.raises(CannotWrite, match="another --out"):

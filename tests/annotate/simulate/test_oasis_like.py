@@ -180,9 +180,11 @@ def test_a_study_of_somebody_else_is_not_taken_over(tmp_path):
 def test_a_refused_study_keeps_its_pictures(tmp_path):
     from depthgauge.annotate.simulate.study import write_study
 
-    write_study(tmp_path, "planar", annotators=1, size_px=(64, 48))
+    write_study(tmp_path, "planar", annotators=1, width=64, height=48)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
     with pytest.raises(CannotWrite, match="another --out"):
-        write_study(tmp_path, "planar", annotators=2, size_px=(96, 72))
+        write_study(tmp_path, "planar", annotators=2, width=96, height=72)
     assert {path: path.read_bytes() for path in before} == before
-    assert write_study(tmp_path, "planar", annotators=1, size_px=(64, 48)) == ("planar-0000",)
+    assert write_study(tmp_path, "planar", annotators=1, width=64, height=48).scenes == (
+        "planar-0000",
+    )

@@ -11,7 +11,7 @@ fixed cloud's mean depth.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from typing import Any
@@ -26,7 +26,7 @@ from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import sample_depth_pairs
 from depthgauge.geometry.projection import backproject
 from depthgauge.metrics.ordinal import percent_wrong
-from depthgauge.types import Map, Mask
+from depthgauge.types import Map, Mask, Progress
 
 SCHEMA = 1
 COMPARISONS = ("human-human", "human-sensor", "method-sensor")
@@ -124,7 +124,7 @@ def agreement(
     *,
     rotate: bool = True,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AgreementTable:
     """Compares all witnesses of every photograph.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,23 +19,39 @@ from depthgauge.annotate.records.annotation import Annotation, NormalMark
 from depthgauge.annotate.records.files import history
 from depthgauge.annotate.records.folders import find_records
 from depthgauge.errors import DepthgaugeError
-from depthgauge.types import Camera
+from depthgauge.types import Camera, Progress
 
 _EDGE_ON = 0.05
 """Below this cosine to the ray a plane's depth runs away: what `reconstruct` takes at least."""
 
 
-def check_records(
-    places: Iterable[Path], *, progress: Callable[[str, int, int], None] | None = None
-) -> dict[Path, tuple[str, ...]]:
-    """The problems of every file, in sentences; none for a file that is right.
+@dataclass(frozen=True, slots=True)
+class RecordProblems:
+    """What people should fix in files of records."""
+
+    by_file: Mapping[Path, tuple[str, ...]]
+    """Sentences; none for a file without problems."""
+
+    @property
+    def count(self) -> int:
+        """How many problems there are."""
+        return sum(map(len, self.by_file.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for strict JSON."""
+        listed = {str(path): list(texts) for path, texts in self.by_file.items()}
+        return {"ok": not self.count, "problems": listed}
+
+
+def check_records(places: Iterable[Path], *, progress: Progress | None = None) -> RecordProblems:
+    """Finds the problems of every file.
 
     Depth orders are checked by reconstructing, relations by turning the normals to them. Of one
     kind at most eight problems are listed, then how many more there are.
 
     Args:
         places: Files and folders of records.
-        progress: Called before each file.
+        progress: Is called before each file.
 
     Raises:
         BadData: There are no records.
@@ -45,7 +62,7 @@ def check_records(
         if progress is not None:
             progress(path.stem, done, len(paths))
         found[path] = tuple(_problems(path))
-    return found
+    return RecordProblems(found)
 
 
 def _problems(path: Path) -> list[str]:

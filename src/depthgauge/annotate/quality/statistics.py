@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._options import signature_from
+from depthgauge.annotate.options import StatisticsOptions
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.reconstruct.segmentation import segment
 from depthgauge.annotate.records.annotation import Annotation
-from depthgauge.errors import Misuse
-from depthgauge.types import Map, Sample, Truth, is_known
+from depthgauge.annotate.records.folders import read_all
+from depthgauge.datasets import DATASETS
+from depthgauge.errors import BadData, DepthgaugeError, Misuse
+from depthgauge.types import Map, Progress, Sample, Truth, is_known
 
 SCHEMA = 1
 RINGS = 12
@@ -110,6 +115,64 @@ def statistics(facts: Iterable[RegionFacts]) -> Statistics:
         strokes=histogram([r.strokes for r in regions if r.strokes is not None], STROKE_EDGES),
         sources=dict(sorted(Counter(r.source or "not said" for r in regions).items())),
     )
+
+
+@signature_from(StatisticsOptions)
+def count_annotations(
+    place: Path,
+    *,
+    options: StatisticsOptions,
+    notes: Callable[[str], None],
+    progress: Progress | None = None,
+) -> Statistics:
+    """Counts what is in a folder of records, or in a dataset.
+
+    Args:
+        place: The folder.
+        notes: Is told what was left out.
+        progress: Is called before each image.
+        options: The fields of `StatisticsOptions`, as keywords.
+
+    Raises:
+        BadData: There is no such folder, or nothing in it can be read.
+    """
+    if options.dataset is None:
+        return statistics(facts_of_records([place], notes=notes, progress=progress))
+    return statistics(
+        facts_of_dataset(place, options.dataset, options.split, notes=notes, progress=progress)
+    )
+
+
+def facts_of_records(
+    places: Iterable[Path], *, notes: Callable[[str], None], progress: Progress | None = None
+) -> Iterator[RegionFacts]:
+    """What is counted of every file of records."""
+    for recorded in read_all(places, notes=notes, progress=progress):
+        yield facts_of_annotation(recorded.annotation)
+
+
+def facts_of_dataset(
+    root: Path,
+    dataset: str,
+    split: str,
+    *,
+    notes: Callable[[str], None],
+    progress: Progress | None = None,
+) -> Iterator[RegionFacts]:
+    """What is counted of every sample with truth; one damaged sample costs itself only."""
+    if not root.is_dir():
+        raise BadData(f"{root}: there is no such folder of data.")
+    samples = list(DATASETS[dataset].samples(root, split))
+    for done, sample in enumerate(samples):
+        if progress is not None:
+            progress(sample.id, done, len(samples))
+        try:
+            facts = facts_of_sample(sample.fresh())
+        except DepthgaugeError as error:
+            notes(f"{sample.id}: left out: {error}")
+            continue
+        if facts is not None:
+            yield facts
 
 
 def facts_of_annotation(annotation: Annotation, *, seed: int = 0) -> RegionFacts:

@@ -15,6 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge import io
+from depthgauge._options import signature_from
+from depthgauge.annotate.options import AgreementOptions
+from depthgauge.annotate.quality.agreement import AgreementTable, agreement
 from depthgauge.annotate.quality.witnesses import Witness, human, measured
 from depthgauge.annotate.reconstruct.reconstruction import camera_of
 from depthgauge.annotate.records.annotation import Annotation
@@ -23,9 +26,36 @@ from depthgauge.datasets import DATASETS, find_estimate, read_estimate
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.geometry.intrinsics import scale_camera
 from depthgauge.geometry.resizing import resize
-from depthgauge.types import Camera, Map
+from depthgauge.types import Camera, Map, Progress
 
 SENSOR = "sensor"
+
+
+@signature_from(AgreementOptions)
+def compare_study(
+    study: Path,
+    methods: Mapping[str, Path] | None = None,
+    *,
+    options: AgreementOptions,
+    notes: Callable[[str], None],
+    progress: Progress | None = None,
+) -> AgreementTable:
+    """Compares the people of a study with each other and with a sensor, and methods with it.
+
+    Args:
+        study: The study's folder.
+        methods: Folders of depth estimates by the method's name.
+        notes: Is told what was left out.
+        progress: Is called after each pair and each photograph.
+        options: The fields of `AgreementOptions`, as keywords.
+
+    Raises:
+        BadData: There are no records, nothing to compare, or the sensor's folder has no depth.
+    """
+    witnesses = Study(
+        study, sensor=options.sensor, methods=methods, max_side_px=options.size, notes=notes
+    )
+    return agreement(witnesses, rotate=options.rotation, seed=options.seed, progress=progress)
 
 
 class Study:

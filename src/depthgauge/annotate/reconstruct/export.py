@@ -4,59 +4,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from depthgauge import io
+from depthgauge._options import signature_from
+from depthgauge.annotate.options import ExportOptions
 from depthgauge.annotate.reconstruct.samples import sample_of
 from depthgauge.annotate.records.folders import RecordFile, read_all
 from depthgauge.annotate.records.votes import accepted, read_votes
 from depthgauge.datasets import oasis
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
 from depthgauge.io._locks import only_one
-from depthgauge.types import Sample
+from depthgauge.types import Progress, Sample
 
 LOCK = ".export.lock"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".JPG", ".PNG", ".ppm", ".tif", ".tiff")
 
 
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A split of a dataset that was written."""
+
+    folder: Path
+    split: str
+    samples: tuple[str, ...]
+    """Their ids."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for strict JSON."""
+        return {
+            "folder": str(self.folder),
+            "split": self.split,
+            "samples": list(self.samples),
+        }
+
+
+@signature_from(ExportOptions)
 def export_records(
     places: Iterable[Path],
     images: Path,
     out: Path,
     *,
-    split: str = "val",
-    votes: Path | None = None,
-    seed: int = 0,
-    overwrite: bool = False,
+    options: ExportOptions,
     notes: Callable[[str], None],
-    progress: Callable[[str, int, int], None] | None = None,
-) -> tuple[str, ...]:
-    """Reconstructs annotations and writes them as samples, one a photograph.
+    progress: Progress | None = None,
+) -> Export:
+    """Reconstructs annotations and writes them as samples, one per photograph.
 
     Args:
         places: Files or folders of records; of one photograph the first file by name is taken.
         images: The folder of the photographs, named as in the records.
         out: The dataset's folder.
-        split: `train`, `val` or `test`.
-        votes: A file of votes; only what they accept, as `person/picture`, is taken.
-        seed: Of reconstructions and pairs.
-        overwrite: Replace a split that is there.
         notes: Is told what was left out, assumed or contradicts itself.
-        progress: Called before each file of records.
-
-    Returns:
-        The ids of the samples.
+        progress: Is called before each file of records.
+        options: The fields of `ExportOptions`, as keywords.
 
     Raises:
         BadData: There is nothing to write, or another export writes there.
-        CannotWrite: The split is there already, or the folder cannot be made.
+        CannotWrite: The split exists already, or the folder cannot be created.
     """
     if not images.is_dir():
         raise BadData(f"{images}: there is no such folder of photographs.")
     good = None
-    if votes is not None:
-        said, told = read_votes(votes)
+    if options.votes is not None:
+        said, told = read_votes(options.votes)
         for note in told:
             notes(note)
         good = accepted(said)
@@ -68,7 +81,7 @@ def export_records(
 
     def samples() -> Iterator[Sample]:
         for recorded in (first, *chosen):
-            sample = _sample(recorded, images, seed, notes)
+            sample = _sample(recorded, images, options.seed, notes)
             if sample is not None:
                 made.append(sample.id)
                 yield sample
@@ -78,8 +91,8 @@ def export_records(
     _make_folder(out)
     # The whole folder: all splits share the file of relative normals.
     with only_one(out / LOCK, f"{out}: another export is writing there; wait for it to end."):
-        oasis.write(out, samples(), split=split, overwrite=overwrite)
-    return tuple(made)
+        oasis.write(out, samples(), split=options.split, overwrite=options.overwrite)
+    return Export(out, options.split, tuple(made))
 
 
 def _make_folder(out: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.annotate.records.files import history
 from depthgauge.errors import BadData, DepthgaugeError
+from depthgauge.types import Progress
 
 RECORDS = "records"
 SUFFIX = ".jsonl"
@@ -51,7 +52,7 @@ def read_all(
     places: Iterable[Path],
     *,
     notes: Callable[[str], None],
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[RecordFile]:
     """Reads records one after the other; one damaged file costs itself only.
 

@@ -10,11 +10,13 @@ Everybody has one vote an annotation; the last one in the file counts. Nothing i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from depthgauge._options import signature_from
+from depthgauge.annotate.options import VoteOptions
 from depthgauge.annotate.records._json_lines import append_line, is_whole, without_mark
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io._files import opened, read_whole
@@ -45,6 +47,41 @@ class Tally:
     good: int
     bad: int
     status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCount:
+    """The votes of a file, counted."""
+
+    needed: int
+    """How many must agree."""
+    tallies: Mapping[str, Tally]
+    """By annotation."""
+    notes: tuple[str, ...]
+    """What was left out."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for strict JSON."""
+        listed = {
+            name: {"good": one.good, "bad": one.bad, "status": one.status}
+            for name, one in self.tallies.items()
+        }
+        return {"needed": self.needed, "annotations": listed}
+
+
+@signature_from(VoteOptions)
+def count_votes(path: Path, *, options: VoteOptions) -> VoteCount:
+    """Counts the votes of a file.
+
+    Args:
+        path: The file.
+        options: The fields of `VoteOptions`, as keywords.
+
+    Raises:
+        BadFile: A line is not a vote.
+    """
+    votes, notes = read_votes(path)
+    return VoteCount(options.needed, tally(votes, needed=options.needed), tuple(notes))
 
 
 def tally(votes: Iterable[Vote], *, needed: int = NEEDED) -> dict[str, Tally]:

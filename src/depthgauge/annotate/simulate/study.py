@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from depthgauge import io
+from depthgauge._options import signature_from
+from depthgauge.annotate.options import StudyOptions
 from depthgauge.annotate.quality.studies import SENSOR
 from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.annotate.records.files import read_records, write_records
@@ -14,19 +17,35 @@ from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import LEVELS
 from depthgauge.errors import CannotWrite
 from depthgauge.synth.sets.single_views import make_view
+from depthgauge.types import Progress
 
 
+@dataclass(frozen=True, slots=True)
+class SimulatedStudy:
+    """A study that was written."""
+
+    folder: Path
+    scenes: tuple[str, ...]
+    """Their ids."""
+    annotators: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for strict JSON."""
+        return {
+            "folder": str(self.folder),
+            "scenes": list(self.scenes),
+            "annotators": self.annotators,
+        }
+
+
+@signature_from(StudyOptions)
 def write_study(
     out: Path,
     kind: str,
     *,
-    scenes: int = 1,
-    annotators: int = 3,
-    noise: str = "human",
-    size_px: tuple[int, int] = (320, 240),
-    seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> tuple[str, ...]:
+    options: StudyOptions,
+    progress: Progress | None = None,
+) -> SimulatedStudy:
     """Writes scenes as simulated people annotate them, with the exact depth as the sensor's.
 
     Writing the same again changes nothing; other records of that name are never replaced.
@@ -34,21 +53,15 @@ def write_study(
     Args:
         out: The study's folder (see `annotate.studies`).
         kind: Of scene: `planar`, `curved`, `mixed` or a room.
-        scenes: How many; the first has the seed.
-        annotators: How many people annotate each.
-        noise: `none`, `careful` or `human`.
-        size_px: Width and height.
-        seed: Of the first scene.
-        progress: Called after each annotation.
-
-    Returns:
-        The ids of the scenes.
+        progress: Is called after each annotation.
+        options: The fields of `StudyOptions`, as keywords.
     """
+    scenes, annotators = options.scenes, options.annotators
     made = []
     for number in range(scenes):
-        view = make_view(kind, seed + number, size_px)
+        view = make_view(kind, options.seed + number, (options.width, options.height))
         made.append(view.id)
-        people = [simulate(view, LEVELS[noise], seed=n) for n in range(1, annotators + 1)]
+        people = [simulate(view, LEVELS[options.noise], seed=n) for n in range(1, annotators + 1)]
         _refuse_others(out, people)
         # Records first: where they are refused, the picture that they belong to stays as it is.
         for person, annotation in enumerate(people, 1):
@@ -59,7 +72,7 @@ def write_study(
         for quantity in ("depth", "normals"):
             path = _place(out / SENSOR / quantity / f"{view.id}.npy")
             io.write_map(path, getattr(view, quantity), quantity=quantity)
-    return tuple(made)
+    return SimulatedStudy(out, tuple(made), annotators)
 
 
 def _record(out: Path, annotation: Annotation) -> Path:

@@ -12,33 +12,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
+from depthgauge._options import signature_from
 from depthgauge._shorten import few_of_each_kind
+from depthgauge.annotate.options import ReconstructionOptions
 from depthgauge.annotate.reconstruct.meshes import mesh_of, mesh_step, write_mesh
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.samples import require_size
-from depthgauge.annotate.records.annotation import Picture
+from depthgauge.annotate.records.annotation import Annotation, Picture
 from depthgauge.annotate.records.files import history
 from depthgauge.errors import BadFile
-from depthgauge.report.annotate.reconstruction import draw_reconstruction
+from depthgauge.types import Progress
 
 SCHEMA = 1
 PREVIEW_PX = 300
-_STEPS = 8
+_STEPS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What was made and written."""
+class ReconstructionFiles:
+    """A folder with the files of a reconstruction, and what they were made from."""
 
     folder: Path
-    size_px: tuple[int, int]
-    focal_px: float
-    continuous: int
-    smooth: int
-    violated: tuple[str, ...]
-    """Ids of strokes whose order does not hold."""
+    annotation: Annotation
+    reconstruction: Reconstruction
+    photograph: NDArray[np.uint8] | None
     notes: tuple[str, ...]
-    residual: float
+    """What was assumed, left out or contradicts itself; at most eight notes of each kind."""
+
+    @property
+    def size_px(self) -> tuple[int, int]:
+        """Width and height of the maps."""
+        return self.reconstruction.camera.size_px
+
+    @property
+    def continuous(self) -> int:
+        """How many continuous surfaces there are."""
+        return _count(self.reconstruction.segmentation.continuous)
+
+    @property
+    def smooth(self) -> int:
+        """How many smooth surfaces there are."""
+        return _count(self.reconstruction.segmentation.smooth)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for strict JSON."""
@@ -46,51 +60,52 @@ class Written:
             "schema": SCHEMA,
             "folder": str(self.folder),
             "size_px": list(self.size_px),
-            "focal_px": self.focal_px,
+            "focal_px": self.reconstruction.camera.focal_px[0],
             "continuous_surfaces": self.continuous,
             "smooth_surfaces": self.smooth,
-            "violated": list(self.violated),
+            "violated": list(self.reconstruction.violated),
             "notes": list(self.notes),
-            "residual": self.residual,
+            "residual": self.reconstruction.residual,
         }
 
 
+@signature_from(ReconstructionOptions)
 def write_reconstruction(
     record: Path,
     out: Path,
     *,
-    image: Path | None = None,
-    seed: int = 0,
-    preview: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> Written:
-    """Reconstructs one file of records and writes maps, mesh, points and a picture.
+    options: ReconstructionOptions,
+    progress: Progress | None = None,
+) -> ReconstructionFiles:
+    """Reconstructs one file of records and writes maps, mesh and points.
+
+    `report.annotate.reconstruction.draw_reconstruction` draws what this returns.
 
     Args:
         record: The records.
-        out: The folder; it is made where there is none.
-        image: The photograph.
-        seed: Of the reconstruction.
-        preview: Work on a picture of at most 300 px.
-        progress: Called before each step with its name, how many are done, how many there are.
+        out: The folder; it is created if there is none.
+        progress: Is called before each step.
+        options: The fields of `ReconstructionOptions`, as keywords.
 
     Raises:
         BadFile: Records or photograph cannot be read.
-        WrongShape: The photograph is of another size than the annotated one.
+        WrongShape: The photograph has another size than the annotated one.
         CannotWrite: The folder cannot be written.
     """
     step = _steps(progress)
     step("reading")
     told = history(record)
     annotation = told.annotation
-    photograph = None if image is None else _photograph(image, annotation.picture)
+    photograph = None if options.image is None else _photograph(options.image, annotation.picture)
     step("reconstructing")
-    made = reconstruct(annotation, seed=seed, max_side_px=PREVIEW_PX if preview else None)
+    side_px = PREVIEW_PX if options.preview else None
+    made = reconstruct(annotation, seed=options.seed, max_side_px=side_px)
     step("writing maps")
     out.mkdir(parents=True, exist_ok=True)
     io.write_map(out / "depth.npy", made.depth, quantity="depth")
     io.write_map(out / "normals.npy", made.normals, quantity="normals")
-    _write_labels(out / "labels.npy", made)
+    labels = made.segmentation.smooth.astype(np.float32)
+    io.write_map(out / "labels.npy", labels, quantity="labels")
     if np.isfinite(made.depth).any():
         step("making the mesh")
         mesh = mesh_of(made, photograph)
@@ -100,22 +115,15 @@ def write_reconstruction(
         write_mesh(out / "mesh.ply", mesh)
         step("writing points.ply")
         write_mesh(out / "points.ply", replace(mesh, faces=None))
-    step("drawing")
-    draw_reconstruction(out / "picture.png", annotation, made, photograph)
-    parts = made.segmentation
-    return Written(
-        out,
-        made.camera.size_px,
-        made.camera.focal_px[0],
-        int((np.unique(parts.continuous) > 0).sum()),
-        int((np.unique(parts.smooth) > 0).sum()),
-        made.violated,
-        few_of_each_kind([*told.notes, *made.notes, *_thinned(made)]),
-        made.residual,
-    )
+    notes = few_of_each_kind([*told.notes, *made.notes, *_thinned(made)])
+    return ReconstructionFiles(out, annotation, made, photograph, notes)
 
 
-def _steps(progress: Callable[[str, int, int], None] | None) -> Callable[[str], None]:
+def _count(labels: NDArray[np.int32]) -> int:
+    return int((np.unique(labels) > 0).sum())
+
+
+def _steps(progress: Progress | None) -> Callable[[str], None]:
     done = count()
 
     def step(name: str) -> None:
@@ -144,8 +152,3 @@ def _photograph(path: Path, picture: Picture) -> NDArray[np.uint8]:
         raise BadFile(f"{path}: expected a photograph with 8 bits a channel, found {image.dtype}.")
     colours = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
     return np.asarray(colours, np.uint8)
-
-
-def _write_labels(path: Path, made: Reconstruction) -> None:
-    labels = made.segmentation.smooth.astype(np.float32)
-    io.write_map(path, labels, quantity="labels")
