@@ -44,8 +44,7 @@ def column(score_id, unit="%", better="lower"):
     return Column(score_id, metric, region, unit, better)
 
 
-@pytest.fixture
-def board():
+def plain_board():
     """Three methods, one incomplete, and an oracle; `a` and `b` are tied in the main score."""
     columns = (
         column("badpix:2@all"),
@@ -80,13 +79,22 @@ def board():
     return Board(columns, rows, "badpix:2@all")
 
 
-@pytest.fixture
-def hostile_board(board):
+def with_hostile_names(board):
     rows = [
         replace(board.rows[0], label=name, failed={name: name}, options={name: name})
         for name in HOSTILE
     ]
     return replace(board, rows=(*rows, replace(board.rows[-1], label="<b>oracle</b>")))
+
+
+@pytest.fixture
+def board():
+    return plain_board()
+
+
+@pytest.fixture
+def hostile_board(board):
+    return with_hostile_names(board)
 
 
 def pictures_of(labels, sample="s1", shape=(40, 60)):

@@ -1,9 +1,10 @@
 """The report in a real browser: light and dark, wide and narrow, with and without scripts."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
-from tests.report.conftest import full_page
+from tests.report.conftest import full_page, plain_board, with_hostile_names
 
 from depthgauge.report.page.html import write_report
 
@@ -41,19 +42,31 @@ def opened(browser, path, *, scripts=True, scheme="light", width=1280):
     return page, trouble
 
 
-@pytest.fixture
-def path(board, hostile_board, tmp_path):
-    from dataclasses import replace
-
-    rows = (*board.rows[:3], *hostile_board.rows)
-    path = tmp_path / "report.html"
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    board = plain_board()
+    rows = (*board.rows[:3], *with_hostile_names(board).rows)
+    path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(path, full_page(replace(board, rows=rows)))
     return path
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("scripts", "scheme", "width"),
+    [
+        (True, "light", 1280),
+        (False, "dark", 400),
+        pytest.param(True, "dark", 1280, marks=LONG),
+        pytest.param(True, "light", 400, marks=LONG),
+        pytest.param(True, "dark", 400, marks=LONG),
+        pytest.param(False, "light", 1280, marks=LONG),
+        pytest.param(False, "dark", 1280, marks=LONG),
+        pytest.param(False, "light", 400, marks=LONG),
+    ],
+)
 def test_it_opens_everywhere(browser, path, scripts, scheme, width):
     page, trouble = opened(browser, path, scripts=scripts, scheme=scheme, width=width)
     assert page.locator("h2").count() >= 9
@@ -95,17 +108,19 @@ def test_sorting(browser, path):
     assert trouble == []
 
 
-def test_a_foreign_script_does_not_run(browser, path):
+def test_a_foreign_script_does_not_run(browser, path, tmp_path):
     """Even where escaping failed, the policy would stop it."""
     text = path.read_text().replace("</main>", "<script>document.title = 'taken'</script></main>")
-    path.write_text(text)
-    page, _ = opened(browser, path)
+    (tmp_path / "taken.html").write_text(text)
+    page, _ = opened(browser, tmp_path / "taken.html")
     assert page.title() != "taken"
     page.context.close()
 
 
 @pytest.mark.parametrize("quantity", ["normals", "boundaries", "planes", "depth"])
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), pytest.param("dark", 400, marks=LONG)]
+)
 def test_pages_of_single_pictures_open(browser, view_pages, quantity, scheme, width):
     page, trouble = opened(browser, view_pages(quantity), scheme=scheme, width=width)
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
