@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from depthgauge._shorten import first_few
 from depthgauge.analysis._sheet import Sheet
 from depthgauge.analysis.board import Row
 from depthgauge.analysis.pooling import (
@@ -124,6 +125,4 @@ def _about_seeds(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
-    left = len(names) - most
-    listed = ", ".join(names[:most])
-    return f"{listed} and {left} more" if left > 0 else listed
+    return first_few(names, most)

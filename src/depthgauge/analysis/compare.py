@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from depthgauge._shorten import first_few
 from depthgauge.analysis.intervals import LEVEL, Interval, difference, interval, replicate
 from depthgauge.analysis.pooling import TOO_FEW, better_of, can_merge, pool_of
 from depthgauge.analysis.protocol_diff import diff_protocols, name_differences
@@ -160,10 +161,7 @@ def _require_samples(
 
 
 def _names(names: Collection[str]) -> str:
-    ordered = sorted(names)
-    left = len(ordered) - _MOST_NAMES
-    listed = ", ".join(ordered[:_MOST_NAMES])
-    return f"{listed} and {left} more" if left > 0 else listed
+    return first_few(sorted(names), _MOST_NAMES)
 
 
 def _merge(a: Run, b: Run) -> tuple[Run, list[dict[str, str]]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from depthgauge._shorten import first_few
 from depthgauge.benchmarks import Protocol
 
 ABSENT = "absent"
@@ -44,9 +45,7 @@ def diff_protocols(old: Protocol, new: Protocol) -> tuple[FieldDifference, ...]:
 
 def name_differences(differences: Sequence[FieldDifference], most: int = 5) -> str:
     """The differences as part of a sentence: the first few, and how many more there are."""
-    named = "; ".join(str(each) for each in differences[:most])
-    left = len(differences) - most
-    return f"{named}; and {left} more" if left > 0 else named
+    return first_few([str(each) for each in differences], most, "; ")
 
 
 def _by_id(form: dict[str, Any]) -> dict[str, Any]:

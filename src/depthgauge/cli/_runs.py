@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from depthgauge._shorten import first_few
 from depthgauge.cli._options import parse_practical
 from depthgauge.cli._output import (
     Stopped,
@@ -174,5 +175,4 @@ def list_failures(run: Run) -> int:
 
 def some_of(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return first_few(names, _MOST_NAMES)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from depthgauge._shorten import first_few
 from depthgauge.cli._names import completes
 from depthgauge.cli._options import json_option, new_folder, where_options
 from depthgauge.cli._output import print_table, progress_bar, warn, write_json
@@ -97,9 +98,8 @@ def _print_moves(moves: RankMoves) -> None:
     ]
     print_table(columns, rows, "Which ranks move")
     if moves.why:
-        named = [f"{each.path}: {each.old} -> {each.new}" for each in moves.why[:_MOST_REASONS]]
-        more = len(moves.why) - _MOST_REASONS
-        click.echo("Why: " + "; ".join(named) + (f"; and {more} more" if more > 0 else ""))
+        named = [f"{each.path}: {each.old} -> {each.new}" for each in moves.why]
+        click.echo(f"Why: {first_few(named, _MOST_REASONS, '; ')}")
 
 
 def _json(moves: RankMoves | None) -> Any:

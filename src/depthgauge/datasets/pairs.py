@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge import io
+from depthgauge._shorten import first_few
 from depthgauge.datasets import _pair_options as pair_options
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._labels import write_labels
@@ -109,11 +110,9 @@ def _by_pattern(root: Path, chosen: PairOptions) -> Files:
         for sample_id in sorted(ids - set(found[name]))
     ]
     if lacking:
-        shown = ", ".join(lacking[:_MOST_NAMED])
-        more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
         raise BadData(
             f"{root}: {len(lacking)} of the files that the patterns ask for are missing: "
-            f"{shown}{more}. Add them, or take the pattern out."
+            f"{first_few(lacking, _MOST_NAMED)}. Add them, or take the pattern out."
         )
     return {i: {name: paths[i] for name, paths in found.items()} for i in ids}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from depthgauge._shorten import first_few
 from depthgauge.benchmarks.twins import Fault
 from depthgauge.benchmarks.twins._hci4d_maps import wrong_size
 from depthgauge.datasets._hci4d_scenes import BENCHMARK, DISPARITY_RANGES, IMAGE_SIZE
@@ -191,10 +192,9 @@ def _check_others(root: Path, scenes: tuple[str, ...]) -> Iterator[Fault]:
     found = {path.relative_to(root).as_posix() for path in root.rglob("*")}
     others = sorted(found - expected)
     if others:
-        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
         yield Fault(
             _WHOLE,
-            f"not part of a submission: {', '.join(others[:5])}{more}.",
+            f"not part of a submission: {first_few(others, 5)}.",
             "Leave them out of the archive.",
             serious=False,
         )

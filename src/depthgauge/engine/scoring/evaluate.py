@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from depthgauge._registry import nearest
+from depthgauge._shorten import first_few
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import (
@@ -163,13 +164,8 @@ def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
     for name in wanted:
         if name not in known:
             said = f"there is no sample '{name}' in the data. {nearest(name, known)}".strip()
-            raise BadData(f"{said} It has {_some(sorted(known))}.")
+            raise BadData(f"{said} It has {first_few(sorted(known), 10)}.")
     return [sample for sample in samples if not wanted or sample.id in wanted]
-
-
-def _some(names: list[str], most: int = 10) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from markupsafe import Markup
 
+from depthgauge._shorten import first_few
 from depthgauge.analysis.board import Board
 from depthgauge.report.charts.radar import NORMALISATION, radar_chart
 from depthgauge.report.page.model import Page
@@ -40,7 +39,7 @@ def pareto_sentences(board: Board) -> list[str]:
     front = [row.label for row in rows if not row.dominated_by]
     sentences = [
         f"At least as good as {row.label} in every score, and better in one: "
-        f"{_some(row.dominated_by, 4)}."
+        f"{first_few(row.dominated_by, 4)}."
         for row in beaten[:_MOST_BEATEN]
     ]
     if beaten[_MOST_BEATEN:]:
@@ -48,8 +47,3 @@ def pareto_sentences(board: Board) -> list[str]:
         sentences.append(f"Some method is at least as good in every score, too, as: {rest}.")
     first = f"No one method is at least as good in every score as: {', '.join(front)}."
     return [first, *sentences]
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from depthgauge._shorten import first_few
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.pooling import MIN_UNITS
 from depthgauge.engine.scoring.pool import rank_key
@@ -182,7 +183,9 @@ def board_notes(board: Board, shown: Sequence[Column]) -> list[str]:
     notes = list(board.notes)
     cells = [(c, row.cells[c.id]) for row in board.rows for c in shown if c.id in row.cells]
     if few := [column.id for column in shown if column.id in board.too_few]:
-        notes.append(f"Fewer than {MIN_UNITS} samples have {_listed(few)}: no intervals there.")
+        notes.append(
+            f"Fewer than {MIN_UNITS} samples have {first_few(few, 5)}: no intervals there."
+        )
     if any(not math.isnan(cell.deviation) for _, cell in cells):
         notes.append("After \u00b1: standard deviation over seeds.")
     if any(show_density(column, cell) for column, cell in cells):
@@ -194,11 +197,6 @@ def board_notes(board: Board, shown: Sequence[Column]) -> list[str]:
     if any(row.oracle for row in board.rows):
         notes.append(ORACLE_NOTE)
     return notes
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _column(board: Board, column: Column) -> TableColumn:
