@@ -119,7 +119,7 @@ def test_the_terms_that_the_page_lists_are_all_there_are():
         assert f"`{name}`" in text
     kinds = {thing.kind for thing in constants.values()}
     assert len(kinds) + sum(f"`{f}(" in text for f in ("over", "over_both", "beyond")) == len(
-        terms.KINDS
+        terms.Kind
     )
     for field in dataclasses.fields(terms.Recipe):
         assert f"| `{field.name}` |" in text

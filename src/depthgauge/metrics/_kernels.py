@@ -14,18 +14,26 @@ from numba import prange
 
 from depthgauge._compiled import compiled
 from depthgauge.geometry._shared_kernels import pixel_angle
-from depthgauge.metrics.terms import KINDS
+from depthgauge.metrics.terms import ErrorKind, Kind
 
 TILE = 1 << 16
 BLOCK = 1 << 10
 PIECE = 64  # pixels that are looked through at once for a change of atom
 MAX_RUNS = 32  # a block with more runs than this is sorted by atom first
 
-ABS, SQUARE, SIGNED = KINDS["abs"], KINDS["square"], KINDS["signed"]
-OVER, OVER_BOTH = KINDS["over"], KINDS["over_both"]
-RELATIVE, RELATIVE_SQUARE = KINDS["relative"], KINDS["relative_square"]
-LOG_SQUARE, LOG, LOG10 = KINDS["log_square"], KINDS["log"], KINDS["log10"]
+ABS, SQUARE, SIGNED = int(Kind.ABS), int(Kind.SQUARE), int(Kind.SIGNED)
+OVER, OVER_BOTH = int(Kind.OVER), int(Kind.OVER_BOTH)
+RELATIVE, RELATIVE_SQUARE = int(Kind.RELATIVE), int(Kind.RELATIVE_SQUARE)
+LOG_SQUARE, LOG, LOG10 = int(Kind.LOG_SQUARE), int(Kind.LOG), int(Kind.LOG10)
+BEYOND = int(Kind.BEYOND)
 FIRST_RATIO = RELATIVE  # from here on a term needs the estimate itself, not only the error
+CASES = (ABS, SQUARE, SIGNED, OVER, OVER_BOTH, RELATIVE, RELATIVE_SQUARE)
+CASES += (LOG_SQUARE, LOG, LOG10, BEYOND)
+if set(CASES) != set(Kind):
+    raise ImportError(f"_term has no case for {sorted(k.name for k in set(Kind) - set(CASES))}")
+
+DIFFERENCE, LENGTH = int(ErrorKind.DIFFERENCE), int(ErrorKind.LENGTH)
+ANGLE, CHANNELS = int(ErrorKind.ANGLE), int(ErrorKind.CHANNELS)
 
 
 @compiled(inline="always")
@@ -54,7 +62,9 @@ def _term(kind, first, second, error, estimate, truth):
         return np.log(ratio)
     if kind == LOG10:
         return abs(np.log10(ratio))
-    return np.float64(not (max(ratio, 1.0 / ratio) < first))
+    if kind == BEYOND:
+        return np.float64(not (max(ratio, 1.0 / ratio) < first))
+    return np.nan  # no such kind; no number may be taken for its value
 
 
 @compiled()
@@ -111,6 +121,18 @@ def _sum_term(kind, first, second, error, estimate, truth, sizes, values):
             values[i] = _term(kind, first, second, error[i], estimate[i], truth[i])
         values[error.size :] = 0.0
     return _total(values)
+
+
+@compiled()
+def _add_given(given, begin, end, values, sums):
+    """Adds the given values of one atom's pixels to `sums`, one row after the other."""
+    n = end - begin
+    padded = (n + 31) // 32 * 32
+    for row in range(given.shape[0]):
+        for i in range(n):
+            values[i] = given[row, begin + i]
+        values[n:padded] = 0.0
+        sums[row] += _total(values[:padded])
 
 
 @compiled()
@@ -183,6 +205,70 @@ def _fill_angles(estimate, truth, error, other, present):
 
 
 @compiled()
+def vector_size(values, i, channels, kind):
+    """How large a pixel is: its length, or the mean of its channels' sizes."""
+    total = np.float32(0.0)
+    for c in range(channels):
+        x = values[channels * i + c]
+        total += x * x if kind == LENGTH else abs(x)
+    return np.sqrt(total) if kind == LENGTH else total / np.float32(channels)
+
+
+@compiled()
+def vector_error(estimate, truth, i, channels, kind):
+    """The same of the difference of two pixels."""
+    total = np.float32(0.0)
+    for c in range(channels):
+        d = estimate[channels * i + c] - truth[channels * i + c]
+        total += d * d if kind == LENGTH else abs(d)
+    return np.sqrt(total) if kind == LENGTH else total / np.float32(channels)
+
+
+@compiled()
+def is_within(values, i, channels, low, high):
+    """Whether all channels of a pixel are in the range; NaN is not."""
+    ok = True
+    for c in range(channels):
+        x = values[channels * i + c]
+        ok &= (x >= low) & (x <= high)
+    return ok
+
+
+@compiled()
+def _fill_vectors(estimate, truth, low, high, channels, kind, error, other, present):
+    """The same for any number of channels."""
+    for i in range(error.size):
+        ok = is_within(estimate, i, channels, low, high)
+        present[i] = ok
+        error[i] = vector_error(estimate, truth, i, channels, kind) if ok else np.float32(0.0)
+        other[i] = vector_size(truth, i, channels, kind)
+
+
+@compiled()
+def fill(estimate, truth, low, high, channels, error_kind, ratios, error, other, present):
+    """Fills the buffers of some pixels, whatever the kind of their error.
+
+    `other` is the estimate of numbers (where `ratios` says that it is needed), and the truth's size
+    of everything else.
+    """
+    if error_kind == DIFFERENCE:
+        _fill_scalar(estimate, truth, low, high, ratios, error, other, present)
+    elif error_kind == ANGLE:
+        _fill_angles(estimate, truth, error, other, present)
+    elif error_kind == LENGTH and channels == 2:
+        _fill_flow(estimate, truth, low, high, error, other, present)
+    else:
+        _fill_vectors(estimate, truth, low, high, channels, error_kind, error, other, present)
+
+
+@compiled()
+def term_values(kind, first, second, error, estimate, truth, out):
+    """One term's value of each pixel of filled buffers."""
+    for i in range(out.size):
+        out[i] = _term(kind, first, second, error[i], estimate[i], truth[i])
+
+
+@compiled()
 def _find_runs(codes, lookup, atoms, ends):
     """Stretches of the block that lie in one atom: their atoms and ends.
 
@@ -249,11 +335,16 @@ def moments(
     low,
     high,
     channels,
-    all_counts,
-    all_missing,
-    all_sums,
+    error_kind,
+    first_tile,
+    last_tile,
+    given,
+    counts,
+    missing,
+    sums,
+    over,
 ):
-    """Counts, missing and sums of every term for every atom.
+    """Counts, missing and sums of every term for every atom, tile by tile.
 
     Args:
         estimate: flat float32, `channels` values a pixel.
@@ -265,26 +356,28 @@ def moments(
         params: its two parameters.
         low: estimates below it are missing.
         high: and those above it.
-        channels: 1 for maps of numbers, 2 for flow, 3 for normals.
-        all_counts: (atoms,), is filled.
-        all_missing: (atoms,), is filled.
-        all_sums: (atoms, terms), is filled.
+        channels: numbers per pixel.
+        error_kind: how two pixels are compared.
+        first_tile: where to begin.
+        last_tile: the tile after the last one.
+        given: (rows, pixels of these tiles), float64: values that were computed elsewhere, 0 where
+            they do not count.
+        counts: (tiles, atoms), is filled for these tiles.
+        missing: the same.
+        sums: (tiles, atoms, terms + rows), is filled for these tiles.
+        over: (tiles, atoms, limits), is filled for these tiles.
     """
-    n_atoms = all_counts.size
+    n_atoms = counts.shape[1]
     n = codes.size
-    tiles = (n + TILE - 1) // TILE
-    counts = np.zeros((tiles, n_atoms), np.int64)
-    missing = np.zeros((tiles, n_atoms), np.int64)
-    sums = np.zeros((tiles, n_atoms, kinds.size), np.float64)
+    n_kinds = kinds.size
     columns = np.flatnonzero(kinds == OVER)
-    limits = np.full((columns.size + 3) // 4 * 4, np.inf, np.float32)
+    limits = np.full(over.shape[2], np.inf, np.float32)
     for k in range(columns.size):
         limits[k] = params[columns[k], 0]
-    over = np.zeros((tiles, n_atoms, limits.size), np.int64)
     ratios = False
     for k in range(kinds.size):
         ratios |= kinds[k] >= FIRST_RATIO
-    for t in prange(tiles):
+    for t in prange(first_tile, last_tile):
         buffers = np.zeros((6, BLOCK), np.float32)
         flags = np.zeros((2, BLOCK), np.bool_)
         places = np.zeros(BLOCK, np.int32)
@@ -292,6 +385,7 @@ def moments(
         atoms = np.zeros(segments, np.int32)
         ends = np.zeros(segments, np.int32)
         values = np.zeros(BLOCK, np.float64)
+        rows = np.zeros((given.shape[0], BLOCK), np.float64)
         for start in range(t * TILE, min((t + 1) * TILE, n), BLOCK):
             stop = min(start + BLOCK, n)
             size = stop - start
@@ -302,14 +396,21 @@ def moments(
             block_estimate = estimate[start * channels : stop * channels]
             block_truth = truth[start * channels : stop * channels]
             error, other, present = buffers[0, :size], buffers[1, :size], flags[0, :size]
-            if channels == 1:
-                _fill_scalar(block_estimate, block_truth, low, high, ratios, error, other, present)
-            else:
-                if channels == 2:
-                    _fill_flow(block_estimate, block_truth, low, high, error, other, present)
-                else:
-                    _fill_angles(block_estimate, block_truth, error, other, present)
+            fill(
+                block_estimate,
+                block_truth,
+                low,
+                high,
+                channels,
+                error_kind,
+                ratios,
+                error,
+                other,
+                present,
+            )
+            if error_kind != DIFFERENCE:
                 block_truth = other
+            here = start - first_tile * TILE
             if n_segments == 0:
                 n_segments = _sort_by_atom(block, lookup, atoms[:n_atoms], ends, places)
                 _permute(error, places, buffers[2])
@@ -318,13 +419,18 @@ def moments(
                 _permute(present, places, flags[1])
                 error, other, block_truth = buffers[2], buffers[3], buffers[4]
                 present = flags[1]
+                for row in range(given.shape[0]):
+                    _permute(given[row, here : here + size], places, rows[row])
+            else:
+                for row in range(given.shape[0]):
+                    rows[row, :size] = given[row, here : here + size]
             begin = 0
             for k in range(n_segments):
                 end, a = ends[k], atoms[k]
                 if end > begin and a != empty_atom:
-                    here = _count_true(present[begin:end])
-                    counts[t, a] += here
-                    missing[t, a] += end - begin - here
+                    known = _count_true(present[begin:end])
+                    counts[t, a] += known
+                    missing[t, a] += end - begin - known
                     _add_terms(
                         kinds,
                         params,
@@ -337,7 +443,13 @@ def moments(
                         sums[t, a],
                         over[t, a],
                     )
+                    _add_given(rows, begin, end, values, sums[t, a, n_kinds:])
                 begin = end
+
+
+@compiled()
+def add_tiles(counts, missing, sums, over, columns, all_counts, all_missing, all_sums):
+    """Adds the tiles in their order; `columns` are the terms that were counted, not summed."""
     all_counts[:] = counts.sum(axis=0)
     all_missing[:] = missing.sum(axis=0)
     all_sums[:] = sums.sum(axis=0)
@@ -346,20 +458,23 @@ def moments(
 
 
 @compiled(parallel=True)
-def term_map(estimate, truth, kind, first, second, low, channels, out):
+def term_map(estimate, truth, kind, first, second, low, channels, error_kind, out):
     """One term's value at every pixel; nothing is written where estimate or truth is missing."""
     for i in prange(out.size):
-        if channels == 1:
+        if error_kind == DIFFERENCE:
             x, g = estimate[i], truth[i]
             error = x - g
-        elif channels == 3:
+        elif error_kind == ANGLE:
             error = pixel_angle(estimate, truth, i)
             x, g = error, np.float32(1.0)
-        else:
+        elif error_kind == LENGTH and channels == 2:
             du = estimate[2 * i] - truth[2 * i]
             dv = estimate[2 * i + 1] - truth[2 * i + 1]
             error = np.sqrt(du * du + dv * dv)
             x = error
             g = np.sqrt(truth[2 * i] * truth[2 * i] + truth[2 * i + 1] * truth[2 * i + 1])
+        else:
+            error = vector_error(estimate, truth, i, channels, error_kind)
+            x, g = error, vector_size(truth, i, channels, error_kind)
         if np.isfinite(error) and x >= low:
             out[i] = _term(kind, first, second, error, x, g)

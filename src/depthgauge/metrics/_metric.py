@@ -108,11 +108,15 @@ class Metric:
         """The sums or order statistic that it is made of; None where it measures by itself."""
         return self.recipe_with(**params) if self.recipe_with else None
 
+    def _own(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters among the keywords of `measure`; the others are what it needs."""
+        return {name: value for name, value in given.items() if name not in self.needs}
+
     def measure(
         self, estimate: Map, truth: Map, region: Mask | None = None, /, **params: Any
     ) -> State:
         """The state of one region; the whole map where no region is given."""
-        recipe = self.recipe(**params)
+        recipe = self.recipe(**self._own(params))
         if isinstance(recipe, Order):
             from depthgauge.metrics.moments import same_size, single_region
             from depthgauge.metrics.order import sorted_errors
@@ -122,7 +126,8 @@ class Metric:
         if recipe is not None:
             from depthgauge.metrics.moments import measure_recipe
 
-            return measure_recipe(recipe, estimate, truth, region)
+            needs = {name: params[name] for name in self.needs}
+            return measure_recipe(recipe, estimate, truth, region, needs)
         if self.measure_with is None:
             raise Misuse(f"{self.name} cannot be measured by itself.")
         return self.measure_with(estimate, truth, region, **params)
@@ -143,7 +148,7 @@ class Metric:
         if self.recipe_with is not None:
             from depthgauge.metrics.moments import map_recipe
 
-            return map_recipe(self.recipe_with(**params), estimate, truth)
+            return map_recipe(self.recipe_with(**self._own(params)), estimate, truth)
         if self.error_map_with is None:
             raise Misuse(f"{self.name} has no error map.")
         return self.error_map_with(estimate, truth, **params)
@@ -159,16 +164,22 @@ def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> flo
     return float(recipe.combine(*(sums / n))) if n else math.nan
 
 
-def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[int, Any]:
-    """Number of pixels that count, and the sums, with what missing pixels add to them."""
+def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[float, Any]:
+    """Number of pixels that count, and the sums, with what missing pixels add to them.
+
+    Where pixels have weights, their weights are added in place of their number.
+    """
+    sums, present, absent = state.sums, float(state.count), float(state.missing)
+    if recipe.weight is not None:
+        sums, (present, absent) = state.sums[:-2], state.sums[-2:]
     # What could not be filled in is as missing as it was.
     costs = missing in ("bad", "interpolate")
     if costs and all(term.worst is not None for term in recipe.terms):
         worst = np.array([term.worst for term in recipe.terms], np.float64)
-        return state.count + state.missing, state.sums + worst * state.missing
+        return present + absent, sums + worst * absent
     if missing == "good":
-        return state.count + state.missing, state.sums
-    return state.count, state.sums
+        return present + absent, sums
+    return present, sums
 
 
 def _finish_order(order: Order, state: State) -> float:
@@ -184,7 +195,7 @@ def _finish_order(order: Order, state: State) -> float:
 def total_of(metric: Metric, state: State, missing: Missing, **params: Any) -> float | None:
     """The numerator of the ratio that the score is; None where it is no ratio."""
     recipe = metric.recipe(**params)
-    if not isinstance(recipe, Recipe) or recipe.factor is None:
+    if not isinstance(recipe, Recipe) or recipe.factor is None or recipe.weight is not None:
         return None
     if recipe.from_counts:
         return float(state.count)

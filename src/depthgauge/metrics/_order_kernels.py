@@ -7,6 +7,7 @@ from numba import prange
 
 from depthgauge._compiled import compiled
 from depthgauge.geometry._shared_kernels import pixel_angle
+from depthgauge.metrics._kernels import ANGLE, DIFFERENCE, LENGTH, is_within, vector_error
 
 SHIFT = 16
 BINS = 1 << (31 - SHIFT)  # the sign bit of an absolute error is 0
@@ -14,32 +15,39 @@ BLOCK = 1 << 10  # pixels whose errors stay in the first-level cache
 
 
 @compiled()
-def _fill_errors(errors, estimate, truth, start, stop, low, high, channels):
+def _fill_errors(errors, estimate, truth, start, stop, low, high, channels, error_kind):
     """The absolute errors of the pixels start..stop, -1 where there is no estimate or no truth."""
     none = np.float32(-1.0)
     # Slices begin at 0: only then does the compiler know that no index is negative.
     errors = errors[: stop - start]
     x = estimate[start * channels : stop * channels]
     g = truth[start * channels : stop * channels]
-    if channels == 1:
+    if error_kind == DIFFERENCE:
         for i in range(errors.size):
             error = abs(x[i] - g[i])
             errors[i] = error if (x[i] >= low) & (x[i] <= high) & (error >= 0) else none
-    elif channels == 3:
+    elif error_kind == ANGLE:
         for i in range(errors.size):
             error = pixel_angle(x, g, i)
             errors[i] = error if error >= 0 else none
-    else:
+    elif error_kind == LENGTH and channels == 2:
         for i in range(errors.size):
             u, v = x[2 * i], x[2 * i + 1]
             du, dv = u - g[2 * i], v - g[2 * i + 1]
             error = np.sqrt(du * du + dv * dv)
             inside = (u >= low) & (u <= high) & (v >= low) & (v <= high)
             errors[i] = error if inside & (error >= 0) else none
+    else:
+        for i in range(errors.size):
+            error = vector_error(x, g, i, channels, error_kind)
+            inside = is_within(x, i, channels, low, high)
+            errors[i] = error if inside & (error >= 0) else none
 
 
 @compiled(parallel=True)
-def count_bins(estimate, truth, codes, lookup, histograms, missing, low, high, channels):
+def count_bins(
+    estimate, truth, codes, lookup, histograms, missing, low, high, channels, error_kind
+):
     """Counts errors by upper bits, (chunks, atoms, bins), and missing ones, (chunks, atoms)."""
     n = codes.size
     chunks = histograms.shape[0]
@@ -51,7 +59,7 @@ def count_bins(estimate, truth, codes, lookup, histograms, missing, low, high, c
         for start in range(c * step, end, BLOCK):
             stop = min(start + BLOCK, end)
             block = codes[start:stop]
-            _fill_errors(errors, estimate, truth, start, stop, low, high, channels)
+            _fill_errors(errors, estimate, truth, start, stop, low, high, channels, error_kind)
             for i in range(block.size):
                 atom, bin_ = lookup[block[i]], bits[i] >> SHIFT
                 if bin_ < BINS:
@@ -62,7 +70,9 @@ def count_bins(estimate, truth, codes, lookup, histograms, missing, low, high, c
 
 
 @compiled(parallel=True)
-def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, channels):
+def collect_bins(
+    estimate, truth, codes, lookup, begins, slots, out, low, high, channels, error_kind
+):
     """Copies the errors of the wanted bins into `out`; `begins` (bins, atoms, chunks) moves on."""
     n = codes.size
     chunks = begins.shape[2]
@@ -78,7 +88,7 @@ def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, 
         for start in range(c * step, end, BLOCK):
             stop = min(start + BLOCK, end)
             block = codes[start:stop]
-            _fill_errors(errors, estimate, truth, start, stop, low, high, channels)
+            _fill_errors(errors, estimate, truth, start, stop, low, high, channels, error_kind)
             # First the places of the wanted errors, without a branch that nobody can predict.
             found = 0
             for i in range(block.size):
@@ -91,7 +101,7 @@ def collect_bins(estimate, truth, codes, lookup, begins, slots, out, low, high, 
 
 
 @compiled()
-def count_within(estimate, truth, inside, thresholds, counts, low, high, channels):
+def count_within(estimate, truth, inside, thresholds, counts, low, high, channels, error_kind):
     """Counts errors by the first threshold that they do not exceed; the last place is missing.
 
     `counts` has one place a threshold, one for larger errors and one for missing estimates.
@@ -99,7 +109,7 @@ def count_within(estimate, truth, inside, thresholds, counts, low, high, channel
     errors = np.zeros(BLOCK, np.float32)
     for start in range(0, inside.size, BLOCK):
         stop = min(start + BLOCK, inside.size)
-        _fill_errors(errors, estimate, truth, start, stop, low, high, channels)
+        _fill_errors(errors, estimate, truth, start, stop, low, high, channels, error_kind)
         for i in range(stop - start):
             if not inside[start + i]:
                 continue

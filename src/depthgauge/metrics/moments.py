@@ -2,21 +2,89 @@
 
 Regions come as one packed plane; the kernel sums each of its atoms once, and a region is a sum of
 atoms. A single metric on a single region goes through the same kernel.
+
+Terms that the kernel does not know (a recipe's own functions, and whatever has weights) are
+computed before it, tile by tile, into a buffer of a few tiles that it sums with all the rest. So it
+is compiled once, and the number of threads changes nothing.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import WrongShape
-from depthgauge.metrics.terms import ABS, SMALLEST, Order, Recipe, Term
+from depthgauge.errors import BadData, BadDeclaration, WrongShape
+from depthgauge.metrics.terms import (
+    ABS,
+    SMALLEST,
+    ErrorKind,
+    ErrorName,
+    Order,
+    Recipe,
+    Term,
+    WeightFunction,
+)
 from depthgauge.types import Map, Mask, Plane, State, is_known
 
 LARGEST = float(np.finfo(np.float32).max)
+_BATCH = 8
+"""Tiles that are filled and summed together where a pass is given values."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """A weight for every pixel; equal only to itself."""
+
+    name: str
+    values: Map
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A term times the weights; or the weights alone, of pixels with an estimate or without."""
+
+    weights: Weights
+    term: Term | None = None
+    missing: bool = False
+
+
+Column: TypeAlias = Term | Weighted
+"""What is summed: a number for each atom."""
+
+
+def columns_of(
+    recipe: Recipe,
+    needs: Mapping[str, Any],
+    known: dict[str | WeightFunction, Weights] | None = None,
+) -> tuple[Column, ...]:
+    """What a recipe sums: its terms; with weights, the weights present and missing come last.
+
+    Args:
+        recipe: The recipe.
+        needs: What its metric needs, by name.
+        known: Weights that were computed before, which are used again; new ones are added.
+    """
+    if recipe.weight is None:
+        return recipe.terms
+    known = {} if known is None else known
+    if recipe.weight not in known:
+        known[recipe.weight] = _weights(recipe.weight, needs)
+    weights = known[recipe.weight]
+    terms = (Weighted(weights, term) for term in recipe.terms)
+    return (*terms, Weighted(weights), Weighted(weights, missing=True))
+
+
+def _weights(weight: str | WeightFunction, needs: Mapping[str, Any]) -> Weights:
+    if not isinstance(weight, str):
+        return Weights(getattr(weight, "__name__", "weight"), _plain(weight(**needs)))
+    if weight not in needs:
+        raise BadDeclaration(f"the weight '{weight}' of a recipe is not among its metric's needs.")
+    return Weights(weight, _plain(needs[weight]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +92,12 @@ class Moments:
     """Counts and sums of every atom of a plane."""
 
     plane: Plane
-    terms: tuple[Term, ...]
+    terms: tuple[Column, ...]
     counts: NDArray[np.int64]
     missing: NDArray[np.int64]
     sums: NDArray[np.float64]
 
-    def state(self, region: str, terms: tuple[Term, ...]) -> State:
+    def state(self, region: str, terms: tuple[Column, ...]) -> State:
         """What some of the terms sum up to in one region."""
         inside = self.plane.members(region)
         # fsum is exact, so the order of atoms, which follows that of the regions, does not matter.
@@ -51,12 +119,17 @@ def measure_moments(
     estimate: Map,
     truth: Map,
     plane: Plane,
-    terms: tuple[Term, ...],
+    terms: tuple[Column, ...],
     *,
     low: float = -LARGEST,
     high: float = LARGEST,
+    error: ErrorName | None = None,
 ) -> Moments:
-    """Sums every term over every atom in one pass; estimates outside low..high are missing."""
+    """Sums every term over every atom in one pass; estimates outside low..high are missing.
+
+    `error` says how two pixels are compared. Where it is left out, one channel is a number, two are
+    a vector and three a direction.
+    """
     from depthgauge.metrics import _kernels
 
     estimate, truth = same_size(estimate, truth)
@@ -65,35 +138,214 @@ def measure_moments(
             f"the regions are {_size(plane.codes)} but the maps are {_size(truth)}; "
             "make the masks at the truth's size."
         )
-    terms = tuple(dict.fromkeys(terms))
-    counts = np.zeros(plane.atoms.size, np.int64)
-    missing = np.zeros(plane.atoms.size, np.int64)
-    sums = np.zeros((plane.atoms.size, len(terms)))
-    _kernels.moments(
-        estimate.ravel(),
-        truth.ravel(),
+    columns = tuple(dict.fromkeys(terms))
+    for column in columns:
+        if isinstance(column, Weighted) and column.weights.values.shape != truth.shape[:2]:
+            raise WrongShape(
+                f"the weights '{column.weights.name}' are {_size(column.weights.values)} but the "
+                f"maps are {_size(truth)}; make them at the truth's size."
+            )
+    direct = [c for c in columns if isinstance(c, Term) and c.function is None]
+    given = [c for c in columns if c not in direct]
+    kinds = np.array([term.kind for term in direct], np.int64)
+    counted = np.flatnonzero(kinds == _kernels.OVER)
+    pixels = _Pixels(
+        estimate.reshape(-1),
+        truth.reshape(-1),
         np.ascontiguousarray(plane.codes).ravel(),
         plane.lookup,
         0 if plane.atoms.size and plane.atoms[0] == 0 else -1,
-        np.array([term.kind for term in terms], np.int64),
-        np.array([(term.first, term.second) for term in terms], np.float64).reshape(-1, 2),
         np.float32(low),
         np.float32(high),
         channels_of(truth),
-        counts,
-        missing,
-        sums,
+        error_kind(truth, error),
     )
-    return Moments(plane, terms, counts, missing, sums)
+    n_atoms, tiles = plane.atoms.size, -(-pixels.codes.size // _kernels.TILE)
+    counts = np.zeros((tiles, n_atoms), np.int64)
+    missing = np.zeros((tiles, n_atoms), np.int64)
+    sums = np.zeros((tiles, n_atoms, len(columns)))
+    over = np.zeros((tiles, n_atoms, -(-counted.size // 4) * 4), np.int64)
+    step = _BATCH if given else max(tiles, 1)
+    for first in range(0, tiles, step):
+        last = min(first + step, tiles)
+        _kernels.moments(
+            pixels.estimate,
+            pixels.truth,
+            pixels.codes,
+            pixels.lookup,
+            pixels.empty_atom,
+            kinds,
+            np.array([(*term.params, 0.0, 0.0)[:2] for term in direct], np.float64).reshape(-1, 2),
+            pixels.low,
+            pixels.high,
+            pixels.channels,
+            int(pixels.error_kind),
+            first,
+            last,
+            _given_values(pixels, given, first, last),
+            counts,
+            missing,
+            sums,
+            over,
+        )
+    all_counts, all_missing = np.zeros(n_atoms, np.int64), np.zeros(n_atoms, np.int64)
+    all_sums = np.zeros((n_atoms, len(columns)))
+    _kernels.add_tiles(counts, missing, sums, over, counted, all_counts, all_missing, all_sums)
+    return Moments(plane, (*direct, *given), all_counts, all_missing, all_sums)
 
 
-def measure_recipe(recipe: Recipe, estimate: Map, truth: Map, region: Mask | None) -> State:
+@dataclass(frozen=True, slots=True)
+class _Pixels:
+    """Two maps and their regions, flat, as the kernels take them."""
+
+    estimate: Map
+    truth: Map
+    codes: NDArray[np.unsignedinteger[Any]]
+    lookup: NDArray[np.int32]
+    empty_atom: int
+    low: np.float32
+    high: np.float32
+    channels: int
+    error_kind: ErrorKind
+
+
+def _given_values(
+    pixels: _Pixels, given: list[Column], first: int, last: int
+) -> NDArray[np.float64]:
+    """The values of some tiles that the kernel cannot compute: (columns, pixels)."""
+    from depthgauge.metrics._kernels import TILE
+
+    begin, end = first * TILE, min(last * TILE, pixels.codes.size)
+    values = np.zeros((len(given), end - begin if given else 0))
+    for start in range(begin, end, TILE) if given else ():
+        tile = _Tile.of(pixels, start, min(start + TILE, end))
+        here = values[:, start - begin :][:, : tile.error.size]
+        for row, column in zip(here, given, strict=True):
+            row[tile.inside(column)] = tile.values(column)
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """The pixels of one tile and their errors; `present` and `absent` lie in a region."""
+
+    place: slice
+    estimate: Map
+    truth: Map
+    error: Map
+    other: Map
+    present: Mask
+    absent: Mask
+    is_number: bool
+
+    @classmethod
+    def of(cls, pixels: _Pixels, start: int, stop: int) -> _Tile:
+        from depthgauge.metrics import _kernels
+
+        n, channels = stop - start, pixels.channels
+        estimate = pixels.estimate[start * channels : stop * channels]
+        truth = pixels.truth[start * channels : stop * channels]
+        error, other = np.zeros((2, n), np.float32)
+        present = np.zeros(n, np.bool_)
+        limits = (pixels.low, pixels.high, channels, int(pixels.error_kind))
+        _kernels.fill(estimate, truth, *limits, True, error, other, present)
+        counts = pixels.lookup[pixels.codes[start:stop]] != pixels.empty_atom
+        shape = (n,) if channels == 1 else (n, channels)
+        return cls(
+            slice(start, stop),
+            estimate.reshape(shape),
+            truth.reshape(shape),
+            error,
+            other,
+            present & counts,
+            ~present & counts,
+            pixels.error_kind == ErrorKind.DIFFERENCE,
+        )
+
+    def inside(self, column: Column) -> Mask:
+        """The pixels that a column has values of."""
+        return self.absent if isinstance(column, Weighted) and column.missing else self.present
+
+    def values(self, column: Column) -> NDArray[Any]:
+        """What a column has there."""
+        if isinstance(column, Term):
+            return self._term(column)
+        weights = column.weights.values.reshape(-1)[self.place][self.inside(column)]
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise BadData(
+                f"the weights '{column.weights.name}' are negative or missing at some pixels of a "
+                "region; give each of them a weight, 0 where it does not count."
+            )
+        return weights if column.term is None else weights * self._term(column.term)
+
+    def _term(self, term: Term) -> NDArray[np.float64]:
+        inside = self.present
+        if term.function is None:
+            from depthgauge.metrics._kernels import term_values
+
+            truth = self.truth if self.is_number else self.other
+            found = np.zeros(np.count_nonzero(inside))
+            first, second = (*term.params, 0.0, 0.0)[:2]
+            buffers = self.error[inside], self.other[inside], truth[inside]
+            term_values(int(term.kind), first, second, *buffers, found)
+            return found
+        found = np.asarray(
+            term.function(
+                self.error[inside], self.estimate[inside], self.truth[inside], *term.params
+            )
+        )
+        if found.shape != (np.count_nonzero(inside),):
+            raise BadDeclaration(
+                f"term '{term.name}' gave {_size(found) or 'one number'} for "
+                f"{np.count_nonzero(inside)} pixels; it must give one number per pixel."
+            )
+        if np.isnan(found).any():
+            raise BadDeclaration(
+                f"term '{term.name}' gave NaN at {np.count_nonzero(np.isnan(found))} pixels that "
+                "have an estimate; it must give a number at each of them."
+            )
+        return found.astype(np.float64)
+
+
+def error_kind(truth: Map, name: ErrorName | None) -> ErrorKind:
+    """How two pixels are compared, by name or, where there is none, by the number of channels.
+
+    Raises:
+        WrongShape: Maps of that many channels cannot be compared so.
+    """
+    channels = channels_of(truth)
+    if name is None and channels not in (1, 2, 3):
+        raise WrongShape(
+            f"the maps have {channels} channels; flow has 2, normals have 3, other maps have 1."
+        )
+    if name is None:
+        return (ErrorKind.DIFFERENCE, ErrorKind.LENGTH, ErrorKind.ANGLE)[channels - 1]
+    kind = ErrorKind[name.upper()]
+    wanted = {ErrorKind.DIFFERENCE: 1, ErrorKind.ANGLE: 3}.get(kind, channels)
+    if channels != wanted:
+        raise WrongShape(
+            f"the maps have {channels} channel(s) but an error that is "
+            f"{'an angle' if wanted == 3 else 'a difference'} needs {wanted}."
+        )
+    return kind
+
+
+def measure_recipe(
+    recipe: Recipe,
+    estimate: Map,
+    truth: Map,
+    region: Mask | None,
+    needs: Mapping[str, Any] | None = None,
+    *,
+    error: ErrorName | None = None,
+) -> State:
     """The state of one recipe on one region (the whole map where none is given)."""
     estimate, truth = same_size(estimate, truth)
     low = SMALLEST if any(term.positive for term in recipe.terms) else -LARGEST
     plane = single_region(region, truth)
-    moments = measure_moments(estimate, truth, plane, recipe.terms, low=low)
-    return moments.state("region", recipe.terms)
+    columns = columns_of(recipe, needs or {})
+    moments = measure_moments(estimate, truth, plane, columns, low=low, error=error)
+    return moments.state("region", columns)
 
 
 def single_region(region: Mask | None, truth: Map) -> Plane:
@@ -114,30 +366,43 @@ def single_region(region: Mask | None, truth: Map) -> Plane:
     )
 
 
-def map_recipe(recipe: Recipe | Order, estimate: Map, truth: Map) -> Map:
-    """The recipe's shown term at every pixel, times its factor; NaN where either is missing."""
-    from depthgauge.metrics import _kernels
+def map_recipe(
+    recipe: Recipe | Order, estimate: Map, truth: Map, *, error: ErrorName | None = None
+) -> Map:
+    """The recipe's shown term at every pixel, times its factor; NaN where either is missing.
 
+    Weights are not in it: it shows the errors that they weigh.
+    """
     estimate, truth = same_size(estimate, truth)
     if isinstance(recipe, Recipe) and recipe.from_counts:
         return _presence(estimate, truth)
-    term = _shown(recipe)
-    values = np.full(truth.shape[:2], np.nan, np.float32)
-    _kernels.term_map(
-        estimate.ravel(),
-        truth.ravel(),
-        term.kind,
-        term.first,
-        term.second,
-        np.float32(SMALLEST if term.positive else -LARGEST),
-        channels_of(truth),
-        values.reshape(-1),
-    )
+    values = _term_map(_shown(recipe), estimate, truth, error)
     if isinstance(recipe, Recipe) and recipe.flipped:
         values = np.float32(1) - values
     if isinstance(recipe, Recipe) and recipe.factor is not None:
         values *= np.float32(recipe.factor)
     return np.asarray(values, np.float32)
+
+
+def _term_map(term: Term, estimate: Map, truth: Map, error: ErrorName | None) -> Map:
+    from depthgauge.metrics import _kernels
+
+    values = np.full(truth.shape[:2], np.nan, np.float32)
+    low = np.float32(SMALLEST if term.positive else -LARGEST)
+    channels, kind = channels_of(truth), error_kind(truth, error)
+    maps = estimate.reshape(-1), truth.reshape(-1)
+    if term.function is None:
+        params = (*term.params, 0.0, 0.0)[:2]
+        out = values.reshape(-1)
+        _kernels.term_map(*maps, int(term.kind), *params, low, channels, int(kind), out)
+        return values
+    known = is_known(truth).view(np.uint8).reshape(-1)
+    lookup, flat = np.arange(2, dtype=np.int32), values.reshape(-1)
+    pixels = _Pixels(*maps, known, lookup, 0, low, np.float32(LARGEST), channels, kind)
+    for start in range(0, flat.size, _kernels.TILE):
+        tile = _Tile.of(pixels, start, min(start + _kernels.TILE, flat.size))
+        flat[tile.place][tile.present] = tile.values(term)
+    return values
 
 
 def _presence(estimate: Map, truth: Map) -> Map:
@@ -160,16 +425,11 @@ def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
             f"the estimate is {_size(estimate)} but the truth is {_size(truth)}; "
             "bring the estimate to the truth's size first (a benchmark's `estimate_resize` does)."
         )
-    if truth.ndim == 3 and truth.shape[2] not in (2, 3):
-        found = truth.shape[2]
-        raise WrongShape(
-            f"the maps have {found} channels; flow has 2, normals have 3, other maps have 1."
-        )
     return estimate, truth
 
 
 def channels_of(values: Map) -> int:
-    """How many values a pixel has: 1, 2 for flow, 3 for normals."""
+    """How many values a pixel has."""
     return 1 if values.ndim == 2 else int(values.shape[2])
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.metrics.moments import LARGEST, channels_of, map_recipe, same_size
-from depthgauge.metrics.terms import Order
+from depthgauge.metrics.moments import LARGEST, channels_of, error_kind, map_recipe, same_size
+from depthgauge.metrics.terms import ErrorKind, ErrorName, Order
 from depthgauge.types import Map, Mask, Plane, State
 
 _HISTOGRAM_BYTES = 1 << 24
@@ -29,24 +29,36 @@ def sorted_errors(
     *,
     low: float = -LARGEST,
     high: float = LARGEST,
+    error: ErrorName | None = None,
 ) -> State:
     """A state that merges: all absolute errors of a region, sorted."""
     estimate, truth = same_size(estimate, truth)
     inside = plane.members(region)[plane.lookup][plane.codes]
     here, there = estimate[inside], truth[inside]
-    if channels_of(truth) == 3:
-        angles = map_recipe(Order(50.0), estimate, truth)[inside]
+    kind = error_kind(truth, error)
+    if kind == ErrorKind.ANGLE:
+        angles = map_recipe(Order(50.0), estimate, truth, error=error)[inside]
         errors = np.sort(angles[np.isfinite(angles)])
         return State(errors.size, int(angles.size - errors.size), values=errors)
     present = (here >= np.float32(low)) & (here <= np.float32(high))
     if truth.ndim == 3:
         present = present.all(axis=-1)
-        difference = here[present] - there[present]
-        errors = np.sqrt(difference[:, 0] ** 2 + difference[:, 1] ** 2)
+    difference = here[present] - there[present]
+    if kind == ErrorKind.DIFFERENCE:
+        errors = np.abs(difference).reshape(-1)
     else:
-        errors = np.abs(here[present] - there[present])
+        errors = _sizes(difference.reshape(len(difference), -1), kind)
     errors.sort()
     return State(errors.size, int(present.size - errors.size), values=errors)
+
+
+def _sizes(difference: Map, kind: ErrorKind) -> Map:
+    """Lengths, or means over the channels, added channel by channel as the kernels add them."""
+    squared = kind == ErrorKind.LENGTH
+    total = np.zeros(len(difference), np.float32)
+    for channel in difference.T:
+        total += channel * channel if squared else np.abs(channel)
+    return np.sqrt(total) if squared else total / np.float32(difference.shape[1])
 
 
 def count_within(
@@ -57,6 +69,7 @@ def count_within(
     *,
     low: float = -LARGEST,
     high: float = LARGEST,
+    error: ErrorName | None = None,
 ) -> tuple[NDArray[np.int64], int, int]:
     """How many absolute errors of a region are at most each threshold; count and missing.
 
@@ -75,6 +88,7 @@ def count_within(
         np.float32(low),
         np.float32(high),
         channels_of(truth),
+        int(error_kind(truth, error)),
     )
     return np.cumsum(counts[:-2]), int(counts[:-1].sum()), int(counts[-1])
 
@@ -87,6 +101,7 @@ def select(
     *,
     low: float = -LARGEST,
     high: float = LARGEST,
+    error: ErrorName | None = None,
 ) -> dict[tuple[str, Order], tuple[float, int, int]]:
     """Value, count and missing of each wanted (region, order statistic), in two passes."""
     from depthgauge.metrics import _order_kernels as kernels
@@ -94,14 +109,15 @@ def select(
     estimate, truth = same_size(estimate, truth)
     wanted = list(wanted)
     if plane.atoms.size > _MOST_ATOMS:
-        return _select_by_sorting(estimate, truth, plane, wanted, low, high)
+        return _select_by_sorting(estimate, truth, plane, wanted, low, high, error)
     pixels = (
         estimate.ravel(),
         truth.ravel(),
         np.ascontiguousarray(plane.codes).ravel(),
         plane.lookup,
     )
-    limits = (np.float32(low), np.float32(high), channels_of(truth))
+    kind = error_kind(truth, error)
+    limits = (np.float32(low), np.float32(high), channels_of(truth), int(kind))
     n_atoms = plane.atoms.size
     # Fewer chunks where there are many atoms, so that the histograms stay small; never a number
     # that depends on the threads.
@@ -141,11 +157,12 @@ def _select_by_sorting(
     wanted: list[tuple[str, Order]],
     low: float,
     high: float,
+    error: ErrorName | None,
 ) -> dict[tuple[str, Order], tuple[float, int, int]]:
     """The same, region by region: histograms of so many atoms would not fit."""
     out: dict[tuple[str, Order], tuple[float, int, int]] = {}
     for region in dict.fromkeys(region for region, _ in wanted):
-        state = sorted_errors(estimate, truth, plane, region, low=low, high=high)
+        state = sorted_errors(estimate, truth, plane, region, low=low, high=high, error=error)
         errors, n = state.values, state.count
         for order in (order for name, order in wanted if name == region):
             value = math.nan

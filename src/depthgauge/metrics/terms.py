@@ -5,24 +5,54 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-KINDS = {
-    "abs": 0,
-    "square": 1,
-    "signed": 2,
-    "over": 3,
-    "over_both": 4,
-    "relative": 5,
-    "relative_square": 6,
-    "log_square": 7,
-    "log": 8,
-    "log10": 9,
-    "beyond": 10,
-}
-"""The kernel's number of each term; from `relative` on, a term needs the estimate itself."""
+from depthgauge._registry import nearest
+from depthgauge.errors import BadDeclaration
 
+
+class Kind(IntEnum):
+    """The terms that the kernel knows; from `RELATIVE` on, a term needs the estimate itself.
+
+    Each has a case in `_kernels._term`, which refuses to load where one is missing.
+    """
+
+    ABS = 0
+    SQUARE = 1
+    SIGNED = 2
+    OVER = 3
+    OVER_BOTH = 4
+    RELATIVE = 5
+    RELATIVE_SQUARE = 6
+    LOG_SQUARE = 7
+    LOG = 8
+    LOG10 = 9
+    BEYOND = 10
+
+
+class ErrorKind(IntEnum):
+    """How two values of a pixel are compared; a quantity says which of them it has."""
+
+    DIFFERENCE = 0
+    """One number: e = estimate - truth."""
+    LENGTH = 1
+    """A vector: e is the length of the difference."""
+    ANGLE = 2
+    """A direction: e is the angle in degrees."""
+    CHANNELS = 3
+    """Several numbers side by side: e is the mean of their absolute differences."""
+
+
+ErrorName = Literal["difference", "length", "angle", "channels"]
+PixelFunction = Callable[..., Any]
+"""`function(error, estimate, truth, *params)` gives one number per pixel. The error is float32 of
+(n,), estimate and truth are (n,), or (n, channels); all of them are finite."""
+WeightFunction = Callable[..., NDArray[Any]]
+"""Takes what the metric needs, by keyword, and gives the weight of every pixel, (H, W)."""
 
 SMALLEST = float(np.finfo(np.float32).tiny)
 """A depth, and whatever a logarithm is taken of, is at least this; else it is missing."""
@@ -30,23 +60,36 @@ SMALLEST = float(np.finfo(np.float32).tiny)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One value a pixel, of its error e, estimate x and truth g (for flow: lengths)."""
+    """One value per pixel, of its error e, estimate x and truth g (for flow: lengths)."""
 
     name: str
-    first: float = 0.0
-    second: float = 0.0
+    """One of `Kind`, or any name where there is a `function`."""
+    params: tuple[float, ...] = ()
     worst: float | None = None
     """What a missing pixel contributes where the protocol counts it as bad; None: it cannot."""
+    positive: bool = False
+    """Whether it has no value where the estimate is not positive (a logarithm or a ratio)."""
+    function: PixelFunction | None = None
+    """Of a term that the kernel does not know."""
+
+    def __post_init__(self) -> None:
+        known = [kind.name.lower() for kind in Kind]
+        if self.function is None and self.name not in known:
+            raise BadDeclaration(
+                f"no term '{self.name}'. {nearest(self.name, known)} Known: {', '.join(known)}. "
+                "A term of your own brings its function: own(name, function)."
+            )
 
     @property
-    def kind(self) -> int:
-        """The kernel's number of this term."""
-        return KINDS[self.name]
+    def kind(self) -> Kind:
+        """The kernel's number of this term.
 
-    @property
-    def positive(self) -> bool:
-        """Whether it has no value where the estimate is not positive (a logarithm or a factor)."""
-        return self.name in ("log_square", "log", "log10", "beyond")
+        Raises:
+            BadDeclaration: It is computed by a function.
+        """
+        if self.function is not None:
+            raise BadDeclaration(f"term '{self.name}' is computed by a function, not the kernel.")
+        return Kind[self.name.upper()]
 
 
 ABS = Term("abs")
@@ -61,27 +104,49 @@ RELATIVE = Term("relative")
 """|e| / |g|, 0 where e is 0"""
 RELATIVE_SQUARE = Term("relative_square")
 """e^2 / |g|, 0 where e is 0"""
-LOG_SQUARE = Term("log_square")
+LOG_SQUARE = Term("log_square", positive=True)
 """(ln x - ln g)^2"""
-LOG = Term("log")
+LOG = Term("log", positive=True)
 """ln x - ln g"""
-LOG10 = Term("log10")
+LOG10 = Term("log10", positive=True)
 """|log10 x - log10 g|"""
 
 
 def over(threshold: float) -> Term:
     """1 where not |e| <= threshold, compared in float32 as the maps are."""
-    return Term("over", threshold, worst=1.0)
+    return Term("over", (threshold,), worst=1.0)
 
 
 def over_both(threshold: float, share: float) -> Term:
     """1 where |e| > threshold and |e| > share * |g|."""
-    return Term("over_both", threshold, share, worst=1.0)
+    return Term("over_both", (threshold, share), worst=1.0)
 
 
 def beyond(ratio: float) -> Term:
     """1 where not max(x / g, g / x) < ratio."""
-    return Term("beyond", ratio, worst=1.0)
+    return Term("beyond", (ratio,), worst=1.0, positive=True)
+
+
+def own(
+    name: str,
+    function: PixelFunction,
+    *params: float,
+    worst: float | None = None,
+    positive: bool = False,
+) -> Term:
+    """A term that is computed by a function of your own, in the same pass as all others.
+
+    Args:
+        name: What messages call it.
+        function: `function(error, estimate, truth, *params)`, in NumPy or compiled by numba; it is
+            called with the pixels of one tile that have an estimate and lie in a region. Keep it at
+            the top of a module: a term is summed once however many metrics use it, and two terms
+            are equal where name, function and numbers are.
+        params: Its numbers.
+        worst: What a missing pixel contributes where the protocol counts it as bad.
+        positive: Whether estimates that are not positive are missing.
+    """
+    return Term(name, params, worst, positive, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +164,10 @@ class Recipe:
     """`combine` takes the numbers of estimated and of missing pixels instead of means."""
     flipped: bool = False
     """The term counts failures and the score counts successes."""
+    weight: str | WeightFunction | None = None
+    """Weights of the pixels, which are not negative: the name of a map among the metric's `needs`,
+    or a function of what it needs. Means are weighted then, and a missing pixel costs its weight;
+    `count` and `missing` stay numbers of pixels."""
 
 
 RULES = ("linear", "floor", "floor_float32")
@@ -130,9 +199,9 @@ class Order:
         return low + (high - low) * self.indices(n)[2]
 
 
-def mean(term: Term, factor: float = 1.0) -> Recipe:
-    """The mean of a term, times a factor."""
-    return Recipe((term,), lambda m: factor * m, factor=factor)
+def mean(term: Term, factor: float = 1.0, weight: str | WeightFunction | None = None) -> Recipe:
+    """The mean of a term, times a factor; a weighted mean where there are weights."""
+    return Recipe((term,), lambda m: factor * m, factor=factor, weight=weight)
 
 
 def root_mean(term: Term, shown: Term | None = None) -> Recipe:

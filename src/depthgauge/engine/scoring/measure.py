@@ -13,7 +13,7 @@ import numpy as np
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
 from depthgauge.metrics import Missing, Order, Recipe, total_of
-from depthgauge.metrics.moments import LARGEST, measure_moments
+from depthgauge.metrics.moments import LARGEST, Weights, columns_of, measure_moments
 from depthgauge.metrics.order import select, sorted_errors
 from depthgauge.regions import pack_all
 from depthgauge.types import Map, Mask, Plane, Score, State, is_known
@@ -70,7 +70,7 @@ def _measure_plane(
     prepared: Prepared, plane: Plane, specs: Sequence[ScoreSpec], pool: str
 ) -> Iterator[tuple[ScoreSpec, State, float | None]]:
     """State, and the value where it cannot be had from the state, of each spec."""
-    recipes = {spec.id: spec.metric.recipe(**spec.params) for spec in specs}
+    recipes = _recipes(specs)
     yield from _measure_sums(prepared, plane, specs, recipes)
     orders = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Order)]
     limits = {"low": prepared.low, "high": prepared.high}
@@ -89,6 +89,18 @@ def _measure_plane(
         for spec, _ in orders:
             yield spec, states[spec.region], None
     yield from _measure_others(prepared, [spec for spec in specs if recipes[spec.id] is None])
+
+
+def _recipes(specs: Sequence[ScoreSpec]) -> dict[str, Recipe | Order | None]:
+    """The recipe of each spec; one metric with the same parameters has one for all its regions."""
+    known: dict[tuple[Any, ...], Recipe | Order | None] = {}
+    found = {}
+    for spec in specs:
+        key = (spec.metric.name, tuple(sorted(spec.params.items())))
+        if key not in known:
+            known[key] = spec.metric.recipe(**spec.params)
+        found[spec.id] = known[key]
+    return found
 
 
 def _measure_others(
@@ -116,12 +128,17 @@ def _measure_sums(
     sums = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Recipe)]
     if not sums:
         return
-    terms = tuple(dict.fromkeys(term for _, recipe in sums for term in recipe.terms))
+    weights: dict[Any, Weights] = {}
+    columns = {
+        spec.id: columns_of(recipe, {n: prepared.items[n] for n in spec.metric.needs}, weights)
+        for spec, recipe in sums
+    }
+    terms = tuple(dict.fromkeys(column for each in columns.values() for column in each))
     moments = measure_moments(
         prepared.estimate, prepared.truth, plane, terms, low=prepared.low, high=prepared.high
     )
-    for spec, recipe in sums:
-        yield spec, moments.state(spec.region, recipe.terms), None
+    for spec, _ in sums:
+        yield spec, moments.state(spec.region, columns[spec.id]), None
 
 
 def _score(
