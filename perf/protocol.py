@@ -13,7 +13,7 @@ from numba import njit, prange
 
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.engine.scoring.measure import Prepared, measure
-from depthgauge.metrics.moments import measure_moments
+from depthgauge.metrics.moments import Column, measure_moments
 from depthgauge.metrics.order import select
 from depthgauge.metrics.terms import ABS, SQUARE, Order, over
 from depthgauge.types import Map, Mask, Plane, Score
@@ -38,6 +38,32 @@ def ours(estimate: Map, truth: Map, plane: Plane, quantiles: bool) -> Found:
         for (name, _), (value, _, _) in select(estimate, truth, plane, wanted).items():
             found[name].append(value)
     return found
+
+
+def sums(scene: Scene, plane: Plane, terms: tuple[Column, ...]) -> np.ndarray:
+    """The first of the terms, summed over each region."""
+    moments = measure_moments(scene.estimate, scene.truth, plane, terms)
+    return np.array([moments.state(name, terms).sums[0] for name in plane.names])
+
+
+def size_of(error: Map, estimate: Map, truth: Map) -> np.ndarray:
+    """A term as somebody would write it: |e|."""
+    return np.abs(error)
+
+
+def plain_mae(scene: Scene, weights: Map) -> list[float]:
+    """One metric as most people write it, region by region."""
+    error = np.abs(scene.estimate - scene.truth)
+    valid = np.isfinite(error)
+    return [float(error[valid & mask].mean(dtype=np.float64)) for mask in scene.masks.values()]
+
+
+def plain_weighted_mae(scene: Scene, weights: Map) -> list[float]:
+    """The same with weights."""
+    error = np.abs(scene.estimate - scene.truth)
+    valid = np.isfinite(error)
+    inside = [valid & mask for mask in scene.masks.values()]
+    return [float(np.average(error[m], weights=weights[m])) for m in inside]
 
 
 def specs(names: Mapping[str, Mask], quantiles: bool) -> list[ScoreSpec]:

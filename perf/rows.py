@@ -14,6 +14,8 @@ import imageio.v3 as imageio
 import numpy as np
 
 from depthgauge.io import read_map, write_map
+from depthgauge.metrics.moments import columns_of
+from depthgauge.metrics.terms import ABS, mean, own
 from depthgauge.regions import pack
 from depthgauge.types import Map
 from perf import protocol
@@ -57,6 +59,7 @@ def all_rows(quick: bool) -> Iterator[Row]:
     size = f"{shape[0] * shape[1] / 1e6:.1f} Mpx"
     yield from protocol_rows(make_scene(shape), size)
     yield random_row(make_scene(shape, random_regions=True), size)
+    yield from own_rows(make_scene(shape), size)
     for megapixels in (0.02, 0.08) if quick else (0.3, 3, 12.4, 48):
         height = round((megapixels * 1e6 * FULL[0] / FULL[1]) ** 0.5)
         yield scaling_row(make_scene((height, round(height * FULL[1] / FULL[0]))))
@@ -127,6 +130,28 @@ def random_row(scene: Scene, size: str) -> Row:
         {"careful NumPy": best(lambda: protocol.careful_numpy(scene, False), most=3)},
         best(lambda: protocol.limit(scene.estimate, scene.truth, plane.codes)),
     )
+
+
+def own_rows(scene: Scene, size: str) -> Iterator[Row]:
+    """A term of the kernel, the same by a function of one's own, and with weights."""
+    plane = pack(scene.masks, scene.truth)
+    floor = best(lambda: protocol.limit(scene.estimate, scene.truth, plane.codes))
+    expected = protocol.sums(scene, plane, (ABS,))
+    weights = {"w": np.ones(scene.truth.shape, np.float32)}
+    for what, terms in {
+        "of the kernel": (ABS,),
+        "own function in NumPy": (own("size", protocol.size_of),),
+        "with weights": columns_of(mean(ABS, weight="w"), weights),
+    }.items():
+        if not np.array_equal(protocol.sums(scene, plane, terms), expected):
+            raise SystemExit(f"MAE, {what}, disagrees with the kernel's")
+        peer = protocol.plain_mae if what != "with weights" else protocol.plain_weighted_mae
+        yield Row(
+            f"MAE, {what}, {size}",
+            best(lambda t=terms: protocol.sums(scene, plane, t)),
+            {"plain NumPy": best(lambda p=peer: p(scene, weights["w"]), most=3)},
+            floor,
+        )
 
 
 def scaling_row(scene: Scene) -> Row:

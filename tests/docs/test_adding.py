@@ -123,6 +123,7 @@ def test_the_terms_that_the_page_lists_are_all_there_are():
     )
     for field in dataclasses.fields(terms.Recipe):
         assert f"| `{field.name}` |" in text
+    assert "`own(" in text
 
 
 def test_the_page_uses_the_one_entry_point_group(source):

@@ -45,7 +45,7 @@ def threshold_of(spec: ScoreSpec) -> float | None:
     """The error that a score counts pixels over; None where it is no such percentage."""
     recipe = spec.metric.recipe(**spec.params)
     if isinstance(recipe, Recipe) and [term.name for term in recipe.terms] == ["over"]:
-        return recipe.terms[0].first
+        return recipe.terms[0].params[0]
     return None
 
 

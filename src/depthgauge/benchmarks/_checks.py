@@ -194,7 +194,7 @@ def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
             continue
         if block.part and block.resolution:
             yield Problem(f"{where}.part", "goes only without a resolution")
-        if block.metric in METRICS and quantity not in METRICS[block.metric].of:
+        if block.metric in METRICS and not METRICS[block.metric].can_score(quantity):
             of = ", ".join(METRICS[block.metric].of)
             yield Problem(f"{where}.metric", f"{block.metric} scores {of}, not {quantity}")
 

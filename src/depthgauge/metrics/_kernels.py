@@ -27,9 +27,9 @@ RELATIVE, RELATIVE_SQUARE = int(Kind.RELATIVE), int(Kind.RELATIVE_SQUARE)
 LOG_SQUARE, LOG, LOG10 = int(Kind.LOG_SQUARE), int(Kind.LOG), int(Kind.LOG10)
 BEYOND = int(Kind.BEYOND)
 FIRST_RATIO = RELATIVE  # from here on a term needs the estimate itself, not only the error
-CASES = (ABS, SQUARE, SIGNED, OVER, OVER_BOTH, RELATIVE, RELATIVE_SQUARE)
-CASES += (LOG_SQUARE, LOG, LOG10, BEYOND)
-if set(CASES) != set(Kind):
+CASES = {ABS, SQUARE, SIGNED, OVER, OVER_BOTH, RELATIVE, RELATIVE_SQUARE}
+CASES |= {LOG_SQUARE, LOG, LOG10, BEYOND}
+if set(Kind) != CASES:
     raise ImportError(f"_term has no case for {sorted(k.name for k in set(Kind) - set(CASES))}")
 
 DIFFERENCE, LENGTH = int(ErrorKind.DIFFERENCE), int(ErrorKind.LENGTH)
@@ -323,6 +323,127 @@ def _count_true(flags):
     return n
 
 
+@compiled()
+def sum_tile(
+    t,
+    estimate,
+    truth,
+    codes,
+    lookup,
+    empty_atom,
+    kinds,
+    params,
+    low,
+    high,
+    channels,
+    error_kind,
+    given,
+    counts,
+    missing,
+    sums,
+    over,
+):
+    """Counts, missing and sums of every term for every atom of one tile.
+
+    Args:
+        t: number of the tile.
+        estimate: flat float32, `channels` values a pixel.
+        truth: the same; finite wherever a pixel is in a region.
+        codes: flat plane of the regions; `lookup[code]` is the atom.
+        lookup: from code to atom.
+        empty_atom: the atom of the pixels that are in no region, or -1; they are not summed.
+        kinds: kind of each term.
+        params: its two parameters.
+        low: estimates below it are missing.
+        high: and those above it.
+        channels: numbers per pixel.
+        error_kind: how two pixels are compared.
+        given: (rows, pixels of the tile), float64: values that were computed elsewhere, 0 where
+            they do not count.
+        counts: (tiles, atoms), is filled for this tile.
+        missing: the same.
+        sums: (tiles, atoms, terms + rows), is filled for this tile.
+        over: (tiles, atoms, limits), is filled for this tile.
+    """
+    n_atoms = counts.shape[1]
+    n = codes.size
+    n_kinds = kinds.size
+    columns = np.flatnonzero(kinds == OVER)
+    limits = np.full(over.shape[2], np.inf, np.float32)
+    for k in range(columns.size):
+        limits[k] = params[columns[k], 0]
+    ratios = False
+    for k in range(kinds.size):
+        ratios |= kinds[k] >= FIRST_RATIO
+    buffers = np.zeros((6, BLOCK), np.float32)
+    flags = np.zeros((2, BLOCK), np.bool_)
+    places = np.zeros(BLOCK, np.int32)
+    segments = max(MAX_RUNS, n_atoms)
+    atoms = np.zeros(segments, np.int32)
+    ends = np.zeros(segments, np.int32)
+    values = np.zeros(BLOCK, np.float64)
+    rows = np.zeros((given.shape[0], BLOCK), np.float64)
+    for start in range(t * TILE, min((t + 1) * TILE, n), BLOCK):
+        stop = min(start + BLOCK, n)
+        size = stop - start
+        block = codes[start:stop]
+        n_segments = _find_runs(block, lookup, atoms, ends)
+        if n_segments == 1 and atoms[0] == empty_atom:
+            continue
+        block_estimate = estimate[start * channels : stop * channels]
+        block_truth = truth[start * channels : stop * channels]
+        error, other, present = buffers[0, :size], buffers[1, :size], flags[0, :size]
+        fill(
+            block_estimate,
+            block_truth,
+            low,
+            high,
+            channels,
+            error_kind,
+            ratios,
+            error,
+            other,
+            present,
+        )
+        if error_kind != DIFFERENCE:
+            block_truth = other
+        here = start - t * TILE
+        if n_segments == 0:
+            n_segments = _sort_by_atom(block, lookup, atoms[:n_atoms], ends, places)
+            _permute(error, places, buffers[2])
+            _permute(other, places, buffers[3])
+            _permute(block_truth, places, buffers[4])
+            _permute(present, places, flags[1])
+            error, other, block_truth = buffers[2], buffers[3], buffers[4]
+            present = flags[1]
+            for row in range(given.shape[0]):
+                _permute(given[row, here : here + size], places, rows[row])
+        else:
+            for row in range(given.shape[0]):
+                rows[row, :size] = given[row, here : here + size]
+        begin = 0
+        for k in range(n_segments):
+            end, a = ends[k], atoms[k]
+            if end > begin and a != empty_atom:
+                known = _count_true(present[begin:end])
+                counts[t, a] += known
+                missing[t, a] += end - begin - known
+                _add_terms(
+                    kinds,
+                    params,
+                    limits,
+                    error[begin:end],
+                    other[begin:end],
+                    block_truth[begin:end],
+                    buffers[5],
+                    values,
+                    sums[t, a],
+                    over[t, a],
+                )
+                _add_given(rows, begin, end, values, sums[t, a, n_kinds:])
+            begin = end
+
+
 @compiled(parallel=True)
 def moments(
     estimate,
@@ -336,115 +457,48 @@ def moments(
     high,
     channels,
     error_kind,
-    first_tile,
-    last_tile,
-    given,
     counts,
     missing,
     sums,
     over,
 ):
-    """Counts, missing and sums of every term for every atom, tile by tile.
+    """The same of all tiles, where nothing is given."""
+    none = np.zeros((0, 0), np.float64)
+    for t in prange(counts.shape[0]):
+        sum_tile(
+            t,
+            estimate,
+            truth,
+            codes,
+            lookup,
+            empty_atom,
+            kinds,
+            params,
+            low,
+            high,
+            channels,
+            error_kind,
+            none,
+            counts,
+            missing,
+            sums,
+            over,
+        )
 
-    Args:
-        estimate: flat float32, `channels` values a pixel.
-        truth: the same; finite wherever a pixel is in a region.
-        codes: flat plane of the regions; `lookup[code]` is the atom.
-        lookup: from code to atom.
-        empty_atom: the atom of the pixels that are in no region, or -1; they are not summed.
-        kinds: kind of each term.
-        params: its two parameters.
-        low: estimates below it are missing.
-        high: and those above it.
-        channels: numbers per pixel.
-        error_kind: how two pixels are compared.
-        first_tile: where to begin.
-        last_tile: the tile after the last one.
-        given: (rows, pixels of these tiles), float64: values that were computed elsewhere, 0 where
-            they do not count.
-        counts: (tiles, atoms), is filled for these tiles.
-        missing: the same.
-        sums: (tiles, atoms, terms + rows), is filled for these tiles.
-        over: (tiles, atoms, limits), is filled for these tiles.
-    """
-    n_atoms = counts.shape[1]
-    n = codes.size
-    n_kinds = kinds.size
-    columns = np.flatnonzero(kinds == OVER)
-    limits = np.full(over.shape[2], np.inf, np.float32)
-    for k in range(columns.size):
-        limits[k] = params[columns[k], 0]
-    ratios = False
-    for k in range(kinds.size):
-        ratios |= kinds[k] >= FIRST_RATIO
-    for t in prange(first_tile, last_tile):
-        buffers = np.zeros((6, BLOCK), np.float32)
-        flags = np.zeros((2, BLOCK), np.bool_)
-        places = np.zeros(BLOCK, np.int32)
-        segments = max(MAX_RUNS, n_atoms)
-        atoms = np.zeros(segments, np.int32)
-        ends = np.zeros(segments, np.int32)
-        values = np.zeros(BLOCK, np.float64)
-        rows = np.zeros((given.shape[0], BLOCK), np.float64)
-        for start in range(t * TILE, min((t + 1) * TILE, n), BLOCK):
-            stop = min(start + BLOCK, n)
-            size = stop - start
-            block = codes[start:stop]
-            n_segments = _find_runs(block, lookup, atoms, ends)
-            if n_segments == 1 and atoms[0] == empty_atom:
-                continue
-            block_estimate = estimate[start * channels : stop * channels]
-            block_truth = truth[start * channels : stop * channels]
-            error, other, present = buffers[0, :size], buffers[1, :size], flags[0, :size]
-            fill(
-                block_estimate,
-                block_truth,
-                low,
-                high,
-                channels,
-                error_kind,
-                ratios,
-                error,
-                other,
-                present,
-            )
-            if error_kind != DIFFERENCE:
-                block_truth = other
-            here = start - first_tile * TILE
-            if n_segments == 0:
-                n_segments = _sort_by_atom(block, lookup, atoms[:n_atoms], ends, places)
-                _permute(error, places, buffers[2])
-                _permute(other, places, buffers[3])
-                _permute(block_truth, places, buffers[4])
-                _permute(present, places, flags[1])
-                error, other, block_truth = buffers[2], buffers[3], buffers[4]
-                present = flags[1]
-                for row in range(given.shape[0]):
-                    _permute(given[row, here : here + size], places, rows[row])
+
+@compiled()
+def find_inside(codes, lookup, empty_atom, present, here, absent):
+    """The places of the pixels in a region, with an estimate and without; how many there are."""
+    n_here, n_absent = 0, 0
+    for i in range(codes.size):
+        if lookup[codes[i]] != empty_atom:
+            if present[i]:
+                here[n_here] = i
+                n_here += 1
             else:
-                for row in range(given.shape[0]):
-                    rows[row, :size] = given[row, here : here + size]
-            begin = 0
-            for k in range(n_segments):
-                end, a = ends[k], atoms[k]
-                if end > begin and a != empty_atom:
-                    known = _count_true(present[begin:end])
-                    counts[t, a] += known
-                    missing[t, a] += end - begin - known
-                    _add_terms(
-                        kinds,
-                        params,
-                        limits,
-                        error[begin:end],
-                        other[begin:end],
-                        block_truth[begin:end],
-                        buffers[5],
-                        values,
-                        sums[t, a],
-                        over[t, a],
-                    )
-                    _add_given(rows, begin, end, values, sums[t, a, n_kinds:])
-                begin = end
+                absent[n_absent] = i
+                n_absent += 1
+    return n_here, n_absent
 
 
 @compiled()

@@ -12,7 +12,8 @@ import numpy as np
 
 from depthgauge._registry import Registry
 from depthgauge.errors import BadScoreId, Misuse
-from depthgauge.metrics.terms import Order, Recipe
+from depthgauge.metrics.terms import ErrorName, Order, Recipe
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask, State
 from depthgauge.units import Unit
 
@@ -56,6 +57,14 @@ class Metric:
     """What becomes of a missing pixel, in words, where the bounds do not say it."""
     level: Level = "sample"
     """`dataset`: only all samples together have a value."""
+    of_errors: tuple[ErrorName, ...] = ()
+    """Any other quantity whose pixels are compared in one of these ways can be scored as well."""
+
+    def can_score(self, quantity: str) -> bool:
+        """Whether it has a meaning for estimates of that quantity."""
+        return quantity in self.of or (
+            quantity in QUANTITIES and QUANTITIES[quantity].error in self.of_errors
+        )
 
     @property
     def worst(self) -> float:
@@ -113,21 +122,32 @@ class Metric:
         return {name: value for name, value in given.items() if name not in self.needs}
 
     def measure(
-        self, estimate: Map, truth: Map, region: Mask | None = None, /, **params: Any
+        self,
+        estimate: Map,
+        truth: Map,
+        region: Mask | None = None,
+        /,
+        *,
+        error: ErrorName | None = None,
+        **params: Any,
     ) -> State:
-        """The state of one region; the whole map where no region is given."""
+        """The state of one region; the whole map where no region is given.
+
+        `error` says how two pixels are compared; their number of channels does where it is None.
+        """
         recipe = self.recipe(**self._own(params))
         if isinstance(recipe, Order):
             from depthgauge.metrics.moments import same_size, single_region
             from depthgauge.metrics.order import sorted_errors
 
             estimate, truth = same_size(estimate, truth)
-            return sorted_errors(estimate, truth, single_region(region, truth), "region")
+            plane = single_region(region, truth)
+            return sorted_errors(estimate, truth, plane, "region", error=error)
         if recipe is not None:
             from depthgauge.metrics.moments import measure_recipe
 
             needs = {name: params[name] for name in self.needs}
-            return measure_recipe(recipe, estimate, truth, region, needs)
+            return measure_recipe(recipe, estimate, truth, region, needs, error=error)
         if self.measure_with is None:
             raise Misuse(f"{self.name} cannot be measured by itself.")
         return self.measure_with(estimate, truth, region, **params)
@@ -140,7 +160,9 @@ class Metric:
             raise Misuse(f"{self.name} has no value for a single state.")
         return float(self.finish_with(state, missing=missing, **params))
 
-    def error_map(self, estimate: Map, truth: Map, /, **params: Any) -> Map:
+    def error_map(
+        self, estimate: Map, truth: Map, /, *, error: ErrorName | None = None, **params: Any
+    ) -> Map:
         """One value a pixel to look at, in the metric's unit; NaN where nothing is judged.
 
         What the metric needs is given by keyword beside its parameters, as to `measure`.
@@ -148,7 +170,8 @@ class Metric:
         if self.recipe_with is not None:
             from depthgauge.metrics.moments import map_recipe
 
-            return map_recipe(self.recipe_with(**self._own(params)), estimate, truth)
+            recipe = self.recipe_with(**self._own(params))
+            return map_recipe(recipe, estimate, truth, error=error)
         if self.error_map_with is None:
             raise Misuse(f"{self.name} has no error map.")
         return self.error_map_with(estimate, truth, **params)
@@ -215,13 +238,14 @@ def metric(
     of: tuple[str, ...],
     cite: str,
     formula: str,
-    revision: int,
+    revision: int = 1,
     pools: tuple[Pool, ...] = ALL_POOLS,
     needs: tuple[str, ...] = (),
     choices: Mapping[str, tuple[Any, ...]] | None = None,
     uses_truth: bool = True,
     missing_costs: str = "",
     level: Level = "sample",
+    of_errors: tuple[ErrorName, ...] = (),
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
@@ -265,6 +289,7 @@ def metric(
             uses_truth=uses_truth,
             missing_costs=missing_costs,
             level=level,
+            of_errors=of_errors,
             **made,
         )
         METRICS.add(name, declared, thing.__module__)

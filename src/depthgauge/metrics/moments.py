@@ -4,8 +4,8 @@ Regions come as one packed plane; the kernel sums each of its atoms once, and a 
 atoms. A single metric on a single region goes through the same kernel.
 
 Terms that the kernel does not know (a recipe's own functions, and whatever has weights) are
-computed before it, tile by tile, into a buffer of a few tiles that it sums with all the rest. So it
-is compiled once, and the number of threads changes nothing.
+computed tile by tile into a buffer, which it sums with all the rest. So it is compiled once, and
+the number of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ from depthgauge.metrics.terms import (
 from depthgauge.types import Map, Mask, Plane, State, is_known
 
 LARGEST = float(np.finfo(np.float32).max)
-_BATCH = 8
-"""Tiles that are filled and summed together where a pass is given values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,29 +163,15 @@ def measure_moments(
     missing = np.zeros((tiles, n_atoms), np.int64)
     sums = np.zeros((tiles, n_atoms, len(columns)))
     over = np.zeros((tiles, n_atoms, -(-counted.size // 4) * 4), np.int64)
-    step = _BATCH if given else max(tiles, 1)
-    for first in range(0, tiles, step):
-        last = min(first + step, tiles)
-        _kernels.moments(
-            pixels.estimate,
-            pixels.truth,
-            pixels.codes,
-            pixels.lookup,
-            pixels.empty_atom,
-            kinds,
-            np.array([(*term.params, 0.0, 0.0)[:2] for term in direct], np.float64).reshape(-1, 2),
-            pixels.low,
-            pixels.high,
-            pixels.channels,
-            int(pixels.error_kind),
-            first,
-            last,
-            _given_values(pixels, given, first, last),
-            counts,
-            missing,
-            sums,
-            over,
-        )
+    maps = (pixels.estimate, pixels.truth, pixels.codes, pixels.lookup, pixels.empty_atom)
+    params = np.array([(*term.params, 0.0, 0.0)[:2] for term in direct], np.float64).reshape(-1, 2)
+    limits = (pixels.low, pixels.high, pixels.channels, int(pixels.error_kind))
+    found = (counts, missing, sums, over)
+    if not given:
+        _kernels.moments(*maps, kinds, params, *limits, *found)
+    for t in range(tiles) if given else ():
+        values = _given_values(pixels, given, t)
+        _kernels.sum_tile(t, *maps, kinds, params, *limits, values, *found)
     all_counts, all_missing = np.zeros(n_atoms, np.int64), np.zeros(n_atoms, np.int64)
     all_sums = np.zeros((n_atoms, len(columns)))
     _kernels.add_tiles(counts, missing, sums, over, counted, all_counts, all_missing, all_sums)
@@ -209,33 +193,33 @@ class _Pixels:
     error_kind: ErrorKind
 
 
-def _given_values(
-    pixels: _Pixels, given: list[Column], first: int, last: int
-) -> NDArray[np.float64]:
-    """The values of some tiles that the kernel cannot compute: (columns, pixels)."""
+def _given_values(pixels: _Pixels, given: list[Column], t: int) -> NDArray[np.float64]:
+    """The values of one tile that the kernel cannot compute: (columns, pixels)."""
     from depthgauge.metrics._kernels import TILE
 
-    begin, end = first * TILE, min(last * TILE, pixels.codes.size)
-    values = np.zeros((len(given), end - begin if given else 0))
-    for start in range(begin, end, TILE) if given else ():
-        tile = _Tile.of(pixels, start, min(start + TILE, end))
-        here = values[:, start - begin :][:, : tile.error.size]
-        for row, column in zip(here, given, strict=True):
-            row[tile.inside(column)] = tile.values(column)
+    tile = _Tile.of(pixels, t * TILE, min((t + 1) * TILE, pixels.codes.size))
+    values = np.zeros((len(given), tile.error.size))
+    for row, column in zip(values, given, strict=True):
+        row[tile.inside(column)] = tile.values(column)
     return values
+
+
+Places: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """The pixels of one tile and their errors; `present` and `absent` lie in a region."""
+    """The pixels of one tile, their errors, and where those lie that are in a region."""
 
     place: slice
     estimate: Map
     truth: Map
     error: Map
     other: Map
-    present: Mask
-    absent: Mask
+    present: Places
+    """Of the pixels with an estimate."""
+    absent: Places
+    """And of those without."""
     is_number: bool
 
     @classmethod
@@ -246,10 +230,12 @@ class _Tile:
         estimate = pixels.estimate[start * channels : stop * channels]
         truth = pixels.truth[start * channels : stop * channels]
         error, other = np.zeros((2, n), np.float32)
-        present = np.zeros(n, np.bool_)
+        known = np.zeros(n, np.bool_)
         limits = (pixels.low, pixels.high, channels, int(pixels.error_kind))
-        _kernels.fill(estimate, truth, *limits, True, error, other, present)
-        counts = pixels.lookup[pixels.codes[start:stop]] != pixels.empty_atom
+        _kernels.fill(estimate, truth, *limits, True, error, other, known)
+        here, gone = np.zeros((2, n), np.int64)
+        regions = (pixels.codes[start:stop], pixels.lookup, pixels.empty_atom)
+        n_here, n_gone = _kernels.find_inside(*regions, known, here, gone)
         shape = (n,) if channels == 1 else (n, channels)
         return cls(
             slice(start, stop),
@@ -257,54 +243,52 @@ class _Tile:
             truth.reshape(shape),
             error,
             other,
-            present & counts,
-            ~present & counts,
+            here[:n_here],
+            gone[:n_gone],
             pixels.error_kind == ErrorKind.DIFFERENCE,
         )
 
-    def inside(self, column: Column) -> Mask:
-        """The pixels that a column has values of."""
+    def inside(self, column: Column) -> Places:
+        """Where the pixels lie that a column has values of."""
         return self.absent if isinstance(column, Weighted) and column.missing else self.present
 
     def values(self, column: Column) -> NDArray[Any]:
         """What a column has there."""
         if isinstance(column, Term):
             return self._term(column)
-        weights = column.weights.values.reshape(-1)[self.place][self.inside(column)]
-        if not (np.isfinite(weights) & (weights >= 0)).all():
+        weights = column.weights.values.reshape(-1)[self.place].take(self.inside(column))
+        # The least of them is NaN where one is.
+        if weights.size and not (weights.min() >= 0 and weights.max() < np.inf):
             raise BadData(
                 f"the weights '{column.weights.name}' are negative or missing at some pixels of a "
                 "region; give each of them a weight, 0 where it does not count."
             )
         return weights if column.term is None else weights * self._term(column.term)
 
-    def _term(self, term: Term) -> NDArray[np.float64]:
-        inside = self.present
+    def _term(self, term: Term) -> NDArray[Any]:
+        n = self.present.size
+        error = self.error.take(self.present)
         if term.function is None:
             from depthgauge.metrics._kernels import term_values
 
-            truth = self.truth if self.is_number else self.other
-            found = np.zeros(np.count_nonzero(inside))
-            first, second = (*term.params, 0.0, 0.0)[:2]
-            buffers = self.error[inside], self.other[inside], truth[inside]
-            term_values(int(term.kind), first, second, *buffers, found)
+            found = np.zeros(n)
+            other = self.other.take(self.present)
+            truth = self.truth.take(self.present) if self.is_number else other
+            term_values(int(term.kind), *(*term.params, 0.0, 0.0)[:2], error, other, truth, found)
             return found
-        found = np.asarray(
-            term.function(
-                self.error[inside], self.estimate[inside], self.truth[inside], *term.params
-            )
-        )
-        if found.shape != (np.count_nonzero(inside),):
+        maps = (values.take(self.present, axis=0) for values in (self.estimate, self.truth))
+        found = np.asarray(term.function(error, *maps, *term.params))
+        if found.shape != (n,):
             raise BadDeclaration(
-                f"term '{term.name}' gave {_size(found) or 'one number'} for "
-                f"{np.count_nonzero(inside)} pixels; it must give one number per pixel."
+                f"term '{term.name}' gave {_size(found) or 'one number'} for {n} pixels; it must "
+                "give one number per pixel."
             )
-        if np.isnan(found).any():
+        if n and np.isnan(found.min()):
             raise BadDeclaration(
                 f"term '{term.name}' gave NaN at {np.count_nonzero(np.isnan(found))} pixels that "
                 "have an estimate; it must give a number at each of them."
             )
-        return found.astype(np.float64)
+        return found
 
 
 def error_kind(truth: Map, name: ErrorName | None) -> ErrorKind:

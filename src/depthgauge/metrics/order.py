@@ -47,7 +47,7 @@ def sorted_errors(
     if kind == ErrorKind.DIFFERENCE:
         errors = np.abs(difference).reshape(-1)
     else:
-        errors = _sizes(difference.reshape(len(difference), -1), kind)
+        errors = _sizes(difference.reshape(-1, channels_of(truth)), kind)
     errors.sort()
     return State(errors.size, int(present.size - errors.size), values=errors)
 

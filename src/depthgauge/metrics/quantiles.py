@@ -17,6 +17,7 @@ from depthgauge.units import Unit
     better="lower",
     bounds=(0, math.inf),
     of=(*NUMBERS, "flow"),
+    of_errors=("difference", "length", "channels"),
     cite="Seitz et al. 2006; Baker et al. 2011; A50 ... A99 of Middlebury's stereo table",
     formula="the percent-th percentile of |e|",
     revision=1,

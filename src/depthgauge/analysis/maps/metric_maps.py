@@ -101,7 +101,8 @@ def judged_by(prepared: Prepared, spec: ScoreSpec) -> Mask:
 
 def _error_map(estimate: Map, prepared: Prepared, spec: ScoreSpec) -> Map:
     needed: dict[str, Any] = {name: prepared.items[name] for name in spec.metric.needs}
-    return spec.metric.error_map(estimate, prepared.truth, **needed, **spec.params)
+    needed |= spec.params
+    return spec.metric.error_map(estimate, prepared.truth, error=prepared.error, **needed)
 
 
 def _fragment_numbers(prepared: Prepared, spec: ScoreSpec) -> Map:

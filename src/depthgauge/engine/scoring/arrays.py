@@ -282,7 +282,7 @@ def _of_dataset(block: Mapping[str, Any]) -> bool:
 
 def default_metrics(quantity: str) -> tuple[str, ...]:
     """The usual metrics of a quantity."""
-    more = _ALWAYS if quantity in METRICS["density"].of else ()
+    more = _ALWAYS if METRICS["density"].can_score(quantity) else ()
     return (*QUANTITIES[quantity].default_metrics, *more)
 
 

@@ -360,5 +360,6 @@ def _curve(prepared: Prepared) -> Curve:
         THRESHOLDS,
         low=prepared.low,
         high=prepared.high,
+        error=prepared.error,
     )
     return Curve(within, count, missing)

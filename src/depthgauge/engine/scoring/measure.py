@@ -15,6 +15,7 @@ from depthgauge.geometry.alignment import Alignment
 from depthgauge.metrics import Missing, Order, Recipe, total_of
 from depthgauge.metrics.moments import LARGEST, Weights, columns_of, measure_moments
 from depthgauge.metrics.order import select, sorted_errors
+from depthgauge.metrics.terms import ErrorName
 from depthgauge.regions import pack_all
 from depthgauge.types import Map, Mask, Plane, Score, State, is_known
 
@@ -33,6 +34,8 @@ class Prepared:
     alignment: Alignment | None = None
     items: Mapping[str, Any] = field(default_factory=dict)
     """What metrics may need besides: cameras, images, maps of regions."""
+    error: ErrorName | None = None
+    """How two pixels are compared; None: as their number of channels suggests."""
 
     @cached_property
     def allowed(self) -> Map:
@@ -73,7 +76,7 @@ def _measure_plane(
     recipes = _recipes(specs)
     yield from _measure_sums(prepared, plane, specs, recipes)
     orders = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Order)]
-    limits = {"low": prepared.low, "high": prepared.high}
+    limits: dict[str, Any] = {"low": prepared.low, "high": prepared.high, "error": prepared.error}
     if pool == "image" and orders:
         wanted = [(spec.region, order) for spec, order in orders]
         found = select(prepared.estimate, prepared.truth, plane, wanted, **limits)
@@ -135,7 +138,13 @@ def _measure_sums(
     }
     terms = tuple(dict.fromkeys(column for each in columns.values() for column in each))
     moments = measure_moments(
-        prepared.estimate, prepared.truth, plane, terms, low=prepared.low, high=prepared.high
+        prepared.estimate,
+        prepared.truth,
+        plane,
+        terms,
+        low=prepared.low,
+        high=prepared.high,
+        error=prepared.error,
     )
     for spec, _ in sums:
         yield spec, moments.state(spec.region, columns[spec.id]), None

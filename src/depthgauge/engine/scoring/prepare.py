@@ -114,12 +114,14 @@ def prepare(protocol: Protocol, given: Map | Estimate | None, ready: PreparedTru
     if protocol.estimate.clip is not None:
         least, most = (np.float32(value) for value in protocol.estimate.clip)
         estimate = np.clip(estimate, least, most)
-    prepared = Prepared(estimate, truth, masks, ready.low, ready.high, alignment, items)
+    declared = QUANTITIES[protocol.quantity].error
+    error = None if declared == "matched" else declared
+    prepared = Prepared(estimate, truth, masks, ready.low, ready.high, alignment, items, error)
     if protocol.interpolate is not None and is_known(prepared.allowed).any():
         # An estimate that is not there at all stays so, or leaving one out could help. What is
         # filled in is taken as it is: the allowed range is one for methods.
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
-        prepared = Prepared(filled, truth, masks, alignment=alignment, items=items)
+        prepared = Prepared(filled, truth, masks, alignment=alignment, items=items, error=error)
     return prepared
 
 
