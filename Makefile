@@ -73,6 +73,7 @@ evidence: setup  ## accuracy figures of the docs, recorded in docs/evidence
 
 docs: .venv/.dev  ## regenerates the pages that are made from the declarations
 	$(BIN)/python -m tools.generate
+	$(BIN)/python -m tools.drawings
 
 .venv/.docs: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[docs]'

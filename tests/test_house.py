@@ -10,27 +10,11 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from tools.house import FLOORS
 
 import depthgauge
 
 SOURCE = Path(depthgauge.__file__).parent
-FLOORS = [
-    ["errors", "_compiled", "_canonical", "_shorten"],
-    ["_registry"],
-    ["_options"],
-    ["types"],
-    ["quantities"],
-    ["units"],
-    ["io", "geometry"],
-    ["metrics", "regions", "datasets", "methods", "perturbations", "sessions"],
-    ["benchmarks", "synth", "capture"],
-    ["annotate"],
-    ["engine"],
-    ["analysis"],
-    ["report"],
-    ["serve"],
-    ["cli"],
-]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = "numba scipy skimage cv2 pyarrow pyamg matplotlib torch mitsuba fastapi OpenEXR tifffile"
 
