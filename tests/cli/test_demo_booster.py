@@ -4,19 +4,17 @@ from dataclasses import replace
 
 import pytest
 
+from depthgauge.analysis.demonstrations import LabelDemonstration
 from depthgauge.analysis.rank_moves import Move, RankMoves
-from depthgauge.cli import _demo_booster
-from depthgauge.cli._demo_booster import MAIN, SHOWN, Demo
+from depthgauge.cli import demo_verb
 
-TINY = Demo(
+TINY = LabelDemonstration(
     scenes=("kitchen",),
-    width_px=240,
-    patterns=5,
-    illuminations=1,
-    poses=12,
-    samples=2,
+    session={"width_px": 240, "patterns": 5, "illuminations": 1, "poses": 12, "samples": 2},
     methods=("sgbm", "bm", "constant"),
 )
+SHOWN = TINY.scores
+MAIN = SHOWN[0]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -26,7 +24,7 @@ def _renderers():
 
 
 def test_labels_rank_methods_as_the_exact_truth(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(_demo_booster, "USUAL", TINY)
+    monkeypatch.setattr(demo_verb, "BOOSTER", TINY)
     call = ("demo", "--booster", "--out", tmp_path, "--workers", "0")
     ran = run(*call, "--json")
     assert ran.code == 0, ran.err
@@ -55,10 +53,13 @@ def without_work(monkeypatch, tmp_path):
     def use(*places):
         moves = tuple(Move(f"m{n}", 1.0 * a, 1.0 * b, a, b) for n, (a, b) in enumerate(places))
         found = RankMoves(MAIN, MAIN, moves, tau=0.333, why=())
-        for name in ("_photograph", "_label", "_run", "_write_report"):
-            monkeypatch.setattr(_demo_booster, name, lambda *_: None)
-        monkeypatch.setattr(_demo_booster, "run_json", lambda run: {})
-        monkeypatch.setattr(_demo_booster, "_moves", lambda *_: replace(found))
+        monkeypatch.setattr(LabelDemonstration, "photograph", lambda *_: ())
+        monkeypatch.setattr(LabelDemonstration, "run", lambda *_: None)
+        compared = {score: replace(found) for score in SHOWN}
+        monkeypatch.setattr(LabelDemonstration, "compare", lambda *_: compared)
+        for name in ("_label", "_write_label_report"):
+            monkeypatch.setattr(demo_verb, name, lambda *_: None)
+        monkeypatch.setattr(demo_verb, "run_json", lambda run: {})
         return ("demo", "--booster", "--out", tmp_path)
 
     return use

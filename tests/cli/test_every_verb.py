@@ -1,15 +1,16 @@
 """What holds for all verbs: --quiet, --json, --help, no colours in pipes. None may be forgotten."""
 
-import functools
 import os
 import re
 import shutil
+from dataclasses import replace
 
 import click
 import numpy as np
 import pytest
 
 import depthgauge as dg
+from depthgauge.analysis.demonstrations import DEMONSTRATIONS
 from depthgauge.capture.steps import STEPS
 from depthgauge.cli import VERBS, depthgauge
 
@@ -28,10 +29,8 @@ def arguments(
     tmp_path,
 ):
     """For each verb and subcommand, arguments that make it print something quickly."""
-    from depthgauge.synth.sets import stereo_scenes
-
-    small = functools.partial(stereo_scenes.write_scenes, size_px=(64, 48))
-    monkeypatch.setattr(stereo_scenes, "write_scenes", small)
+    demo = replace(DEMONSTRATIONS["stereo"], options={"width": 64, "height": 48})
+    monkeypatch.setitem(DEMONSTRATIONS, "stereo", demo)
     tiny = ("--size", "64", "--views", "3", "--scale", "2", "--overwrite")
     truth, estimate = tmp_path / "truth.pfm", tmp_path / "estimate.pfm"
     dg.write_map(truth, np.ones((6, 8)))

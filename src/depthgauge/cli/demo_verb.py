@@ -3,114 +3,36 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from depthgauge.analysis.demonstrations import (
+    DEMONSTRATIONS,
+    Demonstration,
+    LabelDemonstration,
+    moved_methods,
+)
 from depthgauge.cli._options import json_option
-from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
+from depthgauge.cli._output import (
+    count,
+    in_shell,
+    print_table,
+    program_name,
+    progress_bar,
+    say,
+    warn,
+    write_json,
+)
 from depthgauge.cli._runs import can_go_on, fitting_board, list_failures, run_json
 
 if TYPE_CHECKING:
+    from depthgauge.analysis.rank_moves import Move, RankMoves
     from depthgauge.engine.store.record import Run
 
-Step = Callable[[str, int, int], None]
-LIGHT_FIELDS = ("backgammon", "dots", "pyramids", "stripes")
-
-
-def _make_stereo(folder: Path, step: Step) -> None:
-    from depthgauge.synth.sets.stereo_scenes import write_scenes
-
-    write_scenes(folder, overwrite=True, progress=step)
-
-
-def _make_light_fields(folder: Path, step: Step) -> None:
-    from depthgauge.synth.sets.stratified import write_scenes
-
-    # A quarter of the benchmark's pixels and a third of its views, so that it takes seconds.
-    # Dots keep the widths in px that they have at full size, or most would be unseen.
-    write_scenes(
-        folder,
-        names=LIGHT_FIELDS,
-        size_px=256,
-        views=5,
-        scale=4,
-        axes={"diameter": "3:30:10"},
-        overwrite=True,
-        progress=step,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One half of the demonstration."""
-
-    what: str
-    make: Callable[[Path, Step], None]
-    folder: str
-    run: str
-    benchmark: str
-    methods: tuple[str, ...]
-    page: str
-    title: str
-    columns: tuple[str, ...]
-    """The few scores that are printed; the first sorts the page."""
-
-
-PARTS = {
-    "stereo": Part(
-        "eight stereo scenes",
-        _make_stereo,
-        "scenes",
-        "run",
-        "stereo-scenes",
-        (
-            "sgbm",
-            "sgbm-large=sgbm:block_size=11",
-            "sgbm-filled=sgbm:mode=3way,fill=background",
-            "bm-small=bm:block_size=9",
-            "bm-large=bm:block_size=21",
-            "constant",
-        ),
-        "report.html",
-        "Bad pixels (error above 2 px or no estimate) on eight scenes",
-        (
-            "badpix:2@all",
-            "badpix:2@thin",
-            "foreground_fattening@all",
-            "foreground_thinning@all",
-            "porosity@all",
-            "median_angular_error@planar",
-        ),
-    ),
-    "light-field": Part(
-        "four stratified light fields",
-        _make_light_fields,
-        "light-fields",
-        "light-fields-run",
-        "stratified",
-        (
-            "lf-cost-volume",
-            "lf-epi",
-            "pair=lf-pair",
-            "pair-filled=lf-pair:fill=background",
-            "constant",
-        ),
-        "light-fields.html",
-        "Bad pixels (error above 0.07 px or no estimate) on four light fields",
-        (
-            "badpix:0.07@all",
-            "badpix:0.07@planar_surfaces",
-            "foreground_fattening@all",
-            "foreground_thinning@all",
-            "porosity:0.15@all",
-            "missed_dots:80@all",
-        ),
-    ),
-}
+BOOSTER = LabelDemonstration()
 
 
 @click.command("demo")
@@ -121,7 +43,7 @@ PARTS = {
     show_default=True,
     help="The folder for scenes, runs and reports.",
 )
-@click.option("--part", type=click.Choice([*PARTS]), help="Only this half.")
+@click.option("--part", type=click.Choice([*DEMONSTRATIONS]), help="Only this half.")
 @click.option(
     "--booster",
     is_flag=True,
@@ -144,7 +66,7 @@ def command(
     if booster:
         _show_booster(out, part, workers, json_to)
         return
-    chosen = [PARTS[part]] if part else list(PARTS.values())
+    chosen = [DEMONSTRATIONS[part]] if part else list(DEMONSTRATIONS.values())
     steps = (f"{n}/{3 * len(chosen)}" for n in itertools.count(1))
     runs = [_show(each, out, workers, steps, quiet=json_to == "-") for each in chosen]
     if json_to is not None:
@@ -155,64 +77,143 @@ def command(
     click.get_current_context().exit(max(list_failures(run) for run in runs))
 
 
-def _show_booster(out: Path, part: str | None, workers: int | None, json_to: str | None) -> None:
-    from depthgauge.cli import _demo_booster
-
-    if part:
-        raise click.UsageError("--part chooses a half of the other demonstration; leave it out.")
-    quiet = json_to == "-"
-    found = _demo_booster.show(out / "booster", workers, _demo_booster.USUAL, quiet=quiet)
-    if json_to is not None:
-        write_json(json_to, found)
-
-
-def _show(part: Part, out: Path, workers: int | None, steps: Iterator[str], *, quiet: bool) -> Run:
+def _show(
+    demo: Demonstration, out: Path, workers: int | None, steps: Iterator[str], *, quiet: bool
+) -> Run:
     """Makes the data, runs the methods, writes the page and prints a small table of it."""
-    say(f"{next(steps)} making {part.what} with exact truth ...")
+    say(f"{next(steps)} making {demo.what} with exact truth ...")
     with progress_bar("scenes") as step:
-        part.make(out / part.folder, step)
+        demo.make_data(out, step)
     compiled = "the first time, kernels are compiled"
-    say(f"{next(steps)} running {len(part.methods)} methods ({compiled}) ...")
-    from depthgauge.engine.running.run import run
-
-    folder = out / part.run
+    say(f"{next(steps)} running {len(demo.methods)} methods ({compiled}) ...")
     with can_go_on(), progress_bar("methods") as step:
-        done = run(
-            part.benchmark,
-            out / part.folder,
-            part.methods,
-            folder,
-            workers=workers,
-            progress=step,
-        )
+        done = demo.run(out, workers, step)
     say(f"{next(steps)} writing the report ...")
-    table = _write_report(done, part, out / part.page, folder)
+    table = _write_report(done, demo, out)
     if not quiet:
         click.echo(table)
-        click.echo(f"Open {out / part.page} in a browser.\n")
+        click.echo(f"Open {out / demo.page} in a browser.\n")
     return done
 
 
-def _write_report(done: Run, part: Part, path: Path, folder: Path) -> str:
+def _write_report(done: Run, demo: Demonstration, out: Path) -> str:
     """Writes the page; returns a small table of it."""
     from depthgauge.report.page.build import build_page
     from depthgauge.report.page.html import write_report
 
     with progress_bar("report") as step:
-        page = build_page(done, main=part.columns[0], with_oracles=True, progress=step)
-        write_report(path, page)
-    return fitting_board(page.board, part.title, done.protocol, folder, part.columns)
+        page = build_page(done, main=demo.columns[0], with_oracles=True, progress=step)
+        write_report(out / demo.page, page)
+    folder = out / demo.run_folder
+    return fitting_board(page.board, demo.title, done.protocol, folder, demo.columns)
 
 
-def _say_what_next(out: Path, part: Part) -> None:
-    name, data, run = program_name(), in_shell(out / part.folder), in_shell(out / part.run)
-    again = f"{name} run {part.benchmark} --data {data}"
+def _say_what_next(out: Path, demo: Demonstration) -> None:
+    name, data, run = program_name(), in_shell(out / demo.folder), in_shell(out / demo.run_folder)
+    again = f"{name} run {demo.benchmark} --data {data}"
     lines = [
         f"{name} report {run} --latex                 the table for your paper",
         f"{name} report {run} --profile surgery       methods by what an application needs",
         f"{again} --out {run} -m my_method.py    your own method",
-        f"{again} -m {part.methods[0]} --perturb noise:0,5,10 --out noisy",
+        f"{again} -m {demo.methods[0]} --perturb noise:0,5,10 --out noisy",
         f"{name} list methods",
         f"{name} show foreground_fattening",
     ]
     say("Then try:\n" + "\n".join(f"  {line}" for line in lines))
+
+
+# --- labels as Booster made them ------------------------------------------------------------------
+
+
+def _show_booster(out: Path, part: str | None, workers: int | None, json_to: str | None) -> None:
+    if part:
+        raise click.UsageError("--part chooses a half of the other demonstration; leave it out.")
+    found = _compare_labels(BOOSTER, out / "booster", workers, quiet=json_to == "-")
+    if json_to is not None:
+        write_json(json_to, found)
+
+
+def _compare_labels(
+    demo: LabelDemonstration, out: Path, workers: int | None, *, quiet: bool
+) -> dict[str, Any]:
+    """Makes sessions, labels them, scores the baselines against labels and exact truth."""
+    folders = demo.folders(out)
+    say(f"1/4 photographing {count(len(folders), 'simulated scene')} with a trinocular rig ...")
+    for folder in folders:
+        with progress_bar(folder.name) as step:
+            warnings = demo.photograph(folder, step)
+        for warning in warnings:
+            warn(warning)
+    say("2/4 labelling: calibrate, rectify, match, refine, clean, check, warp, audit ...")
+    for folder in folders:
+        _label(demo, folder, out)
+    methods = count(len(demo.methods), "method")
+    say(f"3/4 running {methods} against the labels, and against the exact truth ...")
+    runs = {}
+    for name in ("labels", "exact"):
+        with can_go_on(), progress_bar(f"against {name}") as step:
+            runs[name] = demo.run(out, name, workers, step)
+    say("4/4 writing the reports ...")
+    moves = demo.compare(runs["labels"], runs["exact"])
+    for name, run in runs.items():
+        _write_label_report(run, demo, out / f"{name}.html")
+    if not quiet:
+        _print_moves(moves)
+        click.echo(f"Open {out / 'labels.html'} and {out / 'exact.html'} in a browser,")
+        click.echo(f"and {folders[0] / 'work' / 'index.html'} for every step.")
+    return {
+        **{name: run_json(run) for name, run in runs.items()},
+        "same_ranking": {score: not moved_methods(found) for score, found in moves.items()},
+        "sessions": [str(folder) for folder in folders],
+    }
+
+
+def _label(demo: LabelDemonstration, folder: Path, out: Path) -> None:
+    """Labels a session, and draws each step."""
+    from depthgauge.report.capture.page import draw_step, write_page
+    from depthgauge.sessions import open_session
+
+    session, work = open_session(folder), folder / "work"
+    with progress_bar(folder.name) as progress:
+        for step in demo.label(session, out, progress):
+            if step.fresh:
+                draw_step(work, step.name)
+            for warning in step.warnings:
+                warn(f"{folder.name}: {warning}")
+    write_page(work, session.name)
+
+
+def _write_label_report(run: Run, demo: LabelDemonstration, path: Path) -> None:
+    from depthgauge.report.page.build import build_page
+    from depthgauge.report.page.html import write_report
+
+    with progress_bar("report") as step:
+        write_report(path, build_page(run, main=demo.scores[0], progress=step))
+
+
+def _print_moves(moves: Mapping[str, RankMoves]) -> None:
+    from depthgauge.report.tables.numbers import show_number
+
+    for score, found in moves.items():
+        columns = [("method", "left"), ("labels", "right"), ("exact", "right"), ("ranks", "right")]
+        rows = [
+            [m.label, show_number(m.old_value), show_number(m.new_value), _ranks(m)]
+            for m in sorted(found.moves, key=lambda m: m.new_rank)
+        ]
+        print_table(columns, rows, f"{score} against the pipeline's labels and the exact truth")
+        click.echo(f"{_verdict(found)}\n")
+
+
+def _verdict(found: RankMoves) -> str:
+    moved = moved_methods(found)
+    if not moved:
+        return "Labels and exact truth give the same ranking."
+    names = ", ".join(f"{move.label} {_ranks(move)}" for move in moved)
+    return (
+        "Labels and exact truth do not give the same ranking "
+        f"(Kendall's tau {found.tau:.3f}): {names}."
+    )
+
+
+def _ranks(move: Move) -> str:
+    return f"{move.old_rank} -> {move.new_rank}" if move.places else str(move.old_rank)
