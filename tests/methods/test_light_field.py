@@ -249,7 +249,7 @@ def test_epi_gives_its_confidence():
     flat = inputs.views.copy()
     flat[:, :, :, 40:] = 128
     changed = Inputs({**inputs, "views": flat})
-    confidence = find_method("lf-epi").estimate(changed, "disparity").confidence
+    confidence = find_method("lf-epi").estimate(changed, "disparity").parts["confidence"]
     assert confidence.min() >= 0
     assert confidence.max() <= 1
     assert np.median(confidence[8:-8, 8:30]) > 0.9

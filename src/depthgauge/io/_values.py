@@ -42,7 +42,7 @@ def check_scale(scale: float | None) -> None:
 
 def channels_of(quantity: str | None) -> int | None:
     """How many channels a map of that quantity has; None: any number, or nobody said."""
-    return QUANTITIES[quantity].channels if quantity in QUANTITIES else None
+    return QUANTITIES[str(quantity)].channels if quantity in QUANTITIES else None
 
 
 def drop_single_axes(shape: tuple[int, ...], quantity: str | None) -> tuple[int, ...]:

@@ -92,7 +92,7 @@ def _choose(path: AnyPath, channels: tuple[str, ...], quantity: str | None) -> t
     flow = guess(2)
     if quantity is None and set(channels) == set(_names(flow, 2)):
         quantity = flow
-    count = QUANTITIES[quantity].channels if quantity in QUANTITIES else 1
+    count = QUANTITIES[str(quantity)].channels if quantity in QUANTITIES else 1
     if count in (None, 1):
         return channels if len(channels) == 1 else _first(path, channels)
     wanted = _names(str(quantity), count)

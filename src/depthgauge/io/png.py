@@ -48,7 +48,7 @@ def read(path: AnyPath, request: Request) -> Map:
 
 def is_coded_as_flow(quantity: str | None) -> bool:
     """Whether PNG files of that quantity have KITTI's three channels: u, v and valid."""
-    return quantity in QUANTITIES and QUANTITIES[quantity].png == "flow"
+    return quantity in QUANTITIES and QUANTITIES[str(quantity)].png == "flow"
 
 
 def looks_like_flow(path: AnyPath) -> bool:

@@ -73,7 +73,8 @@ def _spooled(path: Path, estimate: Estimate) -> Callable[[], Estimate]:
     """Writes an estimate to disk and returns what reads it back."""
     maps = {n: part for n, part in estimate.parts.items() if isinstance(part, np.ndarray)}
     numbers = {n: part for n, part in estimate.parts.items() if n not in maps}
-    np.savez(path.with_suffix(".npz"), **{"values": estimate.values, **maps})
+    arrays: dict[str, Any] = {"values": estimate.values, **maps}
+    np.savez(path.with_suffix(".npz"), **arrays)
     empty = Estimate(np.zeros((0, 0), np.float32), estimate.quantity, numbers, estimate.extras)
     return partial(_unspooled, path.with_suffix(".npz"), empty)
 

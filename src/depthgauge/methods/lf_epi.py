@@ -78,7 +78,7 @@ def estimate(inputs: Inputs, options: LfEpiOptions) -> Estimate:
     near = np.abs(found.disparity - start) < _NEAR
     weight = np.where(near, np.float32(_WEIGHT) * trust, np.float32(0))
     smooth = surface(start, found.disparity, weight, splines.centre, options.smoothness)
-    return Estimate(within(smooth, field.search), "disparity", found.confidence)
+    return Estimate(within(smooth, field.search), "disparity", {"confidence": found.confidence})
 
 
 @dataclass(frozen=True, slots=True)
