@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.engine.running import run as engine
-from depthgauge.engine.scoring.result import finite
+from depthgauge.engine.score_codec import finite
 from depthgauge.engine.store.record import Run
 from tools.evidence import REPOSITORY, Table
 

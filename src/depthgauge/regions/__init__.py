@@ -10,7 +10,7 @@ from depthgauge.regions._derived import DERIVED, Derived, Things, derived
 from depthgauge.regions._region import REGIONS, Region, region
 from depthgauge.regions.expressions import Expression, parse
 from depthgauge.regions.plane import pack, pack_all
-from depthgauge.regions.resolve import Resolved, compute_regions, defaults, revisions
+from depthgauge.regions.resolve import Resolved, check_names, compute_regions, defaults, revisions
 
 __all__ = [
     "DERIVED",
@@ -20,6 +20,7 @@ __all__ = [
     "Region",
     "Resolved",
     "Things",
+    "check_names",
     "compute_regions",
     "defaults",
     "derived",

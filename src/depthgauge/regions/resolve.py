@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from depthgauge._registry import unknown
 from depthgauge.errors import BadScoreId, DuplicateName, Unavailable
 from depthgauge.regions._derived import DERIVED, Things, closure
@@ -73,6 +75,22 @@ def compute_regions(
         except Unavailable as problem:
             unavailable[name], needs[name] = str(problem), problem.needs
     return Resolved(masks, unavailable, needs)
+
+
+def check_names(
+    expressions: Mapping[str, str], items: Mapping[str, Any], declared: Collection[str] = ()
+) -> None:
+    """Refuses names and parameters that no sample with these items can have; nothing is read.
+
+    Raises:
+        UnknownName: There is no such region, mask or label; it says the nearest.
+        BadScoreId: A parameter is wrong.
+    """
+    named = _parsed(expressions)
+    empty = np.full((1, 1), np.nan, np.float32)
+    sample = RegionsOfSample(named, empty, items, Things(empty, items, ""), frozenset(declared))
+    for expression in named.values():
+        sample.check(expression)
 
 
 def revisions(expressions: Mapping[str, str]) -> dict[str, int]:

@@ -517,3 +517,30 @@ return np.ones((h, w))"""
         only=["s0"],
     )
     assert not done.results["asks", 0].failed
+
+
+def test_a_typo_in_a_region_is_found_before_any_method_runs(tmp_path):
+    from depthgauge.errors import UnknownName
+    from depthgauge.synth.sets.stereo_scenes import write_scenes
+
+    write_scenes(tmp_path / "data", size_px=(64, 48))
+    body = {
+        "id": "typo",
+        "version": 1,
+        "dataset": "depthgauge",
+        "quantity": "disparity",
+        "pool": "image",
+        "scores": [{"metric": "mae", "region": ["all", "visibel"]}],
+    }
+    called = []
+
+    def method(inputs):
+        called.append(inputs["sample"])
+        return np.ones((48, 64), np.float32)
+
+    from depthgauge.benchmarks.protocol import make_protocol
+
+    with pytest.raises(UnknownName, match=r"no region 'visibel'\. Did you mean 'visible'"):
+        dg.run(make_protocol(body, "test"), tmp_path / "data", [method], tmp_path / "run")
+    assert called == []
+    assert not (tmp_path / "run").exists()

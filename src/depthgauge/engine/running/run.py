@@ -17,7 +17,7 @@ from depthgauge.engine.running.finish import finish, items_to_redo
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import GIVEN, Context, Task
 from depthgauge.engine.scoring.evaluate import choose, expected, samples_of
-from depthgauge.engine.scoring.judge import Rules
+from depthgauge.engine.scoring.judge import Rules, check_regions
 from depthgauge.engine.scoring.truth_maps import has_map
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.parquet import has_tables
@@ -113,6 +113,7 @@ def run(
     known = _with_truth(chosen, protocol)
     _check_ids(known)
     _check_methods(found, protocol, known)
+    check_regions(rules, known[0])
     folder = Path(out).absolute()
     context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})

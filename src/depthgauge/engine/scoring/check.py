@@ -78,7 +78,8 @@ def check_estimates(
     samples = _samples(protocol, dataset, data, root)
     findings: list[Finding] = []
     for done, (sample, path) in enumerate(samples, start=1):
-        findings += _check_sample(protocol, dataset, sample.fresh(), root, name, path)
+        for frame in sample.fresh().frames():  # of a clip, each has a file of its own
+            findings += _check_sample(protocol, dataset, frame, root, name, path)
         if progress is not None:
             progress(sample.id, done, len(samples))
     return findings

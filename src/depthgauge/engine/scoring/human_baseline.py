@@ -10,8 +10,9 @@ from typing import Any
 
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS, find_estimate
+from depthgauge.engine.score_codec import finite
 from depthgauge.engine.scoring.evaluate import evaluate, samples_of
-from depthgauge.engine.scoring.result import Result, finite
+from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import BadData, Misuse, NothingScored
 
 SCHEMA = 1

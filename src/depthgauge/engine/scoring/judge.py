@@ -33,6 +33,7 @@ from depthgauge.engine.store.record import THRESHOLDS, Curve
 from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
 from depthgauge.quantities import QUANTITIES
+from depthgauge.regions import check_names
 from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Sample, Score, Truth
 
 _ENDINGS = ("mask", "labels")
@@ -79,6 +80,24 @@ class Rules:
         asked = protocol.estimate.range == "inputs"
         declared = frozenset(name for name in names if name.endswith(("_mask", "_labels")))
         return cls(protocol, declared, asked and given and protocol.twin is None)
+
+
+def check_regions(rules: Rules, sample: Sample) -> None:
+    """Refuses a protocol with a region that the data cannot have, before any method is run.
+
+    Raises:
+        UnknownName: There is no region, mask or label of that name.
+    """
+    protocol = rules.protocol
+    if protocol.twin is not None:
+        return
+    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
+    for resolution, part in protocol.views:
+        prefix = f"{resolution}_" if resolution else ""
+        texts = {**protocol.regions, **protocol.region_texts_at(resolution, part)}
+        own = {name.removeprefix(prefix) for name in items if name.startswith(prefix)}
+        declared = {n.removeprefix(prefix) for n in rules.declared if n.startswith(prefix)}
+        check_names(texts, dict.fromkeys(own), declared)
 
 
 class Judge:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.score_codec import finite, public_json
 from depthgauge.engine.scoring.pool import Summary
 from depthgauge.types import Score
 
@@ -37,7 +37,7 @@ class Result:
             "protocol": self.protocol.resolved(),
             "samples": {
                 # What only the whole dataset has is no score of a sample.
-                sample: {n: score_json(s) for n, s in scores.items() if s.why != "dataset"}
+                sample: {n: public_json(s) for n, s in scores.items() if s.why != "dataset"}
                 for sample, scores in self.samples.items()
             },
             "summary": {name: finite(found.value) for name, found in self.summary.items()},
@@ -47,25 +47,3 @@ class Result:
             "failed": dict(self.failed),
             "left_out": list(self.left_out),
         }
-
-
-def score_json(score: Score) -> dict[str, Any]:
-    """One score as plain data."""
-    body: dict[str, Any] = {
-        "value": finite(score.value),
-        "total": None if score.total is None else finite(score.total),
-        "count": score.count,
-        "missing": score.missing,
-        "why": score.why,
-    }
-    if score.alignment is not None:
-        body["alignment"] = {
-            key: finite(value) if isinstance(value, float) else value
-            for key, value in score.alignment.items()
-        }
-    return body
-
-
-def finite(value: float) -> float | None:
-    """The number, None where JSON has none for it."""
-    return float(value) if math.isfinite(value) else None

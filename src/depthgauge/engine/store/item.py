@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from depthgauge.engine.score_codec import number, read_stored, stored_json
 from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.store.record import Curve, Timing
 from depthgauge.errors import BadFile
 from depthgauge.io import write_text
-from depthgauge.types import Score, State
 
 SCHEMA = 1
 
@@ -76,15 +74,15 @@ def _to_json(item: Item) -> dict[str, Any]:
         "truth_hash": outcome.truth_hash,
         "estimate_hash": item.estimate_hash,
         "extras": dict(item.extras),
-        "scores": {name: _score_json(score) for name, score in outcome.scores.items()},
+        "scores": {name: stored_json(score) for name, score in outcome.scores.items()},
         "curve": None
         if curve is None
         else {"within": curve.within.tolist(), "count": curve.count, "missing": curve.missing},
         "timing": {
-            "time_s": _number(timing.time_s),
-            "cpu_s": _number(timing.cpu_s),
-            "peak_memory_mb": _number(timing.peak_memory_mb),
-            "score_s": _number(timing.score_s),
+            "time_s": number(timing.time_s),
+            "cpu_s": number(timing.cpu_s),
+            "peak_memory_mb": number(timing.peak_memory_mb),
+            "score_s": number(timing.score_s),
             "host": timing.host,
         },
     }
@@ -94,7 +92,7 @@ def _from_json(body: Mapping[str, Any]) -> Item:
     curve, timing = body["curve"], body["timing"]
     key = (body["method"], body["seed"], body["sample"])
     outcome = Outcome(
-        scores={name: _score(score) for name, score in body["scores"].items()},
+        scores={name: read_stored(score) for name, score in body["scores"].items()},
         failed=body["failed"],
         left_out=tuple(body["left_out"]),
         skipped=body["skipped"],
@@ -121,73 +119,3 @@ def _from_json(body: Mapping[str, Any]) -> Item:
         details=body["details"],
         extras=body["extras"],
     )
-
-
-def _score_json(score: Score) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "value": _number(score.value),
-        "total": None if score.total is None else _number(score.total),
-        "count": score.count,
-        "missing": score.missing,
-        "unit": score.unit,
-    }
-    if score.state is not None:
-        body["sums"] = [_number(value) for value in score.state.sums]
-        if score.state.values is not None:
-            body["values"] = _pack(score.state.values)
-        if (rows := score.state.rows) is not None:
-            body["rows"] = [rows.shape[1], _pack(rows, "<f8")]
-    if score.level != "sample":
-        body["level"] = score.level
-    if score.alignment is not None:
-        body["alignment"] = alignment_json(score.alignment)
-    return body
-
-
-def alignment_json(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What an alignment found, as strict JSON has it."""
-    return {k: _number(v) if isinstance(v, float) else v for k, v in found.items()}
-
-
-def _score(body: Mapping[str, Any]) -> Score:
-    state = None
-    if "sums" in body:
-        sums = np.array([float(value) for value in body["sums"]], np.float64)
-        values = _unpack(body["values"]) if "values" in body else None
-        rows = None
-        if "rows" in body:
-            width, text = body["rows"]
-            rows = _unpack(text, "<f8").reshape(-1, int(width)).astype(np.float64)
-        state = State(body["count"], body["missing"], sums, values, rows)
-    return Score(
-        value=float(body["value"]),
-        count=body["count"],
-        missing=body["missing"],
-        total=None if body["total"] is None else float(body["total"]),
-        unit=body["unit"],
-        state=state,
-        alignment=read_alignment(body.get("alignment")),
-        level="dataset" if body.get("level") == "dataset" else "sample",
-    )
-
-
-def read_alignment(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The same, read back."""
-    if body is None:
-        return None
-    numbers = {key: float(body[key]) for key in ("scale", "shift") if key in body}
-    return {**body, **numbers}
-
-
-def _number(value: float) -> float | str:
-    """JSON has no NaN and no infinity; `float()` reads their names."""
-    return float(value) if math.isfinite(value) else str(float(value))
-
-
-def _pack(values: np.ndarray, kind: str = "<f4") -> str:
-    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()
-
-
-def _unpack(text: str, kind: str = "<f4") -> np.ndarray:
-    found = np.frombuffer(zlib.decompress(base64.b64decode(text)), kind)
-    return found.astype(found.dtype.newbyteorder("="))

@@ -7,7 +7,6 @@ run to run and is kept apart.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.score_codec import alignment_json, read_alignment, read_row, row_of
 from depthgauge.engine.scoring.judge import Outcome
-from depthgauge.engine.store.item import Item, alignment_json, read_alignment
+from depthgauge.engine.store.item import Item
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Key, Timing
 from depthgauge.errors import BadFile
 from depthgauge.io import write_bytes
-from depthgauge.types import Score, State
+from depthgauge.types import Score
 
 _PACK = 20_000
 _PACK_VALUES = 4_000_000
@@ -119,7 +119,7 @@ def read_outcomes(
         found = json.loads(row["alignment"]) if row["alignment"] else None
         alignments[_item_key(row)] = read_alignment(found)
     for row in _read(folder, "scores"):
-        score = _score(row, alignments.get(_item_key(row)))
+        score = read_row(row, alignments.get(_item_key(row)))
         scores.setdefault(_item_key(row), {})[row["score"]] = score
     curves = {
         _item_key(row): Curve(np.array(row["within"], np.int64), row["count"], row["missing"])
@@ -151,7 +151,6 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
         spec = specs.get(name)
         before, _, place = name.partition("@")
         metric, _, params = before.partition(":")
-        rows = None if score.state is None else score.state.rows
         yield {
             "benchmark": protocol.id,
             "method": item.method,
@@ -162,35 +161,8 @@ def _score_rows(protocol: Protocol, item: Item) -> Iterator[dict[str, Any]]:
             "region": place if spec is None else spec.region,
             "metric": metric if spec is None else spec.metric.name,
             "params": params if spec is None else json.dumps(dict(spec.params), sort_keys=True),
-            "value": None if math.isnan(score.value) else score.value,
-            "total": score.total,
-            "count": score.count,
-            "missing": score.missing,
-            "unit": score.unit,
-            "state": None if score.state is None else score.state.sums,
-            "values": None if score.state is None else score.state.values,
-            "rows": None if rows is None else rows.ravel(),
-            "row_width": -1 if rows is None else rows.shape[1],
-            "level": score.level,
+            **row_of(score),
         }
-
-
-def _score(row: Mapping[str, Any], alignment: Any) -> Score:
-    state = None
-    if (sums := row["state"]) is not None:
-        held = np.array(sums, np.float64)
-        rows = None if row["rows"] is None else row["rows"].reshape(-1, row["row_width"])
-        state = State(row["count"], row["missing"], held, row["values"], rows)
-    return Score(
-        value=math.nan if row["value"] is None else row["value"],
-        count=row["count"],
-        missing=row["missing"],
-        total=row["total"],
-        unit=row["unit"],
-        state=state,
-        alignment=alignment,
-        level="dataset" if row["level"] == "dataset" else "sample",
-    )
 
 
 def _sample_row(item: Item) -> dict[str, Any]:
