@@ -24,7 +24,7 @@ from rich.table import Table
 import depthgauge as dg
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
-from depthgauge.datasets._hci4d_scenes import category_of
+from depthgauge.datasets._hci4d.scenes import category_of
 from depthgauge.types import Sample
 from perf.hci4d_plain import plain_scores
 from perf.rows import best

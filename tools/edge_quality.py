@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, stats
 
-from depthgauge.geometry.edges import Edges, find_edges
+from depthgauge.geometry.discontinuities.edges import Edges, find_edges
 from depthgauge.metrics import METRICS
 from depthgauge.types import Map
 from tools._measured import table, update

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from depthgauge.cli import depthgauge
-from depthgauge.datasets._hci4d_scenes import BENCHMARK, DISPARITY_RANGES
+from depthgauge.datasets._hci4d.scenes import BENCHMARK, DISPARITY_RANGES
 from depthgauge.datasets.hci4d import write
 from depthgauge.engine.scoring.check import check_estimates
 from depthgauge.io import write_map

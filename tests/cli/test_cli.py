@@ -229,12 +229,12 @@ def test_doctor(run):
 
 
 def test_verify_a_dataset(run, tmp_path):
-    from depthgauge.datasets import depthgauge_folder
+    from depthgauge.datasets import manifest_folder
     from depthgauge.types import Inputs, Sample, Truth
 
     truth = Truth({"disparity": np.ones((3, 4), np.float32)})
     sample = Sample("one", Inputs({}), truth)
-    depthgauge_folder.write(tmp_path / "d", [sample], id="x", title="X", licence="CC0")
+    manifest_folder.write(tmp_path / "d", [sample], id="x", title="X", licence="CC0")
     assert run("dataset", "verify", tmp_path / "d").code == 0
     changed = next((tmp_path / "d").rglob("*.npy"))
     body = bytearray(changed.read_bytes())

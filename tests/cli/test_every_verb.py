@@ -106,12 +106,12 @@ def _annotate(folder, annotated):
 
 
 def _dataset(folder):
-    from depthgauge.datasets import depthgauge_folder
+    from depthgauge.datasets import manifest_folder
     from depthgauge.types import Inputs, Sample, Truth
 
     truth = Truth({"disparity": np.ones((3, 4), np.float32)})
     sample = Sample("one", Inputs({}), truth)
-    depthgauge_folder.write(folder, [sample], id="x", title="X", licence="CC0", overwrite=True)
+    manifest_folder.write(folder, [sample], id="x", title="X", licence="CC0", overwrite=True)
     return folder
 
 

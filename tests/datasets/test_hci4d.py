@@ -16,8 +16,8 @@ import pytest
 
 from depthgauge import io
 from depthgauge.datasets import DATASETS, find_estimate, truth_hash
-from depthgauge.datasets._hci4d_items import file_of, item_of
-from depthgauge.datasets._hci4d_scenes import BENCHMARK, DISPARITY_RANGES, SCENES, category_of
+from depthgauge.datasets._hci4d.items import file_of, item_of
+from depthgauge.datasets._hci4d.scenes import BENCHMARK, DISPARITY_RANGES, SCENES, category_of
 from depthgauge.datasets.hci4d import samples, write
 from depthgauge.errors import (
     BadData,

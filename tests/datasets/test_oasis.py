@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from depthgauge import io
 from depthgauge.datasets import DATASETS, truth_hash
-from depthgauge.datasets._oasis_index import COLUMNS
+from depthgauge.datasets._oasis.index import COLUMNS
 from depthgauge.datasets.oasis import read_box, samples, write
 from depthgauge.engine.scoring.shared_loaders import is_same
 from depthgauge.errors import (

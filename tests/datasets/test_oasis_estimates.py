@@ -240,14 +240,14 @@ def test_confidences_at_the_ends_come_back(tmp_path):
 
 @pytest.mark.parametrize("quantity", ["boundaries", "normals"])
 def test_estimates_that_claim_more_than_a_picture(tmp_path, monkeypatch, quantity):
-    from depthgauge.datasets import _oasis_estimates
+    from depthgauge.datasets._oasis import estimates
 
     values = np.zeros((8, 9, 2 if quantity == "boundaries" else 3), np.float32)
     values[..., -1] = 1
     write_estimate(tmp_path, "0031", Estimate(values, quantity))
     assert found(tmp_path, quantity).values.shape == values.shape
-    assert _oasis_estimates.MOST_PIXELS == 8192**2
-    monkeypatch.setattr(_oasis_estimates, "MOST_PIXELS", 71)
+    assert estimates.MOST_PIXELS == 8192**2
+    monkeypatch.setattr(estimates, "MOST_PIXELS", 71)
     with pytest.raises(TooLarge, match="9 x 8 pixels"):
         found(tmp_path, quantity)
 

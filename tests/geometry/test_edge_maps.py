@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import Misuse, WrongShape
-from depthgauge.geometry.edge_maps import (
+from depthgauge.geometry.boundary_maps.edge_maps import (
     across_edges,
     suppress_non_maxima,
     thin_edges,

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import ndimage
 
 from depthgauge.errors import WrongShape
-from depthgauge.geometry.thinning import thin
+from depthgauge.geometry.boundary_maps.thinning import thin
 
 sets = arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=14))
 

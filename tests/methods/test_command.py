@@ -15,7 +15,8 @@ import pytest
 
 from depthgauge import io
 from depthgauge.errors import BadFile, MethodFailed, Misuse, Unavailable
-from depthgauge.methods import Usage, _process, find_method
+from depthgauge.methods import Usage, find_method
+from depthgauge.methods._command import process
 from depthgauge.methods.command import CommandOptions
 from depthgauge.types import Camera, Estimate, Inputs, Rig
 
@@ -264,8 +265,8 @@ def test_the_time_limit_ends_grandchildren_too(measured, script, tmp_path, monke
         "raise time_limit_s"
     )
     assert "stdout: working" in caught.value.details
-    for process in map(int, (tmp_path / "pids").read_text().split()):
-        assert wait_until(lambda process=process: gone(process))
+    for pid in map(int, (tmp_path / "pids").read_text().split()):
+        assert wait_until(lambda pid=pid: gone(pid))
 
 
 def test_where_costs_cannot_be_measured(script, monkeypatch):
@@ -284,8 +285,8 @@ def test_an_interrupt_ends_the_program(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "waitid", interrupted)
     started = []
-    real = _process._Watch
-    monkeypatch.setattr(_process, "_Watch", lambda pid, end: started.append(pid) or real(pid, end))
+    real = process._Watch
+    monkeypatch.setattr(process, "_Watch", lambda pid, end: started.append(pid) or real(pid, end))
     with pytest.raises(KeyboardInterrupt):
         find_method("command:sleep 60 {out}").estimate(inputs(), "depth")
     assert gone(started[0])

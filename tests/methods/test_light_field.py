@@ -14,8 +14,8 @@ from depthgauge.errors import Misuse, Unavailable, WrongShape
 from depthgauge.io import read_image, read_map
 from depthgauge.methods import find_method
 from depthgauge.methods._images import image_size
-from depthgauge.methods._light_field import splines_of
-from depthgauge.methods._light_field_noise import noise_level
+from depthgauge.methods._light_field.noise import noise_level
+from depthgauge.methods._light_field.views import splines_of
 from depthgauge.types import Inputs
 
 ANTINOUS = Path(__file__).resolve().parents[3] / "shared" / "data" / "lf-hci-antinous"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from depthgauge.geometry.edges import find_edges, front
-from depthgauge.geometry.structures import find_structures
+from depthgauge.geometry.discontinuities.edges import find_edges, front
+from depthgauge.geometry.discontinuities.structures import find_structures
 from depthgauge.metrics import METRICS
 from depthgauge.types import Camera, Rig
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from depthgauge import io
 from depthgauge.datasets.bsds500 import read_boundaries
 from depthgauge.errors import BadEstimate, BadScoreId, WrongShape
-from depthgauge.geometry.edge_maps import thin_edges
+from depthgauge.geometry.boundary_maps.edge_maps import thin_edges
 from depthgauge.metrics import METRICS
 from depthgauge.metrics.boundaries import boundary_counts, boundary_map
 from depthgauge.types import merge_states

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from maps import seeds
 from scenes import as_quantity, make_scene, score, value
 
-from depthgauge.geometry.edges import find_edges, front
+from depthgauge.geometry.discontinuities.edges import find_edges, front
 
 NAN = np.nan
 ROW = np.array([9] * 6 + [1] * 6, np.float32)  # the edge is between columns 5 and 6

@@ -13,7 +13,7 @@ from scipy import ndimage
 
 import depthgauge as dg
 from depthgauge.errors import BadScoreId
-from depthgauge.geometry.edges import find_edges, front
+from depthgauge.geometry.discontinuities.edges import find_edges, front
 
 SIDE = 96
 Y, X = np.mgrid[0:SIDE, 0:SIDE].astype(np.float64)

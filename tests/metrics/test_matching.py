@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from scipy.spatial.distance import cdist
 
 from depthgauge.errors import BadScoreId, WrongShape
-from depthgauge.geometry.thinning import thin
+from depthgauge.geometry.boundary_maps.thinning import thin
 from depthgauge.metrics._matching import (
     count_curve,
     least_codes,

@@ -20,8 +20,8 @@ from depthgauge.capture.exact_truth import exact_truth
 from depthgauge.capture.labels import LABELS
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import has_step, read_step
-from depthgauge.datasets import _booster_layout as layout
 from depthgauge.datasets import booster, booster_unbalanced
+from depthgauge.datasets._booster import layout
 from depthgauge.errors import BadData, CannotWrite, Misuse
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.geometry.rectified import RectifiedPair

@@ -20,9 +20,9 @@ def command() -> None:
 @click.pass_context
 def verify(ctx: click.Context, folder: Path, as_json: bool) -> None:
     """Compares every file of a depthgauge dataset folder with its manifest: size and SHA-256."""
-    from depthgauge.datasets import depthgauge_folder
+    from depthgauge.datasets import manifest_folder
 
-    problems = depthgauge_folder.verify(folder)
+    problems = manifest_folder.verify(folder)
     if as_json:
         listed = [{"where": p.where, "what": p.what, "hint": p.hint} for p in problems]
         write_json("-", {"ok": not problems, "folder": str(folder), "problems": listed})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from depthgauge.datasets._booster_layout import BALANCED, TRAIN, splits_of
-from depthgauge.datasets._booster_read import read_samples
-from depthgauge.datasets._booster_submission import write_submission
-from depthgauge.datasets._booster_write import write_samples
+from depthgauge.datasets._booster.layout import BALANCED, TRAIN, splits_of
+from depthgauge.datasets._booster.reading import read_samples
+from depthgauge.datasets._booster.submission import write_submission
+from depthgauge.datasets._booster.writing import write_samples
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.types import Sample
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from depthgauge.datasets import booster
-from depthgauge.datasets._booster_layout import TRAIN, UNBALANCED, splits_of
-from depthgauge.datasets._booster_read import read_samples
-from depthgauge.datasets._booster_write import write_samples
+from depthgauge.datasets._booster.layout import TRAIN, UNBALANCED, splits_of
+from depthgauge.datasets._booster.reading import read_samples
+from depthgauge.datasets._booster.writing import write_samples
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.types import Sample
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.datasets._dataset import DatasetSpec, expected, reader
-from depthgauge.datasets._oasis_index import Folder
-from depthgauge.datasets._oasis_read import picture_size, read_picture
-from depthgauge.datasets._oasis_relations import DEEPER, deeper
+from depthgauge.datasets._oasis.index import Folder
+from depthgauge.datasets._oasis.reading import picture_size, read_picture
+from depthgauge.datasets._oasis.relations import DEEPER, deeper
 from depthgauge.datasets._paths import inside
 from depthgauge.errors import BadData, BadFile, CannotWrite, DoesNotFit, Unavailable
 from depthgauge.io.text import read_text

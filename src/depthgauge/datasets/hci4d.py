@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.datasets._dataset import DatasetSpec, reader
-from depthgauge.datasets._hci4d_items import file_of, item_of
-from depthgauge.datasets._hci4d_scenes import CATEGORIES, SCENES, scenes_of
-from depthgauge.datasets._hci4d_views import (
+from depthgauge.datasets._hci4d.items import file_of, item_of
+from depthgauge.datasets._hci4d.scenes import CATEGORIES, SCENES, scenes_of
+from depthgauge.datasets._hci4d.views import (
     Views,
     count_views,
     read_centre,
@@ -23,7 +23,7 @@ from depthgauge.datasets._hci4d_views import (
     square_grid,
     view_name,
 )
-from depthgauge.datasets._hci4d_write import PARAMETERS, write
+from depthgauge.datasets._hci4d.writing import PARAMETERS, write
 from depthgauge.datasets._scenes import refuse, scene_folders
 from depthgauge.errors import BadData, WrongShape
 from depthgauge.types import Inputs, Mask, Rig, Sample, Truth

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from depthgauge.datasets._dataset import DatasetSpec, reader
-from depthgauge.datasets._oasis_estimates import read_depth_dict, read_estimate, write_estimate
-from depthgauge.datasets._oasis_index import SPLITS, read_index
-from depthgauge.datasets._oasis_read import picture_size, read_box, sample_of
-from depthgauge.datasets._oasis_relations import RELATIVE_NORMALS, names_with_relations
-from depthgauge.datasets._oasis_write import write_samples
+from depthgauge.datasets._oasis.estimates import read_depth_dict, read_estimate, write_estimate
+from depthgauge.datasets._oasis.index import SPLITS, read_index
+from depthgauge.datasets._oasis.reading import picture_size, read_box, sample_of
+from depthgauge.datasets._oasis.relations import RELATIVE_NORMALS, names_with_relations
+from depthgauge.datasets._oasis.writing import write_samples
 from depthgauge.types import Sample
 
 __all__ = [

@@ -7,7 +7,13 @@ of it. Pixel centres are at integers; camera axes are x right, y down, z forward
 
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.cardboard import fill_cardboard
-from depthgauge.geometry.continuity import Surfaces, find_surfaces, fitted_curvature
+from depthgauge.geometry.discontinuities.continuity import Surfaces, find_surfaces, fitted_curvature
+from depthgauge.geometry.discontinuities.edges import Edges, edges_from_mask, find_edges, front
+from depthgauge.geometry.discontinuities.structures import (
+    Structures,
+    find_structures,
+    structures_from_masks,
+)
 from depthgauge.geometry.disparity import (
     depth_from_disparity,
     depth_from_lightfield_disparity,
@@ -15,7 +21,6 @@ from depthgauge.geometry.disparity import (
     lightfield_disparity_from_depth,
 )
 from depthgauge.geometry.distances import distance_to, nearest_pixel
-from depthgauge.geometry.edges import Edges, edges_from_mask, find_edges, front
 from depthgauge.geometry.filling import fill
 from depthgauge.geometry.intrinsics import (
     camera_from_mm,
@@ -44,7 +49,6 @@ from depthgauge.geometry.resizing import (
     resize_labels,
     subsample_truth,
 )
-from depthgauge.geometry.structures import Structures, find_structures, structures_from_masks
 from depthgauge.geometry.surfaces import (
     curvature,
     hessian,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from depthgauge.geometry.edge_maps import thin_edges
+from depthgauge.geometry.boundary_maps.edge_maps import thin_edges
 from depthgauge.methods._images import as_bytes
 from depthgauge.methods._spec import MethodOptions
 from depthgauge.types import Inputs, Map

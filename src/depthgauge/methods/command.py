@@ -16,9 +16,9 @@ from pydantic import AfterValidator, Field
 from depthgauge import io
 from depthgauge.errors import BadFile, MethodFailed
 from depthgauge.io.beside import read_parts
-from depthgauge.methods import _template as template_text
-from depthgauge.methods._placeholders import fill_in
-from depthgauge.methods._process import Ended, run
+from depthgauge.methods._command import template as template_text
+from depthgauge.methods._command.placeholders import fill_in
+from depthgauge.methods._command.process import Ended, run
 from depthgauge.methods._spec import MethodOptions, MethodSpec
 from depthgauge.types import Estimate, Inputs, Map
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from depthgauge.errors import Unavailable
-from depthgauge.methods._light_field import LightFieldOptions, Planes, light_field_of, within
-from depthgauge.methods._light_field_costs import Likeness, Volume, costs
-from depthgauge.methods._light_field_noise import quiet_splines
-from depthgauge.methods._light_field_surface import TONE, cleaned, surface
+from depthgauge.methods._light_field.costs import Likeness, Volume, costs
+from depthgauge.methods._light_field.noise import quiet_splines
+from depthgauge.methods._light_field.surface import TONE, cleaned, surface
+from depthgauge.methods._light_field.views import LightFieldOptions, Planes, light_field_of, within
 from depthgauge.methods._spec import MethodSpec
 from depthgauge.types import Inputs, Map
 
@@ -94,29 +94,29 @@ def _disparities(search: tuple[float, float], step: float) -> NDArray[np.float32
 
 def _aggregated(volume: Volume, image: Planes, noise: Map, options: LfCostVolumeOptions) -> Volume:
     """Averages over windows, and less of the costs where there is noise."""
-    from depthgauge.methods import _lf_surface_kernels
+    from depthgauge.methods._light_field import surface_kernels
 
     scale = 1 / (1 + noise / np.float32(_CALMER))
     out = np.zeros_like(volume)
-    _lf_surface_kernels.aggregate(volume, image, options.window, TONE, scale, out)
+    surface_kernels.aggregate(volume, image, options.window, TONE, scale, out)
     return out
 
 
 def _semi_global(volume: Volume, image: Planes, options: LfCostVolumeOptions) -> Map:
     """Places of the lowest sums over eight directions, between disparities."""
-    from depthgauge.methods import _lf_surface_kernels
+    from depthgauge.methods._light_field import surface_kernels
 
     total = np.zeros_like(volume)
     how = [options.p1, options.p2, options.p2 * _LEAST_JUMP, _EDGE_TONE]
     for dx, dy in _DIRECTIONS:
-        _lf_surface_kernels.follow_paths(volume, image, dx, dy, np.array(how, np.float32), total)
+        surface_kernels.follow_paths(volume, image, dx, dy, np.array(how, np.float32), total)
     return _minima(total, np.full(volume.shape[:2], -1, np.int64))[0]
 
 
 def _minima(volume: Volume, place: NDArray[np.int64]) -> tuple[Map, Map]:
     """Minima next to places (the lowest where a place is negative), and how sharp they are."""
-    from depthgauge.methods import _lf_surface_kernels
+    from depthgauge.methods._light_field import surface_kernels
 
     found, sharpness = (np.zeros(volume.shape[:2], np.float32) for _ in range(2))
-    _lf_surface_kernels.minima(volume, place, found, sharpness)
+    surface_kernels.minima(volume, place, found, sharpness)
     return found, sharpness

@@ -9,15 +9,15 @@ import numpy as np
 from pydantic import Field
 
 from depthgauge.errors import Unavailable
-from depthgauge.methods._light_field import (
+from depthgauge.methods._light_field.noise import blurred, quiet_splines
+from depthgauge.methods._light_field.surface import cleaned, surface
+from depthgauge.methods._light_field.views import (
     LightFieldOptions,
     Planes,
     Splines,
     light_field_of,
     within,
 )
-from depthgauge.methods._light_field_noise import blurred, quiet_splines
-from depthgauge.methods._light_field_surface import cleaned, surface
 from depthgauge.methods._spec import MethodSpec
 from depthgauge.types import Estimate, Inputs, Map
 
@@ -113,7 +113,7 @@ def _slopes(
 
     Beside an occluder only one half of the views sees a point, so halves are tried as well.
     """
-    from depthgauge.methods import _lf_kernels
+    from depthgauge.methods._light_field import kernels
 
     count, middle, shape = len(line), len(line) // 2, line.shape[2:]
     reach = np.exp(-0.5 * ((np.arange(count) - middle) * 3 / count) ** 2).astype(np.float32)
@@ -125,10 +125,10 @@ def _slopes(
     halves = np.zeros((2, 3, *shape), np.float32)
     most = _BELIEVED * options.shear_px
     for shear in _shears(search, options.shear_px):
-        _lf_kernels.slope_tensors(line, middle, shear, pad, reach, halves)
+        kernels.slope_tensors(line, middle, shear, pad, reach, halves)
         smooth = np.stack([[_windowed(plane, width) for plane in half] for half in halves])
         for tensor, least in ((smooth.sum(axis=0), floor), *((h, half_floor) for h in smooth)):
-            _lf_kernels.better_slopes(tensor, shear, most, least, disparity, confidence)
+            kernels.better_slopes(tensor, shear, most, least, disparity, confidence)
     return _Slopes(within(disparity, search), confidence)
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from depthgauge.errors import Unavailable
 from depthgauge.methods import sgbm
 from depthgauge.methods._images import as_bytes
-from depthgauge.methods._light_field import LightField, LightFieldOptions, light_field_of
+from depthgauge.methods._light_field.views import LightField, LightFieldOptions, light_field_of
 from depthgauge.methods._spec import MethodSpec
 from depthgauge.methods._stereo import Odd
 from depthgauge.types import Inputs, Map

@@ -9,7 +9,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
-from depthgauge.geometry._thinning_kernels import thin_set
+from depthgauge.geometry.boundary_maps._thinning_kernels import thin_set
 from depthgauge.metrics._matching_kernels import match_sets
 
 Array = NDArray[Any]

@@ -147,7 +147,7 @@ def count_curve(
     Raises:
         WrongShape: The sizes differ.
     """
-    from depthgauge.geometry._thinning_kernels import DELETABLE
+    from depthgauge.geometry.boundary_maps._thinning_kernels import DELETABLE
     from depthgauge.metrics._boundary_kernels import count_matches
 
     _need_sizes(codes, truths)

@@ -43,7 +43,7 @@ Codes = NDArray[np.uint8]
 
 def _codes(estimate: Map, region: Mask, nms: str) -> Codes:
     """Probabilities as 8-bit codes, 0 outside the region and where there is no estimate."""
-    from depthgauge.geometry.edge_maps import thin_edges
+    from depthgauge.geometry.boundary_maps.edge_maps import thin_edges
 
     known = np.isfinite(estimate)
     values = np.where(known, estimate, np.float32(0))
@@ -144,7 +144,7 @@ def boundary_map(
         nms: What is done first.
         threshold: Which of the K thresholds, from 0; None: where F of this image is largest.
     """
-    from depthgauge.geometry.thinning import thin
+    from depthgauge.geometry.boundary_maps.thinning import thin
 
     settings = {"thresholds": thresholds, "radius": radius, "classes": classes, "nms": nms}
     if threshold is None:

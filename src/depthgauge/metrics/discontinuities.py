@@ -17,7 +17,7 @@ from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
 
 if TYPE_CHECKING:
-    from depthgauge.geometry.edges import Edges
+    from depthgauge.geometry.discontinuities.edges import Edges
 
 NUMBERS = ("disparity", "depth")
 WEIGHTS = {"weight": ("none", "distance")}

@@ -23,7 +23,7 @@ from depthgauge.types import Map, Mask, State
 from depthgauge.units import Unit
 
 if TYPE_CHECKING:
-    from depthgauge.geometry.edges import Edges
+    from depthgauge.geometry.discontinuities.edges import Edges
 
 QUARTER = 0.25
 """An estimate this share of the jump away from a side still belongs to it."""

@@ -26,7 +26,7 @@ from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
 
 if TYPE_CHECKING:
-    from depthgauge.geometry.structures import Structures
+    from depthgauge.geometry.discontinuities.structures import Structures
 
 NUMBERS = ("disparity", "depth")
 

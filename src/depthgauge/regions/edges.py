@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from depthgauge.geometry._checks import need_jump, need_length, need_window
-from depthgauge.geometry.edges import Edges, edges_from_mask, find_edges, front
+from depthgauge.geometry.discontinuities.edges import Edges, edges_from_mask, find_edges, front
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
 from depthgauge.regions.objects import objects_of

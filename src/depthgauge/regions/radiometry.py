@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse
+from depthgauge.geometry.discontinuities.edges import Edges
 from depthgauge.geometry.distances import nearest_pixel
-from depthgauge.geometry.edges import Edges
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
 from depthgauge.regions.truth_view import TruthView

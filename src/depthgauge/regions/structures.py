@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from depthgauge.geometry._checks import need_jump, need_length
-from depthgauge.geometry.edges import front
-from depthgauge.geometry.structures import Structures, find_structures, structures_from_masks
+from depthgauge.geometry.discontinuities.edges import front
+from depthgauge.geometry.discontinuities.structures import (
+    Structures,
+    find_structures,
+    structures_from_masks,
+)
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
 from depthgauge.regions.objects import mask_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.geometry._checks import need_bends, need_jump, need_window
-from depthgauge.geometry.continuity import Surfaces, find_surfaces
+from depthgauge.geometry.discontinuities.continuity import Surfaces, find_surfaces
 from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
 from depthgauge.types import Map, Mask

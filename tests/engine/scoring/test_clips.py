@@ -11,7 +11,7 @@ import pytest
 import depthgauge as dg
 from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.datasets import DATASETS
-from depthgauge.datasets.depthgauge_folder import manifest_hash, verify, write
+from depthgauge.datasets.manifest_folder import manifest_hash, verify, write
 from depthgauge.engine.scoring.judge import Judge, Rules
 from depthgauge.errors import WrongShape
 from depthgauge.metrics import METRICS, metric

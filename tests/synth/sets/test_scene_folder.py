@@ -7,7 +7,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.benchmarks import BENCHMARKS
-from depthgauge.datasets import DATASETS, depthgauge_folder
+from depthgauge.datasets import DATASETS, manifest_folder
 from depthgauge.errors import BadData
 from depthgauge.regions.resolve import compute_regions
 from depthgauge.synth.sets import stereo_scenes
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 
 def test_the_folder_holds_what_was_made(folder):
-    assert depthgauge_folder.verify(folder) == []
+    assert manifest_folder.verify(folder) == []
     read = {sample.id: sample for sample in DATASETS["depthgauge"].samples(folder)}
     assert tuple(read) == SCENES
     made = make_scene("fence", SMALL, 5)
@@ -78,7 +78,7 @@ def test_progress_is_told_and_nothing_is_overwritten_unasked(tmp_path, monkeypat
     with pytest.raises(BadData, match="already"):
         write_scenes(tmp_path, size_px=(16, 12))
     write_scenes(tmp_path, size_px=(20, 16), overwrite=True)
-    assert depthgauge_folder.verify(tmp_path) == []
+    assert manifest_folder.verify(tmp_path) == []
 
 
 def test_every_region_of_the_benchmark_is_in_some_scene(clean):

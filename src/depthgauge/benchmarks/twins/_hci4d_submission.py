@@ -11,7 +11,7 @@ import numpy as np
 from depthgauge._shorten import first_few
 from depthgauge.benchmarks.twins import Fault
 from depthgauge.benchmarks.twins._hci4d_maps import wrong_size
-from depthgauge.datasets._hci4d_scenes import BENCHMARK, DISPARITY_RANGES, IMAGE_SIZE
+from depthgauge.datasets._hci4d.scenes import BENCHMARK, DISPARITY_RANGES, IMAGE_SIZE
 from depthgauge.errors import BadFile, DepthgaugeError
 from depthgauge.io import map_size, read_map
 from depthgauge.types import Map, Sample

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.geometry.edges import find_edges
-from depthgauge.geometry.structures import Structures, find_structures
+from depthgauge.geometry.discontinuities.edges import find_edges
+from depthgauge.geometry.discontinuities.structures import Structures, find_structures
 from depthgauge.types import Map, Mask
 
 Values = NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from depthgauge.datasets import DATASETS
-from depthgauge.datasets._hci4d_scenes import SCENES as BENCHMARK
+from depthgauge.datasets._hci4d.scenes import SCENES as BENCHMARK
 from depthgauge.errors import CannotWrite, Misuse, UnknownName
 from depthgauge.synth.sets.stratified import (
     SCENES,

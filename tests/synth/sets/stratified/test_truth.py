@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from depthgauge.datasets._hci4d_scenes import DISPARITY_RANGES
+from depthgauge.datasets._hci4d.scenes import DISPARITY_RANGES
 from depthgauge.synth.sets.stratified import SCENES, make_scene, scene
 from depthgauge.synth.sets.stratified._grid import Grid
 from depthgauge.synth.sets.stratified.gloss import _plane, _reflected

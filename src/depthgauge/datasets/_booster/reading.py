@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge.datasets import _booster_calib as calib
-from depthgauge.datasets import _booster_layout as layout
-from depthgauge.datasets._booster_layout import Scene
+from depthgauge.datasets._booster import calibration as calib
+from depthgauge.datasets._booster import layout
+from depthgauge.datasets._booster.layout import Scene
 from depthgauge.datasets._dataset import DatasetSpec
 from depthgauge.datasets._scenes import refuse
 from depthgauge.errors import WrongShape

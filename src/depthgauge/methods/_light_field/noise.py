@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from depthgauge.methods._light_field import LightField, Planes, Splines, splines_of
-from depthgauge.methods._light_field_costs import Likeness, costs
+from depthgauge.methods._light_field.costs import Likeness, costs
+from depthgauge.methods._light_field.views import LightField, Planes, Splines, splines_of
 from depthgauge.types import Map
 
 QUIET = 2.0

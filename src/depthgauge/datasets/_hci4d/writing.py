@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._registry import unknown
-from depthgauge.datasets._hci4d_items import HIGH, file_of, item_of
-from depthgauge.datasets._hci4d_scenes import CATEGORIES, category_of
-from depthgauge.datasets._hci4d_views import is_view, view_name
+from depthgauge.datasets._hci4d.items import HIGH, file_of, item_of
+from depthgauge.datasets._hci4d.scenes import CATEGORIES, category_of
+from depthgauge.datasets._hci4d.views import is_view, view_name
 from depthgauge.datasets._scenes import new_scene
 from depthgauge.errors import CannotWrite, DoesNotFit, WrongShape
 from depthgauge.types import Map, Sample, Truth

@@ -14,7 +14,7 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Frames, Inputs, Items, Sample, Truth, frame_name
 
 if TYPE_CHECKING:
-    from depthgauge.datasets._manifest import Entry, Item, Manifest
+    from depthgauge.datasets._manifest_folder.manifest_file import Entry, Item, Manifest
 
 SPEC = DatasetSpec(
     id="depthgauge",
@@ -32,9 +32,9 @@ SPEC = DatasetSpec(
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
     """The samples of a split that the manifest names; `all` is always there."""
-    from depthgauge.datasets import _manifest
+    from depthgauge.datasets._manifest_folder import manifest_file
 
-    manifest = _manifest.read(root)
+    manifest = manifest_file.read(root)
     ids = manifest.ids(split)
     wrong = [p for sample_id in ids for p in _quick_check(root, manifest.samples[sample_id])]
     if wrong:
@@ -46,10 +46,10 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
 
 def verify(root: Path) -> list[Problem]:
     """Everything that is wrong with a folder: manifest, presence, size and hash of every file."""
-    from depthgauge.datasets import _manifest
+    from depthgauge.datasets._manifest_folder import manifest_file
 
     root = Path(root)
-    manifest, wrong = _manifest.problems(root)
+    manifest, wrong = manifest_file.problems(root)
     if manifest is None:
         return wrong
     return [
@@ -62,9 +62,9 @@ def verify(root: Path) -> list[Problem]:
 
 def manifest_hash(root: Path) -> str:
     """SHA-256 of what the manifest says, and so of all the data that it names."""
-    from depthgauge.datasets import _manifest
+    from depthgauge.datasets._manifest_folder import manifest_file
 
-    return _manifest.manifest_hash(Path(root))
+    return manifest_file.manifest_hash(Path(root))
 
 
 def write(
@@ -102,10 +102,10 @@ def write(
         BadData: There is a dataset already, or two samples share an id.
         Misuse: An item is of no kind that a folder can hold.
     """
-    from depthgauge.datasets import _manifest
+    from depthgauge.datasets._manifest_folder import manifest_file
 
     root = Path(root)
-    place = root / _manifest.FILE_NAME
+    place = root / manifest_file.FILE_NAME
     if place.exists() and not overwrite:
         raise BadData(f"{root}: there is a dataset here already; write elsewhere or overwrite it.")
     before = _files(root)
@@ -117,7 +117,7 @@ def write(
             raise BadData(f"{root}: two samples are called '{sample.id}'; rename one.")
         entries[sample.id] = _write_sample(root, sample, with_truth)
     content = {
-        "schema": _manifest.SCHEMA,
+        "schema": manifest_file.SCHEMA,
         "id": id,
         "title": title,
         "licence": licence,
@@ -126,16 +126,16 @@ def write(
         "samples": entries,
         "made_by": _inline("made_by", dict(made_by or {}))["value"],
     }
-    _manifest.write(root, _validated(root, content))
+    manifest_file.write(root, _validated(root, content))
     # What the old folder had and the new one has not may be truth that is hidden from now on.
     for relative in before - _files(root):
         inside(root, relative).unlink(missing_ok=True)
 
 
 def _files(root: Path) -> set[str]:
-    from depthgauge.datasets import _manifest
+    from depthgauge.datasets._manifest_folder import manifest_file
 
-    manifest, _ = _manifest.problems(root)
+    manifest, _ = manifest_file.problems(root)
     entries = () if manifest is None else manifest.samples.values()
     return {str(item.path) for entry in entries for item in entry.files()}
 
@@ -143,10 +143,10 @@ def _files(root: Path) -> set[str]:
 def _validated(root: Path, content: dict[str, Any]) -> Manifest:
     from pydantic import ValidationError
 
-    from depthgauge.datasets import _manifest
+    from depthgauge.datasets._manifest_folder import manifest_file
 
     try:
-        return _manifest.Manifest.model_validate(content)
+        return manifest_file.Manifest.model_validate(content)
     except ValidationError as e:
         listed = "; ".join(error["msg"] for error in e.errors())
         raise Misuse(f"{root}: the dataset cannot be written: {listed}.") from e
@@ -187,8 +187,8 @@ def _write_items(root: Path, folder: str, items: Items) -> dict[str, Any]:
 
 def _write_item(root: Path, folder: str, name: str, thing: Any, of: str = "") -> dict[str, Any]:
     """Writes one item; the frames of a clip one by one, each of the item `of`."""
-    from depthgauge.datasets._kinds import FILE_KINDS, file_kind
-    from depthgauge.datasets._manifest import FRAMES, file_hash
+    from depthgauge.datasets._manifest_folder.item_kinds import FILE_KINDS, file_kind
+    from depthgauge.datasets._manifest_folder.manifest_file import FRAMES, file_hash
 
     if isinstance(thing, Frames):
         frames = [
@@ -208,7 +208,7 @@ def _write_item(root: Path, folder: str, name: str, thing: Any, of: str = "") ->
 
 
 def _inline(where: str, thing: Any) -> dict[str, Any]:
-    from depthgauge.datasets._kinds import INLINE_KINDS, inline_kind
+    from depthgauge.datasets._manifest_folder.item_kinds import INLINE_KINDS, inline_kind
 
     kind = inline_kind(where, thing)
     if kind is None:
@@ -228,7 +228,7 @@ def _quick_check(root: Path, entry: Entry) -> Iterator[Problem]:
 
 
 def _check(root: Path, item: Item, content: bool) -> Iterator[Problem]:
-    from depthgauge.datasets._manifest import file_hash
+    from depthgauge.datasets._manifest_folder.manifest_file import file_hash
 
     where = str(item.path)
     try:
@@ -254,7 +254,7 @@ def _sample(root: Path, sample_id: str, entry: Entry) -> Sample:
 
 
 def _loaders(root: Path, items: Mapping[str, Item]) -> dict[str, Any]:
-    from depthgauge.datasets._kinds import read_file
+    from depthgauge.datasets._manifest_folder.item_kinds import read_file
 
     def loader(item: Item) -> Any:
         if item.frames is not None:

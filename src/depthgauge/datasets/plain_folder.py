@@ -10,11 +10,11 @@ from typing import Any
 
 from depthgauge import io
 from depthgauge._shorten import first_few
-from depthgauge.datasets import _pair_options as pair_options
+from depthgauge.datasets import _plain_folder_options as folder_options
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._labels import write_labels
-from depthgauge.datasets._pair_options import PairOptions
 from depthgauge.datasets._paths import inside
+from depthgauge.datasets._plain_folder_options import PairOptions
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.errors import BadData, Unavailable
 from depthgauge.types import Inputs, Sample, Truth
@@ -55,7 +55,7 @@ def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
             with `{id}`; `labels`: patterns by name; `quantity`, `scale`, `disparity_range`. They
             go before `depthgauge.toml`.
     """
-    chosen = pair_options.load(root, options)
+    chosen = folder_options.load(root, options)
     files = _by_pattern(root, chosen) if chosen.patterns() else _by_default(root)
     quantity = chosen.quantity or _guess_quantity(files)
     for sample_id in sorted(files):
@@ -73,7 +73,7 @@ def _sample(
     inputs: dict[str, Any] = {
         name: partial(io.read_image, path)
         for name, path in files.items()
-        if name in pair_options.IMAGES.values()
+        if name in folder_options.IMAGES.values()
     }
     if chosen.disparity_range is not None:
         inputs["disparity_range"] = chosen.disparity_range
@@ -96,7 +96,7 @@ def _sample(
 
 def _by_pattern(root: Path, chosen: PairOptions) -> Files:
     patterns = chosen.patterns()
-    leading = ("truth", *pair_options.LEADING)
+    leading = ("truth", *folder_options.LEADING)
     if not set(leading) & set(patterns):
         raise BadData(
             f"{root}: patterns for {', '.join(patterns)} only; "
@@ -148,14 +148,14 @@ def _by_default(root: Path) -> Files:
     paths = folder.rglob("*") if folder.is_dir() else root.iterdir()
     maps = _by_stem(folder if folder.is_dir() else root, paths, SUFFIXES)
     pictures = {
-        item: _below(root / place, _IMAGE_SUFFIXES) for place, item in pair_options.IMAGES.items()
+        item: _below(root / place, _IMAGE_SUFFIXES) for place, item in folder_options.IMAGES.items()
     }
     optional = {
         **pictures,
         **_named(root / "masks", "mask"),
         **_named(root / "labels", "labels"),
     }
-    leading = (sample_id for item in pair_options.LEADING for sample_id in pictures[item])
+    leading = (sample_id for item in folder_options.LEADING for sample_id in pictures[item])
     files: Files = {sample_id: {} for sample_id in (*maps, *leading)}
     for name, found in {"truth": maps, **optional}.items():
         for sample_id in files.keys() & found.keys():
@@ -201,7 +201,7 @@ def write(
     """
     root = Path(root)
     for sample in samples:
-        for folder, name in pair_options.IMAGES.items():
+        for folder, name in folder_options.IMAGES.items():
             if name in sample.inputs:
                 place = _place(root, f"{folder}/{sample.id}.png")
                 io.write_image(place, sample.inputs[name])

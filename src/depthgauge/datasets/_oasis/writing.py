@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._registry import unknown
-from depthgauge.datasets import _oasis_relations as relations
-from depthgauge.datasets._oasis_index import COLUMNS, FOLDERS, SPLITS, Row, index_name, read_rows
-from depthgauge.datasets._oasis_read import BOX, PAIRS_FOLDER, PLANE_RELATIONS_FOLDER
+from depthgauge.datasets._oasis import relations
+from depthgauge.datasets._oasis.index import COLUMNS, FOLDERS, SPLITS, Row, index_name, read_rows
+from depthgauge.datasets._oasis.reading import BOX, PAIRS_FOLDER, PLANE_RELATIONS_FOLDER
 from depthgauge.errors import BadData, CannotWrite, DoesNotFit, Misuse, Unavailable, WrongShape
 from depthgauge.io import safe_pickle
 from depthgauge.types import Camera, Map, Mask, Sample, Truth

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._registry import unknown
-from depthgauge.datasets import _booster_calib as calib
-from depthgauge.datasets import _booster_layout as layout
+from depthgauge.datasets._booster import calibration as calib
+from depthgauge.datasets._booster import layout
 from depthgauge.datasets._hashing import things_hash
 from depthgauge.datasets._paths import inside
 from depthgauge.errors import CannotWrite, DoesNotFit, Misuse, Unavailable, WrongShape

@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.geometry._checks import need_length
-from depthgauge.geometry._jumps import Indices, Jumps, Seeds, continue_surfaces, find_jumps
 from depthgauge.geometry._maps import need_same_size
+from depthgauge.geometry.discontinuities._jumps import (
+    Indices,
+    Jumps,
+    Seeds,
+    continue_surfaces,
+    find_jumps,
+)
 from depthgauge.geometry.distances import distance_to, nearest_pixel
 from depthgauge.types import Map, Mask
 
@@ -111,7 +117,7 @@ def structures_from_masks(
 
 
 def _thin(jumps: Jumps, width: int) -> Mask:
-    from depthgauge.geometry import _structure_kernels as kernels
+    from depthgauge.geometry.discontinuities import _structure_kernels as kernels
 
     # The nearer end of a run through a pixel is at most half its length away; of a diagonal run the
     # jump may be at the neighbour around the corner.
@@ -133,7 +139,7 @@ def _stands_out(jumps: Jumps, thin: Mask, width: int) -> Mask:
 
 def _flooded(jumps: Jumps, starts: Mask, within: Mask, limit: float) -> Mask:
     """The starts, and what lies within and up to a limit from them on the same surface."""
-    from depthgauge.geometry import _structure_kernels as kernels
+    from depthgauge.geometry.discontinuities import _structure_kernels as kernels
 
     distance = np.where(starts, np.float32(0), np.float32(np.inf))
     queue = np.zeros(np.count_nonzero(starts | within) + 1, np.int32)

@@ -123,11 +123,11 @@ class Splines:
 
 def splines_of(planes: Planes) -> Splines:
     """Splines through the pixels of views (rows, columns, C, H, W), which are overwritten."""
-    from depthgauge.methods import _lf_kernels
+    from depthgauge.methods._light_field import kernels
 
     rows, columns, channels, height, width = planes.shape
     centre = planes[rows // 2, columns // 2].copy()
-    _lf_kernels.spline_coefficients(planes.reshape(-1, height, width))
+    kernels.spline_coefficients(planes.reshape(-1, height, width))
     down, right = np.indices((rows, columns), dtype=np.float32)
     steps = np.stack([right - columns // 2, down - rows // 2], axis=-1).reshape(-1, 2)
     coefficients = planes.reshape(-1, channels, height, width)

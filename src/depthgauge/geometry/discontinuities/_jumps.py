@@ -42,7 +42,7 @@ class Jumps:
 
     def sides(self) -> Sides:
         """Which pixels are at a jump."""
-        from depthgauge.geometry import _edge_kernels as kernels
+        from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
         sides = Sides(*(np.zeros(self.known.shape, bool) for _ in Sides._fields))
         kernels.find_sides(self.steps, *sides)
@@ -50,7 +50,7 @@ class Jumps:
 
     def ends(self, seeds: Indices, in_front: NDArray[np.bool_]) -> Indices:
         """The pixels across the jumps at some pixels, which are in front or behind there."""
-        from depthgauge.geometry import _edge_kernels as kernels
+        from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
         kinds = np.where(in_front, kernels.FALL, kernels.RISE).astype(np.uint8)
         ends = np.zeros_like(seeds)
@@ -84,7 +84,7 @@ def find_jumps(
         objects = np.zeros((0, 0), np.int32)
     else:
         need_same_size(objects, values, ("the mask", "the truth"))
-    from depthgauge.geometry import _edge_kernels as kernels
+    from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
     known = is_known(values) & np.isfinite(ahead)
     steps = np.zeros(known.shape, np.uint8)
@@ -120,7 +120,7 @@ def continue_surfaces(jumps: Jumps, chosen: Indices, seeds: Seeds, window: int) 
         Misuse: The window is not odd, or wider than 99 px.
     """
     need_window(window)
-    from depthgauge.geometry import _edge_kernels as kernels
+    from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
     height, width, channels = jumps.truth.shape
     planes = np.zeros((seeds.at.size, channels, 3), np.float32)

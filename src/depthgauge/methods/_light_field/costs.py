@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.methods._light_field import Splines
+from depthgauge.methods._light_field.views import Splines
 from depthgauge.types import Map, Mask
 
 Volume = NDArray[np.float32]
@@ -46,12 +46,12 @@ def costs(
         doubt: (H, W) by how much a part of the views must be better than all of them.
         likeness: What differences cost.
     """
-    from depthgauge.methods import _lf_kernels
+    from depthgauge.methods._light_field import kernels
 
     bins = _bins(splines.steps, chosen)
     parts, factors = _parts(bins, likeness.handicap)
     volume = np.zeros((*splines.centre.shape[1:], disparities.size), np.float32)
-    _lf_kernels.sweep(
+    kernels.sweep(
         splines.coefficients,
         splines.centre,
         splines.steps,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.methods._light_field import Planes
+from depthgauge.methods._light_field.views import Planes
 from depthgauge.types import Map
 
 TONE = 10.0
@@ -21,10 +21,10 @@ _ROUNDS = 500
 
 def cleaned(values: Map, trust: Map, image: Planes, radius: int) -> Map:
     """Medians over windows of that radius, weighted by trust and by likeness to the middle."""
-    from depthgauge.methods import _lf_surface_kernels
+    from depthgauge.methods._light_field import surface_kernels
 
     out = np.zeros_like(values)
-    _lf_surface_kernels.weighted_median(values, trust, image, radius, TONE, out)
+    surface_kernels.weighted_median(values, trust, image, radius, TONE, out)
     return out
 
 
@@ -38,12 +38,12 @@ def surface(start: Map, target: Map, weight: Map, image: Planes, smoothness: flo
         image: (C, H, W); edges in it make bends cheaper.
         smoothness: What a px of step costs between neighbours, in units of weight x px^2.
     """
-    from depthgauge.methods import _lf_surface_kernels
+    from depthgauge.methods._light_field import surface_kernels
 
     out = start.copy()
-    rooms = np.zeros((_lf_surface_kernels.ROOMS, *start.shape), np.float32)
-    rooms[_lf_surface_kernels.AHEAD] = start
-    _lf_surface_kernels.smooth_surface(
+    rooms = np.zeros((surface_kernels.ROOMS, *start.shape), np.float32)
+    rooms[surface_kernels.AHEAD] = start
+    surface_kernels.smooth_surface(
         target,
         weight,
         _links(start, image),

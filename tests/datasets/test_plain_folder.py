@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.datasets.pairs import samples, write
+from depthgauge.datasets.plain_folder import samples, write
 from depthgauge.errors import BadData, Unavailable
 from depthgauge.types import Inputs, Sample
 

@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.geometry._checks import need_length
-from depthgauge.geometry._jumps import Indices, Jumps, Seeds, continue_surfaces, find_jumps
 from depthgauge.geometry._maps import as_map
+from depthgauge.geometry.discontinuities._jumps import (
+    Indices,
+    Jumps,
+    Seeds,
+    continue_surfaces,
+    find_jumps,
+)
 from depthgauge.geometry.distances import distance_to, nearest_pixel
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask
@@ -165,7 +171,7 @@ def _edges(jumps: Jumps, reach: int, window: int, shape: tuple[int, ...]) -> Edg
 
 def _near(jumps: Jumps, in_front: Mask, behind: Mask, reach: int) -> tuple[Indices, Mask, Mask]:
     """The pixel of a jump that decides each pixel's side, and both sides."""
-    from depthgauge.geometry import _edge_kernels as kernels
+    from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
     chosen = nearest_pixel(in_front, reach)
     foreground, background = np.zeros_like(in_front), np.zeros_like(in_front)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from depthgauge.methods import _lf_kernels, _lf_surface_kernels
-from depthgauge.methods._light_field import splines_of
-from depthgauge.methods._light_field_costs import Likeness, costs
-from depthgauge.methods._light_field_noise import blurred
-from depthgauge.methods._light_field_surface import surface
+from depthgauge.methods._light_field import kernels, surface_kernels
+from depthgauge.methods._light_field.costs import Likeness, costs
+from depthgauge.methods._light_field.noise import blurred
+from depthgauge.methods._light_field.surface import surface
+from depthgauge.methods._light_field.views import splines_of
 
 
 def noise(*shape: int, seed: int = 0) -> np.ndarray:
@@ -24,9 +24,9 @@ def noise(*shape: int, seed: int = 0) -> np.ndarray:
 def test_shifted_pictures_are_those_of_scipy(shift, size):
     picture = noise(*size)
     coefficients = picture[np.newaxis].copy()
-    _lf_kernels.spline_coefficients(coefficients)
+    kernels.spline_coefficients(coefficients)
     out, line = np.zeros_like(picture), np.zeros(size[1] + 16, np.float32)
-    _lf_kernels.shifted(coefficients[0], *map(float, shift), 0, size[0], line, out)
+    kernels.shifted(coefficients[0], *map(float, shift), 0, size[0], line, out)
     expected = ndimage.shift(picture, (-shift[1], -shift[0]), order=3, mode="mirror")
     assert np.abs(out - expected).max() < 0.01
 
@@ -82,7 +82,7 @@ def test_paths_are_followed_as_defined(direction):
     dx, dy = direction
     volume, image = noise(6, 7, 5), np.zeros((1, 6, 7), np.float32)
     total, how = np.zeros_like(volume), np.array([20, 90, 10, 8], np.float32)
-    _lf_surface_kernels.follow_paths(volume, image, dx, dy, how, total)
+    surface_kernels.follow_paths(volume, image, dx, dy, how, total)
     turned = volume if dx else volume.swapaxes(0, 1)
     expected = followed(turned[:, :: dx + dy], 20, 90)[:, :: dx + dy]
     assert total == pytest.approx(expected if dx else expected.swapaxes(0, 1), rel=1e-5)
@@ -92,7 +92,7 @@ def test_paths_are_followed_as_defined(direction):
 def test_slanted_paths_reach_every_pixel_once(direction):
     volume, image = np.ones((5, 8, 3), np.float32), np.zeros((1, 5, 8), np.float32)
     total, how = np.zeros_like(volume), np.array([1, 2, 1, 8], np.float32)
-    _lf_surface_kernels.follow_paths(volume, image, *direction, how, total)
+    surface_kernels.follow_paths(volume, image, *direction, how, total)
     assert (total == 1).all()
 
 
@@ -101,11 +101,11 @@ def test_edges_of_the_picture_make_jumps_cheap():
     volume[0, :4, 1:], volume[0, 4:, :8] = 10, 10  # disparity 0, then disparity 8
     image = np.zeros((1, 1, 8), np.float32)
     total, how = np.zeros_like(volume), np.array([5, 50, 1, 8], np.float32)
-    _lf_surface_kernels.follow_paths(volume, image, 1, 0, how, total)
+    surface_kernels.follow_paths(volume, image, 1, 0, how, total)
     assert total[0, 4].argmin() == 0
     image[0, 0, 4:] = 100
     total[:] = 0
-    _lf_surface_kernels.follow_paths(volume, image, 1, 0, how, total)
+    surface_kernels.follow_paths(volume, image, 1, 0, how, total)
     assert total[0, 4].argmin() == 8
 
 
@@ -113,7 +113,7 @@ def test_edges_of_the_picture_make_jumps_cheap():
 def test_minima_of_absolute_values_are_exact(place, slope):
     volume = (slope * np.abs(np.arange(8) - place)).astype(np.float32).reshape(1, 1, 8)
     found, sharpness = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
-    _lf_surface_kernels.minima(volume, np.full((1, 1), -1), found, sharpness)
+    surface_kernels.minima(volume, np.full((1, 1), -1), found, sharpness)
     assert found[0, 0] == pytest.approx(place, abs=1e-3)
     assert sharpness[0, 0] > 0
 
@@ -121,7 +121,7 @@ def test_minima_of_absolute_values_are_exact(place, slope):
 def test_minima_at_the_ends_and_in_flat_costs_have_no_sharpness():
     volume = np.array([[[0, 1, 2, 3], [3, 2, 1, 0], [1, 1, 1, 1]]], np.float32)
     found, sharpness = np.zeros((1, 3), np.float32), np.full((1, 3), 9, np.float32)
-    _lf_surface_kernels.minima(volume, np.array([[-1, -1, 2]]), found, sharpness)
+    surface_kernels.minima(volume, np.array([[-1, -1, 2]]), found, sharpness)
     assert found.tolist() == [[0, 3, 2]]
     assert sharpness.tolist() == [[0, 0, 0]]
 
@@ -131,7 +131,7 @@ def test_windows_hold_only_pixels_that_look_alike():
     image[:, :, 3:] = 255
     volume = np.repeat(image[0, :, :, np.newaxis], 2, axis=2) + noise(5, 6, 2) / 255
     out, scale = np.zeros_like(volume), np.full((5, 6), 2, np.float32)
-    _lf_surface_kernels.aggregate(volume, image, 1, 5.0, scale, out)
+    surface_kernels.aggregate(volume, image, 1, 5.0, scale, out)
     assert out[2, 1] == pytest.approx(2 * volume[1:4, 0:3].mean(axis=(0, 1)), rel=1e-4)
     assert out[2, 2] == pytest.approx(2 * volume[1:4, 1:3].mean(axis=(0, 1)), rel=1e-4)
 
@@ -140,7 +140,7 @@ def test_weighted_medians_are_those_of_repeated_values():
     values = noise(9, 9, seed=1)
     counts = np.random.default_rng(2).integers(1, 4, (9, 9))
     image, out = np.zeros((3, 9, 9), np.float32), np.zeros_like(values)
-    _lf_surface_kernels.weighted_median(values, counts.astype(np.float32), image, 2, 10.0, out)
+    surface_kernels.weighted_median(values, counts.astype(np.float32), image, 2, 10.0, out)
     for y, x in np.ndindex(9, 9):
         window = np.s_[max(y - 2, 0) : y + 3, max(x - 2, 0) : x + 3]
         repeated = np.sort(np.repeat(values[window].ravel(), counts[window].ravel()))

@@ -27,7 +27,7 @@ def thin(mask: NDArray[np.generic]) -> Mask:
            [0, 1, 1, 1, 1, 1, 0],
            [0, 0, 0, 0, 0, 0, 0]])
     """
-    from depthgauge.geometry._thinning_kernels import DELETABLE, thin_set
+    from depthgauge.geometry.boundary_maps._thinning_kernels import DELETABLE, thin_set
 
     if mask.ndim != 2:
         raise WrongShape(f"a set to be thinned is (H, W), this one is {mask.shape}.")

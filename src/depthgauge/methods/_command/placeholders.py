@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge import io
 from depthgauge.errors import Unavailable
-from depthgauge.methods._template import picture
+from depthgauge.methods._command.template import picture
 from depthgauge.types import Inputs, Rig
 
 

@@ -79,7 +79,7 @@ def suppress_non_maxima(
         WrongShape: The two are not of one size.
         Misuse: A negative length.
     """
-    from depthgauge.geometry._edge_map_kernels import suppress
+    from depthgauge.geometry.boundary_maps._edge_map_kernels import suppress
 
     _need_map(values)
     if across.shape != values.shape:

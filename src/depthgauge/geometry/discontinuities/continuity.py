@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from depthgauge.geometry._checks import need_bends, need_window
-from depthgauge.geometry._jumps import find_jumps
 from depthgauge.geometry._maps import as_map
+from depthgauge.geometry.discontinuities._jumps import find_jumps
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask
 
@@ -48,7 +48,7 @@ def fitted_curvature(values: Map, window: int = 9) -> Map:
     """
     need_window(window, least=3)  # two pixels show no bend
     array = as_map(values)
-    from depthgauge.geometry import _fit_kernels as kernels
+    from depthgauge.geometry.discontinuities import _fit_kernels as kernels
 
     out = np.full(array.shape[:2], np.nan, np.float32)
     kernels.fitted_curvature(array.reshape(*array.shape[:2], -1), window // 2, out)

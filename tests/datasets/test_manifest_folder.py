@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from depthgauge import io
 from depthgauge.datasets import DATASETS, truth_hash
-from depthgauge.datasets.depthgauge_folder import manifest_hash, samples, verify, write
+from depthgauge.datasets.manifest_folder import manifest_hash, samples, verify, write
 from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse, UnknownName
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from depthgauge import io
 from depthgauge._registry import unknown
-from depthgauge.datasets import _booster_layout as layout
+from depthgauge.datasets._booster import layout
 from depthgauge.datasets._paths import inside
 from depthgauge.types import Map
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge.datasets import _oasis_relations as relations
-from depthgauge.datasets._oasis_index import Row
+from depthgauge.datasets._oasis import relations
+from depthgauge.datasets._oasis.index import Row
 from depthgauge.errors import BadFile, WrongShape
 from depthgauge.io import safe_pickle
 from depthgauge.types import Camera, Image, Inputs, Map, Mask, Sample, Truth

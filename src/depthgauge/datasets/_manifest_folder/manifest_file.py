@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from depthgauge._registry import unknown
-from depthgauge.datasets._kinds import FILE_KINDS, INLINE_KINDS
+from depthgauge.datasets._manifest_folder.item_kinds import FILE_KINDS, INLINE_KINDS
 from depthgauge.datasets._paths import unsafe
 from depthgauge.errors import BadData, Problem
 from depthgauge.io import write_text

@@ -1,0 +1,1 @@
+"""Parts of the Booster layouts: balanced (`booster`) and unbalanced (`booster_unbalanced`)."""

@@ -1,0 +1,1 @@
+"""Parts of the OASIS layout (`oasis`), some of them shared with `diw`."""

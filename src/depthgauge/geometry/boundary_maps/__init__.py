@@ -1,0 +1,1 @@
+"""Maps of boundaries: edge strength, non-maximum suppression, thinning to lines."""

@@ -1,0 +1,1 @@
+"""What `command` needs to run a program: its template, its files, its process."""

@@ -1,0 +1,1 @@
+"""What the light-field methods (`lf_*`) share."""
