@@ -24,14 +24,15 @@ from rich.console import Console
 from rich.table import Table
 
 from depthgauge.capture.spacetime.engine import Pairs
-from depthgauge.capture.spacetime.engines.classical import ENGINE
-from depthgauge.capture.spacetime.tiles import Tiles
+from depthgauge.capture.spacetime.engines.classical import Classical
+from depthgauge.capture.spacetime.step import Tiles
 
 HERE = Path(__file__).parent
 PATTERNS = 20
 SIZES = {"1 Mpx": (1168, 854, (27, 141)), "12 Mpx": (4112, 3008, (60, 459))}
 QUICK = {"quick": (320, 240, (8, 40))}
 MEMORY_GIB = 2.0
+ENGINE = Classical()
 
 
 def pairs_of(width: int, height: int, rows: int, lowest: int, folder: Path) -> Pairs:

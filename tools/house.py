@@ -15,7 +15,7 @@ FLOORS: tuple[dict[str, str], ...] = (
         "errors": "the one tree of exceptions",
         "_compiled": "one parallel kernel at a time",
         "_canonical": "JSON to hash",
-        "_shorten": "long lists for people",
+        "_progress", "_shorten": "long lists for people",
     },
     {"_registry": "registries that fill themselves; plug-ins of other packages"},
     {"_options": "strict options; the command line and signatures come from them"},

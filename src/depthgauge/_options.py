@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from types import NoneType
 from typing import Any, Self, TypeVar, get_args
 
@@ -137,6 +138,8 @@ def _message(text: str) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, Path):
+        return repr(str(value))  # whole: it may be long, and its end says most
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 

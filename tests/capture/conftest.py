@@ -11,7 +11,7 @@ import pytest
 
 from depthgauge import io
 from depthgauge.capture.exact_truth import ExactTruth, exact_truth
-from depthgauge.capture.steps import Made, do_step
+from depthgauge.capture.steps import StepOutput, do_step
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.sessions import Board, Session, SimulatedTruth, write_session, write_simulated
 from depthgauge.types import Camera
@@ -102,16 +102,16 @@ class World:
         self.clean(work, self.exact["LR"].disparity, self.exact["RL"].disparity)
 
     def clean(self, work: Path, left, right, variance=0.01, step="clean") -> None:
-        def make(folder: Path) -> Made:
+        def make(folder: Path) -> StepOutput:
             for side, values in (("left", left), ("right", right)):
                 io.write_map(folder / f"{side}_disparity.npy", values)
                 spread = np.broadcast_to(np.float32(variance), values.shape)
                 io.write_map(folder / f"{side}_variance.npy", spread)
-            return Made({})
+            return StepOutput({})
 
         do_step(work, step, make, revision=1, options={}, again=True)
 
-    def _rectify(self, folder: Path) -> Made:
+    def _rectify(self, folder: Path) -> StepOutput:
         for name, pair in self.pairs.items():
             io.write_text(folder / f"{name}.json", json.dumps(pair.to_json()))
             for letter, view in zip(name, (pair.left, pair.right), strict=True):
@@ -120,7 +120,7 @@ class World:
                 (folder / name / letter).mkdir(parents=True, exist_ok=True)
                 for k in (0, 1):
                     io.write_image(folder / name / letter / f"im{k}.png", picture + 40 * k)
-        return Made({})
+        return StepOutput({})
 
 
 def nearly(camera: Camera, by: float) -> Camera:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from depthgauge.capture.steps import Made, do_step, has_step, outdated_steps, read_step
+from depthgauge.capture.pipeline import outdated_steps
+from depthgauge.capture.steps import StepOutput, do_step, has_step, read_step
 from depthgauge.errors import BadData, CannotWrite
 
 
@@ -17,7 +18,7 @@ class Counted:
     def __call__(self, folder):
         self.calls += 1
         (folder / "thing.txt").write_text(self.text)
-        return Made({"value": 1.5}, ("beware.",))
+        return StepOutput({"value": 1.5}, ("beware.",))
 
 
 def test_a_step_is_done_once(tmp_path):
@@ -70,7 +71,7 @@ def test_a_failed_step_keeps_the_old_one_and_what_it_had_made(tmp_path):
 
     def goes_on(folder):
         assert (folder / "tile-0").read_text() == "first half"
-        return Made({})
+        return StepOutput({})
 
     step = do_step(tmp_path, "rectify", goes_on, revision=1, options={"v": 2})
     assert sorted(p.name for p in step.folder.iterdir()) == ["step.json", "tile-0"]
@@ -87,7 +88,7 @@ def test_parts_of_other_options_are_thrown_away(tmp_path):
 
     def starts_anew(folder):
         assert not list(folder.iterdir())
-        return Made({})
+        return StepOutput({})
 
     do_step(tmp_path, "rectify", starts_anew, revision=1, options={"v": 2})
 
@@ -126,7 +127,7 @@ def test_two_processes_at_once_do_not_mix(tmp_path):
     def meanwhile(folder):
         with pytest.raises(BadData, match="another process is working here"):
             do_step(tmp_path, "calibrate", Counted(), revision=1, options={})
-        return Made({})
+        return StepOutput({})
 
     do_step(tmp_path, "rectify", meanwhile, revision=1, options={})
 

@@ -2,15 +2,15 @@
 
 import json
 import shutil
-from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.steps import STEPS
 from depthgauge.datasets import booster
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
+
+STEPS = ("calibrate", "rectify", "spacetime", "refine", "clean", "check", "warp", "audit")
 
 
 @pytest.fixture
@@ -111,12 +111,12 @@ def test_swapped_cameras_are_one_sentence(run, copied, tmp_path):
 
 
 def test_removal_by_hand(run, copied, tmp_path):
-    from depthgauge.capture.clean.manual_edits import read_by_hand
+    from depthgauge.capture.clean.manual_edits import read_manual_edits
 
     file = tmp_path / "hand.json"
     polygon = {"view": "left", "points_px": [[100, 60], [140, 60], [140, 100], [100, 100]]}
     file.write_text(json.dumps({"schema": 1, "polygons": [polygon]}))
-    read_by_hand(file)
+    read_manual_edits(file)
     body = run("capture", "clean", copied, "--by-hand", file, "--json").json()
     assert body["figures"]["left"]["removed"]["by hand"] > 1000
     removed = io.read_labels(copied / "work" / "clean" / "left_removed.png")
@@ -136,16 +136,17 @@ def test_every_limit_of_clean_can_be_said(run, copied):
     assert body["figures"]["left"]["smoothed_by_px"] > usual["figures"]["left"]["smoothed_by_px"]
 
 
-def test_the_help_of_clean_says_the_defaults():
-    from depthgauge.capture.clean.step import Cleaning
-    from depthgauge.cli._capture_steps import clean
+def test_the_help_of_every_step_says_every_option_and_its_default(run):
+    from depthgauge.capture.registry import STEPS
 
-    options = {option.name: option for option in clean.params}
-    for field in fields(Cleaning):
-        said = options[field.name].help.partition("[default: ")[2]
-        assert said, field.name
-        if field.default is not None:
-            assert said == f"{field.default}]"
+    for name, step in STEPS.items():
+        said = " ".join(run("capture", name, "--help").out.split())
+        assert step.spec.line in said
+        for option, field in step.spec.options.model_fields.items():
+            assert f"--{option.replace('_', '-')}" in said
+            assert "".join(field.description.split()) in said.replace(" ", "")
+            if field.default is not None and not isinstance(field.default, bool):
+                assert f"[default: {field.default}" in said or f"default: {field.default}" in said
 
 
 @pytest.mark.parametrize(

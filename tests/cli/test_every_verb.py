@@ -11,7 +11,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.analysis.demonstrations import DEMONSTRATIONS
-from depthgauge.capture.steps import STEPS
+from depthgauge.capture.registry import step_names
 from depthgauge.cli import VERBS, depthgauge
 
 NO_DATA = {"completion": "prints a script for a shell"}
@@ -73,7 +73,7 @@ def arguments(
             "capture distributions": [
                 *(_booster(tmp_path / "scenes"), "--picture", tmp_path / "distributions.png")
             ],
-            **{f"capture {step}": [session] for step in ("run", *STEPS)},
+            **{f"capture {step}": [session] for step in ("run", *step_names())},
             **_annotate(tmp_path, annotated),
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],

@@ -6,39 +6,51 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
 from depthgauge import io
+from depthgauge._options import Options
 from depthgauge.capture.labels import label_files, write_labels
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
-from depthgauge.capture.swapped import swapped_warnings
-from depthgauge.errors import BadData, Misuse, WrongShape
-from depthgauge.geometry.warping import left_right_consistent
-from depthgauge.sessions import Session
-from depthgauge.types import Map, Mask
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
+from depthgauge.capture.step_options import plain_options
+from depthgauge.capture.steps import StepOutput
+from depthgauge.errors import BadData, WrongShape
+from depthgauge.geometry.warping import left_right_consistent, warp_backward
+from depthgauge.types import Image, Map, Mask
 
 VIEWS = {"left": "00", "right": "02"}
 """The views, and their numbers in file names."""
 _FEW = 0.5
 """Share of consistent pixels below which something is wrong with the maps."""
-REVISION = 1
-"""Raised whenever a value may change."""
+_BETTER = 0.6
+"""Exchanged pictures must fit so much better; shiny parts fit badly either way."""
 
 
-def check(
-    session: Session,
-    work: Path,
-    *,
-    threshold_px: float = 2.0,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+class CheckOptions(Options):
+    """What the two views must agree in."""
+
+    threshold_px: float = Field(default=2.0, gt=0.0)
+    """Largest difference between the two views' disparities of one point."""
+
+
+SPEC = StepSpec(
+    "check",
+    "Left-right check",
+    "Left-right consistency in both directions: labels and occlusion masks of both views.",
+    options=CheckOptions,
+    after=("rectify", "clean"),
+)
+
+
+def plan(task: StepTask, options: CheckOptions) -> StepPlan:
     """Finds the pixels whose disparities the other view confirms.
 
     |d_L(x) - d_R(x - d_L(x))| <= threshold for the left view, |d_R(x) - d_L(x + d_R(x))| for the
-    right, the other map taken at its nearest pixel. What meets no value is not confirmed. The
-    disparities themselves are kept wherever cleaning left them, as in Booster, whose scores on
-    *all* pixels have the occluded ones too.
+    right, the other map taken at its nearest pixel. A pixel whose match has no value is not
+    confirmed. The disparities themselves are kept wherever cleaning left them, as in Booster, whose
+    scores on *all* pixels include the occluded ones.
 
     Writes `disp_00.npy`, `disp_02.npy`, `variance_00.npy`, `variance_02.npy`, `mask_00.png`,
     `mask_02.png` (white: seen by both), and the session's labels in the rectified left frame,
@@ -47,12 +59,10 @@ def check(
     Raises:
         BadData: An earlier step is not done, or made no right map.
     """
-    if not threshold_px > 0:
-        raise Misuse(f"threshold_px must be above 0, found {threshold_px}")
-    before = [read_step(work, "rectify"), read_step(work, "clean")]
-    source = before[1].folder
+    session = task.session
+    source, rectified = task.before["clean"].folder, task.before["rectify"].folder / "LR"
 
-    def make(folder: Path) -> Made:
+    def make(folder: Path) -> StepOutput:
         maps = {side: _read(source, side, "disparity") for side in VIEWS}
         _need_one_size(source, maps)
         if not np.isfinite(maps["left"]).any():
@@ -60,32 +70,28 @@ def check(
                 f"{source}: no pixel of the left map is left; loosen the limits of `capture "
                 "clean`, or remove less by hand."
             )
-        masks = consistent_masks(maps["left"], maps["right"], threshold_px)
+        masks = consistent_masks(maps["left"], maps["right"], options.threshold_px)
         for n, (side, number) in enumerate(VIEWS.items()):
             io.write_map(folder / f"disp_{number}.npy", maps[side])
             io.write_map(folder / f"variance_{number}.npy", _read(source, side, "variance"))
             io.write_image(folder / f"mask_{number}.png", masks[side])
-            if progress is not None:
-                progress(f"{side} map", n + 1, len(VIEWS))
-        pair = read_pair(work, "LR")
+            task.progress(f"{side} map", n + 1, len(VIEWS))
+        pair = read_pair(task.work, "LR")
         labels, warnings = write_labels(session, pair, pair.left, folder)
-        exchanged = swapped_warnings(before[0].folder / "LR", maps["left"])
+        exchanged = swapped_warnings(rectified, maps["left"])
         figures = {side: _figures(maps[side], masks[side]) for side in VIEWS}
-        return Made({**figures, "labels": labels}, (*_worries(figures), *warnings, *exchanged))
+        said = (*_worries(figures), *warnings, *exchanged)
+        return StepOutput({**figures, "labels": labels}, said)
 
-    options = {"threshold_px": threshold_px, "labels_on": session.labels_on}
-    files = label_files(session)
-    return do_step(
-        work,
-        "check",
+    return StepPlan(
         make,
-        options=options,
-        revision=REVISION,
-        after=before,
-        files=files,
-        pictures=sorted((before[0].folder / "LR").rglob("*.png")),
-        again=again,
+        files=label_files(session),
+        pictures=sorted(rectified.rglob("*.png")),
+        options={**plain_options(options), "labels_on": session.labels_on},
     )
+
+
+check = step_function(SPEC, plan)
 
 
 def consistent_masks(left: Map, right: Map, threshold_px: float = 2.0) -> dict[str, Mask]:
@@ -139,3 +145,42 @@ def _worries(figures: dict[str, Any]) -> list[str]:
         for side, of in figures.items()
         if of["consistent"] < _FEW * of["labelled"] or not of["labelled"]
     ]
+
+
+def swapped_warnings(rectified: Path, disparity: Map) -> list[str]:
+    """A sentence for every illumination whose two pictures seem to be exchanged.
+
+    Args:
+        rectified: The folder of a rectified pair, with pictures in `L` and `R`.
+        disparity: (H, W) of the left view.
+    """
+    said = []
+    for left in sorted((rectified / "L").glob("*.png")):
+        right = rectified / "R" / left.name
+        if right.is_file() and seem_swapped(io.read_image(left), io.read_image(right), disparity):
+            said.append(
+                f"the passive pictures {left.stem} of L and R seem to be exchanged: the labels fit "
+                "the other way round; look at their folders."
+            )
+    return said
+
+
+def seem_swapped(left: Image, right: Image, disparity: Map) -> bool:
+    """Whether two pictures fit the left view's disparities better when they are exchanged."""
+    one, other = _grey(left), _grey(right)
+    if one.shape != disparity.shape or other.shape != disparity.shape:
+        return False
+    as_given, exchanged = _misfit(one, other, disparity), _misfit(other, one, disparity)
+    return bool(exchanged < _BETTER * as_given)
+
+
+def _misfit(left: Map, right: Map, disparity: Map) -> float:
+    """Median difference of pictures whose pixels should show the same."""
+    off = np.abs(left - warp_backward(right, disparity))
+    known = off[np.isfinite(off)]
+    return float(np.median(known)) if known.size else np.inf
+
+
+def _grey(image: Image) -> Map:
+    values: NDArray[np.float32] = np.asarray(image, np.float32)
+    return values if values.ndim == 2 else values.mean(axis=2, dtype=np.float32)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.steps import Progress
+from depthgauge._progress import Progress
 from depthgauge.errors import BadData, Misuse
 from depthgauge.geometry.intrinsics import scale_camera
 from depthgauge.geometry.projection import project, slopes_at, to_camera

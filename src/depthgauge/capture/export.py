@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from depthgauge import io
+from depthgauge._options import Options, signature_from
 from depthgauge.capture.exact_truth import exact_truth
 from depthgauge.capture.labels import LABELS
 from depthgauge.capture.rectify.step import read_pair
@@ -36,8 +37,22 @@ _Truths = Callable[[str], Truth | None]
 """The truth of pair LR or LC, empty in an unlabelled scene; None where the pair is left out."""
 
 
+class ExportOptions(Options):
+    """What is written, and where."""
+
+    scene: str | None = None
+    """The scene's name; by default the session's."""
+    split: Literal["train", "test-stereo", "test-mono", "unlabelled"] = "train"
+    """The split that it is written to; `unlabelled` has no truth and needs step rectify alone."""
+    exact: bool = False
+    """Of a simulated session: its exact truth in place of the labels, in the same frames; needs
+    step rectify alone."""
+    overwrite: bool = False
+    """Replace a scene of that name."""
+
+
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedScene:
     """What was written."""
 
     scene: str
@@ -48,37 +63,26 @@ class Exported:
     warnings: tuple[str, ...] = ()
 
 
-def export(
-    session: Session,
-    work: Path,
-    out: Path,
-    *,
-    scene: str | None = None,
-    split: str = "train",
-    exact: bool = False,
-    overwrite: bool = False,
-) -> Exported:
+@signature_from(ExportOptions)
+def export(session: Session, work: Path, out: Path, options: ExportOptions) -> ExportedScene:
     """Writes a labelled session as a scene of a dataset in Booster's layout: all of it, or nothing.
 
     Args:
         session: The session.
         work: Its work folder, with step `check` done; with step `warp` done too, the unbalanced
-            pair is written as well. For `unlabelled` step `rectify` is enough.
+            pair is written as well.
         out: The dataset's folder; scenes of several sessions go into one.
-        scene: The scene's name; the session's where it is None.
-        split: `train`, `test-stereo`, `test-mono`, or `unlabelled`, which has no truth.
-        exact: Of a simulated session the exact truth in place of the labels, in the same frames;
-            needs only step `rectify`.
-        overwrite: Replace a scene that is there.
+        options: What is written.
 
     Raises:
         BadData: A step is not done, or there is no passive picture.
-        CannotWrite: The scene is there already.
+        CannotWrite: The scene exists already.
         Misuse: The exact truth of a session that was not simulated is asked for, or that of
             pictures without labels.
     """
-    name = scene or session.name
-    truths = _truths(session, work, split, exact)
+    split = options.split
+    name = options.scene or session.name
+    truths = _truths(session, work, split, options.exact)
     warnings: list[str] = []
     found: dict[str, list[Sample]] = {}
     for setup, letters in _PAIRS.items():
@@ -91,9 +95,9 @@ def export(
             continue
         found[setup] = list(_samples(work, name, letters, truth))
         warnings += _without_labels(work, letters, truth)
-    _write(out, name, found, split, overwrite)
+    _write(out, name, found, split, options.overwrite)
     images = max(len(samples) for samples in found.values())
-    return Exported(name, tuple(found), images, tuple(warnings))
+    return ExportedScene(name, tuple(found), images, tuple(warnings))
 
 
 def _write(

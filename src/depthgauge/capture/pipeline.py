@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from depthgauge._progress import Progress
 from depthgauge._registry import unknown
+from depthgauge.capture.registry import STEPS, step_names
 from depthgauge.capture.step_options import remembered
-from depthgauge.capture.steps import STEPS, Progress, Step
+from depthgauge.capture.steps import Step, is_outdated
 from depthgauge.sessions import Session
 
 
@@ -17,30 +18,41 @@ def run_steps(
     session: Session,
     work: Path,
     *,
-    until: str = STEPS[-1],
+    until: str | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    defaults: bool = False,
     progress: Progress | None = None,
     again: bool = False,
 ) -> Iterator[Step]:
     """Does every step that is not done yet; yields each as soon as it is there.
 
-    A rig without camera C has no unbalanced pair; its step `warp` is left out.
+    A step is repeated with the options that it was last given, wherever that was. A step that
+    this session cannot have (`warp`, of a rig without camera C) is left out.
 
     Args:
         session: The session.
         work: The work folder.
-        until: The last step to do.
-        options: What steps are told beside their defaults, by step; None: what they were told
-            when they were last done alone (`told.remembered`).
-        progress: Told what is done.
+        until: The last step to do; None: all.
+        options: New options by step; other options of that step stay as they were last given.
+        defaults: Forget the options that steps were given before.
+        progress: Called with what is being done.
         again: Do steps even if nothing has changed.
+
+    Raises:
+        UnknownName: `until` or a key of `options` is not the name of a step.
     """
-    told = remembered(work) if options is None else options
-    for name in (*told, until):
-        if name not in STEPS:
-            raise unknown("step", name, STEPS)
-    for name in STEPS[: STEPS.index(until) + 1]:
-        if name == "warp" and not (work / "rectify" / "LC.json").is_file():
-            continue
-        function = getattr(import_module(f"depthgauge.capture.{name}"), name)
-        yield function(session, work, progress=progress, again=again, **told.get(name, {}))
+    names, given = step_names(), dict(options or {})
+    for name in (*given, *([until] if until else [])):
+        if name not in names:
+            raise unknown("step", name, names)
+    kept = {} if defaults else remembered(work)
+    for name in names[: names.index(until) + 1] if until else names:
+        step = STEPS[name]
+        if all((work / file).is_file() for file in step.spec.needs_files):
+            told = {**kept.get(name, {}), **given.get(name, {})}
+            yield step.run(session, work, progress=progress, again=again, **told)
+
+
+def outdated_steps(work: Path) -> tuple[str, ...]:
+    """Steps that are done but were made from something that has changed since."""
+    return tuple(name for name in step_names() if is_outdated(work, name))

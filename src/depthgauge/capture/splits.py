@@ -50,6 +50,11 @@ class Splits:
     """`materials` and `disparities`: the largest distance between two splits, 0 to 1."""
     seed: int
 
+    def counts(self, scenes: Iterable[SceneCounts]) -> dict[str, list[SceneCounts]]:
+        """The counts of each split's scenes."""
+        known = {scene.name: scene for scene in scenes}
+        return {split: [known[name] for name in names] for split, names in self.scenes.items()}
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for a file."""
         scenes = {split: list(names) for split, names in self.scenes.items()}
@@ -95,6 +100,24 @@ def count_dataset(root: Path, split: str) -> list[SceneCounts]:
             sample.scene, items["disparity"], items.get("material_labels")
         )
     return list(found.values())
+
+
+def count_splits(root: Path) -> dict[str, list[SceneCounts]]:
+    """Counts the scenes of all splits that a dataset in Booster's layout has.
+
+    Raises:
+        BadData: It has none of the splits, or a scene has no truth.
+    """
+    splits: dict[str, list[SceneCounts]] = {}
+    why = ""
+    for split in SPLITS:
+        try:
+            splits[split] = count_dataset(root, split)
+        except BadData as error:
+            why = str(error)
+    if not splits:
+        raise BadData(why)
+    return splits
 
 
 def assign_splits(

@@ -1,42 +1,66 @@
-"""What single steps were told, so that doing all of them does not undo it."""
+"""The options that each step of a work folder was last given.
+
+They are kept in `step_options.json`, so that `run_steps` repeats a step with the same options
+instead of undoing them. Only options that somebody gave are in it; the others have their defaults.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from depthgauge import io
+from depthgauge._options import Options
 from depthgauge.errors import BadData
 
-_FILE = "told.json"
+_FILE = "step_options.json"
+_OLD_FILE = "told.json"
+"""Its earlier name; read where there is no file of the new name."""
 
 
-def remember(work: Path, step: str, options: Mapping[str, Any]) -> None:
-    """Keeps the options of a step; paths are kept as they lead from anywhere.
+def remember(work: Path, step: str, options: Options) -> None:
+    """Keeps the options of a step that were given; paths are made absolute.
 
     Args:
-        work: The work folder, which is there.
+        work: The work folder, which exists.
         step: The step's name.
-        options: Plain values and paths; None is left out.
+        options: The step's options; fields that were not set, or are None, are left out.
     """
-    kept = {name: _stored(value) for name, value in options.items() if value is not None}
-    text = json.dumps({**_read(work), step: kept}, indent=1, allow_nan=False)
-    io.write_text(work / _FILE, text + "\n")
+    given = {name: getattr(options, name) for name in type(options).model_fields}
+    kept = {
+        name: _stored(value)
+        for name, value in given.items()
+        if name in options.model_fields_set and value is not None
+    }
+    before = _read(work)
+    if before.get(step) != kept or not (work / _FILE).is_file():
+        text = json.dumps({**before, step: kept}, indent=1, allow_nan=False)
+        io.write_text(work / _FILE, text + "\n")
 
 
 def remembered(work: Path) -> dict[str, dict[str, Any]]:
-    """What every step was told last; empty for steps that nobody told anything."""
+    """The options that each step was last given, by step; empty for steps run with defaults."""
     return {
         step: {name: _given(value) for name, value in options.items()}
         for step, options in _read(work).items()
     }
 
 
+def plain_options(options: Options) -> dict[str, Any]:
+    """All options as plain data, for a step's record and key: paths by their name alone."""
+    return {name: _plain(getattr(options, name)) for name in type(options).model_fields}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.name if isinstance(value, Path) else value
+
+
 def _read(work: Path) -> dict[str, dict[str, Any]]:
-    path = work / _FILE
-    if not path.is_file():
+    path = next((work / name for name in (_FILE, _OLD_FILE) if (work / name).is_file()), None)
+    if path is None:
         return {}
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -46,6 +70,8 @@ def _read(work: Path) -> dict[str, dict[str, Any]]:
 
 
 def _stored(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
     return {"file": str(value.resolve())} if isinstance(value, Path) else value
 
 

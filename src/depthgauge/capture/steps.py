@@ -22,13 +22,8 @@ from depthgauge._canonical import hash_json
 from depthgauge.errors import BadData, CannotWrite
 from depthgauge.io._locks import only_one
 
-STEPS = ("calibrate", "rectify", "spacetime", "refine", "clean", "check", "warp", "audit")
-"""In the order in which they are done."""
 SCHEMA = 1
 _RECORD = "step.json"
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done and how much there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +48,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a step's function returns."""
+class StepOutput:
+    """What the function that makes a step returns."""
 
     figures: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
@@ -63,7 +58,7 @@ class Made:
 def do_step(
     work: Path,
     name: str,
-    make: Callable[[Path], Made],
+    make: Callable[[Path], StepOutput],
     *,
     options: Mapping[str, Any],
     revision: int,
@@ -76,7 +71,7 @@ def do_step(
 
     Args:
         work: The work folder.
-        name: One of `STEPS`.
+        name: The step's name, which becomes its folder's.
         make: Fills the folder that it is given, in which an interrupted attempt may have left
             files of the same key.
         options: Everything that the step's function was told; plain data.
@@ -143,10 +138,10 @@ def has_step(work: Path, name: str) -> bool:
     return step is not None and not _outdated(work, step)
 
 
-def outdated_steps(work: Path) -> tuple[str, ...]:
-    """Steps that are there but were made from something that has changed since."""
-    found = ((name, _read(work, name)) for name in STEPS)
-    return tuple(name for name, step in found if step is not None and _outdated(work, step))
+def is_outdated(work: Path, name: str) -> bool:
+    """Whether a step is done but was made from something that has changed since."""
+    step = _read(work, name)
+    return step is not None and bool(_outdated(work, step))
 
 
 def _outdated(work: Path, step: Step) -> str:

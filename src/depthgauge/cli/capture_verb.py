@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from depthgauge.cli import _capture_more, _capture_steps
+from depthgauge.capture.export import ExportOptions
+from depthgauge.capture.registry import STEPS, StepSpec, step_names
+from depthgauge.cli._options import json_option, options_of
+from depthgauge.cli._output import (
+    count,
+    in_shell,
+    print_table,
+    program_name,
+    progress_bar,
+    say,
+    warn,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from depthgauge._options import Options
+    from depthgauge._progress import Progress
+    from depthgauge.capture.steps import Step
+
+_NAMES = step_names()
+FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 class _InOrder(click.Group):
@@ -29,5 +54,207 @@ def command() -> None:
     """
 
 
-for _command in (*_capture_more.COMMANDS, *_capture_steps.COMMANDS):
+def _work_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--work", type=FOLDER, help="Where steps are kept.  [default: SESSION/work]"
+    )(function)
+
+
+def _step_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What `run` and every step have."""
+    session = click.argument("session", type=FOLDER)
+    again = click.option("--again", is_flag=True, help="Do it although nothing has changed.")
+    return session(_work_option(again(json_option(function))))
+
+
+@command.command("run")
+@_step_options
+@click.option("--patterns", type=click.IntRange(min=1), help="Use only this many patterns.")
+@click.option(
+    "--until",
+    type=click.Choice(_NAMES),
+    default=_NAMES[-1],
+    help="The last step to do.",
+)
+@click.option("--defaults", is_flag=True, help="Forget the options that steps were given before.")
+def _run(
+    session: Path,
+    work: Path | None,
+    again: bool,
+    json_to: str | None,
+    patterns: int | None,
+    until: str,
+    defaults: bool,
+) -> None:
+    """Every step in order; those that are done and unchanged are skipped.
+
+    A step keeps the options that it was last given (`capture clean --by-hand FILE`).
+
+    \b
+      depthgauge capture run kitchen
+      depthgauge capture run kitchen --until clean --again
+    """
+    from depthgauge.capture.pipeline import run_steps
+    from depthgauge.sessions import open_session
+
+    opened, place = open_session(session), work or session / "work"
+    options = {"spacetime": {"patterns": patterns}} if patterns else None
+    with progress_bar(opened.name) as progress:
+        steps = run_steps(
+            opened,
+            place,
+            until=until,
+            options=options,
+            defaults=defaults,
+            progress=progress,
+            again=again,
+        )
+        done = [_show(step, opened.name, progress) for step in steps]
+    if json_to is not None:
+        write_json(json_to, {"steps": done})
+    if json_to == "-":
+        return
+    fresh = [step["step"] for step in done if step["fresh"]]
+    click.echo(f"{session}: {count(len(done), 'step')} done, {len(fresh)} of them now.")
+    say(f"Look at {place / 'index.html'}.")
+    if until == _NAMES[-1] and any((session / "passive" / "L").glob("*")):
+        say(f"Next: {program_name()} capture export {in_shell(session)} --out Booster")
+
+
+def _step_command(spec: StepSpec) -> click.Command:
+    """The command of one step."""
+
+    @click.command(spec.name, help=f"{spec.line}\n\n{cleandoc(spec.about)}")
+    @_step_options
+    @options_of(spec.options)
+    def do(
+        session: Path, work: Path | None, again: bool, json_to: str | None, options: Options
+    ) -> None:
+        from depthgauge.report.capture.page import figure_rows
+        from depthgauge.sessions import open_session
+
+        opened, place = open_session(session), work or session / "work"
+        with progress_bar(spec.name) as progress:
+            run = STEPS[spec.name].run
+            step = run(opened, place, options=options, progress=progress, again=again)
+            body = _show(step, opened.name, progress)
+        if json_to is not None:
+            write_json(json_to, body)
+        if json_to != "-":
+            done = "done" if step.fresh else "nothing has changed; it was done before"
+            columns = [("figure", "left"), ("value", "left")]
+            rows = [list(row) for row in figure_rows(step.figures)]
+            print_table(columns, rows, f"{spec.name}: {done}")
+            drawn = f"Picture: {body['picture']}. " if body["picture"] else ""
+            say(f"{drawn}Page of all steps: {place / 'index.html'}.")
+
+    return do
+
+
+def _show(step: Step, title: str, progress: Progress) -> dict[str, Any]:
+    """Draws a step where that is not done, brings the page up to date, and prints warnings."""
+    from depthgauge.report.capture.page import draw_step, write_page
+
+    work = step.folder.parent
+    progress(f"drawing {step.name}", 0, 1)
+    picture = draw_step(work, step.name, again=step.fresh)
+    write_page(work, title)
+    for text in step.warnings:
+        warn(f"{step.name}: {text}")
+    return {
+        "step": step.name,
+        "folder": str(step.folder),
+        "fresh": step.fresh,
+        "figures": dict(step.figures),
+        "warnings": list(step.warnings),
+        "picture": None if picture is None else str(picture),
+    }
+
+
+@click.command("export")
+@click.argument("session", type=FOLDER)
+@_work_option
+@click.option("--out", type=FOLDER, required=True, help="The dataset's folder.")
+@options_of(ExportOptions)
+@json_option
+def _export(
+    session: Path, work: Path | None, out: Path, options: ExportOptions, json_to: str | None
+) -> None:
+    """Writes the scene in Booster's layout, balanced and unbalanced: all of it, or nothing.
+
+    \b
+      depthgauge capture export kitchen --out Booster
+      depthgauge run booster-balanced@train --data Booster -m sgbm --out runs/kitchen
+    """
+    from depthgauge.capture.export import export
+    from depthgauge.sessions import open_session
+
+    made = export(open_session(session), work or session / "work", out, options=options)
+    for text in made.warnings:
+        warn(text)
+    if json_to is not None:
+        body = {"scene": made.scene, "setups": list(made.setups), "images": made.images}
+        write_json(json_to, {**body, "folder": str(out), "warnings": list(made.warnings)})
+    if json_to != "-":
+        images = count(made.images, "image")
+        click.echo(f"{out}: scene {made.scene}, {' and '.join(made.setups)}, {images} each.")
+
+
+@click.command("split")
+@click.argument("root", type=FOLDER)
+@click.option("--from", "source", default="train", show_default=True, help="The split to divide.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw the distributions, PNG.")
+@json_option
+def _split(root: Path, source: str, seed: int, picture: Path | None, json_to: str | None) -> None:
+    """Divides scenes into splits that are alike in materials and disparities.
+
+    Nothing is moved: the names are printed, and by how much the splits differ. The sizes are in
+    Booster's proportions. For the splits that a dataset has already, see `capture distributions`.
+    """
+    from depthgauge.capture.splits import assign_splits, count_dataset
+
+    scenes = count_dataset(root, source)
+    found = assign_splits(scenes, seed=seed)
+    if picture is not None:
+        from depthgauge.report.capture.distributions import draw
+
+        draw(found.counts(scenes), picture)
+    if json_to is not None:
+        write_json(json_to, found.to_json())
+    if json_to != "-":
+        for name, names in found.scenes.items():
+            click.echo(f"{name}: {', '.join(names)}")
+        apart = (f"{100 * share:.1f} % in {kind}" for kind, share in found.distances.items())
+        click.echo(f"Two splits differ by at most {' and '.join(apart)}.")
+
+
+@click.command("distributions")
+@click.argument("root", type=FOLDER)
+@click.option(
+    "--picture", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PNG."
+)
+@json_option
+def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
+    """Draws disparities and materials of a dataset, split by split.
+
+    The dataset is in Booster's layout; splits that it lacks are left out: figures 7 and 8 of the
+    paper.
+
+    \b
+      depthgauge capture distributions Booster --picture distributions.png
+    """
+    from depthgauge.capture.splits import count_splits
+    from depthgauge.report.capture.distributions import draw
+
+    drawn = draw(count_splits(root), picture)
+    if json_to is not None:
+        write_json(json_to, {"folder": str(root), "picture": str(drawn)})
+    if json_to != "-":
+        click.echo(f"{drawn}: written.")
+
+
+for _command in (_export, _split, _distributions):
     command.add_command(_command)
+for _name in _NAMES:
+    command.add_command(_step_command(STEPS[_name].spec))

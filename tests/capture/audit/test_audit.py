@@ -157,10 +157,10 @@ def test_a_second_source_is_compared(world, work, tmp_path):
 
 def test_bad_input_is_one_sentence(world, work, tmp_path):
     with pytest.raises(Misuse, match="three files"):
-        audit(world.session, work, second_depth=tmp_path / "depth.npy")
+        audit(world.session, work, second_depth=world.folder / "session.json")
     with pytest.raises(BadData, match="not done yet"):
         audit(world.session, tmp_path)
-    with pytest.raises(BadData, match="cannot be read"):
+    with pytest.raises(Misuse, match=r"planes: is .*none\.json' but must be a file that exists"):
         audit(world.session, work, planes=tmp_path / "none.json")
 
 

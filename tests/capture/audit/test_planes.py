@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.capture.audit._planes_known import known_planes
 from depthgauge.capture.audit.find_planes import find_planes
 from depthgauge.capture.audit.planes import (
     average_residual,
     fit_plane,
+    known_planes,
     measure_plane,
     plane_residuals,
     read_planes,
 )
-from depthgauge.capture.clean.manual_edits import read_by_hand, removed_by_hand
+from depthgauge.capture.clean.manual_edits import manually_removed, read_manual_edits
 from depthgauge.errors import BadData
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
@@ -170,7 +170,7 @@ def test_a_polygon_is_the_same_here_and_in_a_file_of_removals(tmp_path_factory, 
     removals.write_text(json.dumps({"schema": 1, "polygons": [entry]}))
     values = np.ones((30, 40), np.float32)
     pair = RectifiedPair(view, view, 0.1)
-    removed = removed_by_hand(read_by_hand(removals), pair, values, "left")
+    removed = manually_removed(read_manual_edits(removals), pair, values, "left")
     path = planes_file(folder, {"name": "wall", "points_px": points})
     if removed.any():
         assert np.array_equal(read_planes(path, (30, 40))["wall"], removed)

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.calibrate._rig_checks import check_rig
 from depthgauge.capture.calibrate.boards import Corners
 from depthgauge.capture.calibrate.calibration import Calibration, Pose
-from depthgauge.capture.calibrate.images import find_views
+from depthgauge.capture.calibrate.images import check_rig, find_views
 from depthgauge.capture.calibrate.single_camera import calibrate_single, cover, outliers, tilt_deg
 from depthgauge.capture.calibrate.step import calibrate_images, calibrate_views
 from depthgauge.errors import BadData, Misuse

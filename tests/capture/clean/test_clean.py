@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.clean.manual_edits import ByHand, Polygon, write_by_hand
-from depthgauge.capture.clean.step import REASONS, Cleaning, clean, find_removals, smooth
-from depthgauge.capture.refine.step import Measured
-from depthgauge.capture.steps import Made, do_step
+from depthgauge.capture.clean.manual_edits import ManualEdits, Polygon, write_manual_edits
+from depthgauge.capture.clean.step import REASONS, CleanOptions, clean, find_removals, smooth
+from depthgauge.capture.refine.step import MeasuredMaps
+from depthgauge.capture.steps import StepOutput, do_step
 from depthgauge.errors import BadData, Misuse
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.report.capture import clean as clean_picture
@@ -32,7 +32,7 @@ def world():
 def measured(disparity, sigma_px=0.05, confidence=0.95):
     shape = disparity.shape
     variance = np.full(shape, sigma_px**2, np.float32)
-    return Measured(disparity, variance, np.full(shape, confidence, np.float32))
+    return MeasuredMaps(disparity, variance, np.full(shape, confidence, np.float32))
 
 
 def scene():
@@ -43,7 +43,7 @@ def scene():
 def removals(maps, options=None, hand=None):
     nothing = np.zeros((HEIGHT, WIDTH), bool)
     hand = hand or {"left": nothing, "right": nothing}
-    return find_removals(maps, hand, options or Cleaning())
+    return find_removals(maps, hand, options or CleanOptions())
 
 
 def test_a_consistent_world_is_kept_with_its_occluded_pixels():
@@ -71,7 +71,7 @@ def test_a_surface_that_the_other_view_looks_through_goes():
     wanted = np.zeros_like(gone)
     wanted[5:15, 80:100] = True
     assert np.array_equal(gone, wanted)
-    assert not removals(maps, Cleaning(left_right_px=5.0))["left"].any()
+    assert not removals(maps, CleanOptions(left_right_px=5.0))["left"].any()
 
 
 def test_variance_confidence_and_missing_values():
@@ -87,7 +87,7 @@ def test_variance_confidence_and_missing_values():
     expected[6:8, 20:30] = CODES["low confidence"]
     expected[9, 20:30] = CODES["no value"]
     assert np.array_equal(codes, expected)
-    looser = removals(maps, Cleaning(sigma_px=1.0, confidence=0.2))["left"]
+    looser = removals(maps, CleanOptions(sigma_px=1.0, confidence=0.2))["left"]
     assert not looser[3].any()
     assert not looser[6].any()
 
@@ -115,34 +115,34 @@ def test_small_patches_go_and_larger_ones_stay():
     codes = removals(maps)["left"]  # at least 8 px
     assert (codes[5:7, 40:43] == CODES["isolated"]).all()
     assert not codes[20:30, 40:50].any()
-    assert not removals(maps, Cleaning(isolated_px=6))["left"][5:7, 40:43].any()
-    assert (removals(maps, Cleaning(isolated_px=101))["left"][20:30, 40:50] == 4).all()
+    assert not removals(maps, CleanOptions(isolated_px=6))["left"][5:7, 40:43].any()
+    assert (removals(maps, CleanOptions(isolated_px=101))["left"][20:30, 40:50] == 4).all()
 
 
 def test_smoothing_of_a_map_without_variances():
     left, _ = world()
     unknown = np.full_like(left, np.nan)
-    smoothed, variance, factor = smooth(left, unknown, Cleaning(window_px=5))
+    smoothed, variance, factor = smooth(left, unknown, CleanOptions(window_px=5))
     assert np.array_equal(smoothed, left)
     assert np.isnan(variance).all()
     assert factor == 1.0
-    assert smooth(left, unknown, Cleaning(filter="none"))[0] is left
+    assert smooth(left, unknown, CleanOptions(filter="none"))[0] is left
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sigma_px": 0}, "sigma_px is above 0"),
-        ({"left_right_px": -1}, "left_right_px is above 0"),
-        ({"confidence": 2}, "confidences are from 0 to 1"),
-        ({"filter": "median"}, "filter is 'planes', 'plain' or 'none'"),
-        ({"isolated_px": -1}, "isolated_px is 0 or more"),
-        ({"window_px": 4}, "window_px is odd"),
+        ({"sigma_px": 0}, "sigma_px: is 0 but must be greater than 0"),
+        ({"left_right_px": -1}, "left_right_px: is -1 but must be greater than 0"),
+        ({"confidence": 2}, "confidence: is 2 but must be less than or equal to 1"),
+        ({"filter": "median"}, "filter: is 'median' but must be 'planes', 'plain' or 'none'"),
+        ({"isolated_px": -1}, "isolated_px: is -1 but must be greater than or equal to 0"),
+        ({"window_px": 4}, "window_px: is 4 but must be odd"),
     ],
 )
 def test_options_out_of_range(options, said):
     with pytest.raises(Misuse, match=said):
-        Cleaning(**options)
+        CleanOptions.checked(options, "clean")
 
 
 def make_work(folder, maps):
@@ -152,13 +152,13 @@ def make_work(folder, maps):
 
     def rectify(part):
         (part / "LR.json").write_text(json.dumps(pair.to_json()))
-        return Made({})
+        return StepOutput({})
 
     def refine(part):
         for side, one in maps.items():
             for name in ("disparity", "variance", "confidence"):
                 io.write_map(part / f"{side}_{name}.npy", getattr(one, name))
-        return Made({})
+        return StepOutput({})
 
     do_step(folder, "rectify", rectify, revision=1, options={})
     do_step(folder, "refine", refine, revision=1, options={})
@@ -173,8 +173,8 @@ def test_the_step_from_files_to_files_and_its_picture(tmp_path):
     maps["left"].variance[50, 10:30] = 4.0
     session, work = make_work(tmp_path, maps)
     hand = tmp_path / "hand.json"
-    write_by_hand(
-        hand, ByHand((Polygon("right", ((9.5, 4.5), (29.5, 4.5), (29.5, 9.5), (9.5, 9.5))),))
+    write_manual_edits(
+        hand, ManualEdits((Polygon("right", ((9.5, 4.5), (29.5, 4.5), (29.5, 9.5), (9.5, 9.5))),))
     )
     step = clean(session, work, by_hand=hand, window_px=5)
     left = step.figures["left"]
@@ -200,11 +200,10 @@ def test_the_step_from_files_to_files_and_its_picture(tmp_path):
 
 def test_without_the_filter_what_is_kept_is_as_it_was(tmp_path):
     session, work = make_work(tmp_path, scene())
-    step = clean(session, work, filter=False)
+    step = clean(session, work, filter="none")
     assert step.options["filter"] == "none"
     assert np.array_equal(io.read_map(step.folder / "right_disparity.npy"), world()[1])
-    assert not clean(session, work, filter="none").fresh
-    assert clean(session, work, filter=True).options["filter"] == "planes"
+    assert clean(session, work).options["filter"] == "planes"
 
 
 def test_a_map_of_which_nothing_is_left(tmp_path):
@@ -224,5 +223,5 @@ def test_what_can_be_wrong_with_the_step(tmp_path):
     session, work = make_work(tmp_path, {**maps, "right": small})
     with pytest.raises(BadData, match="the right map is 5x4, the rectified image 120x60"):
         clean(session, work)
-    with pytest.raises(BadData, match="no readable JSON file of removals"):
+    with pytest.raises(Misuse, match=r"by_hand: is .*none\.json' but must be a file that exists"):
         clean(session, work, by_hand=tmp_path / "none.json")

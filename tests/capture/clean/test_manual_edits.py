@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from depthgauge.capture.clean.manual_edits import (
     Balls,
     Box,
-    ByHand,
+    ManualEdits,
     Polygon,
+    manually_removed,
     points_m,
-    read_by_hand,
-    removed_by_hand,
-    write_by_hand,
+    read_manual_edits,
+    write_manual_edits,
 )
 from depthgauge.errors import BadData
 from depthgauge.geometry.projection import project
@@ -45,15 +45,15 @@ def pair_of(width=60, height=40, focal=100.0, offset=0.0):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.builds(
-        ByHand,
+        ManualEdits,
         st.lists(POLYGONS, max_size=3).map(tuple),
         st.lists(BOXES, max_size=3).map(tuple),
         st.lists(BALLS, max_size=3).map(tuple),
     )
 )
 def test_what_is_written_is_read_again(tmp_path, chosen):
-    write_by_hand(tmp_path / "hand.json", chosen)
-    assert read_by_hand(tmp_path / "hand.json") == chosen
+    write_manual_edits(tmp_path / "hand.json", chosen)
+    assert read_manual_edits(tmp_path / "hand.json") == chosen
 
 
 GOOD = {"view": "left", "points_px": [[0, 0], [4, 0], [0, 4]]}
@@ -89,21 +89,21 @@ def test_bad_files_give_one_sentence(tmp_path, data, said):
     path = tmp_path / "hand.json"
     path.write_text(data if isinstance(data, str) else json.dumps(data))
     with pytest.raises(BadData, match=said) as caught:
-        read_by_hand(path)
+        read_manual_edits(path)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(path))
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(BadData, match="No such file"):
-        read_by_hand(tmp_path / "none.json")
+        read_manual_edits(tmp_path / "none.json")
 
 
 def test_polygons_of_one_view_leave_the_other_alone():
     square = Polygon("left", ((2.5, 1.5), (6.5, 1.5), (6.5, 3.5), (2.5, 3.5)))
     disparity = np.full((40, 60), 5.0, np.float32)
     found = {
-        side: removed_by_hand(ByHand((square,)), pair_of(), disparity, side)
+        side: manually_removed(ManualEdits((square,)), pair_of(), disparity, side)
         for side in ("left", "right")
     }
     assert found["left"].sum() == 8
@@ -130,15 +130,15 @@ def test_boxes_and_balls_remove_points_of_both_views():
     disparity = np.full((40, 60), 5.0, np.float32)  # 2 m
     disparity[:, 30:] = 10.0  # 1 m
     disparity[0] = np.nan
-    near = ByHand(boxes=(Box((-9.0, -9.0, 0.5), (9.0, 9.0, 1.5)),))
+    near = ManualEdits(boxes=(Box((-9.0, -9.0, 0.5), (9.0, 9.0, 1.5)),))
     for side in ("left", "right"):
-        found = removed_by_hand(near, pair, disparity, side)
+        found = manually_removed(near, pair, disparity, side)
         assert found[1:, 30:].all()
         assert not found[:, :30].any()
         assert not found[0].any(), "there is no point where there is no disparity"
     centre = points_m(disparity, pair, "left")[20, 10]
-    balls = ByHand(balls=(Balls((tuple(map(float, centre)),), 0.05),))
-    found = removed_by_hand(balls, pair, disparity, "left")
+    balls = ManualEdits(balls=(Balls((tuple(map(float, centre)),), 0.05),))
+    found = manually_removed(balls, pair, disparity, "left")
     y, x = np.nonzero(found)
     # 2 m away a pixel is 0.02 m: a disc with a radius of two pixels and a half.
     assert found.sum() == 21

@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge import io
-from depthgauge.capture.refine import step as refining
+from depthgauge.capture.refine.engine import (
+    REFINERS,
+    MeasuredMaps,
+    RefineOptions,
+    Refiner,
+    RefinerSpec,
+)
 from depthgauge.capture.refine.engines.classical import guide_sigma
-from depthgauge.capture.refine.step import Measured, Refining, refine, refine_classical
-from depthgauge.capture.steps import Made, do_step
+from depthgauge.capture.refine.engines.classical import refine as refine_classical
+from depthgauge.capture.refine.step import refine
+from depthgauge.capture.steps import StepOutput, do_step
 from depthgauge.errors import BadData, Misuse, UnknownName, WrongShape
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.report.capture import refine as refine_picture
@@ -35,7 +42,7 @@ def measured_of(scene, scale=0.5, noise_px=0.0, height=HEIGHT, width=WIDTH, seed
     disparity = scene(x, y)[0] * scale
     noisy = disparity + np.random.default_rng(seed).normal(0, noise_px * scale, x.shape)
     variance = np.full(x.shape, max((noise_px * scale) ** 2, 1e-6), np.float32)
-    return Measured(noisy.astype(np.float32), variance, np.full(x.shape, 0.95, np.float32))
+    return MeasuredMaps(noisy.astype(np.float32), variance, np.full(x.shape, 0.95, np.float32))
 
 
 def guide_of(scene, noise=0.01, height=HEIGHT, width=WIDTH):
@@ -76,7 +83,7 @@ def bars(x, y):
 
 @pytest.mark.parametrize("scale", [0.5, 0.25, 1.0])
 def test_a_slanted_plane_stays_exactly_a_plane(scale):
-    refined = refine_classical(measured_of(plane, scale), guide_of(plane), Refining())
+    refined = refine_classical(measured_of(plane, scale), guide_of(plane), RefineOptions())
     assert np.abs(refined.disparity - truth_of(plane)).max() < 1e-4
 
 
@@ -88,7 +95,7 @@ def test_planes_of_any_slope_stay_planes_also_around_holes(slope_x, slope_y, see
     measured = measured_of(scene, 0.5, height=24, width=32)
     holes = np.random.default_rng(seed).random(measured.disparity.shape) < 0.2
     measured.disparity[holes] = np.nan
-    refined = refine_classical(measured, guide_of(scene, height=24, width=32), Refining())
+    refined = refine_classical(measured, guide_of(scene, height=24, width=32), RefineOptions())
     known = np.isfinite(refined.disparity)
     assert np.array_equal(known, ~np.kron(holes, np.ones((2, 2), bool)))
     error = np.abs(refined.disparity - truth_of(scene, 24, 32))[known]
@@ -101,7 +108,7 @@ def test_planes_of_any_slope_stay_planes_also_around_holes(slope_x, slope_y, see
 @pytest.mark.parametrize("edge", [80.0, 80.6, 81.3])
 def test_a_step_is_within_a_pixel_of_its_place_and_sharp(edge, tilt):
     scene = make_step(edge, tilt)
-    refined = refine_classical(measured_of(scene), guide_of(scene), Refining())
+    refined = refine_classical(measured_of(scene), guide_of(scene), RefineOptions())
     truth = truth_of(scene)
     x, y = grid(HEIGHT, WIDTH, 1)
     wrong = np.abs(refined.disparity - truth) > 0.05
@@ -122,7 +129,7 @@ def test_interpolation_alone_would_fail_that_test():
 
 
 def test_thin_bars_survive_when_the_guide_shows_them():
-    refined = refine_classical(measured_of(bars, noise_px=0.02), guide_of(bars), Refining())
+    refined = refine_classical(measured_of(bars, noise_px=0.02), guide_of(bars), RefineOptions())
     truth = truth_of(bars)
     on = truth == 40.0
     assert (np.abs(refined.disparity - truth)[on] < 0.2).mean() > 0.93
@@ -136,7 +143,7 @@ def test_a_bar_is_found_by_its_colour_not_by_its_place():
     measured = measured_of(bars, noise_px=0.02)
     wrong = {}
     for name, guide in (("guide", guide_of(bars)), ("none", plain)):
-        refined = refine_classical(measured, guide, Refining())
+        refined = refine_classical(measured, guide, RefineOptions())
         wrong[name] = (np.abs(refined.disparity - truth) > 1).mean()
     assert wrong["guide"] < 0.4 * wrong["none"]
 
@@ -147,7 +154,7 @@ def test_mixed_pixels_go_to_one_of_the_surfaces():
         return 20 + 15 * share, np.where(x > 81, 0.8, 0.4)
 
     measured = measured_of(ramp)
-    refined = refine_classical(measured, guide_of(ramp), Refining(radius=3))
+    refined = refine_classical(measured, guide_of(ramp), RefineOptions(radius=3))
     middle = (refined.disparity > 21) & (refined.disparity < 34)
     before = (2 * measured.disparity > 21) & (2 * measured.disparity < 34)
     assert middle.sum() < 0.35 * 4 * before.sum()
@@ -156,7 +163,7 @@ def test_mixed_pixels_go_to_one_of_the_surfaces():
 def test_at_full_scale_confident_values_are_kept_as_they_are():
     scene = make_step(80.3, 0.4)
     measured = measured_of(scene, 1.0, noise_px=0.05)
-    refined = refine_classical(measured, guide_of(scene), Refining())
+    refined = refine_classical(measured, guide_of(scene), RefineOptions())
     assert (refined.disparity == measured.disparity).mean() > 0.995
     moved = refined.disparity != measured.disparity
     assert np.abs(refined.disparity - measured.disparity)[moved].min(initial=9) > 1
@@ -168,7 +175,7 @@ def test_a_doubtful_pixel_on_the_wrong_surface_is_corrected():
     truth = truth_of(scene)
     measured.disparity[:, 80] = measured.disparity[:, 79]  # one column too fat
     measured.confidence[:, 80] = 0.6
-    refined = refine_classical(measured, guide_of(scene), Refining())
+    refined = refine_classical(measured, guide_of(scene), RefineOptions())
     assert (np.abs(refined.disparity - truth)[:, 80] < 0.2).mean() > 0.95
 
 
@@ -176,7 +183,7 @@ def test_values_variance_and_confidence_are_scaled_and_carried():
     measured = measured_of(plane)
     measured.variance[:] = 0.01
     measured.variance[:, :10] = np.nan
-    refined = refine_classical(measured, guide_of(plane), Refining())
+    refined = refine_classical(measured, guide_of(plane), RefineOptions())
     assert refined.variance[1:-1, 40:-1] == pytest.approx(0.04)
     assert (refined.variance[:, -1] > 0.05).all(), "beyond the last pixel it is a guess"
     assert np.isnan(refined.variance[:, :18]).all()
@@ -189,8 +196,8 @@ def test_the_choice_is_the_density_of_two_laplacians():
     disparity = np.full((9, 9), 10.0, np.float32)
     disparity[:, 5:] = 20.0
     ones = np.ones((9, 9), np.float32)
-    measured = Measured(disparity, 0 * ones, ones)
-    refined = refine_classical(measured, np.full((9, 9), 0.5, np.float32), Refining(radius=1))
+    measured = MeasuredMaps(disparity, 0 * ones, ones)
+    refined = refine_classical(measured, np.full((9, 9), 0.5, np.float32), RefineOptions(radius=1))
     left = sum(np.exp(-np.hypot(dy, dx) / 0.6) for dy in (-1, 0, 1) for dx in (-1, 0))
     right = sum(np.exp(-np.hypot(dy, 1) / 0.6) for dy in (-1, 0, 1))
     share, scale = left / (left + right), 0.25
@@ -204,8 +211,8 @@ def test_the_choice_is_the_density_of_two_laplacians():
 def test_holes_stay_unless_asked_and_then_say_that_they_are_guesses():
     measured = measured_of(plane)
     measured.disparity[20:23, 30:33] = np.nan
-    kept = refine_classical(measured, guide_of(plane), Refining())
-    filled = refine_classical(measured, guide_of(plane), Refining(fill_px=4.0))
+    kept = refine_classical(measured, guide_of(plane), RefineOptions())
+    filled = refine_classical(measured, guide_of(plane), RefineOptions(fill_px=4.0))
     hole = np.isnan(kept.disparity)
     assert hole.sum() == 36
     assert np.abs(filled.disparity - truth_of(plane))[hole].max() < 1e-3
@@ -225,24 +232,24 @@ def test_sigma_of_the_guide_follows_its_noise():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"jump_px": 0}, "jump_px and least_scale are above 0"),
-        ({"radius": 0}, "radius is from 1 to 15"),
-        ({"fill_px": -1}, "fill_px is 0 or more"),
+        ({"jump_px": 0}, "jump_px: is 0 but must be greater than 0"),
+        ({"radius": 0}, "radius: is 0 but must be greater than or equal to 1"),
+        ({"fill_px": -1}, "fill_px: is -1 but must be greater than or equal to 0"),
     ],
 )
 def test_options_out_of_range(options, said):
     with pytest.raises(Misuse, match=said):
-        Refining(**options)
+        RefineOptions.checked(options, "refine")
 
 
 def test_sizes_that_do_not_go_together():
     measured = measured_of(plane)
     with pytest.raises(WrongShape, match="one size"):
         refine_classical(
-            replace(measured, variance=measured.variance[1:]), guide_of(plane), Refining()
+            replace(measured, variance=measured.variance[1:]), guide_of(plane), RefineOptions()
         )
     with pytest.raises(WrongShape, match="no more than the image"):
-        refine_classical(measured, np.zeros((20, 20), np.float32), Refining())
+        refine_classical(measured, np.zeros((20, 20), np.float32), RefineOptions())
 
 
 def make_work(folder, scene, scale=0.5):
@@ -265,7 +272,7 @@ def make_work(folder, scene, scale=0.5):
 
     def rectify(part):
         (part / "LR.json").write_text(json.dumps(pair.to_json()))
-        return Made({})
+        return StepOutput({})
 
     def spacetime(part):
         measured = measured_of(scene, scale)
@@ -273,7 +280,7 @@ def make_work(folder, scene, scale=0.5):
             for name in ("disparity", "variance", "confidence"):
                 io.write_map(part / f"{side}_{name}.npy", getattr(measured, name))
         (part / "patterns.json").write_text(json.dumps({"used": ["0", "1"]}))
-        return Made({})
+        return StepOutput({})
 
     do_step(work, "rectify", rectify, revision=1, options={})
     do_step(work, "spacetime", spacetime, revision=1, options={})
@@ -306,7 +313,7 @@ def test_what_can_be_wrong_with_the_step(tmp_path):
     session, work = make_work(tmp_path, plane)
     with pytest.raises(UnknownName, match="no engine of `capture refine` 'learned'"):
         refine(session, work, engine="learned")
-    with pytest.raises(Misuse, match="guide is 'patterns' or 'passive'"):
+    with pytest.raises(Misuse, match="guide: is 'colours' but must be 'patterns' or 'passive'"):
         refine(session, work, guide="colours")
     with pytest.raises(BadData, match="there are no passive images of camera L"):
         refine(session, work, guide="passive")
@@ -317,15 +324,21 @@ def test_what_can_be_wrong_with_the_step(tmp_path):
         refine(session, work)
 
 
-def test_another_engine_is_one_entry(tmp_path, monkeypatch):
+@pytest.mark.parametrize("revision", [1, 2])
+def test_another_engine_is_one_plug_in(tmp_path, monkeypatch, revision):
     def doubled(maps, guide, options):
         return refine_classical(replace(maps, disparity=2 * maps.disparity), guide, options)
 
-    monkeypatch.setitem(refining.ENGINES, "doubled", doubled)
+    assert "classical" in REFINERS
+    engine = Refiner(RefinerSpec("doubled", "Twice as much.", revision=revision), doubled)
+    monkeypatch.setitem(REFINERS._things, "doubled", engine)
     session, work = make_work(tmp_path, plane)
     step = refine(session, work, engine="doubled")
     found = io.read_map(step.folder / "left_disparity.npy")
     assert np.abs(found - 2 * truth_of(plane)).max() < 1e-3
+    newer = replace(engine, spec=replace(engine.spec, revision=revision + 1))
+    monkeypatch.setitem(REFINERS._things, "doubled", newer)
+    assert refine(session, work, engine="doubled").fresh, "its revision is part of the key"
 
 
 def test_patterns_of_mixed_sizes_are_named(tmp_path):

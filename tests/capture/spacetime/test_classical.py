@@ -11,13 +11,14 @@ from scipy import ndimage
 from depthgauge.capture import _spline_kernels
 from depthgauge.capture.spacetime.engine import Pairs
 from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels, _shift_kernels
-from depthgauge.capture.spacetime.engines.classical import ENGINE, Classical, window_weights
-from depthgauge.capture.spacetime.tiles import Tiles
+from depthgauge.capture.spacetime.engines.classical import Classical, window_weights
+from depthgauge.capture.spacetime.step import Tiles
 
 HEIGHT, WIDTH = 90, 150
 BACK, FRONT = (18.0, -0.03, 0.05), (33.0, 0.02, -0.02)
 BOX = (55, 100, 25, 65)
 LIMITS = (6, 45)
+ENGINE = Classical()
 
 
 def plane(p, x, y):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.spacetime import tiles as tiles_module
+from depthgauge.capture.spacetime import step as step_module
 from depthgauge.capture.spacetime.engine import Pairs, engine_named
 from depthgauge.capture.spacetime.patterns import dark_frames, make_stacks
 from depthgauge.capture.spacetime.step import spacetime
@@ -341,12 +341,12 @@ def test_nothing_is_rectified_yet(captured, tmp_path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"scale": 0.0}, "scale is above 0 and at most 1, found 0"),
-        ({"scale": 1.5}, "scale is above 0 and at most 1"),
+        ({"scale": 0.0}, "scale: is 0.0 but must be greater than or equal to 0.125"),
+        ({"scale": 1.5}, "scale: is 1.5 but must be less than or equal to 1"),
         ({"disparities": (9.0, 3.0)}, "a smaller and a larger number"),
-        ({"disparities": (0.0, float("nan"))}, "a smaller and a larger number"),
-        ({"patterns": 0}, "patterns is at least 1, found 0"),
-        ({"memory_gib": 0.0}, "memory_gib is above 0"),
+        ({"disparities": (0.0, float("nan"))}, "disparities: is nan but must be a finite number"),
+        ({"patterns": 0}, "patterns: is 0 but must be greater than or equal to 1"),
+        ({"memory_gib": 0.0}, "memory_gib: is 0.0 but must be greater than 0"),
     ],
 )
 def test_options_that_make_no_sense(captured, options, text):
@@ -359,7 +359,7 @@ def test_an_engine_that_is_not_installed(captured):
         MissingExtra, match=r"no engine 'clasical' is installed\. Did you mean 'cla"
     ):
         spacetime(*captured, engine="clasical")
-    with pytest.raises(MissingExtra, match=r"entry point 'depthgauge.spacetime_engines'"):
+    with pytest.raises(MissingExtra, match=r"entry-point group 'depthgauge\.plugins'"):
         engine_named("raft")
 
 
@@ -373,7 +373,7 @@ def test_a_killed_step_goes_on_where_it_was(copy, monkeypatch):
     options = {"disparities": RANGE, "patterns": 3, "memory_gib": 0.0065}
     calls = []
 
-    def match(self, pairs, places, progress=None, *, real=tiles_module.Tiles.match):
+    def match(self, pairs, places, progress=None, *, real=step_module.Tiles.match):
         assert len(list(self.plan((len(places), *pairs.size[1:])))) > 2
         return real(self, pairs, places, progress)
 
@@ -382,7 +382,7 @@ def test_a_killed_step_goes_on_where_it_was(copy, monkeypatch):
         if what == "matching" and now == 2:
             raise Interrupted
 
-    monkeypatch.setattr(tiles_module.Tiles, "match", match)
+    monkeypatch.setattr(step_module.Tiles, "match", match)
     with pytest.raises(Interrupted):
         spacetime(session, work, progress=stop, **options)
     assert calls.count(("rectifying patterns", 3)) == 1

@@ -1,5 +1,5 @@
 """Step `audit`: how far the labels can be trusted."""
 
-from depthgauge.capture.audit.step import audit, read_audit
+from depthgauge.capture.audit.step import SPEC, audit, plan, read_audit
 
-__all__ = ["audit", "read_audit"]
+__all__ = ["SPEC", "audit", "plan", "read_audit"]

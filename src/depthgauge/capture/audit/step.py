@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
 import numpy as np
+from pydantic import FilePath, model_validator
 
 from depthgauge import io
-from depthgauge.capture.audit._planes_known import known_planes
+from depthgauge._options import CommandLine, Options
 from depthgauge.capture.audit.find_planes import find_planes
-from depthgauge.capture.audit.planes import PlanarRegion, measure_plane, read_planes, summary
+from depthgauge.capture.audit.planes import (
+    PlanarRegion,
+    known_planes,
+    measure_plane,
+    read_planes,
+    summary,
+)
 from depthgauge.capture.audit.second_source import compare_depth, read_second_source
 from depthgauge.capture.audit.true_error import EARLIER, Judge, open_judge, true_figures
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.steps import Made, Progress, Step, do_step, has_step, read_step
-from depthgauge.errors import Misuse
-from depthgauge.sessions import Session
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
+from depthgauge.capture.steps import StepOutput, read_step
 from depthgauge.types import Map, Mask
 
 AUDIT = "audit.json"
@@ -29,64 +35,78 @@ _MOST_PLANES = 12
 _FEW_PERCENT = 5.0
 _FAIR_PERCENT = (55.0, 80.0)
 """Of labels within one standard deviation; beyond, the audit warns."""
-REVISION = 2
-"""Raised whenever a value may change."""
 
 
-def audit(
-    session: Session,
-    work: Path,
-    *,
-    planes: Path | None = None,
-    second_depth: Path | None = None,
-    second_camera: Path | None = None,
-    second_pose: Path | None = None,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+class AuditOptions(Options):
+    """What the labels are compared with."""
+
+    planes: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
+    """Polygons on the rectified left image that are flat in the world, JSON; by default those of a
+    simulated session's mesh, or found in the labels."""
+    second_depth: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
+    """Depth map of another instrument, in metres."""
+    second_camera: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
+    """Its camera, JSON."""
+    second_pose: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
+    """Its pose, JSON: from the axes of the left rectified camera to its own."""
+
+    @model_validator(mode="after")
+    def _all_of_the_second_source(self) -> Self:
+        second = (self.second_depth, self.second_camera, self.second_pose)
+        if any(second) and not all(second):
+            raise ValueError(
+                "a second source needs three files: its depth map, its camera and its pose"
+            )
+        return self
+
+
+SPEC = StepSpec(
+    "audit",
+    "Audit",
+    "How far the labels can be trusted.",
+    about="""Residuals on planes; agreement with a second depth source; on simulated sessions the
+    true error, by material and region, and whether the predicted error bars are right.""",
+    options=AuditOptions,
+    revision=2,
+    after=("rectify", "check"),
+    after_if_done=(*EARLIER, "warp"),
+)
+
+
+def plan(task: StepTask, options: AuditOptions) -> StepPlan:
     """Measures the labels of a session.
 
-    Writes `audit.json` (all figures; docs/capture-audit.md says what each is), `planes.png` (the
-    number of the planar region of each pixel, 0 for none), and on simulated sessions
-    `error_00.npy`: estimate minus truth in px, with `truth_00.npy`.
+    Writes `audit.json` (all figures; docs/capture-audit.md explains each), `planes.png` (the number
+    of the planar region of each pixel, 0 for none), and on simulated sessions `error_00.npy`:
+    estimate minus truth in px, with `truth_00.npy`.
 
-    Args:
-        session: The session.
-        work: The work folder, with the steps up to `check` done.
-        planes: JSON file of polygons on the rectified left image that are flat in the world; see
-            `planes.read_planes`. Without it planar regions are those of a simulated
-            session's mesh, or found in the labels.
-        second_depth: Depth map in metres of another instrument.
-        second_camera: Its camera, JSON; see `second_source.read_second_source`.
-        second_pose: Its pose, JSON.
-        progress: Told what is done.
-        again: Do it even if nothing has changed.
+    The file of planes is read by `planes.read_planes`, the second source's files by
+    `second_source.read_second_source`.
 
     Raises:
         BadData: A step is not done, or a file lacks something.
         Misuse: Only some of the second source's three files are given.
     """
-    second = (second_depth, second_camera, second_pose)
-    if any(second) and not all(second):
-        raise Misuse("a second source needs three files: its depth map, its camera and its pose")
-    before = [read_step(work, name) for name in ("rectify", "check")]
-    before += [read_step(work, name) for name in (*EARLIER, "warp") if has_step(work, name)]
-    given = [path for path in (planes, *second) if path is not None]
+    session, work = task.session, task.work
+    second = (options.second_depth, options.second_camera, options.second_pose)
+    given = [path for path in (options.planes, *second) if path is not None]
     hidden = [session.truth_folder / name for name in ("cameras.json", "mesh.npz")]
     # A session that was passed on without its truth is audited as a real one is.
     known = session.simulated and all(path.is_file() for path in hidden)
 
-    def make(folder: Path) -> Made:
+    def make(folder: Path) -> StepOutput:
         pair = read_pair(work, "LR")
         disparity = io.read_map(work / "check" / "disp_00.npy")
-        judge = open_judge(session, work, pair, progress) if known else None
-        source, masks = _planar(disparity, planes, judge)
+        judge = open_judge(session, work, pair, task.progress) if known else None
+        source, masks = _planar(disparity, options.planes, judge)
         found = _measured(disparity, masks)
         _write_planes(folder, disparity, [masks[region.name] for region in found])
         report: dict[str, Any] = {"schema": 1, "session": session.name}
         report["planes"] = summary(found, source)
-        if second_depth and second_camera and second_pose:
-            other = read_second_source(second_depth, second_camera, second_pose)
+        if options.second_depth and options.second_camera and options.second_pose:
+            other = read_second_source(
+                options.second_depth, options.second_camera, options.second_pose
+            )
             report["second_source"] = compare_depth(disparity, pair, other, masks)
         if judge is not None:
             report["simulated"] = true_figures(judge, folder, disparity, masks)
@@ -94,23 +114,19 @@ def audit(
         worries = _worries(report)
         if session.simulated and not known:
             worries.append(f"{session.truth_folder} is gone, so the true error is not known.")
-        return Made(_headline(report), tuple(worries))
+        return StepOutput(_headline(report), tuple(worries))
 
-    options = {
-        "planes": None if planes is None else planes.name,
-        "second_source": None if second_depth is None else second_depth.name,
-    }
-    files = given + (hidden if known else [])
-    return do_step(
-        work,
-        "audit",
+    return StepPlan(
         make,
-        options=options,
-        revision=REVISION,
-        after=before,
-        files=files,
-        again=again,
+        files=given + (hidden if known else []),
+        options={
+            "planes": None if options.planes is None else options.planes.name,
+            "second_source": None if options.second_depth is None else options.second_depth.name,
+        },
     )
+
+
+audit = step_function(SPEC, plan)
 
 
 def read_audit(work: Path) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from depthgauge import io
+from depthgauge._progress import Progress
 from depthgauge.capture.audit import error_figures as errors
 from depthgauge.capture.audit.error_bars import bar_figures
 from depthgauge.capture.exact_truth import ExactTruth, Side, exact_truth, scaled_pair
 from depthgauge.capture.labels import read_label_map
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.steps import Progress, has_step
+from depthgauge.capture.steps import has_step
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.sessions import Session, SimulatedTruth, read_simulated

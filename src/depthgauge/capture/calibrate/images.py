@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,24 +14,25 @@ import numpy as np
 
 from depthgauge import io
 from depthgauge._canonical import hash_json
+from depthgauge._progress import Progress
 from depthgauge.capture.calibrate import boards
-from depthgauge.capture.calibrate._joint import refine_rig
-from depthgauge.capture.calibrate._rig_checks import check_rig
 from depthgauge.capture.calibrate.boards import Corners, find_corners, turned_alike
-from depthgauge.capture.calibrate.calibration import Calibration, with_poses
+from depthgauge.capture.calibrate.calibration import Calibration, Pose, with_poses
 from depthgauge.capture.calibrate.camera_pairs import PairFit, calibrate_pair
+from depthgauge.capture.calibrate.joint import refine_rig
 from depthgauge.capture.calibrate.single_camera import Single, calibrate_single, single_warnings
-from depthgauge.capture.steps import Progress, file_hash
+from depthgauge.capture.steps import file_hash
 from depthgauge.errors import BadData, BadFile, Misuse
 from depthgauge.sessions import Board
+from depthgauge.types import Camera
 
 OUTLIER_FACTOR = 6.0
 Views = Mapping[str, Mapping[str, Corners]]
-"""Found corners by camera and pose."""
+"""BoardViews corners by camera and pose."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class BoardViews:
     """What was seen in the photographs."""
 
     views: dict[str, dict[str, Corners]]
@@ -40,7 +42,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calibrated:
+class RigCalibration:
     """A calibration with all that was seen on the way to it."""
 
     calibration: Calibration
@@ -59,7 +61,7 @@ def calibrate_images(
     outlier_factor: float = OUTLIER_FACTOR,
     joint: bool = True,
     progress: Progress | None = None,
-) -> Calibrated:
+) -> RigCalibration:
     """Calibrates L, R and, where it is given, C from photographs of a board.
 
     Args:
@@ -90,7 +92,7 @@ def find_views(
     kept: Path | None = None,
     again: bool = False,
     progress: Progress | None = None,
-) -> Found:
+) -> BoardViews:
     """The board's corners in all photographs in which it is found.
 
     Photographs that cannot be read, and those of another size than most of the camera's, are left
@@ -105,7 +107,7 @@ def find_views(
         progress: Told about each photograph.
     """
     total = sum(len(paths) for paths in images.values())
-    found = Found({}, {})
+    found = BoardViews({}, {})
     done = 0
     for name, paths in images.items():
         seen: dict[str, Corners] = {}
@@ -189,7 +191,7 @@ def calibrate_views(
     left_out: Mapping[str, Mapping[str, str]] | None = None,
     outlier_factor: float = OUTLIER_FACTOR,
     joint: bool = True,
-) -> Calibrated:
+) -> RigCalibration:
     """As `calibrate_images`, from corners that were found already.
 
     Args:
@@ -219,7 +221,7 @@ def calibrate_views(
         warnings += single_warnings(name, single, not_found[name], len(listed[name]), board)
     warnings += check_rig(cameras, poses, singles)
     calibration = Calibration(with_poses(cameras, poses), poses)
-    return Calibrated(calibration, singles, pairs, not_found, tuple(warnings))
+    return RigCalibration(calibration, singles, pairs, not_found, tuple(warnings))
 
 
 def _one_by_one(
@@ -259,3 +261,67 @@ def _numbered_alike(views: Views, board: Board) -> dict[str, dict[str, Corners]]
         }
         for name, by_pose in views.items()
     }
+
+
+_MOST_TURN_DEG = 20.0
+_BASELINES_M = (0.005, 2.0)
+
+
+def check_rig(
+    cameras: Mapping[str, Camera], pairs: Mapping[str, Pose], singles: Mapping[str, Single]
+) -> list[str]:
+    """Refuses cameras that do not stand side by side; the rest is warned about.
+
+    Raises:
+        BadData: Left and right are swapped, or a pair is not side by side.
+    """
+    if cameras["L"].size_px != cameras["R"].size_px:
+        left, right = ("x".join(map(str, cameras[n].size_px)) for n in "LR")
+        raise BadData(
+            f"cameras L and R take pictures of different sizes, {left} and {right}; the balanced "
+            "pair needs two equal ones. Is one of the folders that of camera C?"
+        )
+    warnings = []
+    for name, pose in pairs.items():
+        _need_right_of_left(name, pose)
+        warnings += _pair_warnings(name, pose, singles)
+    if "LC" in pairs and not pairs["LC"].place_m[0] < pairs["LR"].place_m[0]:
+        warnings.append(
+            f"camera C stands {pairs['LC'].place_m[0]:.3f} m right of L, beyond R at "
+            f"{pairs['LR'].place_m[0]:.3f} m; it is expected between them"
+        )
+    return warnings
+
+
+def _need_right_of_left(name: str, pose: Pose) -> None:
+    x, y, z = (float(v) for v in pose.place_m)
+    if x < 0 and abs(x) >= max(abs(y), abs(z)):
+        raise BadData(
+            f"camera {name[1]} stands {-x:.3f} m to the left of L; left and right seem to be "
+            f"swapped: exchange the folders of {name[0]} and {name[1]}."
+        )
+    if x < max(abs(y), abs(z)):
+        raise BadData(
+            f"camera {name[1]} stands at {x:.3f} {y:.3f} {z:.3f} m (right, down, forward) of L; "
+            "the cameras of a rig stand side by side. Were the pictures turned?"
+        )
+
+
+def _pair_warnings(name: str, pose: Pose, singles: Mapping[str, Single]) -> list[str]:
+    warnings = []
+    turn = math.degrees(math.acos(np.clip((np.trace(pose.rotation) - 1) / 2, -1, 1)))
+    if turn > _MOST_TURN_DEG:
+        warnings.append(f"pair {name}: its cameras are turned by {turn:.0f} degrees to each other")
+    low, high = _BASELINES_M
+    if not low <= pose.baseline_m <= high:
+        warnings.append(
+            f"pair {name}: its baseline of {pose.baseline_m:.4g} m is unusual; is square_m the "
+            "side of a square in metres?"
+        )
+    alone = max(singles[camera].rms_px for camera in name)
+    if pose.rms_px > 3 * alone and pose.rms_px > 0.3:
+        warnings.append(
+            f"pair {name}: its error is {pose.rms_px:.2f} px where each camera alone has "
+            f"{alone:.2f} px; were pictures of one name taken at once?"
+        )
+    return warnings

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from depthgauge import io
+from depthgauge._options import Options
 from depthgauge.capture.calibrate.calibration import (
     FILE,
     Calibration,
@@ -20,20 +22,22 @@ from depthgauge.capture.calibrate.calibration import (
 from depthgauge.capture.calibrate.camera_pairs import PairFit
 from depthgauge.capture.calibrate.images import (
     OUTLIER_FACTOR,
-    Calibrated,
+    RigCalibration,
     calibrate_images,
     calibrate_views,
     find_views,
 )
 from depthgauge.capture.calibrate.single_camera import Single
-from depthgauge.capture.steps import Made, Progress, Step, do_step
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
+from depthgauge.capture.step_options import plain_options
+from depthgauge.capture.steps import StepOutput
 from depthgauge.errors import BadData
-from depthgauge.sessions import CAMERAS, Session
+from depthgauge.sessions import CAMERAS
 
 __all__ = [
-    "Calibrated",
     "Calibration",
     "Pose",
+    "RigCalibration",
     "calibrate",
     "calibrate_images",
     "calibrate_views",
@@ -43,36 +47,40 @@ __all__ = [
 
 VIEWS = "views.json"
 _CORNERS = ".corners"
-REVISION = 2
 
 
-def calibrate(
-    session: Session,
-    work: Path,
-    *,
-    outlier_factor: float = OUTLIER_FACTOR,
-    joint: bool = True,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+class CalibrateOptions(Options):
+    """What calibration drops and refines."""
+
+    outlier_factor: float = Field(default=OUTLIER_FACTOR, ge=1.0)
+    """Views whose error exceeds the median by more than this many robust standard deviations are
+    dropped."""
+    joint: bool = True
+    """Refine all cameras and pairs together at the end."""
+
+
+SPEC = StepSpec(
+    "calibrate",
+    "Calibration",
+    "Lenses and poses from photographs of a board.",
+    about="""Corners are found to a fraction of a pixel. Views that do not fit the others are named
+    and dropped. Then the pairs L-R and L-C are calibrated.""",
+    options=CalibrateOptions,
+    revision=2,
+)
+
+
+def plan(task: StepTask, options: CalibrateOptions) -> StepPlan:
     """Calibrates the cameras L, R and C, then the pairs LR and LC.
 
-    Writes `calibration.json`, and `views.json` with every photograph's corners and residuals. The
-    corners of each photograph are kept in `.corners` of the work folder as soon as they are found:
-    after a failure, or when other photographs change, they are not searched again.
-
-    Args:
-        session: The session.
-        work: The work folder.
-        outlier_factor: Views whose error is above the median by more than this many robust
-            standard deviations are dropped.
-        joint: Refine all cameras and pairs together at the end.
-        progress: Told about each photograph.
-        again: Do it even if nothing has changed; corners are searched again too.
+    Writes `calibration.json`, and `views.json` with the corners and residuals of every photograph.
+    The corners of each photograph are kept in `.corners` of the work folder as soon as they are
+    found, so a failed step, or one with some new photographs, does not search them again.
 
     Raises:
         BadData: The photographs do not determine L or R, or contradict each other.
     """
+    session = task.session
     images = {name: session.board_images(name) for name in CAMERAS}
     images = {name: paths for name, paths in images.items() if paths}
     if not {"L", "R"} <= set(images):
@@ -82,36 +90,38 @@ def calibrate(
             "are expected in calibration/L, calibration/R and calibration/C."
         )
 
-    def make(folder: Path) -> Made:
+    def make(folder: Path) -> StepOutput:
         seen = find_views(
-            images, session.board, kept=work / _CORNERS, again=again, progress=progress
+            images,
+            session.board,
+            kept=task.work / _CORNERS,
+            again=task.again,
+            progress=task.progress,
         )
         found = calibrate_views(
             seen.views,
             session.board,
             listed=images,
             left_out=seen.left_out,
-            outlier_factor=outlier_factor,
-            joint=joint,
+            outlier_factor=options.outlier_factor,
+            joint=options.joint,
         )
         _write(folder / FILE, found.calibration.to_json())
         _write(folder / VIEWS, {"schema": 1, "cameras": _views_json(found)})
-        return Made(_figures(found), found.warnings)
+        return StepOutput(_figures(found), found.warnings)
 
-    return do_step(
-        work,
-        "calibrate",
+    return StepPlan(
         make,
+        files=[path for paths in images.values() for path in paths.values() if _opens(path)],
         options={
-            "outlier_factor": outlier_factor,
-            "joint": joint,
+            **plain_options(options),
             "board": session.board.to_json(),
             "poses": {name: list(paths) for name, paths in images.items()},
         },
-        files=[path for paths in images.values() for path in paths.values() if _opens(path)],
-        revision=REVISION,
-        again=again,
     )
+
+
+calibrate = step_function(SPEC, plan)
 
 
 def read_views(work: Path) -> dict[str, dict[str, dict[str, Any]]]:
@@ -137,11 +147,11 @@ def _opens(path: Path) -> bool:
     return True
 
 
-def _views_json(found: Calibrated) -> dict[str, Any]:
+def _views_json(found: RigCalibration) -> dict[str, Any]:
     return {name: _camera_views(found, name, single) for name, single in found.singles.items()}
 
 
-def _camera_views(found: Calibrated, name: str, single: Single) -> dict[str, Any]:
+def _camera_views(found: RigCalibration, name: str, single: Single) -> dict[str, Any]:
     pair = found.pairs.get(f"L{name}")
     views: dict[str, Any] = {
         pose: {
@@ -159,7 +169,7 @@ def _camera_views(found: Calibrated, name: str, single: Single) -> dict[str, Any
     return dict(sorted(views.items()))
 
 
-def _figures(found: Calibrated) -> dict[str, Any]:
+def _figures(found: RigCalibration) -> dict[str, Any]:
     return {
         "cameras": {
             name: _camera_figures(found, name, single) for name, single in found.singles.items()
@@ -168,7 +178,7 @@ def _figures(found: Calibrated) -> dict[str, Any]:
     }
 
 
-def _camera_figures(found: Calibrated, name: str, single: Single) -> dict[str, Any]:
+def _camera_figures(found: RigCalibration, name: str, single: Single) -> dict[str, Any]:
     return {
         "rms_px": single.rms_px,
         "views_used": len(single.views),

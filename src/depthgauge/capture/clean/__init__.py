@@ -1,5 +1,5 @@
 """Step `clean`: removes what cannot be trusted and smooths the rest."""
 
-from depthgauge.capture.clean.step import REASONS, Cleaning, clean
+from depthgauge.capture.clean.step import REASONS, SPEC, CleanOptions, clean, plan
 
-__all__ = ["REASONS", "Cleaning", "clean"]
+__all__ = ["REASONS", "SPEC", "CleanOptions", "clean", "plan"]

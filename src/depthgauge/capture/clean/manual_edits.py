@@ -69,7 +69,7 @@ class Balls:
 
 
 @dataclass(frozen=True, slots=True)
-class ByHand:
+class ManualEdits:
     """All that a person wants removed."""
 
     polygons: tuple[Polygon, ...] = ()
@@ -77,8 +77,8 @@ class ByHand:
     balls: tuple[Balls, ...] = ()
 
 
-def write_by_hand(path: Path, chosen: ByHand) -> None:
-    """Writes the file that `read_by_hand` reads."""
+def write_manual_edits(path: Path, chosen: ManualEdits) -> None:
+    """Writes the file that `read_manual_edits` reads."""
     data = {
         "schema": SCHEMA,
         "polygons": [
@@ -96,13 +96,13 @@ def write_by_hand(path: Path, chosen: ByHand) -> None:
     io.write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
 
 
-def read_by_hand(path: Path) -> ByHand:
+def read_manual_edits(path: Path) -> ManualEdits:
     """What a file wants removed.
 
     Raises:
         BadData: The file cannot be read, or says something else; the sentence says where.
     """
-    return ByHand(**read_lists(path, "removals", _READERS))
+    return ManualEdits(**read_lists(path, "removals", _READERS))
 
 
 def read_lists(path: Path, what: str, readers: Mapping[str, Reader]) -> dict[str, tuple[Any, ...]]:
@@ -143,11 +143,11 @@ def polygon_points(entry: Mapping[str, Any]) -> tuple[tuple[float, float], ...]:
     return points
 
 
-def removed_by_hand(chosen: ByHand, pair: RectifiedPair, disparity: Map, side: str) -> Mask:
+def manually_removed(chosen: ManualEdits, pair: RectifiedPair, disparity: Map, side: str) -> Mask:
     """The pixels of one view that a person wants removed.
 
     Args:
-        chosen: See `read_by_hand`.
+        chosen: See `read_manual_edits`.
         pair: The balanced pair.
         disparity: The view's map, NaN where missing.
         side: `left` or `right`.

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, FilePath, field_validator
 
 from depthgauge import io
-from depthgauge.capture.clean.edge_variance import edge_variance
+from depthgauge._options import CommandLine, Options
+from depthgauge._progress import Progress
 from depthgauge.capture.clean.filters import (
     PAPER_WIDTH_PX,
     PLANES_SIGMA_PX,
     SIGMA_DISTANCE_PX,
     SIGMA_PX,
     SMOOTHINGS,
+    edge_variance,
     find_mismatches,
     patch_sizes,
     scaled_window,
     smoothed_variance,
 )
-from depthgauge.capture.clean.manual_edits import ByHand, read_by_hand, removed_by_hand
+from depthgauge.capture.clean.manual_edits import ManualEdits, manually_removed, read_manual_edits
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.refine.step import SIDES, Measured, read_measured
-from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
-from depthgauge.errors import BadData, Misuse
+from depthgauge.capture.refine.step import SIDES, MeasuredMaps, read_measured
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
+from depthgauge.capture.steps import StepOutput
+from depthgauge.errors import BadData
 from depthgauge.geometry.rectified import RectifiedPair
-from depthgauge.sessions import Session
 from depthgauge.types import Map, Mask, is_known
 
 REASONS = {
@@ -44,131 +45,90 @@ REASONS = {
 _NO_VALUE, _VARIANCE, _MISMATCH, _ISOLATED, _BY_HAND, _CONFIDENCE = REASONS
 _ISOLATED_SHARE = 5e-5
 _LEAST_ISOLATED_PX = 8
-_REVISION = 2
-_FILTERS: dict[bool, Literal["planes", "none"]] = {True: "planes", False: "none"}
 Codes = NDArray[np.uint8]
+Positive = Annotated[float, Field(gt=0.0)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-@dataclass(frozen=True)
-class Cleaning:
+class CleanOptions(Options):
     """What is removed and how the rest is smoothed."""
 
-    sigma_px: float = 0.75
-    """Pixels whose variance is above its square are removed; an unknown variance removes none."""
-    confidence: float = 0.5
-    """Pixels below it are removed."""
-    doubtful: float = 0.8
-    """Pixels below it are removed where the other view does not confirm them."""
-    left_right_px: float = 1.5
+    sigma_px: Positive = 0.75
+    """Pixels with a larger standard deviation are removed; where it is unknown, none are."""
+    confidence: Share = 0.5
+    """Pixels with a lower confidence are removed."""
+    doubtful: Share = 0.8
+    """Pixels with a lower confidence are removed where the other view does not confirm them."""
+    left_right_px: Positive = 1.5
     """Views that differ by more disagree."""
-    isolated_px: int | None = None
-    """Patches of fewer pixels are removed; None: 5e-5 of the image, at least 8 pixels."""
+    isolated_px: Annotated[int, Field(ge=0)] | None = None
+    """Patches of fewer pixels are removed; by default 5e-5 of the image, at least 8 pixels."""
     filter: Literal["planes", "plain", "none"] = "planes"
-    """`planes` keeps planes and steps of 2 px, `plain` is the bilateral filter as published."""
-    window_px: int | None = None
-    """Of the filter; None: 35 px in images that are 4112 px wide, in proportion in others."""
-    filter_sigma_px: float | None = None
-    """Of the filter's differences; None: 0.5 px for `planes`, 5 px in proportion for `plain`."""
-    filter_distance_px: float | None = None
-    """Sigma of the filter's distances; None: 50 px in proportion."""
+    """`planes` is a bilateral filter that keeps planes and steps of 2 px, `plain` the bilateral
+    filter as published, `none` smooths nothing."""
+    window_px: Annotated[int, Field(ge=1)] | None = None
+    """Window of the filter, odd; by default 35 px in images 4112 px wide, in proportion in
+    others."""
+    filter_sigma_px: Positive | None = None
+    """Sigma of the filter's differences; by default 0.5 px for `planes`, 5 px in proportion for
+    `plain`."""
+    filter_distance_px: Positive | None = None
+    """Sigma of the filter's distances; by default 50 px in proportion."""
+    by_hand: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
+    """Polygons, boxes and points that a person wants removed, JSON."""
 
-    def __post_init__(self) -> None:
-        for name in ("sigma_px", "left_right_px", "filter_sigma_px", "filter_distance_px"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise Misuse(f"{name} is above 0, found {value}")
-        if not 0 <= self.confidence <= 1 or not 0 <= self.doubtful <= 1:
-            raise Misuse(
-                f"confidences are from 0 to 1, found {self.confidence} and {self.doubtful}"
-            )
-        if self.filter not in (*SMOOTHINGS, "none"):
-            raise Misuse(f"filter is 'planes', 'plain' or 'none', found {self.filter!r}")
-        if self.isolated_px is not None and self.isolated_px < 0:
-            raise Misuse(f"isolated_px is 0 or more, found {self.isolated_px}")
-        if self.window_px is not None and (self.window_px < 1 or self.window_px % 2 == 0):
-            raise Misuse(f"window_px is odd and at least 1, found {self.window_px}")
+    @field_validator("window_px")
+    @classmethod
+    def _is_odd(cls, value: int | None) -> int | None:
+        if value is not None and value % 2 == 0:
+            raise ValueError(f"is {value} but must be odd")
+        return value
 
 
-def clean(
-    session: Session,
-    work: Path,
-    *,
-    sigma_px: float = Cleaning.sigma_px,
-    confidence: float = Cleaning.confidence,
-    doubtful: float = Cleaning.doubtful,
-    left_right_px: float = Cleaning.left_right_px,
-    isolated_px: int | None = None,
-    by_hand: Path | None = None,
-    filter: bool | Literal["planes", "plain", "none"] = True,
-    window_px: int | None = None,
-    filter_sigma_px: float | None = None,
-    filter_distance_px: float | None = None,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+SPEC = StepSpec(
+    "clean",
+    "Cleaning",
+    "Removes what is uncertain, contradictory, isolated or marked by hand, and smooths the rest.",
+    about="""What was removed and why is kept for every pixel. The filter as it was published,
+    whatever the size of the images:
+
+    \b
+      depthgauge capture clean kitchen --filter plain --window-px 35 \\
+        --filter-sigma-px 5 --filter-distance-px 50""",
+    options=CleanOptions,
+    revision=2,
+    after=("rectify", "refine"),
+)
+
+
+def plan(task: StepTask, options: CleanOptions) -> StepPlan:
     """Removes what cannot be trusted from both refined maps and smooths what is left.
 
     Writes disparity and variance of both views and, for each pixel, why it was removed
-    (`<side>_removed.png`, codes in `REASONS`). A pixel that several reasons would take has the
-    first of: no value, by hand, low confidence, variance, left-right disagreement, isolated.
+    (`<side>_removed.png`, codes in `REASONS`). A pixel that could be removed for several reasons
+    has the first of: no value, by hand, low confidence, variance, left-right disagreement,
+    isolated.
 
-    The variance is reduced by what smoothing took away of the noise, see `smoothed_variance`; that
-    before it is in the folder of `refine`.
-
-    Args:
-        session: The session.
-        work: Its work folder, with `refine` done.
-        sigma_px: Pixels with a larger standard deviation are removed.
-        confidence: Pixels with a lower confidence are removed.
-        doubtful: Pixels with a lower confidence are removed where the other view does not confirm
-            them.
-        left_right_px: Views that differ by more disagree.
-        isolated_px: Patches of fewer pixels are removed; None: 5e-5 of the image, at least 8.
-        by_hand: A file of what a person wants removed, see `depthgauge.capture.clean.manual_edits`.
-        filter: `planes` (or True) keeps planes and steps, `plain` is the bilateral filter as
-            published, `none` (or False) smooths nothing.
-        window_px: Of the filter; None: 35 px in images 4112 px wide, in proportion in others.
-        filter_sigma_px: Of the filter's differences; None: 0.5 px for `planes`, for `plain` 5 px
-            in proportion.
-        filter_distance_px: Sigma of the filter's distances; None: 50 px in proportion.
-        progress: Told what is being done.
-        again: Do it even if nothing has changed.
+    The variance is reduced by the share of the noise that smoothing removed, see
+    `smoothed_variance`; the variance before it is in the folder of `refine`. The file `by_hand` is
+    read by `manual_edits.read_manual_edits`.
 
     Raises:
-        BadData: A step before is not done, or the file of removals cannot be read.
-        Misuse: An option is out of its range.
+        BadData: An earlier step is not done, or the file of removals cannot be read.
     """
-    del session  # all steps are called alike
-    options = Cleaning(
-        sigma_px,
-        confidence,
-        doubtful,
-        left_right_px,
-        isolated_px,
-        _FILTERS[filter] if isinstance(filter, bool) else filter,
-        window_px,
-        filter_sigma_px,
-        filter_distance_px,
-    )
-    chosen = read_by_hand(by_hand) if by_hand else ByHand()
+    edits = read_manual_edits(options.by_hand) if options.by_hand else ManualEdits()
 
-    def make(folder: Path) -> Made:
-        return _make(work, folder, chosen, options, progress)
+    def make(folder: Path) -> StepOutput:
+        return _make(task.work, folder, edits, options, task.progress)
 
-    return do_step(
-        work,
-        "clean",
-        make,
-        options={**dataclasses.asdict(options), "by_hand": by_hand.name if by_hand else None},
-        after=[read_step(work, name) for name in ("rectify", "refine")],
-        files=[by_hand] if by_hand else [],
-        revision=_REVISION,
-        again=again,
-    )
+    return StepPlan(make, files=[options.by_hand] if options.by_hand else [])
+
+
+clean = step_function(SPEC, plan)
 
 
 def find_removals(
-    maps: dict[str, Measured], hand: dict[str, Mask], options: Cleaning
+    maps: dict[str, MeasuredMaps], hand: dict[str, Mask], options: CleanOptions
 ) -> dict[str, Codes]:
     """Why each pixel of both views is removed; 0 where it is kept.
 
@@ -191,7 +151,7 @@ def find_removals(
     return codes
 
 
-def smooth(disparity: Map, variance: Map, options: Cleaning) -> tuple[Map, Map, float]:
+def smooth(disparity: Map, variance: Map, options: CleanOptions) -> tuple[Map, Map, float]:
     """The filter that the options name, with sizes for the map's width.
 
     Returns:
@@ -211,7 +171,7 @@ def smooth(disparity: Map, variance: Map, options: Cleaning) -> tuple[Map, Map, 
     return smoothed, *smoothed_variance(variance, smoothed - disparity, window)
 
 
-def _alone(maps: Measured, hand: Mask, options: Cleaning) -> Codes:
+def _alone(maps: MeasuredMaps, hand: Mask, options: CleanOptions) -> Codes:
     """The reasons that need no other pixel; the first in order is written last."""
     codes = np.zeros(maps.disparity.shape, np.uint8)
     codes[maps.variance > options.sigma_px**2] = _VARIANCE  # not where it is unknown
@@ -221,21 +181,20 @@ def _alone(maps: Measured, hand: Mask, options: Cleaning) -> Codes:
     return codes
 
 
-def _least_patch(options: Cleaning, pixels: int) -> int:
+def _least_patch(options: CleanOptions, pixels: int) -> int:
     if options.isolated_px is not None:
         return options.isolated_px
     return max(_LEAST_ISOLATED_PX, round(_ISOLATED_SHARE * pixels))
 
 
 def _make(
-    work: Path, folder: Path, chosen: ByHand, options: Cleaning, progress: Progress | None
-) -> Made:
-    tell = progress or (lambda *_: None)
+    work: Path, folder: Path, chosen: ManualEdits, options: CleanOptions, tell: Progress
+) -> StepOutput:
     pair = read_pair(work, "LR")
     maps = {side: read_measured(work / "refine", side) for side in SIDES}
     _check(work, pair, maps)
     tell("removing", 0, 3)
-    hand = {side: removed_by_hand(chosen, pair, maps[side].disparity, side) for side in SIDES}
+    hand = {side: manually_removed(chosen, pair, maps[side].disparity, side) for side in SIDES}
     codes = find_removals(maps, hand, options)
     figures: dict[str, Any] = {}
     for number, side in enumerate(SIDES):
@@ -251,22 +210,22 @@ def _make(
         figures[side] = {**_figures(codes[side], before, after, spread), "variance_factor": factor}
     tell("cleaning", 3, 3)
     warnings = _warnings(figures)
-    if chosen != ByHand() and not any(found.any() for found in hand.values()):
+    if chosen != ManualEdits() and not any(found.any() for found in hand.values()):
         warnings.append(
             "the file of what to remove by hand meets no pixel; polygons are in px of the "
             "rectified view, boxes and balls in metres."
         )
-    return Made(figures, tuple(warnings))
+    return StepOutput(figures, tuple(warnings))
 
 
-def _radius(options: Cleaning, width: int) -> int:
+def _radius(options: CleanOptions, width: int) -> int:
     """Of the filter's window; 0 without a filter."""
     if options.filter == "none":
         return 0
     return (options.window_px or scaled_window(width)) // 2
 
 
-def _check(work: Path, pair: RectifiedPair, maps: dict[str, Measured]) -> None:
+def _check(work: Path, pair: RectifiedPair, maps: dict[str, MeasuredMaps]) -> None:
     width, height = pair.left.camera.size_px
     for side, measured in maps.items():
         if measured.disparity.shape != (height, width):

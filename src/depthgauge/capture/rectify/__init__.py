@@ -1,5 +1,5 @@
 """Step `rectify`: the two pairs of cameras become ideal ones."""
 
-from depthgauge.capture.rectify.step import read_pair, rectify
+from depthgauge.capture.rectify.step import SPEC, plan, read_pair, rectify
 
-__all__ = ["read_pair", "rectify"]
+__all__ = ["SPEC", "plan", "read_pair", "rectify"]

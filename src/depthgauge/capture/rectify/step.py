@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
+from depthgauge._options import Options
 from depthgauge.capture.calibrate.calibration import (
     Calibration,
     horizontal_field_deg,
@@ -21,39 +22,40 @@ from depthgauge.capture.rectify.pairs import (
     balanced_pair,
     unbalanced_pair,
 )
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.resample import empty_share, resample
-from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
+from depthgauge.capture.steps import StepOutput, read_step
 from depthgauge.errors import BadData, WrongShape
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.sessions import Session
 
-REVISION = 2
 _SMALL_PX = 900
 
+SPEC = StepSpec(
+    "rectify",
+    "Rectification",
+    "Rectifies the balanced pair L-R and the unbalanced pair L-C.",
+    revision=2,
+    after=("calibrate",),
+)
 
-def rectify(
-    session: Session, work: Path, *, progress: Progress | None = None, again: bool = False
-) -> Step:
+
+def plan(task: StepTask, options: Options) -> StepPlan:
     """Rectifies the pairs LR (balanced) and LC (unbalanced) and their passive pictures.
 
     Writes `LR.json` and `LC.json` (see `read_pair`) and the pictures `LR/L/im0.png`,
     `LR/R/im0.png`, `LC/L/im0.png`, `LC/C/im0.png` ... Other pictures are resampled when a step
     needs them.
 
-    Args:
-        session: The session.
-        work: The work folder; its cameras are calibrated.
-        progress: Told about each picture.
-        again: Do it even if nothing has changed.
-
     Raises:
         BadData: The step `calibrate` is not done, or a pair cannot be rectified.
     """
-    before = read_step(work, "calibrate")
+    del options  # it has none
+    session, work = task.session, task.work
     calibration = read_calibration(work)
     pictures = {name: session.passive_images(name) for name in calibration.cameras}
 
-    def make(folder: Path) -> Made:
+    def make(folder: Path) -> StepOutput:
         pairs = {name: _pair(calibration, name) for name in calibration.pairs}
         for name, pair in pairs.items():
             text = json.dumps(pair.to_json(), indent=1, allow_nan=False)
@@ -66,23 +68,16 @@ def rectify(
         ]
         for done, (target, path, view) in enumerate(jobs):
             _rectify_picture(target, path, view)
-            if progress:
-                progress("rectifying pictures", done + 1, len(jobs))
+            task.progress("rectifying pictures", done + 1, len(jobs))
         _keep_raw(folder, session, tuple(calibration.cameras))
         seen = read_views(work)
         figures = {name: _figures(name, pair, seen) for name, pair in pairs.items()}
-        return Made({"pairs": figures, "pictures": len(jobs)}, _warnings(pictures))
+        return StepOutput({"pairs": figures, "pictures": len(jobs)}, _warnings(pictures))
 
-    return do_step(
-        work,
-        "rectify",
-        make,
-        options={},
-        after=[before],
-        pictures=[path for paths in pictures.values() for path in paths.values()],
-        revision=REVISION,
-        again=again,
-    )
+    return StepPlan(make, pictures=[path for paths in pictures.values() for path in paths.values()])
+
+
+rectify = step_function(SPEC, plan)
 
 
 def read_pair(work: Path, pair: str) -> RectifiedPair:

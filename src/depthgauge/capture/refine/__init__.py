@@ -1,13 +1,22 @@
 """Step `refine`: the measured maps at full size, with sharp discontinuities."""
 
-from depthgauge.capture.refine.step import (
-    ENGINES,
-    Measured,
-    Refined,
+from depthgauge.capture.refine.engine import (
+    MeasuredMaps,
+    RefinedMaps,
     RefineEngine,
-    Refining,
-    read_measured,
-    refine,
+    RefineOptions,
+    RefinerSpec,
 )
+from depthgauge.capture.refine.step import SPEC, plan, read_measured, refine
 
-__all__ = ["ENGINES", "Measured", "RefineEngine", "Refined", "Refining", "read_measured", "refine"]
+__all__ = [
+    "SPEC",
+    "MeasuredMaps",
+    "RefineEngine",
+    "RefineOptions",
+    "RefinedMaps",
+    "RefinerSpec",
+    "plan",
+    "read_measured",
+    "refine",
+]

@@ -1,16 +1,22 @@
-"""What an engine of `capture refine` is given and what it gives back."""
+"""What an engine of `capture refine` is given and returns, and the registry of all engines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from types import ModuleType
+from typing import Literal, Protocol
 
-from depthgauge.errors import Misuse
+from pydantic import Field
+
+from depthgauge._options import Options
+from depthgauge._registry import Registry
+from depthgauge.errors import BadDeclaration
 from depthgauge.types import Image, Map
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class MeasuredMaps:
     """What space-time stereo measured in one view, in px of its own, perhaps small, image."""
 
     disparity: Map
@@ -21,7 +27,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Refined:
+class RefinedMaps:
     """The same at full size, in px of the full image."""
 
     disparity: Map
@@ -31,33 +37,67 @@ class Refined:
     """Where there were two candidates: the share of the density at the chosen one, 0.5..1."""
 
 
-@dataclass(frozen=True)
-class Refining:
-    """Options of an engine."""
+class RefineOptions(Options):
+    """What refines the maps, and how."""
 
-    jump_px: float = 0.75
+    engine: str = "classical"
+    """What refines the maps."""
+    guide: Literal["patterns", "passive"] = "patterns"
+    """The image whose edges the jumps follow: the mean of the patterns, in which glass is painted,
+    or the first passive picture."""
+    jump_px: float = Field(default=0.75, gt=0.0)
     """Neighbours of the measured map that differ by more are on two surfaces, unless a slope goes
     on at both ends; in px of the full image."""
-    radius: int = 2
+    radius: int = Field(default=2, ge=1, le=15)
     """Pixels of the measured map, each way, among which a pixel finds its candidates."""
-    least_scale: float = 0.25
+    least_scale: float = Field(default=0.25, gt=0.0)
     """Laplacian scales are not taken to be smaller, in px of the measured map."""
-    fill_px: float = 0.0
-    """How far from the next measured pixel a hole is given a value, in px of the full image."""
-
-    def __post_init__(self) -> None:
-        if not self.jump_px > 0 or not self.least_scale > 0 or not self.fill_px >= 0:
-            raise Misuse(
-                "jump_px and least_scale are above 0 and fill_px is 0 or more, found "
-                f"{self.jump_px}, {self.least_scale} and {self.fill_px}"
-            )
-        if not 1 <= self.radius <= 15:
-            raise Misuse(f"radius is from 1 to 15 pixels, found {self.radius}")
+    fill_px: float = Field(default=0.0, ge=0.0)
+    """How far from the next measured pixel a hole is given a value, in px of the full image; 0
+    leaves holes open."""
 
 
 class RefineEngine(Protocol):
     """Anything that brings a measured map to the size of a guide."""
 
-    def __call__(self, maps: Measured, guide: Image, options: Refining) -> Refined:
+    def __call__(self, maps: MeasuredMaps, guide: Image, options: RefineOptions) -> RefinedMaps:
         """The maps at the guide's size; NaN where it gives no value."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RefinerSpec:
+    """What is known about an engine before it is used."""
+
+    name: str
+    line: str
+    """What it is, in one sentence."""
+    revision: int = 1
+    """Raised whenever its numbers may change."""
+    cite: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refiner:
+    """An engine's declaration and its function."""
+
+    spec: RefinerSpec
+    refine: RefineEngine
+
+
+def _collect(module: ModuleType) -> Iterator[tuple[str, Refiner]]:
+    spec = getattr(module, "SPEC", None)
+    if isinstance(spec, RefinerSpec):
+        function = getattr(module, "refine", None)
+        if not callable(function) or not spec.name or not spec.line or spec.revision < 1:
+            raise BadDeclaration(
+                f"{module.__name__}: an engine needs a SPEC with a name, a line and a revision of "
+                "at least 1, and a function `refine`."
+            )
+        yield spec.name, Refiner(spec, function)
+
+
+REFINERS: Registry[Refiner] = Registry(
+    "engine of `capture refine`", "depthgauge.capture.refine.engines", collect=_collect
+)
+"""All engines by name; a module joins by having a `SPEC` and a function `refine`."""

@@ -2,107 +2,72 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
-from depthgauge._registry import unknown
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.refine._guide import make_guide
-from depthgauge.capture.refine.engine import Measured, Refined, RefineEngine, Refining
-from depthgauge.capture.refine.engines.classical import refine_classical
-from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
-from depthgauge.errors import BadData, Misuse
+from depthgauge.capture.refine.engine import (
+    REFINERS,
+    MeasuredMaps,
+    RefinedMaps,
+    RefineEngine,
+    RefineOptions,
+)
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
+from depthgauge.capture.resample import resample
+from depthgauge.capture.steps import StepOutput
+from depthgauge.errors import BadData, WrongShape
+from depthgauge.geometry.rectified import RectifiedView
 from depthgauge.sessions import Session
 from depthgauge.types import is_known
 
-__all__ = [
-    "ENGINES",
-    "Measured",
-    "RefineEngine",
-    "Refined",
-    "Refining",
-    "read_measured",
-    "refine",
-    "refine_classical",
-]
-
-ENGINES: dict[str, RefineEngine] = {"classical": refine_classical}
-"""By name; a package with a trained network adds its own, as `ENGINES["learned"] = ...`."""
 SIDES = ("left", "right")
 MAPS = ("disparity", "variance", "confidence")
-GUIDES = ("patterns", "passive")
 _CAMERAS = {"left": "L", "right": "R"}
-_REVISION = 1
+
+SPEC = StepSpec(
+    "refine",
+    "Refinement",
+    "Full resolution and sharp discontinuities: of two candidates the more probable one.",
+    options=RefineOptions,
+    after=("rectify", "spacetime"),
+)
 
 
-def refine(
-    session: Session,
-    work: Path,
-    *,
-    engine: str = "classical",
-    guide: Literal["patterns", "passive"] = "patterns",
-    jump_px: float = Refining.jump_px,
-    radius: int = Refining.radius,
-    least_scale: float = Refining.least_scale,
-    fill_px: float = Refining.fill_px,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+def plan(task: StepTask, options: RefineOptions) -> StepPlan:
     """Brings both maps of `capture spacetime` to the rectified images' size.
 
     Writes disparity, variance, confidence and choice (the density's share at the chosen one of two
     candidates) of both views, in px of the full image, and the guides.
 
-    Args:
-        session: The session.
-        work: Its work folder, with `rectify` and `spacetime` done.
-        engine: One of `ENGINES`.
-        guide: The image whose edges the jumps follow: the mean of the `patterns` images, in which
-            glass is painted, or the first `passive` image.
-        jump_px: Neighbours of the measured map that differ by more are on two surfaces.
-        radius: Pixels of the measured map, each way, among which a pixel finds its candidates.
-        least_scale: Laplacian scales are not taken to be smaller, in px of the measured map.
-        fill_px: How far from the next measured pixel a hole is given a value; 0 for not at all.
-        progress: Told what is being done.
-        again: Do it even if nothing has changed.
-
     Raises:
-        BadData: A step before is not done, or its maps do not fit the rectified images.
+        BadData: An earlier step is not done, or its maps do not fit the rectified images.
         UnknownName: There is no such engine.
-        Misuse: An option is out of its range.
     """
-    if engine not in ENGINES:
-        raise unknown("engine of `capture refine`", engine, ENGINES)
-    if guide not in GUIDES:
-        raise Misuse(f"guide is 'patterns' or 'passive', found {guide!r}")
-    options = Refining(jump_px, radius, least_scale, fill_px)
-    before = [read_step(work, name) for name in ("rectify", "spacetime")]
-    run = ENGINES[engine]
+    engine = REFINERS[options.engine]
     # The patterns are part of the key of `spacetime` already.
-    seen = [next(iter(session.passive_images(c).values()), None) for c in _CAMERAS.values()]
+    seen = [next(iter(task.session.passive_images(c).values()), None) for c in _CAMERAS.values()]
 
-    def make(folder: Path) -> Made:
-        return _make(session, work, folder, run, guide, options, progress or _quiet)
+    def make(folder: Path) -> StepOutput:
+        return _make(task, folder, engine.refine, options)
 
-    return do_step(
-        work,
-        "refine",
+    return StepPlan(
         make,
-        options={"engine": engine, "guide": guide, **dataclasses.asdict(options)},
-        after=before,
-        files=[path for path in seen if path and guide == "passive"],
-        revision=_REVISION,
-        again=again,
+        files=[path for path in seen if path and options.guide == "passive"],
+        revision=SPEC.revision + 1000 * (engine.spec.revision - 1),
     )
 
 
-def read_measured(folder: Path, side: str) -> Measured:
+refine = step_function(SPEC, plan)
+
+
+def read_measured(folder: Path, side: str) -> MeasuredMaps:
     """Disparity, variance and confidence of one side in a step's folder.
 
     Raises:
@@ -117,39 +82,31 @@ def read_measured(folder: Path, side: str) -> Measured:
     shapes = {name: values.shape for name, values in maps.items()}
     if len(set(shapes.values())) > 1:
         raise BadData(f"{folder}: the {side} maps are of one size, found {shapes}.")
-    return Measured(**maps)
+    return MeasuredMaps(**maps)
 
 
-def _make(
-    session: Session,
-    work: Path,
-    folder: Path,
-    run: RefineEngine,
-    guide: str,
-    options: Refining,
-    progress: Progress,
-) -> Made:
-    pair = read_pair(work, "LR")
+def _make(task: StepTask, folder: Path, run: RefineEngine, options: RefineOptions) -> StepOutput:
+    pair = read_pair(task.work, "LR")
     figures: dict[str, Any] = {}
     for number, side in enumerate(SIDES):
-        progress(f"refining the {side} map", number, len(SIDES))
-        measured = read_measured(work / "spacetime", side)
+        task.progress(f"refining the {side} map", number, len(SIDES))
+        measured = read_measured(task.work / "spacetime", side)
         view = pair.left if side == "left" else pair.right
-        image = make_guide(session, work, _CAMERAS[side], view, guide)
+        image = make_guide(task.session, task.work, _CAMERAS[side], view, options.guide)
         refined = run(measured, image, options)
         _write(folder, side, refined, image)
         figures[side] = _figures(measured, refined)
-    progress("refining", len(SIDES), len(SIDES))
-    return Made(figures)
+    task.progress("refining", len(SIDES), len(SIDES))
+    return StepOutput(figures)
 
 
-def _write(folder: Path, side: str, refined: Refined, guide: NDArray[np.float32]) -> None:
+def _write(folder: Path, side: str, refined: RefinedMaps, guide: NDArray[np.float32]) -> None:
     for name in (*MAPS, "choice"):
         io.write_map(folder / f"{side}_{name}.npy", getattr(refined, name))
     io.write_image(folder / f"{side}_guide.png", np.rint(255 * guide).astype(np.uint8))
 
 
-def _figures(measured: Measured, refined: Refined) -> Mapping[str, Any]:
+def _figures(measured: MeasuredMaps, refined: RefinedMaps) -> Mapping[str, Any]:
     height, width = refined.disparity.shape
     two = np.isfinite(refined.choice)
     unsure = two & (refined.choice < 0.75)
@@ -162,5 +119,67 @@ def _figures(measured: Measured, refined: Refined) -> Mapping[str, Any]:
     }
 
 
-def _quiet(what: str, done: int, of: int) -> None:
-    del what, done, of
+def make_guide(
+    session: Session, work: Path, camera: str, view: RectifiedView, kind: str
+) -> NDArray[np.float32]:
+    """The rectified guide of one camera, 0..1, (H, W, C).
+
+    Args:
+        session: The session.
+        work: Its work folder.
+        camera: `L` or `R`.
+        view: That camera's view of the balanced pair.
+        kind: `patterns` (the mean of those that `spacetime` used) or `passive` (the first one).
+
+    Raises:
+        BadData: There are no such images, or they are not of the camera's size.
+    """
+    images = session.passive_images(camera)
+    if kind == "patterns":
+        images = _used(work, session.pattern_images(camera))
+    if not images:
+        raise BadData(
+            f"{session.folder}: there are no {kind} images of camera {camera} to guide the "
+            "refinement; choose the other guide."
+        )
+    paths = list(images.values())
+    # Rectification is linear: the mean is taken first, and brought to the view once.
+    mean = mean_image(paths if kind == "patterns" else paths[:1])
+    try:
+        return np.asarray(resample(view, mean, how="linear"), np.float32)
+    except WrongShape as error:
+        raise BadData(f"{paths[0]}: {error}.") from None
+
+
+def mean_image(paths: list[Path]) -> NDArray[np.float32]:
+    """The mean of pictures of one size, 0..1, (H, W, 3).
+
+    Raises:
+        BadData: One has another size.
+    """
+    total: NDArray[np.float32] = np.zeros((1, 1, 3), np.float32)
+    for number, path in enumerate(paths):
+        image = io.read_image(path)
+        scale = np.float32(255 if image.dtype == np.uint8 else 1)
+        pixels: NDArray[np.float32] = image.astype(np.float32) / scale
+        pixels = pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
+        if number == 0:
+            total = pixels
+        elif pixels.shape != total.shape:
+            raise BadData(
+                f"{path}: is {pixels.shape[1]}x{pixels.shape[0]}, expected the size of "
+                f"{paths[0].name}, {total.shape[1]}x{total.shape[0]}."
+            )
+        else:
+            total += pixels
+    return np.clip(total / len(paths), 0, 1)
+
+
+def _used(work: Path, images: dict[str, Path]) -> dict[str, Path]:
+    """The patterns that were matched; all where that was not written down."""
+    try:
+        text = (work / "spacetime" / "patterns.json").read_text(encoding="utf-8")
+        used = {str(name) for name in json.loads(text)["used"]}
+    except (OSError, KeyError, TypeError, ValueError):
+        return images
+    return {name: path for name, path in images.items() if name in used} or images

@@ -1,23 +1,25 @@
-"""What an engine gets and gives, and where engines are found by name."""
+"""What a matching engine is given and returns, and the registry of all engines."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
+from types import ModuleType
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge._registry import nearest
-from depthgauge.errors import BadData, MissingExtra
+from depthgauge._registry import GROUP, Registry, nearest
+from depthgauge.errors import BadData, BadDeclaration, MissingExtra
 from depthgauge.types import Map, Mask
 
 Stack = NDArray[np.uint8]
 """(T, H, W, C): rectified pictures of one camera, one for each pattern."""
-GROUP = "depthgauge.spacetime_engines"
-"""Entry points of other distributions: the name of an engine, and the object that is one."""
-_HOMES = {"classical": "depthgauge.capture.spacetime.engines.classical"}
+_OLD_GROUP = "depthgauge.spacetime_engines"
+"""The entry-point group of engines before there was one for everything; its entry points name
+engines, not modules. It is still read, with a warning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Matches:
     """What an engine finds for the left view of pairs; NaN where nothing."""
 
     disparity: Map
@@ -62,14 +64,14 @@ class Found:
     confidence: Map
     """0..1: how well the patterns agree at the match."""
 
-    def mirrored(self) -> Found:
+    def mirrored(self) -> Matches:
         """What was found in mirrored pairs, the right way round."""
         maps = (self.disparity, self.variance, self.confidence)
-        return Found(*(np.ascontiguousarray(values[:, ::-1]) for values in maps))
+        return Matches(*(np.ascontiguousarray(values[:, ::-1]) for values in maps))
 
-    def rows(self, rows: slice) -> Found:
+    def rows(self, rows: slice) -> Matches:
         """Only these rows."""
-        return Found(self.disparity[rows], self.variance[rows], self.confidence[rows])
+        return Matches(self.disparity[rows], self.variance[rows], self.confidence[rows])
 
 
 @runtime_checkable
@@ -87,9 +89,46 @@ class Engine(Protocol):
         """Memory that a row of pairs of this size needs while it is matched."""
         ...
 
-    def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Found:
+    def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
         """Matches all rows of the pairs; both ends of the range are searched."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """What is known about an engine before it is used."""
+
+    name: str
+    line: str
+    """What it is, in one sentence."""
+    cite: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingEngine:
+    """An engine's declaration, and the function that makes the engine."""
+
+    spec: EngineSpec
+    make: Callable[[], Engine]
+
+
+def _collect(module: ModuleType) -> Iterator[tuple[str, MatchingEngine]]:
+    spec = getattr(module, "SPEC", None)
+    if isinstance(spec, EngineSpec):
+        make = getattr(module, "engine", None)
+        if not callable(make) or not spec.name or not spec.line:
+            raise BadDeclaration(
+                f"{module.__name__}: an engine needs a SPEC with a name and a line, and a function "
+                "`engine`."
+            )
+        yield spec.name, MatchingEngine(spec, make)
+
+
+ENGINES: Registry[MatchingEngine] = Registry(
+    "matching engine", "depthgauge.capture.spacetime.engines", collect=_collect
+)
+"""All matching engines by name; a module joins by having a `SPEC` and a function `engine`, which
+loads what the engine needs and returns it."""
 
 
 def engine_named(name: str) -> Engine:
@@ -99,22 +138,30 @@ def engine_named(name: str) -> Engine:
         MissingExtra: None of that name is installed.
         BadData: What is installed under that name is no engine.
     """
+    engine = ENGINES[name].make() if name in ENGINES else _of_old_group(name)
+    if not isinstance(engine, Engine):
+        raise BadData(f"'{name}' is no matching engine: it lacks match, margin_rows or others.")
+    return engine
+
+
+def _of_old_group(name: str) -> object:
     from importlib.metadata import entry_points
 
-    if name in _HOMES:
-        engine = import_module(_HOMES[name]).ENGINE
-    else:
-        found = {point.name: point for point in entry_points(group=GROUP)}
-        if name not in found:
-            known = sorted({*_HOMES, *found})
-            parts = [
-                f"no engine '{name}' is installed.",
-                nearest(name, known),
-                f"Known: {', '.join(known)}; a learned one comes in a distribution of its own, "
-                f"through the entry point '{GROUP}'.",
-            ]
-            raise MissingExtra(" ".join(part for part in parts if part))
-        engine = found[name].load()
-    if not isinstance(engine, Engine):
-        raise BadData(f"'{name}' of '{GROUP}' is no engine: it lacks match, margin_rows or others.")
-    return engine
+    found = {point.name: point for point in entry_points(group=_OLD_GROUP)}
+    if name not in found:
+        known = sorted({*ENGINES, *found})
+        parts = [
+            f"no engine '{name}' is installed.",
+            nearest(name, known),
+            f"Known: {', '.join(known)}; a learned one comes in a distribution of its own, as a "
+            f"plug-in of the entry-point group '{GROUP}'.",
+        ]
+        raise MissingExtra(" ".join(part for part in parts if part))
+    warnings.warn(
+        f"the entry-point group '{_OLD_GROUP}' is read for one more release; give the module of "
+        f"'{found[name].value}' a SPEC and a function `engine`, and name it under "
+        f'[project.entry-points."{GROUP}"].',
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return found[name].load()

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
+from depthgauge._progress import Progress
 from depthgauge.capture.spacetime.engine import Pairs, Stack
-from depthgauge.capture.steps import Progress
 from depthgauge.errors import BadData, BadFile, CannotWrite
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.sessions import Session

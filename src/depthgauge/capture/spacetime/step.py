@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, field_validator
 
 from depthgauge import io
+from depthgauge._options import CommandLine, Options
+from depthgauge._progress import Progress
 from depthgauge.capture.rectify.step import read_pair
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.spacetime.disparity_range import (
     Look,
     disparity_range,
@@ -20,7 +25,7 @@ from depthgauge.capture.spacetime.disparity_range import (
     no_match,
     strangers,
 )
-from depthgauge.capture.spacetime.engine import Engine, Pairs, engine_named
+from depthgauge.capture.spacetime.engine import Engine, Matches, Pairs, engine_named
 from depthgauge.capture.spacetime.patterns import (
     SIDES,
     Choice,
@@ -31,84 +36,83 @@ from depthgauge.capture.spacetime.patterns import (
     remove_stacks,
     small_size,
 )
-from depthgauge.capture.spacetime.tiles import Tiles
-from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
-from depthgauge.errors import Misuse
+from depthgauge.capture.step_options import plain_options
+from depthgauge.capture.steps import StepOutput
+from depthgauge.errors import BadFile
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.sessions import Session
 from depthgauge.types import Map
 
-NAME = "spacetime"
-REVISION = 2
 FULL_SIZE_MPX = 4.0
 """Larger pictures are matched at half their size, unless told otherwise."""
+MAPS = ("disparity", "variance", "confidence")
+_FEWEST_ROWS = 16
 _FEW = 6
 """Patterns that tell whether left and right are swapped."""
 
 
-def spacetime(
-    session: Session,
-    work: Path,
-    *,
-    engine: str = "classical",
-    scale: float | None = None,
-    disparities: tuple[float, float] | None = None,
-    patterns: int | None = None,
-    memory_gib: float = 2.0,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+class SpacetimeOptions(Options):
+    """How the patterns are matched."""
+
+    engine: str = "classical"
+    """What matches the patterns."""
+    scale: Annotated[float, Field(ge=0.125, le=1.0)] | None = None
+    """Size at which images are matched; by default 1, above 4 Mpx 0.5."""
+    disparities: Annotated[tuple[float, float] | None, CommandLine(metavar="LEAST MOST")] = None
+    """Search range in px of the full image; by default found by a coarse pass."""
+    patterns: Annotated[int, Field(ge=1)] | None = None
+    """Use only this many patterns, the first ones."""
+    memory_gib: float = Field(default=2.0, gt=0.0)
+    """Memory for the rows that are matched at once; more rows at once are a little faster."""
+
+    @field_validator("disparities")
+    @classmethod
+    def _rises(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
+        if value is not None and not value[0] < value[1]:
+            raise ValueError(f"is {value} but must be a smaller and a larger number")
+        return value
+
+
+SPEC = StepSpec(
+    "spacetime",
+    "Space-time stereo",
+    "Disparity and its variance from all patterns together, for both views.",
+    options=SpacetimeOptions,
+    revision=2,
+    after=("rectify",),
+)
+
+
+def plan(task: StepTask, options: SpacetimeOptions) -> StepPlan:
     """Matches the pictures of all patterns; writes disparities of both views with variances.
 
     The folder `spacetime` gets, for `left` and `right`, the maps `_disparity.npy`, `_variance.npy`
-    (px^2; NaN where it cannot be told, as with one pattern) and `_confidence.npy` (0..1, how well
-    the patterns agree), one of the matched pictures, and patterns.json. All are in px of these
+    (px^2; NaN where it cannot be computed, as with one pattern) and `_confidence.npy` (0..1, how
+    well the patterns agree), one of the matched pictures, and patterns.json. All are in px of these
     pictures, which are smaller than the rectified ones where the scale is.
-
-    Args:
-        session: The session.
-        work: Its work folder, in which the step `rectify` is done.
-        engine: Name of the matching engine.
-        scale: Size at which pictures are matched, up to 1; None: 1 below 4 Mpx, else 0.5.
-        disparities: Least and largest disparity, in px of the rectified pictures; None: they are
-            found in small pictures first.
-        patterns: Take only so many patterns, the first ones.
-        memory_gib: What a tile of rows may need; more rows at once are a little faster.
-        progress: Is told what is being done.
-        again: Do it even if nothing has changed.
 
     Raises:
         BadData: No pattern can be used, nothing matches, or left and right are swapped.
         MissingExtra: No such engine is installed.
-        Misuse: An option makes no sense.
     """
-    _check_options(scale, disparities, patterns, memory_gib)
-    matcher = engine_named(engine)
-    pair = read_pair(work, "LR")
-    choice = choose(session, patterns)
-    options = {
-        "engine": engine,
-        "scale": scale,
-        "disparities": None if disparities is None else [float(d) for d in disparities],
-        "patterns": patterns,
-        "memory_gib": memory_gib,
-    }
+    session = task.session
+    matcher = engine_named(options.engine)
+    pair = read_pair(task.work, "LR")
+    choice = choose(session, options.patterns)
 
-    def make(folder: Path) -> Made:
-        task = _Task(session, pair, matcher, folder, memory_gib, progress)
-        return task.do(choice, engine, scale, disparities)
+    def make(folder: Path) -> StepOutput:
+        job = _Task(session, pair, matcher, folder, options.memory_gib, task.progress)
+        return job.do(choice, options.engine, options.scale, options.disparities)
 
-    files = [session.pattern_images(c)[name] for c in SIDES.values() for name in choice.names]
-    return do_step(
-        work,
-        NAME,
+    return StepPlan(
         make,
-        options={**options, "dropped": dict(choice.dropped)},
-        after=[read_step(work, "rectify")],
-        files=files,
-        revision=1000 * REVISION + matcher.revision,
-        again=again,
+        files=[session.pattern_images(c)[name] for c in SIDES.values() for name in choice.names],
+        options={**plain_options(options), "dropped": dict(choice.dropped)},
+        revision=1000 * SPEC.revision + matcher.revision,
     )
+
+
+spacetime = step_function(SPEC, plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class _Task:
     engine: Engine
     folder: Path
     memory_gib: float
-    progress: Progress | None
+    progress: Progress
 
     def do(
         self,
@@ -126,7 +130,7 @@ class _Task:
         engine: str,
         scale: float | None,
         disparities: tuple[float, float] | None,
-    ) -> Made:
+    ) -> StepOutput:
         width, height = self.pair.left.camera.size_px
         chosen = (1.0 if width * height < 1e6 * FULL_SIZE_MPX else 0.5) if scale is None else scale
         size = small_size(self.pair, chosen)
@@ -155,7 +159,7 @@ class _Task:
             io.write_image(self.folder / f"{side}_pattern.png", np.asarray(stack[places[0]]))
         remove_stacks(self.folder)
         tiles.remove()
-        return Made(figures, _warnings(used, figures))
+        return StepOutput(figures, _warnings(used, figures))
 
     def _usable(
         self,
@@ -176,8 +180,7 @@ class _Task:
             searched = (middle - most, middle + most)
         else:
             searched = (disparities[0] * ratio, disparities[1] * ratio)
-        if self.progress:
-            self.progress("looking for the range", 0, 1)
+        self.progress("looking for the range", 0, 1)
         found = look(pairs, _places(choice, used), searched)
         if not matches(found):
             raise no_match(self.session, found, self._crossed(used, searched, pairs.size))
@@ -219,22 +222,6 @@ class _Task:
         return {**figures, "share_with_value": shares, "median_sigma_px": sigmas}
 
 
-def _check_options(
-    scale: float | None,
-    disparities: tuple[float, float] | None,
-    patterns: int | None,
-    memory_gib: float,
-) -> None:
-    if scale is not None and not 0 < scale <= 1:
-        raise Misuse(f"scale is above 0 and at most 1, found {scale}")
-    if disparities is not None and not -math.inf < disparities[0] < disparities[1] < math.inf:
-        raise Misuse(f"disparities are a smaller and a larger number, found {disparities}")
-    if patterns is not None and patterns < 1:
-        raise Misuse(f"patterns is at least 1, found {patterns}")
-    if not memory_gib > 0:
-        raise Misuse(f"memory_gib is above 0, found {memory_gib}")
-
-
 def _places(choice: Choice, used: Choice) -> dict[str, int]:
     return {name: choice.names.index(name) for name in used.names}
 
@@ -249,3 +236,77 @@ def _warnings(used: Choice, figures: dict[str, Any]) -> tuple[str, ...]:
     if len(used.names) == 1:
         said.append("with one pattern there are no variances; two are the least, ten are good.")
     return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Both views of pairs, matched by as many rows at a time as memory allows."""
+
+    engine: Engine
+    folder: Path
+    """Finished tiles are kept here until `remove`."""
+    limits: tuple[int, int]
+    """Disparities that are searched, both ends included."""
+    memory_gib: float
+
+    def match(
+        self, pairs: Pairs, places: Sequence[int], progress: Progress | None = None
+    ) -> dict[str, Map]:
+        """Maps by name: `left_disparity`, `left_variance` ...
+
+        Args:
+            pairs: The pictures, perhaps mapped files.
+            places: The patterns to use.
+            progress: Is told after each tile.
+        """
+        _, height, width = pairs.size
+        maps = {
+            f"{side}_{name}": np.full((height, width), np.nan, np.float32)
+            for side in SIDES
+            for name in MAPS
+        }
+        tiles = list(self.plan((len(places), height, width)))
+        for number, (rows, wide) in enumerate(tiles):
+            for side in SIDES:
+                found = self._tile(pairs, places, side, rows, wide)
+                for name in MAPS:
+                    maps[f"{side}_{name}"][rows] = getattr(found, name)
+            if progress:
+                progress("matching", number + 1, len(tiles))
+        return maps
+
+    def plan(self, size: tuple[int, int, int]) -> Iterator[tuple[slice, slice]]:
+        """Rows of each tile, and the rows that they are matched with: some more on both sides."""
+        height, margin = size[1], self.engine.margin_rows
+        at_once = int(self.memory_gib * 2**30 / self.engine.bytes_per_row(size, self.limits))
+        if at_once >= height:
+            yield slice(0, height), slice(0, height)
+            return
+        count = math.ceil(height / max(at_once - 2 * margin, _FEWEST_ROWS))
+        for k in range(count):
+            start, stop = height * k // count, height * (k + 1) // count
+            yield slice(start, stop), slice(max(start - margin, 0), min(stop + margin, height))
+
+    def remove(self) -> None:
+        """Takes the finished tiles away."""
+        for path in self.folder.glob("tile-*.npy"):
+            path.unlink()
+
+    def _tile(
+        self, pairs: Pairs, places: Sequence[int], side: str, rows: slice, wide: slice
+    ) -> Matches:
+        path = self.folder / f"tile-{side}-{rows.start}-{rows.stop}.npy"
+        try:
+            return Matches(*np.split(io.read_map(path), len(MAPS)))
+        except BadFile:
+            pass  # not done yet
+        part = pairs.rows(wide)
+        chosen = list(places)
+        part = Pairs(part.left[chosen], part.right[chosen], part.left_known, part.right_known)
+        if side == "left":
+            found = self.engine.match(part, self.limits)
+        else:
+            found = self.engine.match(part.mirrored(), self.limits).mirrored()
+        found = found.rows(slice(rows.start - wide.start, rows.stop - wide.start))
+        io.write_map(path, np.concatenate([getattr(found, name) for name in MAPS]))
+        return found

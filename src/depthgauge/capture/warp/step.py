@@ -19,26 +19,46 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from depthgauge import io
+from depthgauge._options import Options
+from depthgauge._progress import Progress
 from depthgauge.capture.labels import label_files, write_labels
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.steps import Made, Progress, Step, do_step, read_step
-from depthgauge.errors import BadData, Misuse
+from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
+from depthgauge.capture.step_options import plain_options
+from depthgauge.capture.steps import StepOutput
+from depthgauge.errors import BadData
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView, inside_image
 from depthgauge.geometry.warping import left_right_consistent, left_right_unknown
-from depthgauge.sessions import Session
 from depthgauge.types import Map, Mask
 
 _BAND = 256
 """Rows whose positions are held at a time."""
 _SAME = 1e-9
-REVISION = 1
-"""Raised whenever a value may change."""
+
+
+class WarpOptions(Options):
+    """Where surfaces end."""
+
+    jump_px: float = Field(default=1.0, gt=0.0)
+    """Neighbours whose disparities differ by more belong to two surfaces; values are interpolated
+    within one surface only."""
+
+
+SPEC = StepSpec(
+    "warp",
+    "Labels of the unbalanced pair",
+    "Carries the labels to the unbalanced pair L-C.",
+    options=WarpOptions,
+    after=("rectify", "check"),
+    needs_files=("rectify/LC.json",),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Warped:
+class WarpedLabels:
     """The labels of the unbalanced pair."""
 
     disparity: Map
@@ -46,14 +66,7 @@ class Warped:
     """px^2 of the unbalanced pair."""
 
 
-def warp(
-    session: Session,
-    work: Path,
-    *,
-    jump_px: float = 1.0,
-    progress: Progress | None = None,
-    again: bool = False,
-) -> Step:
+def plan(task: StepTask, options: WarpOptions) -> StepPlan:
     """Makes the labels of the unbalanced pair from those of the balanced one.
 
     Writes `disp_00.npy` (px of the left image of pair LC), `variance_00.npy`, `mask_00.png`
@@ -61,45 +74,34 @@ def warp(
     the warped disparities themselves: a pixel is hidden where a nearer surface lands on its place
     in C. (The balanced pair's mask says what R sees, which is farther to the right.)
 
-    Args:
-        session: The session.
-        work: The work folder.
-        jump_px: Neighbours whose disparities differ by more belong to two surfaces; values are
-            interpolated within one surface only.
-        progress: Told what is done.
-        again: Do it even if nothing has changed.
+    Raises:
+        BadData: An earlier step is not done, or the session has no pair LC.
     """
-    if not jump_px > 0:
-        raise Misuse(f"jump_px must be above 0, found {jump_px}")
-    before = [read_step(work, "rectify"), read_step(work, "check")]
-    source = before[1].folder
+    session, source = task.session, task.before["check"].folder
+    jump_px = options.jump_px
 
-    def make(folder: Path) -> Made:
-        balanced, unbalanced = read_pair(work, "LR"), read_pair(work, "LC")
+    def make(folder: Path) -> StepOutput:
+        balanced, unbalanced = read_pair(task.work, "LR"), read_pair(task.work, "LC")
         disparity = io.read_map(source / "disp_00.npy")
         variance = io.read_map(source / "variance_00.npy")
         made = warp_disparity(
-            disparity, variance, balanced, unbalanced, jump_px=jump_px, progress=progress
+            disparity, variance, balanced, unbalanced, jump_px=jump_px, progress=task.progress
         )
         seen = seen_by_both(made.disparity, unbalanced, jump_px=jump_px)
         io.write_map(folder / "disp_00.npy", made.disparity)
         io.write_map(folder / "variance_00.npy", made.variance)
         io.write_image(folder / "mask_00.png", seen)
         labels, warnings = write_labels(session, balanced, unbalanced.left, folder)
-        return Made({**_figures(made.disparity, seen), "labels": labels}, tuple(warnings))
+        return StepOutput({**_figures(made.disparity, seen), "labels": labels}, tuple(warnings))
 
-    options = {"jump_px": jump_px, "labels_on": session.labels_on}
-    files = label_files(session)
-    return do_step(
-        work,
-        "warp",
+    return StepPlan(
         make,
-        options=options,
-        revision=REVISION,
-        after=before,
-        files=files,
-        again=again,
+        files=label_files(session),
+        options={**plain_options(options), "labels_on": session.labels_on},
     )
+
+
+warp = step_function(SPEC, plan)
 
 
 def homography(source: RectifiedView, target: RectifiedView) -> NDArray[np.float64]:
@@ -127,7 +129,7 @@ def warp_disparity(
     *,
     jump_px: float = 1.0,
     progress: Progress | None = None,
-) -> Warped:
+) -> WarpedLabels:
     """Disparities and their variances from the left image of one pair to that of another.
 
     Args:
@@ -156,7 +158,7 @@ def warp_disparity(
         _change(fetched, balanced, unbalanced, rows)
         if progress is not None:
             progress("rows", start + len(rows), height)
-    return Warped(np.ascontiguousarray(out[..., 0]), np.ascontiguousarray(out[..., 1]))
+    return WarpedLabels(np.ascontiguousarray(out[..., 0]), np.ascontiguousarray(out[..., 1]))
 
 
 def seen_by_both(disparity: Map, pair: RectifiedPair, *, jump_px: float = 1.0) -> Mask:

@@ -10,38 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.splits import SPLITS, SceneCounts, count_dataset, distances_between
-from depthgauge.errors import BadData
+from depthgauge.capture.splits import SceneCounts, distances_between
 from depthgauge.report.capture import _panels as panels
 
 _COLOURS = ("#2c7bb6", "#e66101", "#5e3c99", "#1b9e77")
 _BINS = 60
 
 
-def picture_of_dataset(root: Path, out: Path) -> Path:
-    """Draws the distributions of a dataset in Booster's layout.
+def draw(splits: Mapping[str, Sequence[SceneCounts]], out: Path) -> Path:
+    """Draws disparities and materials of some splits side by side.
 
     Args:
-        root: The dataset's folder; splits that are not in it are left out.
+        splits: The counts of each split's scenes, see `depthgauge.capture.splits.count_splits`.
         out: The PNG to write.
-
-    Raises:
-        BadData: No split is there, or a scene has no truth.
     """
-    splits: dict[str, list[SceneCounts]] = {}
-    why = ""
-    for split in SPLITS:
-        try:
-            splits[split] = count_dataset(root, split)
-        except BadData as error:
-            why = str(error)
-    if not splits:
-        raise BadData(why)
-    return draw(splits, out)
-
-
-def draw(splits: Mapping[str, Sequence[SceneCounts]], out: Path) -> Path:
-    """Draws disparities and materials of some splits side by side."""
     figure = panels.new_figure(13.5, 4.6, "Distribution of labelled pixels over the splits")
     left, right = figure.subplots(1, 2)
     most = max(len(s.disparities) for scenes in splits.values() for s in scenes)
@@ -84,7 +66,7 @@ def _bars(
 
 
 def _total(counts: Sequence[NDArray[np.int64]], wide: int) -> NDArray[np.int64]:
-    """The sum of histograms of different lengths, in bins of so many of theirs."""
+    """The sum of histograms of different lengths, each `wide` bins joined into one."""
     length = wide * -(-max(len(c) for c in counts) // wide)
     total = np.zeros(length, np.int64)
     for each in counts:

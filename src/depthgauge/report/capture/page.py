@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from depthgauge.capture.steps import STEPS, Step, has_step, outdated_steps, read_step
+from depthgauge.capture.pipeline import outdated_steps
+from depthgauge.capture.registry import STEPS, step_names
+from depthgauge.capture.steps import Step, has_step, read_step
 from depthgauge.errors import DepthgaugeError
 from depthgauge.io import write_text
 from depthgauge.report.charts.density import data_url
@@ -18,25 +21,40 @@ from depthgauge.report.page.templates import render
 from depthgauge.report.tables.numbers import show_number
 
 PAGE = "index.html"
-_TITLES = {
-    "calibrate": "Calibration",
-    "rectify": "Rectification",
-    "spacetime": "Space-time stereo",
-    "refine": "Refinement",
-    "clean": "Cleaning",
-    "check": "Left-right check",
-    "warp": "Labels of the unbalanced pair",
-    "audit": "Audit",
-}
 _MOST_FIGURES = 60
 """More than that are in step.json only."""
 
 
-def draw_step(work: Path, name: str) -> Path:
-    """Draws the picture of a step that is done; returns its file."""
-    module = importlib.import_module(f"depthgauge.report.capture.{name}")
-    path: Path = module.picture(work)
-    return path
+def draw_step(work: Path, name: str, *, again: bool = True) -> Path | None:
+    """Draws the picture of a step that is done.
+
+    The module of this folder with the step's name draws it. A step of another package may write
+    `<name>.png` into its folder itself.
+
+    Args:
+        work: The work folder.
+        name: The step's name.
+        again: Draw it even if there is a picture.
+
+    Returns:
+        The picture's file; None where the step has no picture.
+    """
+    path = work / name / f"{name}.png"
+    if path.is_file() and not again:
+        return path
+    draw = _drawing(name)
+    if draw is None:
+        return path if path.is_file() else None
+    return draw(work)
+
+
+def _drawing(name: str) -> Callable[[Path], Path] | None:
+    """The function that draws a step; None where it has none."""
+    home = f"{__package__}.{name}"
+    if importlib.util.find_spec(home) is None:
+        return None
+    draw: Callable[[Path], Path] | None = getattr(importlib.import_module(home), "picture", None)
+    return draw
 
 
 def write_page(work: Path, title: str) -> Path:
@@ -46,7 +64,7 @@ def write_page(work: Path, title: str) -> Path:
         work: The work folder of a session.
         title: The session's name.
     """
-    done = [read_step(work, name) for name in STEPS if has_step(work, name)]
+    done = [read_step(work, name) for name in step_names() if has_step(work, name)]
     facts = [("steps done", ", ".join(step.name for step in done) or "none")]
     if old := outdated_steps(work):
         facts.append(("out of date, do again", ", ".join(old)))
@@ -84,7 +102,7 @@ def _headline(done: list[Step]) -> str:
         return "Nothing has been done yet."
     warnings = sum(len(step.warnings) for step in done)
     said = "no warnings" if not warnings else f"{warnings} warning" + "s" * (warnings != 1)
-    return f"{len(done)} of {len(STEPS)} steps are done, with {said}."
+    return f"{len(done)} of {len(step_names())} steps are done, with {said}."
 
 
 def _section(step: Step) -> Section:
@@ -96,13 +114,12 @@ def _section(step: Step) -> Section:
         rows=list(figure_rows(step.figures))[:_MOST_FIGURES],
         options=list(figure_rows(step.options)),
     )
-    return Section(step.name, _TITLES[step.name], step.name, body)
+    return Section(step.name, STEPS[step.name].spec.title, step.name, body)
 
 
 def _picture(step: Step) -> Markup | None:
-    path = step.folder / f"{step.name}.png"
     try:
-        drawn = path if path.is_file() else draw_step(step.folder.parent, step.name)
-        return Markup(data_url(drawn.read_bytes()))
+        drawn = draw_step(step.folder.parent, step.name, again=False)
+        return Markup(data_url(drawn.read_bytes())) if drawn else None
     except (DepthgaugeError, OSError):
         return None  # the page is not lost because of one picture

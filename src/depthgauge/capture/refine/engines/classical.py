@@ -1,14 +1,15 @@
-"""The engine of `capture refine` that needs no network: two candidates a pixel, the denser one."""
+"""The engine of `capture refine` that needs no network: the more probable of two candidates."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.refine.engine import Measured, Refined, Refining
+from depthgauge.capture.refine.engine import MeasuredMaps, RefinedMaps, RefineOptions, RefinerSpec
 from depthgauge.errors import WrongShape
 from depthgauge.types import Image, Map, Mask
 
+SPEC = RefinerSpec("classical", "Two candidates per pixel, the more probable one is taken.")
 _NOISE_SIGMAS = 4.0
 """Colours that differ by so many times the guide's noise are different."""
 _LEAST_SIGMA, _MOST_SIGMA = 0.01, 0.1
@@ -22,7 +23,7 @@ _STAIR = 0.1
 """Weight of pixels that climb from one surface to another: they mix both."""
 
 
-def refine_classical(maps: Measured, guide: Image, options: Refining) -> Refined:
+def refine(maps: MeasuredMaps, guide: Image, options: RefineOptions) -> RefinedMaps:
     """Brings a map to the guide's size, with jumps where the guide has edges.
 
     Where no jump is near, values are interpolated, exactly on planes. Near a jump the window's
@@ -33,7 +34,7 @@ def refine_classical(maps: Measured, guide: Image, options: Refining) -> Refined
     Args:
         maps: The measured map, in px of its own image.
         guide: (H, W) or (H, W, 3), of the size to reach.
-        options: See `Refining`.
+        options: See `RefineOptions`.
 
     Raises:
         WrongShape: The maps' sizes differ, are below 2x2, or above the guide's.
@@ -68,7 +69,7 @@ def refine_classical(maps: Measured, guide: Image, options: Refining) -> Refined
     )
     out[0] *= scale
     out[1] *= scale * scale
-    return Refined(out[0], out[1], out[2], out[3])
+    return RefinedMaps(out[0], out[1], out[2], out[3])
 
 
 def guide_sigma(colours: NDArray[np.float32]) -> float:
@@ -93,7 +94,7 @@ def _colours(guide: Image) -> NDArray[np.float32]:
     return np.ascontiguousarray(scaled if scaled.ndim == 3 else scaled[..., None])
 
 
-def _check(maps: Measured, colours: NDArray[np.float32]) -> None:
+def _check(maps: MeasuredMaps, colours: NDArray[np.float32]) -> None:
     shapes = {maps.disparity.shape, maps.variance.shape, maps.confidence.shape}
     height, width = maps.disparity.shape
     if len(shapes) > 1:
@@ -108,7 +109,7 @@ def _check(maps: Measured, colours: NDArray[np.float32]) -> None:
         )
 
 
-def _trust(maps: Measured, stair: Mask) -> Map:
+def _trust(maps: MeasuredMaps, stair: Mask) -> Map:
     """The weight of each measured value."""
     spread = np.where(np.isfinite(maps.variance), maps.variance, np.float32(_DOUBTFUL_PX2))
     sure = np.nan_to_num(maps.confidence) ** _POWER / (1 + spread / np.float32(_DOUBTFUL_PX2))

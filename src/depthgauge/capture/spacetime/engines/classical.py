@@ -16,7 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.spacetime.engine import Found, Pairs, Stack
+from depthgauge.capture.spacetime.engine import Engine, EngineSpec, Matches, Pairs, Stack
+
+SPEC = EngineSpec(
+    "classical", "Correlation and census of all patterns, semi-global matching; needs no network."
+)
 
 _OFFSET = 64.0
 """Taken off all grey levels: smaller products, so float32 sums keep more digits."""
@@ -81,7 +85,7 @@ class Classical:
         colours = 4 * _padded(3 * patterns) + 3 * patterns
         return width * (2 * colours + 8 * patterns + 4 * count + 64)
 
-    def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Found:
+    def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
         """Disparities of the left view, with variances from a jackknife over the patterns."""
         from depthgauge.capture import _spline_kernels
         from depthgauge.capture.spacetime.engines import _shift_kernels
@@ -102,7 +106,7 @@ class Classical:
             self._floor(pairs),
             found,
         )
-        return Found(*found)
+        return Matches(*found)
 
     def _floor(self, pairs: Pairs) -> float:
         patterns, channels = pairs.left.shape[0], pairs.left.shape[3]
@@ -154,7 +158,9 @@ class Classical:
         return costs
 
 
-ENGINE = Classical()
+def engine() -> Engine:
+    """The engine with its usual settings."""
+    return Classical()
 
 
 def _padded(colours: int) -> int:

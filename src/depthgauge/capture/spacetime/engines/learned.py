@@ -2,8 +2,8 @@
 
 Any network of that kind (RAFT-Stereo and its kin) becomes an engine: `Learned(network)`. It brings
 features, context and the update; the accumulation over patterns is done here. No network comes with
-this package: a distribution that has one names its engine in the entry points of
-`depthgauge.capture.spacetime.engine.GROUP`.
+this package. A distribution that has one brings a module with a `SPEC` and a function `engine`, and
+names it in the entry-point group `depthgauge.plugins`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.spacetime.engine import Found, Pairs
+from depthgauge.capture.spacetime.engine import Matches, Pairs
 from depthgauge.errors import WrongShape
 from depthgauge.types import Map
 
@@ -142,7 +142,7 @@ class Learned:
         small = -(-width // self.network.shrinks_by)
         return 16 * small * small // self.network.shrinks_by + 64 * width
 
-    def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Found:
+    def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
         """Mean and variance of the T maps; what lies outside of the range is no match."""
         volume = accumulated(self._volumes(pairs))
         maps = []
@@ -154,7 +154,7 @@ class Learned:
         known = pairs.left_known & (mean >= disparities[0]) & (mean <= disparities[1])
         disparity = np.where(known, mean, np.nan).astype(np.float32)
         confidence = _likeness(volume, disparity, self.network.shrinks_by)
-        return Found(disparity, np.where(known, variance, np.nan).astype(np.float32), confidence)
+        return Matches(disparity, np.where(known, variance, np.nan).astype(np.float32), confidence)
 
     def _volumes(self, pairs: Pairs) -> Iterable[Volume]:
         for left, right in zip(pairs.left, pairs.right, strict=True):
