@@ -74,8 +74,9 @@ def _problem(spec: StepSpec) -> str:
         return "its name must be lower-case letters, digits and hyphens"
     if not spec.title or not spec.line or "\n" in spec.line:
         return "it needs a title and a line that says what it does"
-    if not (isinstance(spec.options, type) and issubclass(spec.options, Options)):
-        return f"options must be a class of Options, not {spec.options!r}"
+    options: object = spec.options
+    if not (isinstance(options, type) and issubclass(options, Options)):
+        return f"options must be a class of Options, not {options!r}"
     if spec.revision < 1:
         return f"revision must be 1 or more, not {spec.revision}"
     for name, field in spec.options.model_fields.items():

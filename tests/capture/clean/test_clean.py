@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from depthgauge import io
+from depthgauge.capture.clean.filters import smooth_plain
 from depthgauge.capture.clean.manual_edits import ManualEdits, Polygon, write_manual_edits
 from depthgauge.capture.clean.step import REASONS, CleanOptions, clean, find_removals, smooth
-from depthgauge.capture.refine.step import MeasuredMaps
+from depthgauge.capture.refine.engine import MeasuredMaps
 from depthgauge.capture.steps import StepOutput, do_step
 from depthgauge.errors import BadData, Misuse
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
@@ -127,6 +128,13 @@ def test_smoothing_of_a_map_without_variances():
     assert np.isnan(variance).all()
     assert factor == 1.0
     assert smooth(left, unknown, CleanOptions(filter="none"))[0] is left
+
+
+def test_the_filter_as_published_is_scaled_to_the_width():
+    left, _ = world()
+    share = WIDTH / 4112
+    found, *_ = smooth(left, np.zeros_like(left), CleanOptions(filter="plain"))
+    assert np.array_equal(found, smooth_plain(left, 3, 5.0 * share, 50.0 * share))
 
 
 @pytest.mark.parametrize(

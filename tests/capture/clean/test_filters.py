@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from depthgauge.capture.clean.filters import (
-    JUMP_PX,
-    LENGTH,
-    SIGMA_PX,
+    EDGE_JUMP_PX,
+    EDGE_LENGTH,
+    EDGE_SIGMA_PX,
     edge_variance,
     find_mismatches,
     patch_sizes,
@@ -236,9 +236,9 @@ def step(height=5, width=60, jump=4.0):
 
 def test_it_falls_with_the_distance_from_a_jump():
     found = np.sqrt(edge_variance(step(), 4))
-    length = LENGTH * 4
+    length = EDGE_LENGTH * 4
     for distance in (0, 1, 3, 7):
-        expected = SIGMA_PX * np.exp(-distance / length)
+        expected = EDGE_SIGMA_PX * np.exp(-distance / length)
         assert found[2, 30 + distance] == pytest.approx(expected, rel=1e-5)
         assert found[2, 29 - distance] == pytest.approx(expected, rel=1e-5)
     assert found[2, 0] == 0
@@ -247,7 +247,7 @@ def test_it_falls_with_the_distance_from_a_jump():
 def test_a_slant_is_no_jump():
     slanted = np.tile(np.linspace(10, 40, 60, dtype=np.float32), (5, 1))
     assert not edge_variance(slanted, 4).any()
-    assert not edge_variance(step(jump=JUMP_PX), 4).any()
+    assert not edge_variance(step(jump=EDGE_JUMP_PX), 4).any()
 
 
 def test_missing_pixels_are_edges_and_the_border_of_the_image_is_none():
@@ -255,7 +255,7 @@ def test_missing_pixels_are_edges_and_the_border_of_the_image_is_none():
     assert not edge_variance(disparity, 2).any()
     disparity[4, 4] = np.nan
     found = edge_variance(disparity, 2)
-    assert found[4, 5] == pytest.approx(SIGMA_PX**2, rel=1e-6)
+    assert found[4, 5] == pytest.approx(EDGE_SIGMA_PX**2, rel=1e-6)
     assert found[0, 0] < found[4, 6] < found[4, 5]
 
 

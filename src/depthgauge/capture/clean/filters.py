@@ -18,6 +18,14 @@ WINDOW_PX, SIGMA_PX, SIGMA_DISTANCE_PX = 35, 5.0, 50.0
 """The published bilateral filter."""
 PLANES_SIGMA_PX = 0.5
 """Of differences from the tangent plane: wide for noise, narrow for steps of a pixel or two."""
+EDGE_SIGMA_PX = 0.24
+"""Standard deviation at a discontinuity, where the windows of matching and smoothing cross it."""
+EDGE_LENGTH = 0.68
+"""It falls to 1/e over this many radii of the window."""
+EDGE_JUMP_PX = 1.0
+_LEAST_EDGE_RADIUS = 2
+_FARTHEST_EDGE = 6.0
+"""In lengths; nothing is left of it beyond."""
 _MEDIAN_OF_SQUARES = 0.4549
 """Median of the square of a standard normal number."""
 _WIDE_ERRORS = 1.8
@@ -218,16 +226,6 @@ SMOOTHINGS: dict[str, Callable[[Map, int, float, float], Map]] = {
 """By the name that `capture clean` knows them by."""
 
 
-SIGMA_PX = 0.24
-"""At a discontinuity, where the windows of matching and smoothing reach over it."""
-LENGTH = 0.68
-"""Over so many radii of the window it falls to 1/e."""
-JUMP_PX = 1.0
-_LEAST_RADIUS = 2
-_FARTHEST = 6.0
-"""In lengths; there is nothing left of it beyond."""
-
-
 def edge_variance(disparity: Map, radius_px: int) -> Map:
     """What repeating a measurement does not show: the pull of another surface, in px squared.
 
@@ -246,9 +244,9 @@ def edge_variance(disparity: Map, radius_px: int) -> Map:
     edges = _edges(disparity)
     if not edges.any():
         return np.zeros(disparity.shape, np.float32)
-    length = LENGTH * max(radius_px, _LEAST_RADIUS)
-    distance = distance_to(edges, limit_px=int(np.ceil(_FARTHEST * length)))
-    return np.asarray((SIGMA_PX * np.exp(-distance / np.float32(length))) ** 2, np.float32)
+    length = EDGE_LENGTH * max(radius_px, _LEAST_EDGE_RADIUS)
+    distance = distance_to(edges, limit_px=int(np.ceil(_FARTHEST_EDGE * length)))
+    return np.asarray((EDGE_SIGMA_PX * np.exp(-distance / np.float32(length))) ** 2, np.float32)
 
 
 def _edges(disparity: Map) -> Mask:
@@ -257,7 +255,7 @@ def _edges(disparity: Map) -> Mask:
     for axis in (0, 1):
         first, second = np.moveaxis(disparity, axis, 0)[:-1], np.moveaxis(disparity, axis, 0)[1:]
         # Written so that a NaN counts as a jump.
-        jump = ~(np.abs(second - first) <= JUMP_PX)
+        jump = ~(np.abs(second - first) <= EDGE_JUMP_PX)
         along = np.moveaxis(edges, axis, 0)
         along[:-1] |= jump
         along[1:] |= jump

@@ -26,7 +26,8 @@ from depthgauge.capture.clean.filters import (
 )
 from depthgauge.capture.clean.manual_edits import ManualEdits, manually_removed, read_manual_edits
 from depthgauge.capture.rectify.step import read_pair
-from depthgauge.capture.refine.step import SIDES, MeasuredMaps, read_measured
+from depthgauge.capture.refine.engine import MeasuredMaps
+from depthgauge.capture.refine.step import SIDES, read_measured
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.steps import StepOutput
 from depthgauge.errors import BadData

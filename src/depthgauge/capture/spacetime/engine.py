@@ -78,12 +78,20 @@ class Matches:
 class Engine(Protocol):
     """Anything that matches pairs; the step does the rest."""
 
-    revision: int
-    """Raised whenever its numbers may change."""
-    uncertainty: str
-    """Where its variances come from, in a few words."""
-    margin_rows: int
-    """Rows above and below that a row's disparities depend on."""
+    @property
+    def revision(self) -> int:
+        """Raised whenever its numbers may change."""
+        ...
+
+    @property
+    def uncertainty(self) -> str:
+        """Where its variances come from, in a few words."""
+        ...
+
+    @property
+    def margin_rows(self) -> int:
+        """Rows above and below that a row's disparities depend on."""
+        ...
 
     def bytes_per_row(self, size: tuple[int, int, int], disparities: tuple[int, int]) -> int:
         """Memory that a row of pairs of this size needs while it is matched."""
