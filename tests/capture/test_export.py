@@ -7,6 +7,7 @@ import pytest
 from depthgauge import io
 from depthgauge.capture.check import check
 from depthgauge.capture.export import export
+from depthgauge.capture.splits import count_splits
 from depthgauge.capture.steps import do_step
 from depthgauge.capture.warp.step import warp
 from depthgauge.datasets import booster, booster_unbalanced
@@ -86,7 +87,7 @@ def test_several_sessions_and_splits_in_one_dataset(world, work, tmp_path):
     assert [s.scene for s in booster.samples(tmp_path, "test-stereo")] == ["B", "B"]
     mono = next(iter(booster.samples(tmp_path, "test-mono")))
     assert list(mono.inputs) == ["left_image"]
-    picture = distributions.picture_of_dataset(tmp_path, tmp_path / "out" / "distributions.png")
+    picture = distributions.draw(count_splits(tmp_path), tmp_path / "out" / "distributions.png")
     assert io.read_image(picture).shape[2] == 3
 
 
@@ -195,7 +196,7 @@ def test_bad_input_is_one_sentence(world, tmp_path):
     with pytest.raises(BadData, match="no rectified picture of both cameras"):
         export(world.session, tmp_path, tmp_path / "out")
     with pytest.raises(BadData):
-        distributions.picture_of_dataset(tmp_path / "out", tmp_path / "none.png")
+        count_splits(tmp_path / "out")
 
 
 def test_illuminations_keep_their_numbers(world, tmp_path):
