@@ -1,9 +1,10 @@
-"""Canonical JSON and its hash: equal values have equal texts, on every machine."""
+"""Values as JSON: canonical texts with a hash, equal on every machine, and data without NaN."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 
@@ -23,6 +24,21 @@ def to_json(value: Any) -> str:
     '{"a":0.5,"b":[1,2]}'
     """
     return json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def finite_data(value: Any) -> Any:
+    """The same as plain JSON data: keys are texts, tuples are lists, NaN and infinities are None.
+
+    >>> finite_data({1: (0.5, float("nan"))})
+    {'1': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {str(key): finite_data(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite_data(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _canonical(value: Any) -> Any:

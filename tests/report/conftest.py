@@ -16,6 +16,7 @@ from depthgauge.analysis.maps.metric_maps import MetricMaps
 from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.profiles import choose_profiles
+from depthgauge.analysis.thresholds import CurvePoint, Curves, RankStability
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.evaluate import gather
 from depthgauge.engine.scoring.judge import Outcome
@@ -23,7 +24,7 @@ from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.build import build_page
-from depthgauge.report.page.model import CurvePoint, Curves, Page, Provenance, RankStability
+from depthgauge.report.page.model import Page, Provenance
 from depthgauge.report.pictures.quantities import disparity
 
 from .views import run_views, write_views

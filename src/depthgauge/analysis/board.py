@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from depthgauge._canonical import finite_data
 from depthgauge._registry import unknown
 
 
@@ -97,3 +98,8 @@ class Board:
             if column.id == score_id:
                 return column
         raise unknown("score", score_id, [column.id for column in self.columns])
+
+    def to_json(self) -> dict[str, Any]:
+        """The board as plain data: no NaN, no infinity."""
+        body: dict[str, Any] = finite_data(asdict(self))
+        return body

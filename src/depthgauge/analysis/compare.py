@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 from depthgauge._shorten import first_few
+from depthgauge._canonical import finite_data
+from depthgauge.analysis.board import Board
 from depthgauge.analysis.intervals import LEVEL, Interval, difference, interval, replicate
 from depthgauge.analysis.pooling import TOO_FEW, better_of, can_merge, pool_of
 from depthgauge.analysis.protocol_diff import diff_protocols, name_differences
@@ -18,6 +21,7 @@ from depthgauge.analysis.ties import cannot_tell
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin, summarise
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import CannotCompare
 from depthgauge.types import Score
@@ -63,6 +67,20 @@ class Comparison:
     """Samples that only one of the runs has."""
     notes: tuple[str, ...] = ()
 
+    def to_json(self, board: Board) -> dict[str, Any]:
+        """The comparison as plain data, with the board of the merged run."""
+        protocol = self.merged.protocol
+        return {
+            "schema": 1,
+            "benchmark": protocol.id,
+            "version": protocol.version,
+            "protocol_hash": protocol.hash,
+            "samples": list(self.samples),
+            "left_out": list(self.left_out),
+            "changes": finite_data([asdict(change) for change in self.changes]),
+            "board": board.to_json(),
+        }
+
 
 def compare_runs(
     a: Run,
@@ -100,6 +118,18 @@ def compare_runs(
         if _has(merged, old, score_id) or _has(merged, new, score_id)
     )
     return Comparison(changes, merged, shared, only_one, _notes(changes, shared, only_one))
+
+
+def load_merged(folders: Sequence[Path]) -> Run:
+    """One run, or the methods of several runs of one protocol, truth and list of samples.
+
+    Raises:
+        CannotCompare: The runs differ in more than their methods.
+    """
+    first, *others = (load_run(folder) for folder in folders)
+    for other in others:
+        first = merge_runs(first, other)
+    return first
 
 
 def merge_runs(a: Run, b: Run) -> Run:

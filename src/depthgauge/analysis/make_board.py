@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from depthgauge._canonical import finite_data
 from depthgauge._registry import unknown
 from depthgauge.analysis._notes import board_notes, too_few
 from depthgauge.analysis._sheet import Sheet, make_columns, make_sheet
@@ -16,10 +18,31 @@ from depthgauge.analysis.intervals import LEVEL
 from depthgauge.analysis.practical import practical_thresholds
 from depthgauge.analysis.ranks import pareto, sort_labels
 from depthgauge.analysis.resampling import RESAMPLES, draw_units
-from depthgauge.analysis.seeds import labels_of, seeds_of
+from depthgauge.analysis.seeds import labels_of, seeds_of, values_of
+from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import Misuse
+
+
+def check_choices(
+    protocol: Protocol,
+    *,
+    main: str | None = None,
+    practical: Mapping[str, float] | None = None,
+    accuracy: float | None = None,
+) -> None:
+    """Refuses what `make_board` cannot do, before anything is computed.
+
+    Raises:
+        UnknownName: The protocol has no such score.
+        Misuse: The accuracy is negative or no number.
+    """
+    for name in (*(practical or {}), *filter(None, [main])):
+        if name not in protocol.score_ids:
+            raise unknown("score", name, protocol.score_ids)
+    if accuracy is not None and not accuracy >= 0:
+        raise Misuse(f"accuracy is {accuracy:g} but must be 0 or more.")
 
 
 def make_board(
@@ -48,7 +71,11 @@ def make_board(
         resamples: How many times samples are drawn for them.
         seed: Of the draws.
         oracles: Results of oracles on the same samples, by name; shown, never ranked.
+
+    Raises:
+        UnknownName: The run has no such score.
     """
+    check_choices(run.protocol, main=main, practical=practical, accuracy=accuracy)
     columns = make_columns(run)
     main = _main_score(run, main)
     accuracy = run.protocol.truth_accuracy if accuracy is None else accuracy
@@ -80,8 +107,6 @@ def _main_score(run: Run, main: str | None) -> str:
     ids = run.protocol.score_ids
     if not ids:
         raise Misuse(f"{run.protocol.id} has no scores, so there is no board to make.")
-    if main is not None and main not in ids:
-        raise unknown("score", main, ids)
     return main or run.protocol.main_score
 
 
@@ -150,3 +175,22 @@ def _why(found: Mapping[int, str], seeds: int) -> str:
     if len(found) == seeds and len(set(found.values())) == 1:
         return next(iter(found.values()))
     return "; ".join(f"seed {seed}: {why}" for seed, why in found.items())
+
+
+def leaderboard_json(run: Run, board: Board, *, with_samples: bool = False) -> dict[str, Any]:
+    """A board as plain data, with the protocol that it belongs to.
+
+    Args:
+        run: Where it comes from.
+        board: The leaderboard.
+        with_samples: Whether the scores of every sample are added.
+    """
+    protocol = run.protocol
+    return {
+        "schema": 1,
+        "benchmark": protocol.id,
+        "version": protocol.version,
+        "protocol_hash": protocol.hash,
+        **board.to_json(),
+        **({"samples": finite_data(values_of(run))} if with_samples else {}),
+    }

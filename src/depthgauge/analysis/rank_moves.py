@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from depthgauge._canonical import finite_data
 from depthgauge.analysis.board import Board, Row
+from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.protocol_diff import FieldDifference, diff_protocols
 from depthgauge.analysis.ranks import kendall_tau, rank_values
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.store.record import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,11 @@ class RankMoves:
     only_old: tuple[str, ...] = ()
     """Methods that only the old board has; they are not compared."""
     only_new: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The moves as plain data."""
+        body: dict[str, Any] = finite_data(asdict(self))
+        return body
 
 
 def rank_moves(
@@ -92,3 +101,14 @@ def rank_moves(
 
 def _value(row: Row, score_id: str) -> float:
     return row.cells[score_id].value
+
+
+def moves_between(before: Run, after: Run) -> RankMoves:
+    """Who moves where from one run to another of the same estimates.
+
+    Methods are ranked by the first score that both protocols have, else by the main score of each.
+    """
+    boards = make_board(before, resamples=2), make_board(after, resamples=2)
+    known = set(after.protocol.score_ids)
+    both = next((name for name in before.protocol.score_ids if name in known), None)
+    return rank_moves(*boards, (before.protocol, after.protocol), old_score=both, new_score=both)

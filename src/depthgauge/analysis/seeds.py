@@ -16,6 +16,9 @@ from depthgauge.engine.scoring.pool import plain_mean
 from depthgauge.engine.store.record import Key, Run
 from depthgauge.types import Score
 
+SampleValues = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Label -> sample -> score id -> value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -98,3 +101,16 @@ def sample_values(run: Run, label: str, score_id: str) -> dict[str, float]:
         name: plain_mean(values) if len(values) == len(seeds) else math.nan
         for name, values in sorted(found.items())
     }
+
+
+def values_of(run: Run) -> SampleValues:
+    """Label -> sample -> score id -> value, the mean over seeds where there are several."""
+    return {entrant.label: _values(run, entrant.label) for entrant in run.entrants}
+
+
+def _values(run: Run, label: str) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for score_id in run.protocol.score_ids:
+        for sample, value in sample_values(run, label, score_id).items():
+            found.setdefault(sample, {})[score_id] = value
+    return {sample: found[sample] for sample in run.samples if sample in found}

@@ -21,7 +21,6 @@ from depthgauge.cli._output import (
     table_width,
     warn,
 )
-from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
@@ -43,65 +42,22 @@ def can_go_on() -> Iterator[None]:
         ) from None
 
 
-def source_of(protocol: Protocol) -> str:
-    """The line that says where numbers come from."""
-    return f"{protocol.id} v{protocol.version}, protocol {protocol.hash[:12]}"
-
-
 def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the board options say, for `make_board`; scores that the protocol lacks are errors."""
-    from depthgauge._registry import unknown
+    """What the board options say, for `make_board`; wrong ones are found before it starts."""
+    from depthgauge.analysis.make_board import check_choices
 
-    practical = parse_practical(options["practical"])
-    for name in (*practical, *filter(None, [options["main"]])):
-        if name not in protocol.score_ids:
-            raise unknown("score", name, protocol.score_ids)
-    accuracy = options["accuracy"]
-    if accuracy is not None and not accuracy >= 0:
-        raise Misuse(f"--accuracy {accuracy:g}: must be 0 or more.")
-    return {"main": options["main"], "accuracy": accuracy, "practical": practical}
+    choices = {
+        "main": options["main"],
+        "accuracy": options["accuracy"],
+        "practical": parse_practical(options["practical"]),
+    }
+    check_choices(protocol, **choices)
+    return choices
 
 
 def run_json(run: Run) -> dict[str, Any]:
-    """Every method's scores as `score --json` has them, by label, and by seed where there are
-    several.
-    """
-    return {
-        "schema": 1,
-        "run": str(run.path),
-        "benchmark": run.protocol.id,
-        "version": run.protocol.version,
-        "protocol_hash": run.protocol.hash,
-        "methods": {
-            entrant.label: {
-                "method": entrant.method,
-                "options": dict(entrant.options),
-                "options_hash": entrant.options_hash,
-                "results": [run.results[entrant.label, s].to_json() for s in entrant.seeds],
-            }
-            for entrant in run.entrants
-        },
-    }
-
-
-def board_json(board: Board) -> dict[str, Any]:
-    """A leaderboard as plain data: no NaN, no infinity."""
-    from dataclasses import asdict
-
-    return plain(asdict(board))  # type: ignore[no-any-return]  # a dict stays one
-
-
-def plain(value: Any) -> Any:
-    """The same with null in place of NaN and infinities."""
-    import math
-
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    """Every method's results, by label."""
+    return run.to_json()
 
 
 def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
@@ -134,6 +90,7 @@ def fitting_board(
     from depthgauge.analysis.degradation import degradations, table_columns
     from depthgauge.report.tables.formats import to_text
     from depthgauge.report.tables.leaderboard import leaderboard_table
+    from depthgauge.report.words.protocol import source_line
 
     ids = list(columns or ())
     if columns is None:
@@ -141,7 +98,7 @@ def fitting_board(
         ids = [board.main, *(name for name in shorter if name != board.main)]
 
     def shown(n: int) -> str:
-        table = leaderboard_table(board, ids[:n], title=title, source=source_of(protocol))
+        table = leaderboard_table(board, ids[:n], title=title, source=source_line(protocol))
         return to_text(table)
 
     room = table_width()
@@ -160,12 +117,7 @@ def _table_is_within(text: str, room: int) -> bool:
 
 def list_failures(run: Run) -> int:
     """Says which samples failed and why, once for each reason."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for (label, seed), found in run.results.items():
-        for sample, why in found.failed.items():
-            name = sample if seed == 0 else f"{sample} (seed {seed})"
-            reasons.setdefault((label, why), []).append(name)
-    failed = [f"{label}: {some_of(names)}: {why}" for (label, why), names in reasons.items()]
+    failed = [f"{each.label}: {some_of(each.samples)}: {each.reason}" for each in run.failures]
     for text in failed[:_MOST_FAILURES]:
         click.echo(f"failed: {one_line(text)}", err=True)
     if len(failed) > _MOST_FAILURES:

@@ -9,7 +9,7 @@ import click
 
 from depthgauge.cli._options import board_options, json_option
 from depthgauge.cli._output import count, print_table, warn, working, write_json
-from depthgauge.cli._runs import board_choices, board_json, fitting_board, plain
+from depthgauge.cli._runs import board_choices, fitting_board
 
 if TYPE_CHECKING:
     from depthgauge.analysis.compare import Comparison
@@ -39,7 +39,7 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
         protocol = found.merged.protocol
         board = make_board(found.merged, **board_choices(protocol, options))
     if json_to is not None:
-        write_json(json_to, _json(found, board))
+        write_json(json_to, found.to_json(board))
     for note in found.notes:
         warn(note)
     if json_to == "-":
@@ -80,19 +80,3 @@ def _rows(found: Comparison) -> list[list[str]]:
         ]
         for change in found.changes
     ]
-
-
-def _json(found: Comparison, board: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    protocol = found.merged.protocol
-    return {
-        "schema": 1,
-        "benchmark": protocol.id,
-        "version": protocol.version,
-        "protocol_hash": protocol.hash,
-        "samples": list(found.samples),
-        "left_out": list(found.left_out),
-        "changes": plain([asdict(change) for change in found.changes]),
-        "board": board_json(board),
-    }

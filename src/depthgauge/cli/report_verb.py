@@ -20,7 +20,7 @@ from depthgauge.cli._output import (
     write_json,
     write_text_to,
 )
-from depthgauge.cli._runs import board_choices, board_json, fitting_board, plain, source_of
+from depthgauge.cli._runs import board_choices, fitting_board
 from depthgauge.errors import CannotWrite
 
 if TYPE_CHECKING:
@@ -94,8 +94,10 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
         return
     if len(folders) > 1:
         _check_several(options)
+    from depthgauge.analysis.compare import load_merged
+
     with working("reading the run ..."):
-        run = _load(folders)
+        run = load_merged(folders)
     folder = folders[0]
     options["pictures"] = len(folders) == 1
     options["choices"] = board_choices(run.protocol, options)
@@ -103,17 +105,6 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
         _write_page(run, folder, options)
     else:
         _print_tables(run, folder, options)
-
-
-def _load(folders: tuple[Path, ...]) -> Run:
-    """The run, or the methods of several runs of one protocol, truth and list of samples."""
-    from depthgauge.analysis.compare import merge_runs
-    from depthgauge.engine.store.load import load_run
-
-    run = load_run(folders[0])
-    for other in folders[1:]:
-        run = merge_runs(run, load_run(other))
-    return run
 
 
 def _check_several(options: dict[str, Any]) -> None:
@@ -145,7 +136,7 @@ def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
     """The page or the table of a run for each level of a perturbation."""
     from depthgauge.analysis.robustness import load_robustness
     from depthgauge.report.page.robustness import robustness_table, write_robustness_page
-    from depthgauge.report.tables import formats
+    from depthgauge.report.tables.render import FORMATS
 
     alone = {"samples", "columns", "oracles", "all_pictures", "profiles", "json_to", "pivot"}
     if given := [name for name in alone if options[name]]:
@@ -158,8 +149,7 @@ def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
     with working("reading the runs ..."):
         found = load_robustness(folder, main=options["main"])
     if options["kind"] is not None:
-        render = getattr(formats, f"to_{options['kind']}")
-        write_text_to("-", render(robustness_table(found)))
+        write_text_to("-", FORMATS[options["kind"]](robustness_table(found)))
         return
     path = folder / "report.html" if options["html"] is None else Path(options["html"])
     with working("writing the page ..."):
@@ -176,9 +166,8 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
     known = [board.column(name).id for name in options["columns"]]
     if options["json_to"] is not None:
         _write_json(run, board, options)
-    if options["pivot"] and options["kind"] is not None:
-        write_text_to("-", _pivot(run, board, known, options))
-    elif options["kind"] == "text" and not options["samples"] and is_terminal(sys.stdout):
+    plain = options["kind"] == "text" and not options["samples"] and not options["pivot"]
+    if plain and is_terminal(sys.stdout):
         title = f"Methods by {board.main}"
         shown = fitting_board(board, title, run.protocol, folder, known or None)
         write_text_to("-", shown)
@@ -200,54 +189,22 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
 
 
 def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
-    from depthgauge.report.page.build import values_of
-    from depthgauge.report.tables import formats
-    from depthgauge.report.tables.leaderboard import leaderboard_table, sample_table
+    from depthgauge.report.tables.render import leaderboard_text, pivot_text, samples_text
 
-    source = source_of(run.protocol)
+    form = options["kind"]
+    if options["pivot"]:
+        regions = options["regions"]
+        return pivot_text(run, board, form, options["pivot"], columns=known, regions=regions)
     if options["samples"]:
-        main = board.column(known[0] if known else board.main)
-        table = sample_table(values_of(run), main, samples=run.samples, source=source)
-    else:
-        shown = known or (None if options["kind"] == "csv" else _columns(run, board))
-        table = leaderboard_table(board, shown, source=source)
-    render = {
-        "text": formats.to_text,
-        "markdown": formats.to_markdown,
-        "csv": formats.to_csv,
-        "latex": formats.to_latex,
-    }
-    return render[options["kind"]](table)
-
-
-def _pivot(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
-    from depthgauge.report.tables.pivot import pivots
-    from depthgauge.report.tables.pivot_formats import render_pivots
-
-    # A region that was asked for is shown even where it belongs to a curve.
-    everything = options["kind"] == "csv" or options["regions"]
-    shown = known or (None if everything else _columns(run, board))
-    regions = options["regions"] or None
-    found = pivots(
-        board, options["pivot"], columns=shown, regions=regions, source=source_of(run.protocol)
-    )
-    return render_pivots(found, options["kind"])
-
-
-def _columns(run: Run, board: Board) -> list[str]:
-    """The scores that a table has room for: those of numbered bins are curves."""
-    from depthgauge.analysis.degradation import degradations, table_columns
-
-    return table_columns(board, degradations(board, run.protocol))
+        return samples_text(run, board, form, known[0] if known else None)
+    return leaderboard_text(run, board, form, known)
 
 
 def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
-    from depthgauge.report.page.build import values_of
+    from depthgauge.analysis.make_board import leaderboard_json
 
-    protocol = run.protocol
-    body = {"benchmark": protocol.id, "version": protocol.version, "protocol_hash": protocol.hash}
-    values = {"samples": plain(values_of(run))} if options["samples"] else {}
-    write_json(options["json_to"], {"schema": 1, **body, **board_json(board), **values})
+    body = leaderboard_json(run, board, with_samples=options["samples"])
+    write_json(options["json_to"], body)
 
 
 # --- the page -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from depthgauge._shorten import first_few
 from depthgauge.cli._names import completes
 from depthgauge.cli._options import json_option, new_folder, where_options
 from depthgauge.cli._output import print_table, progress_bar, warn, write_json
-from depthgauge.cli._runs import can_go_on, finish_run, plain, run_json
+from depthgauge.cli._runs import can_go_on, finish_run
 
 if TYPE_CHECKING:
     from depthgauge.analysis.rank_moves import RankMoves
@@ -56,7 +56,8 @@ def command(
         done = rescore(folder, benchmark, target, progress=step, **options)
     moves = _moves(folder, done)
     if json_to is not None:
-        write_json(json_to, {**run_json(done), "moves": _json(moves)})
+        found = None if moves is None else moves.to_json()
+        write_json(json_to, {**done.to_json(), "moves": found})
     code = finish_run(done, target, table=json_to != "-")
     if json_to != "-" and moves is not None:
         _print_moves(moves)
@@ -64,20 +65,15 @@ def command(
 
 
 def _moves(folder: Path, done: Run) -> RankMoves | None:
-    from depthgauge.analysis.make_board import make_board
-    from depthgauge.analysis.rank_moves import rank_moves
+    from depthgauge.analysis.rank_moves import moves_between
     from depthgauge.engine.store.load import load_run
     from depthgauge.errors import DepthgaugeError
 
     try:
-        before = load_run(folder)
+        return moves_between(load_run(folder), done)
     except DepthgaugeError as error:
         warn(f"the ranks before are not known: {error}")
         return None
-    boards = make_board(before, resamples=2), make_board(done, resamples=2)
-    known = set(done.protocol.score_ids)
-    both = next((name for name in before.protocol.score_ids if name in known), None)
-    return rank_moves(*boards, (before.protocol, done.protocol), old_score=both, new_score=both)
 
 
 def _print_moves(moves: RankMoves) -> None:
@@ -100,9 +96,3 @@ def _print_moves(moves: RankMoves) -> None:
     if moves.why:
         named = [f"{each.path}: {each.old} -> {each.new}" for each in moves.why]
         click.echo(f"Why: {first_few(named, _MOST_REASONS, '; ')}")
-
-
-def _json(moves: RankMoves | None) -> Any:
-    from dataclasses import asdict
-
-    return None if moves is None else plain(asdict(moves))

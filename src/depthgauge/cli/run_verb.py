@@ -17,7 +17,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
-from depthgauge.cli._runs import can_go_on, finish_run, list_failures, run_json
+from depthgauge.cli._runs import can_go_on, finish_run, list_failures
 
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
@@ -105,7 +105,7 @@ def command(
     with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
         done = run(protocol, data, methods, out, progress=step, **options)
     if json_to is not None:
-        write_json(json_to, run_json(done))
+        write_json(json_to, done.to_json())
     click.get_current_context().exit(finish_run(done, out, table=json_to != "-"))
 
 
@@ -129,7 +129,7 @@ def _run_levels(
             benchmark, data, methods, out, perturb=perturb, progress=step, **options
         )
     if json_to is not None:
-        write_json(json_to, {str(run.path): run_json(run) for run in runs})
+        write_json(json_to, {str(run.path): run.to_json() for run in runs})
     if json_to != "-":
         click.echo(robustness_text(robustness(runs)))
         say(f"Next: {program_name()} report {in_shell(out)}")

@@ -9,13 +9,14 @@ import pytest
 from tests.report.conftest import HOSTILE, NAN, column
 
 from depthgauge.analysis.maps.scatter import Scatter
+from depthgauge.analysis.thresholds import CurvePoint, Curves, RankStability
 from depthgauge.report.charts.density import density_plot
 from depthgauge.report.charts.forest import forest_plot
 from depthgauge.report.charts.lines import bump_chart, threshold_curves
 from depthgauge.report.charts.radar import axis_scale, radar_chart, radar_of
 from depthgauge.report.charts.styles import styles_of
 from depthgauge.report.charts.svg import Scale, spread, tag
-from depthgauge.report.page.model import CurvePoint, Curves, Radar, RadarAxis, RankStability
+from depthgauge.report.page.model import Radar, RadarAxis
 from depthgauge.report.pictures.colour_bar import colour_bar
 from depthgauge.report.pictures.model import ColourBar
 from depthgauge.report.tables.heat import heat_of

@@ -10,14 +10,15 @@ import depthgauge as dg
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.scatter import count_pairs, scatter_edges
+from depthgauge.analysis.sample_choice import choose_samples
+from depthgauge.analysis.seeds import values_of
 from depthgauge.benchmarks import make_protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.io import write_image
 from depthgauge.report.page.all_pictures import write_all_pictures
-from depthgauge.report.page.build import build_page, values_of
+from depthgauge.report.page.build import build_page
 from depthgauge.report.page.html import render_report, write_report
-from depthgauge.report.page.sample_choice import choose_samples
 from depthgauge.types import Inputs, Sample, Truth
 
 SIZE = (20, 30)

@@ -12,14 +12,14 @@ import depthgauge as dg
 from depthgauge.analysis.compare import compare_runs, restrict
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
-from depthgauge.analysis.seeds import sample_values, values_alone
+from depthgauge.analysis.sample_choice import choose_samples, spread_samples
+from depthgauge.analysis.seeds import sample_values, values_alone, values_of
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.errors import Unavailable
 from depthgauge.report.page.all_pictures import write_all_pictures
-from depthgauge.report.page.build import build_page, values_of
+from depthgauge.report.page.build import build_page
 from depthgauge.report.page.html import render_report
-from depthgauge.report.page.sample_choice import choose_samples, spread_samples
 from depthgauge.report.pictures.error_maps import write_error_maps
 from depthgauge.report.pictures.sample import sample_pictures
 from depthgauge.report.tables.leaderboard import leaderboard_table, sample_table

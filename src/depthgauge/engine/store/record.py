@@ -65,6 +65,16 @@ class Entrant:
     seeds: tuple[int, ...] = (0,)
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Samples on which a method failed for one and the same reason."""
+
+    label: str
+    samples: tuple[str, ...]
+    """Their names; with the seed where it is not the first."""
+    reason: str
+
+
 @dataclass(frozen=True)
 class Run:
     """All scores of some methods on one benchmark."""
@@ -86,3 +96,32 @@ class Run:
     """The rest of run.json: data folder, versions, host, dates, command."""
     estimate_hashes: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
     """SHA-256 of each estimate's values, by sample; empty where a method failed."""
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """What failed, once for each method and reason."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for (label, seed), result in self.results.items():
+            for sample, reason in result.failed.items():
+                name = sample if seed == 0 else f"{sample} (seed {seed})"
+                found.setdefault((label, reason), []).append(name)
+        return tuple(Failure(label, tuple(names), why) for (label, why), names in found.items())
+
+    def to_json(self) -> dict[str, Any]:
+        """Every method's results as `score --json` has them, by label; one for each seed."""
+        return {
+            "schema": 1,
+            "run": str(self.path),
+            "benchmark": self.protocol.id,
+            "version": self.protocol.version,
+            "protocol_hash": self.protocol.hash,
+            "methods": {
+                entrant.label: {
+                    "method": entrant.method,
+                    "options": dict(entrant.options),
+                    "options_hash": entrant.options_hash,
+                    "results": [self.results[entrant.label, s].to_json() for s in entrant.seeds],
+                }
+                for entrant in self.entrants
+            },
+        }

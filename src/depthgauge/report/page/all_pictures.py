@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from depthgauge.analysis.sample_choice import MOST_SAMPLES
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.page.html import write_report
 from depthgauge.report.page.model import Page
-from depthgauge.report.page.sample_choice import MOST_SAMPLES
 from depthgauge.report.pictures.sample import sample_pictures
 
 Progress = Callable[[str, int, int], None]

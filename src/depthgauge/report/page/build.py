@@ -14,18 +14,17 @@ from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
 from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
 from depthgauge.analysis.profiles import Profile, choose_profiles
-from depthgauge.analysis.seeds import sample_values, values_alone
+from depthgauge.analysis.sample_choice import MOST_SAMPLES, choose_samples, spread_samples
+from depthgauge.analysis.seeds import SampleValues, values_alone, values_of
 from depthgauge.analysis.stability import rank_probabilities
+from depthgauge.analysis.thresholds import curves_of, stability_of
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.model import Page, Provenance, start_page
-from depthgauge.report.page.sample_choice import MOST_SAMPLES, choose_samples, spread_samples
-from depthgauge.report.page.thresholds import curves_of, stability_of
 from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.pictures.sample import sample_pictures
-from depthgauge.report.tables.leaderboard import SampleValues
 from depthgauge.types import Map
 
 Progress = Callable[[str, int, int], None]
@@ -111,19 +110,6 @@ def _open_maps(run: Run, data: Path | None) -> tuple[RunMaps | None, list[str]]:
         return RunMaps(run, data), []
     except DepthgaugeError as error:
         return None, [f"There are no pictures, because the data could not be read: {error}"]
-
-
-def values_of(run: Run) -> dict[str, dict[str, dict[str, float]]]:
-    """Label -> sample -> score id -> value, the mean over seeds where there are several."""
-    return {entrant.label: _values(run, entrant.label) for entrant in run.entrants}
-
-
-def _values(run: Run, label: str) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for score_id in run.protocol.score_ids:
-        for sample, value in sample_values(run, label, score_id).items():
-            found.setdefault(sample, {})[score_id] = value
-    return {sample: found[sample] for sample in run.samples if sample in found}
 
 
 def _chosen(

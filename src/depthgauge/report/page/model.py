@@ -13,47 +13,13 @@ from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.profiles import ProfileRanking
+from depthgauge.analysis.seeds import SampleValues
+from depthgauge.analysis.thresholds import Curves, RankStability
 from depthgauge.benchmarks import Protocol
 from depthgauge.report.charts.styles import Style, styles_of
 from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.model import SamplePictures
-from depthgauge.report.tables.leaderboard import SampleValues
 from depthgauge.report.words.protocol import describe_protocol
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """How many pixels are correct at one threshold."""
-
-    threshold: float
-    percent: float
-    low: float = float("nan")
-    high: float = float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """Percentage of correct pixels against the threshold, one line a method."""
-
-    lines: Mapping[str, Sequence[CurvePoint]]
-    unit: str = "px"
-    marks: tuple[float, ...] = ()
-    """The thresholds that the protocol scores."""
-    region: str = "all"
-    missing: str = "bad"
-    """What a missing pixel costs: `bad`, `skip` or `interpolate`."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankStability:
-    """The rank of every method at every threshold."""
-
-    thresholds: tuple[float, ...]
-    ranks: Mapping[str, Sequence[int | None]]
-    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """What was ranked, for the table."""
-    unit: str = "px"
-    what: str = "badpix"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from depthgauge.analysis.thresholds import RankStability
 from depthgauge.report.charts.lines import bump_chart
-from depthgauge.report.page.model import Page, RankStability
+from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render, render_charts
 from depthgauge.report.sanitize import sortable
 from depthgauge.report.sections._section import SectionSpec

@@ -19,10 +19,10 @@ from depthgauge.report.tables.formats import (
 )
 from depthgauge.report.tables.pivot import INPUT_HEADING, Pivot
 
-Kind = Literal["text", "markdown", "csv", "latex"]
+Format = Literal["text", "markdown", "csv", "latex"]
 
 
-def render_pivots(found: Sequence[Pivot], kind: Kind) -> str:
+def render_pivots(found: Sequence[Pivot], kind: Format) -> str:
     """All tables below each other; as CSV they are one."""
     if kind == "csv":
         return to_csv(_together(found))

@@ -50,6 +50,11 @@ _ALIGN = {
 }
 
 
+def source_line(protocol: Protocol) -> str:
+    """Where the numbers of a table come from."""
+    return f"{protocol.id} v{protocol.version}, protocol {protocol.hash[:12]}"
+
+
 def describe_protocol(protocol: Protocol) -> Words:
     """Terms and explanations in the order in which a reader asks for them."""
     words: Words = [

@@ -5,8 +5,8 @@ import pytest
 from tests.report.conftest import run_of_errors
 
 from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.thresholds import curves_of, own_thresholds, spaced, stability_of
 from depthgauge.engine.store.record import THRESHOLDS
-from depthgauge.report.page.thresholds import curves_of, own_thresholds, spaced, stability_of
 
 
 def run_of(table, thresholds=(0.01, 0.03, 0.07)):

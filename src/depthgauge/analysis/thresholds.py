@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from depthgauge.analysis.stability import rank_stability
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.store.record import Run
 from depthgauge.quantities import QUANTITIES
-from depthgauge.report.page.model import CurvePoint, Curves, RankStability
 
 _MOST_RANKS = 10
 """Thresholds of the rank chart; more of them could not be told apart."""
@@ -24,6 +24,41 @@ _SAME = 0.5
 """Percentage points that the eye does not see on a chart."""
 
 Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """How many pixels are correct at one threshold."""
+
+    threshold: float
+    percent: float
+    low: float = float("nan")
+    high: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Percentage of correct pixels against the threshold, one line per method."""
+
+    lines: Mapping[str, Sequence[CurvePoint]]
+    unit: str = "px"
+    marks: tuple[float, ...] = ()
+    """The thresholds that the protocol scores."""
+    region: str = "all"
+    missing: str = "bad"
+    """What a missing pixel costs: `bad`, `skip` or `interpolate`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankStability:
+    """The rank of every method at every threshold."""
+
+    thresholds: tuple[float, ...]
+    ranks: Mapping[str, Sequence[int | None]]
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """What was ranked, for the table."""
+    unit: str = "px"
+    what: str = "badpix"
 
 
 def own_thresholds(protocol: Protocol) -> list[float]:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from depthgauge.analysis.board import Board
+from depthgauge.analysis.seeds import SampleValues
 from depthgauge.engine.scoring.pool import rank_key
-from depthgauge.report.tables.leaderboard import SampleValues
 
 MOST_SAMPLES = 12
 
