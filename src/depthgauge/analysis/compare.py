@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from depthgauge._shorten import first_few
 from depthgauge._canonical import finite_data
+from depthgauge._shorten import first_few
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.intervals import LEVEL, Interval, difference, interval, replicate
 from depthgauge.analysis.pooling import TOO_FEW, better_of, can_merge, pool_of
