@@ -32,6 +32,7 @@ from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
 from depthgauge.quantities import QUANTITIES, Part, Quantity
 from depthgauge.regions import DERIVED, REGIONS, Derived, Region
+from depthgauge.synth.generators import GENERATORS
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK_PAGES = Path("docs/benchmarks")
@@ -386,6 +387,17 @@ def _twin_scores(protocol: Protocol) -> Iterator[str]:
     yield f"\nScores: {_codes(twin.score_ids(options))}.\n"
 
 
+# Generators.
+
+
+def _generators(_: str) -> Iterator[str]:
+    yield "| `depthgauge make` | what it makes | revision |"
+    yield "|---|---|---|"
+    for name, generator in GENERATORS.items():
+        link = f"[`{name}`](cli.md#depthgauge-make-{name})"
+        yield f"| {link} | {generator.spec.summary} | {generator.spec.revision} |"
+
+
 # The command line.
 
 
@@ -486,6 +498,7 @@ _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "datasets": _datasets,
     "methods": _methods,
     "benchmark": _benchmark,
+    "generators": _generators,
     "cli": _cli,
 }
 

@@ -1,6 +1,7 @@
 """docs/adding.md as written: its files make a package with entry points, its examples use it."""
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -92,6 +93,15 @@ def test_what_a_package_adds_is_listed(package):
     assert run.returncode == 0, run.stderr
     for name in ADDED:
         assert name in run.stdout.split()
+
+
+def test_a_package_adds_a_kind_of_data_to_make(package):
+    call = ["make", "ramps", "--out", "made", "--count", "2", "--json"]
+    run = python(package, "-m", "depthgauge", *call)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["samples"] == ["ramp-0", "ramp-1"]
+    assert (package / "made" / "dataset.json").is_file()
+    assert "Stereo pairs of slanted planes." in python(package, "-m", "depthgauge", "make").stderr
 
 
 def test_the_package_can_be_built_and_installed(source, tmp_path_factory):
