@@ -33,10 +33,6 @@ def is_known(values: Map) -> Mask:
     return known
 
 
-Progress = Callable[[str, int, int], None]
-"""Is called with what is being done, how many steps are done, and how many there are."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
     """A pinhole camera with lens distortion; pixel centres are at integers."""

@@ -6,18 +6,17 @@ says what is going on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from depthgauge._progress import Progress
     from depthgauge.analysis.rank_moves import Move, RankMoves
     from depthgauge.capture.steps import Step
     from depthgauge.engine.store.record import Run
     from depthgauge.sessions import Session
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

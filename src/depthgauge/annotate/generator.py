@@ -7,12 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from depthgauge.synth.generators import (
-    GeneratedData,
-    GeneratorOptions,
-    GeneratorSpec,
-    Progress,
-)
+from depthgauge._progress import Progress
+from depthgauge.synth.generators import GeneratedData, GeneratorOptions, GeneratorSpec
 
 
 class OasisLikeOptions(GeneratorOptions):

@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,6 +18,8 @@ from depthgauge.errors import DepthgaugeError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from depthgauge._progress import Progress
 
 PIPE_WIDTH = 160
 """Columns of a table where nobody knows how wide the reader's window is."""
@@ -177,7 +179,7 @@ def working(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(title: str) -> Iterator[Progress]:
     """A progress bar on stderr, only on a terminal; yields `step(what, done, all)`."""
     if not _shows_progress():
         yield lambda what, done, whole: None

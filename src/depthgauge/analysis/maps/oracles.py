@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from depthgauge._progress import Progress
 from depthgauge.analysis.comparable import has_pixel_errors
 from depthgauge.analysis.maps.stacks import (
     Stack,
@@ -180,7 +181,6 @@ def oracles_of(protocol: Protocol) -> Mapping[str, Oracle]:
 
 
 _PAIRS = ("depth_pairs", "normal_pairs")
-Progress = Callable[[str, int, int], None]
 
 
 def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, Result]:

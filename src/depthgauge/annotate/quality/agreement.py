@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from depthgauge._progress import Progress
 from depthgauge.annotate.quality.clouds import cloud_distances, fit_cloud, mean_distance
 from depthgauge.annotate.quality.turned_shape import TurnableSurfaces
 from depthgauge.annotate.quality.witnesses import Witness, of_size
@@ -26,7 +27,7 @@ from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.pairs import sample_depth_pairs
 from depthgauge.geometry.projection import backproject
 from depthgauge.metrics.ordinal import percent_wrong
-from depthgauge.types import Map, Mask, Progress
+from depthgauge.types import Map, Mask
 
 SCHEMA = 1
 COMPARISONS = ("human-human", "human-sensor", "method-sensor")

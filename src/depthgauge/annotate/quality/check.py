@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from depthgauge._progress import Progress
 from depthgauge._shorten import few_of_each_kind
 from depthgauge.annotate.quality.problems import problems_of
 from depthgauge.annotate.reconstruct.hand_normals import hand_normals, viewing_ray
@@ -19,7 +20,7 @@ from depthgauge.annotate.records.annotation import Annotation, NormalMark
 from depthgauge.annotate.records.files import history
 from depthgauge.annotate.records.folders import find_records
 from depthgauge.errors import DepthgaugeError
-from depthgauge.types import Camera, Progress
+from depthgauge.types import Camera
 
 _EDGE_ON = 0.05
 """Below this cosine to the ray a plane's depth runs away: what `reconstruct` takes at least."""

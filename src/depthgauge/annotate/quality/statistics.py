@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._options import signature_from
+from depthgauge._progress import Progress
 from depthgauge.annotate.options import StatisticsOptions
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.reconstruct.segmentation import segment
@@ -24,7 +25,7 @@ from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.annotate.records.folders import read_all
 from depthgauge.datasets import DATASETS
 from depthgauge.errors import BadData, DepthgaugeError, Misuse
-from depthgauge.types import Map, Progress, Sample, Truth, is_known
+from depthgauge.types import Map, Sample, Truth, is_known
 
 SCHEMA = 1
 RINGS = 12

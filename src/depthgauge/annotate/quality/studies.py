@@ -16,6 +16,7 @@ from pathlib import Path
 
 from depthgauge import io
 from depthgauge._options import signature_from
+from depthgauge._progress import Progress
 from depthgauge.annotate.options import AgreementOptions
 from depthgauge.annotate.quality.agreement import AgreementTable, agreement
 from depthgauge.annotate.quality.witnesses import Witness, human, measured
@@ -26,7 +27,7 @@ from depthgauge.datasets import DATASETS, find_estimate, read_estimate
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.geometry.intrinsics import scale_camera
 from depthgauge.geometry.resizing import resize
-from depthgauge.types import Camera, Map, Progress
+from depthgauge.types import Camera, Map
 
 SENSOR = "sensor"
 

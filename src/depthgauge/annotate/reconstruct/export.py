@@ -10,6 +10,7 @@ from typing import Any
 
 from depthgauge import io
 from depthgauge._options import signature_from
+from depthgauge._progress import Progress
 from depthgauge.annotate.options import ExportOptions
 from depthgauge.annotate.reconstruct.samples import sample_of
 from depthgauge.annotate.records.folders import RecordFile, read_all
@@ -17,7 +18,7 @@ from depthgauge.annotate.records.votes import accepted, read_votes
 from depthgauge.datasets import oasis
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
 from depthgauge.io._locks import only_one
-from depthgauge.types import Progress, Sample
+from depthgauge.types import Sample
 
 LOCK = ".export.lock"
 SUFFIXES = (".png", ".jpg", ".jpeg", ".JPG", ".PNG", ".ppm", ".tif", ".tiff")

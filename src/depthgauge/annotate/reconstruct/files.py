@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._options import signature_from
+from depthgauge._progress import Progress
 from depthgauge._shorten import few_of_each_kind
 from depthgauge.annotate.options import ReconstructionOptions
 from depthgauge.annotate.reconstruct.meshes import mesh_of, mesh_step, write_mesh
@@ -21,7 +22,6 @@ from depthgauge.annotate.reconstruct.samples import require_size
 from depthgauge.annotate.records.annotation import Annotation, Picture
 from depthgauge.annotate.records.files import history
 from depthgauge.errors import BadFile
-from depthgauge.types import Progress
 
 SCHEMA = 1
 PREVIEW_PX = 300

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from depthgauge._progress import Progress
 from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.annotate.records.files import history
 from depthgauge.errors import BadData, DepthgaugeError
-from depthgauge.types import Progress
 
 RECORDS = "records"
 SUFFIX = ".jsonl"

@@ -14,7 +14,7 @@ measured because that is there as well.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from depthgauge import io
+from depthgauge._progress import Progress
 from depthgauge.annotate.quality.studies import SENSOR
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.samples import boundaries_of, plane_numbers, sample_of
@@ -52,7 +53,6 @@ _LAST = {"oasis": "OASIS_val.csv", "depthgauge": "dataset.json"}
 """What each layout writes last."""
 _SEED_STEP = 1000
 """Seeds of scenes: those of another dataset seed are others."""
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

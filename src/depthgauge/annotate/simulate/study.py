@@ -8,6 +8,7 @@ from typing import Any
 
 from depthgauge import io
 from depthgauge._options import signature_from
+from depthgauge._progress import Progress
 from depthgauge.annotate.options import StudyOptions
 from depthgauge.annotate.quality.studies import SENSOR
 from depthgauge.annotate.records.annotation import Annotation
@@ -17,7 +18,6 @@ from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import LEVELS
 from depthgauge.errors import CannotWrite
 from depthgauge.synth.sets.single_views import make_view
-from depthgauge.types import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.score_ids import file_name
-from depthgauge.engine.running.run import Progress, run
+from depthgauge.engine.running.run import run
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import BadData, BadFile, Misuse

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
+from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.engine.running.plan import Plan
-from depthgauge.engine.running.run import Progress, Where, default_workers, execute, folders_of
+from depthgauge.engine.running.run import Where, default_workers, execute, folders_of
 from depthgauge.engine.running.task import Context
 from depthgauge.engine.scoring.evaluate import samples_of
 from depthgauge.engine.scoring.judge import Rules

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.engine.running.executors import run_here, run_processes
 from depthgauge.engine.running.finish import finish, items_to_redo
@@ -35,9 +36,6 @@ from depthgauge.types import Sample
 
 # Any other text keeps dask busy for a minute before it says that this is no address.
 _ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+/?|inproc://\S+")
-
-Progress = Callable[[str, int, int], None]
-"""Called with what was done last, how many items are done, how many there are."""
 
 
 @dataclass(frozen=True)

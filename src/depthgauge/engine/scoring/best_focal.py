@@ -11,7 +11,6 @@ function of one number that costs nothing to minimise.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.evaluate import prepared_samples, samples_of
@@ -78,7 +78,7 @@ def best_focal(
     data: str | Path,
     estimates: str | Path,
     *,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> BestFocal:
     """Finds the focal length, in px of the truth's size, with the least `lsiv`.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, read_estimate
@@ -59,7 +60,7 @@ def check_estimates(
     estimates: str | Path,
     *,
     name: str | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Finding]:
     """Every problem of every sample, in the order of the samples.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from depthgauge._progress import Progress
 from depthgauge._registry import nearest
 from depthgauge._shorten import first_few
 from depthgauge.benchmarks import Protocol, find_benchmark
@@ -25,9 +26,6 @@ from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
 from depthgauge.types import Sample, Score
-
-Progress = Callable[[str, int, int], None]
-"""Called with the sample's id, how many are done, how many there are."""
 
 
 def evaluate(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS, find_estimate
 from depthgauge.engine.score_codec import finite
@@ -67,7 +68,7 @@ def human_performance(
     data: str | Path,
     folders: Sequence[str | Path],
     *,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> HumanPerformance:
     """Scores the folders of several people as methods, and averages over them.
 

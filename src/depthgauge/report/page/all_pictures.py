@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from depthgauge._progress import Progress
 from depthgauge.analysis.sample_choice import MOST_SAMPLES
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
@@ -13,8 +13,6 @@ from depthgauge.errors import DepthgaugeError
 from depthgauge.report.page.html import write_report
 from depthgauge.report.page.model import Page
 from depthgauge.report.pictures.sample import sample_pictures
-
-Progress = Callable[[str, int, int], None]
 
 
 def write_all_pictures(

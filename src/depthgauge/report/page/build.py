@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from depthgauge._progress import Progress
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.comparable import has_value_errors
 from depthgauge.analysis.degradation import degradations
@@ -26,8 +27,6 @@ from depthgauge.report.page.model import Page, Provenance, start_page
 from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.pictures.sample import sample_pictures
 from depthgauge.types import Map
-
-Progress = Callable[[str, int, int], None]
 
 
 def build_page(

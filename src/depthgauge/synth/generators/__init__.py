@@ -9,13 +9,13 @@ kinds takes no time.
 
 from __future__ import annotations
 
+from depthgauge._progress import Progress
 from depthgauge.synth.generators._spec import (
     GENERATORS,
     GeneratedData,
     Generator,
     GeneratorOptions,
     GeneratorSpec,
-    Progress,
     generate,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -13,11 +13,10 @@ from typing import Any, Protocol
 from pydantic import Field
 
 from depthgauge._options import Options
+from depthgauge._progress import Progress
 from depthgauge._registry import Registry
 from depthgauge.errors import BadDeclaration
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being made, how much is done and how much there is."""
 _GIVEN = ("out", "overwrite", "json", "quiet")
 """Options that every kind has on the command line."""
 

@@ -8,12 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from depthgauge._options import CommandLine
-from depthgauge.synth.generators._spec import (
-    GeneratedData,
-    GeneratorOptions,
-    GeneratorSpec,
-    Progress,
-)
+from depthgauge._progress import Progress
+from depthgauge.synth.generators._spec import GeneratedData, GeneratorOptions, GeneratorSpec
 
 
 class LightFieldOptions(GeneratorOptions):

@@ -6,12 +6,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from depthgauge.synth.generators._spec import (
-    GeneratedData,
-    GeneratorOptions,
-    GeneratorSpec,
-    Progress,
-)
+from depthgauge._progress import Progress
+from depthgauge.synth.generators._spec import GeneratedData, GeneratorOptions, GeneratorSpec
 
 
 class StereoScenesOptions(GeneratorOptions):

@@ -8,13 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from depthgauge._options import CommandLine
+from depthgauge._progress import Progress
 from depthgauge.errors import Misuse
-from depthgauge.synth.generators._spec import (
-    GeneratedData,
-    GeneratorOptions,
-    GeneratorSpec,
-    Progress,
-)
+from depthgauge.synth.generators._spec import GeneratedData, GeneratorOptions, GeneratorSpec
 
 SceneName = Literal[
     "backgammon",

@@ -11,11 +11,12 @@ Nothing is downloaded and nothing is random but the images' noise:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from depthgauge._progress import Progress
 from depthgauge._registry import unknown
 from depthgauge.errors import Misuse
 from depthgauge.synth.library.still_lifes import BUILDERS, scene
@@ -101,7 +102,7 @@ def write_scenes(
     *,
     size_px: tuple[int, int] = SIZE_PX,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     overwrite: bool = False,
 ) -> None:
     """Writes all scenes as a `depthgauge` dataset folder, for the benchmark `stereo-scenes`.

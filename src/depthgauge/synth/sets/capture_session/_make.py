@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._options import signature_from
+from depthgauge._progress import Progress
 from depthgauge.io._locks import only_one
 from depthgauge.sessions import Board, Session, SimulatedTruth, write_simulated
-from depthgauge.synth.generators import Progress
 from depthgauge.synth.generators.capture_session import CaptureOptions
 from depthgauge.synth.library.rooms import room_by_name
 from depthgauge.synth.render.embree import TracedScene, hit_points, trace

@@ -22,6 +22,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._progress import Progress
 from depthgauge._registry import unknown
 from depthgauge.errors import CannotWrite, Misuse
 from depthgauge.io import LightFieldParameters
@@ -40,7 +41,6 @@ CATEGORY = "other"
 REVISION = 1
 """Raised whenever the generator may give other bytes."""
 _SMALLEST_PX = 8
-Progress = Callable[[str, int, int], None]
 
 
 class Options(TypedDict, total=False):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from depthgauge._progress import Progress
 from depthgauge.errors import Misuse
 from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._light_field import LightField
@@ -18,7 +19,6 @@ SIZE_PX, VIEWS, SCALE = 512, 9, 10
 """Those of the 4D light-field benchmark."""
 PAIRS_ID = "stratified-pairs"
 _SIZES, _VIEWS, _SCALES = (64, 4096), (1, 17), (1, 16)
-Progress = Callable[[str, int, int], None]
 
 
 def make_scene(
