@@ -10,10 +10,9 @@ from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
-from depthgauge import io
 from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData
-from depthgauge.io.beside import read_parts
+from depthgauge.io.beside import read_main, read_parts
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 
@@ -42,8 +41,9 @@ def find_estimate(
         BadData: Two files could be meant.
     """
     found: dict[Path, None] = {}
+    stem = QUANTITIES[quantity].main.name
     for layout in _layouts(dataset, quantity):
-        found.update(dict.fromkeys(_matches(root, dataset, layout, sample_id, quantity, name)))
+        found.update(dict.fromkeys(_matches(root, dataset, layout, sample_id, stem, name)))
     if len(found) > 1:
         raise _ambiguous(root, sample_id, list(found), named=name is not None)
     return next(iter(found), None)
@@ -60,7 +60,7 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
         if found is not None:
             return replace(found, extras={"path": str(path), **found.extras})
     scale = dataset.spec.png_scales.get(quantity)
-    values = io.read_map(path, quantity=quantity, png_scale=scale, limit=_MOST_PIXELS)
+    values = read_main(path, quantity, png_scale=scale, limit=_MOST_PIXELS)
     own = path.stem == QUANTITIES[quantity].main.name
     parts = read_parts(path, quantity, maps=own, limit=_MOST_PIXELS)
     return Estimate(values, quantity, parts, {"path": str(path)})
@@ -99,10 +99,11 @@ def estimate_candidates(
     public = (*dataset.spec.quantity_layouts.get(quantity, ()), *dataset.spec.estimate_layouts)
     layouts = (OWN_LAYOUT, *public)
     any_suffix = ".{" + ",".join(SUFFIXES) + "}"
+    stem = QUANTITIES[quantity].main.name
     return (
-        *(_fill(layout, sample_id, quantity, "*" if name is None else name) for layout in layouts),
+        *(_fill(layout, sample_id, stem, "*" if name is None else name) for layout in layouts),
         sample_id + any_suffix,
-        f"{sample_id}/{quantity}{any_suffix}",
+        f"{sample_id}/{stem}{any_suffix}",
     )
 
 

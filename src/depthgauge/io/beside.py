@@ -10,14 +10,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from depthgauge.errors import BadFile, TooLarge, WrongShape
 from depthgauge.io import npy
 from depthgauge.io._files import MAX_PIXELS, AnyPath, opened
 from depthgauge.io._values import to_float32, without_infinities
 from depthgauge.io.maps import read_map
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
+from depthgauge.types import Map
 
 FILE_NAME = "estimate.json"
 _MOST_BYTES = 1 << 20
@@ -48,24 +47,38 @@ def read_parts(
     return found
 
 
-def read_part(path: Path, part: Part, limit: int = MAX_PIXELS) -> np.ndarray:
+def read_main(
+    path: Path, quantity: str, *, limit: int = MAX_PIXELS, png_scale: float | None = None
+) -> Map:
+    """The main map of an estimate; of a quantity with layers, all of them: (L, H, W).
+
+    Raises:
+        BadFile: The file is damaged or holds something else.
+    """
+    main = QUANTITIES[quantity].main
+    if main.is_stack:
+        return read_part(path, main, limit)
+    return read_map(path, quantity=quantity, png_scale=png_scale, limit=limit)
+
+
+def read_part(path: Path, part: Part, limit: int = MAX_PIXELS) -> Map:
     """The map of one part; of one with layers or frames, all of them: (L, H, W) or (L, H, W, C).
 
     Raises:
         BadFile: It has other axes or channels than the part.
     """
-    if len(part.axes) == len({"y", "x", "c"} & set(part.axes)):
-        values = read_map(path, quantity=part.like or None, limit=limit)
-    else:
+    if part.is_stack:
         values = _read_stack(path, part, limit)
+    else:
+        values = read_map(path, quantity=part.like or None, limit=limit)
     try:
-        part.check(values if part.axes[0] == "y" else values[0], part.name)
+        part.check(values[0] if part.is_stack else values, part.name)
     except WrongShape as error:
         raise BadFile(f"{path}: {error}") from None
     return values
 
 
-def _read_stack(path: Path, part: Part, limit: int) -> np.ndarray:
+def _read_stack(path: Path, part: Part, limit: int) -> Map:
     with opened(path) as file:
         header = npy.read_header(path, file)
         if len(header.shape) != len(part.axes) or 0 in header.shape:

@@ -60,7 +60,12 @@ class Part:
         return self.is_map and self.axes[0] != "y"
 
     def is_known(self, values: Map) -> Mask:
-        """Where a map of this part has a value: all of its channels are finite."""
+        """Where a map of this part has a value: all of its channels are finite.
+
+        Of a part with layers, where any layer has one.
+        """
+        if self.is_stack:
+            return np.asarray(np.any([is_known(layer) for layer in values], axis=0))
         return is_known(values)
 
     def scale(self, values: Map, along_x: float, along_y: float) -> Map:

@@ -34,6 +34,7 @@ from depthgauge.engine.store.sanitize import cut, reason
 from depthgauge.engine.store.submitted_estimates import Finder
 from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed
 from depthgauge.methods import Method, Usage, metered
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, is_known
 
 _NOTHING = Usage(math.nan, math.nan, None)
@@ -153,7 +154,9 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
 
 def _has_values(estimate: Estimate | ClipEstimate) -> bool:
     frames = estimate.frames if isinstance(estimate, ClipEstimate) else [estimate]
-    return any(frame is not None and is_known(frame.values).any() for frame in frames)
+    main = QUANTITIES[estimate.quantity].main
+    maps = (frame.values for frame in frames if frame is not None)
+    return any(main.is_known(values).any() for values in maps)
 
 
 def _inputs(method: Method, task: Task, context: Context) -> Inputs:

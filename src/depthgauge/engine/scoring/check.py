@@ -127,7 +127,7 @@ def _check_sample(
     except DepthgaugeError as error:
         yield Finding(sample.id, _sentence(error), "Write the estimate again.")
         return
-    estimate = found.values
+    estimate = QUANTITIES[protocol.quantity].map_of(_parts_of(found))
     declared = QUANTITIES[protocol.quantity]
     if declared.has_pixel_errors:
         yield from _check_type(sample.id, path, dataset)
@@ -159,6 +159,10 @@ def _check_sample(
         return
     if declared.space is not None and protocol.align.kind == "none":
         yield from _check_values(protocol, sample, estimate, truth)
+
+
+def _parts_of(found: Estimate) -> dict[str, Any]:
+    return {QUANTITIES[found.quantity].main.name: found.values, **found.parts}
 
 
 def _sentence(error: DepthgaugeError) -> str:
@@ -202,10 +206,10 @@ def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
 
 def _truth(protocol: Protocol, sample: Sample) -> Map | None:
     """The truth at the size that is compared, where it is in the data."""
-    name = QUANTITIES[protocol.quantity].main.name
-    if sample.truth is None or name not in sample.truth:
+    quantity = QUANTITIES[protocol.quantity]
+    if sample.truth is None or quantity.main.name not in sample.truth:
         return None
-    return scale_truth(protocol, sample.truth[name])
+    return scale_truth(protocol, quantity.map_of(sample.truth))
 
 
 def _check_values(

@@ -114,7 +114,7 @@ def prepare(protocol: Protocol, given: Map | Estimate | None, ready: PreparedTru
     if protocol.estimate.clip is not None:
         least, most = (np.float32(value) for value in protocol.estimate.clip)
         estimate = np.clip(estimate, least, most)
-    declared = QUANTITIES[protocol.quantity].error
+    declared = quantity.error
     error = None if declared == "matched" else declared
     prepared = Prepared(estimate, truth, masks, ready.low, ready.high, alignment, items, error)
     if protocol.interpolate is not None and is_known(prepared.allowed).any():

@@ -33,6 +33,7 @@ def _map(protocol: Protocol, seed: int) -> np.ndarray:
     channels = quantity.channels or quantity.example_channels
     shape = _SIZE if channels == 1 else (*_SIZE, channels)
     high = 8.0 if quantity.bounds is None else quantity.bounds[1]
+    shape = (1, *shape) if quantity.main.is_stack else shape
     return np.random.default_rng(seed).uniform(high / 8, high, shape).astype(np.float32)
 
 

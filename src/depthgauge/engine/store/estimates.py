@@ -18,8 +18,8 @@ from depthgauge._canonical import hash_json
 from depthgauge.datasets import things_hash
 from depthgauge.engine.store.sanitize import cut
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
-from depthgauge.io import npy, read_map, write_map, write_text
-from depthgauge.io.beside import read_parts
+from depthgauge.io import npy, write_map, write_text
+from depthgauge.io.beside import read_main, read_parts
 from depthgauge.methods import Method, Usage
 from depthgauge.quantities import CONFIDENCE, QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
@@ -84,7 +84,11 @@ def _write_parts(folder: Path, estimate: Estimate) -> None:
             (folder / f"{part.name}.npy").unlink(missing_ok=True)
     except OSError as error:
         raise CannotWrite(f"{folder}: cannot be made ({error.strerror}).") from error
-    write_map(folder / f"{declared.main.name}.npy", estimate.values, quantity=estimate.quantity)
+    main = folder / f"{declared.main.name}.npy"
+    if declared.main.is_stack:
+        npy.write(main, estimate.values)
+    else:
+        write_map(main, estimate.values, quantity=estimate.quantity)
     for part in others:
         if part.name in estimate.parts:
             npy.write(folder / f"{part.name}.npy", estimate.parts[part.name])
@@ -184,7 +188,7 @@ def _read_map_parts(
 ) -> Estimate:
     path = folder / f"{QUANTITIES[quantity].main.name}.npy"
     parts = {**read_parts(path, quantity), **numbers}
-    return Estimate(read_map(path, quantity=quantity), quantity, parts, extras)
+    return Estimate(read_main(path, quantity), quantity, parts, extras)
 
 
 def _number(value: float | None) -> float:
