@@ -121,7 +121,7 @@ def test_a_scale_that_is_none(tmp_path, text):
 def test_a_toml_that_is_none(tmp_path):
     scene(tmp_path / "mine", OLD)
     (tmp_path / "mine/depthgauge.toml").write_text("= 5")
-    with pytest.raises(BadData, match="not a TOML file"):
+    with pytest.raises(BadFile, match="is not TOML"):
         samples(tmp_path, "all")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from depthgauge import io
 from depthgauge.datasets.plain_folder import samples, write
-from depthgauge.errors import BadData, Unavailable
+from depthgauge.errors import BadData, BadFile, Unavailable
 from depthgauge.types import Inputs, Sample
 
 MAP = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
@@ -175,7 +175,7 @@ def test_all_mistakes_are_named_at_once(tmp_path):
 
 def test_no_toml_at_all(tmp_path):
     (tmp_path / "depthgauge.toml").write_text("truth = ")
-    with pytest.raises(BadData, match="not a TOML file"):
+    with pytest.raises(BadFile, match="is not TOML"):
         samples(tmp_path)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from depthgauge.errors import Misuse
 from depthgauge.methods import METHODS, MethodOptions, MethodSpec, find_method
-from depthgauge.methods._options import make_options
+from depthgauge.methods._find import make_options
 
 
 class Options(MethodOptions):

@@ -264,7 +264,6 @@ SOURCES = {
         *_STEREO,
         "docs/evidence/trials/trial-middlebury-2001.toml",
         "docs/evidence/trials/trial-middlebury-2014.toml",
-        "depthgauge.datasets._middlebury_scales",
         "depthgauge.datasets.middlebury_2001",
         "depthgauge.datasets.middlebury_2014",
         "depthgauge.geometry._kernels",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from depthgauge._registry import nearest
 from depthgauge.errors import BadData
+from depthgauge.io.text import read_toml
 from depthgauge.quantities import QUANTITIES
 
 FILE_NAME = "depthgauge.toml"
@@ -28,7 +28,7 @@ _KNOWN = (*_PATTERNS, "quantity", "scale", "disparity_range", "labels")
 
 
 @dataclass(frozen=True, slots=True)
-class PairOptions:
+class PlainFolderOptions:
     """Where the files of a sample are; in each pattern `{id}` stands for the sample's id."""
 
     truth: str | None = None
@@ -62,7 +62,7 @@ class PairOptions:
         return {**given, **self.masks, **self.labels}
 
 
-def load(root: Path, given: Mapping[str, Any]) -> PairOptions:
+def load(root: Path, given: Mapping[str, Any]) -> PlainFolderOptions:
     """The options of a folder; what the caller gives goes before the file.
 
     Raises:
@@ -71,10 +71,7 @@ def load(root: Path, given: Mapping[str, Any]) -> PairOptions:
     path = root / FILE_NAME
     content: dict[str, Any] = {}
     if path.is_file():
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-            raise BadData(f"{path}: not a TOML file: {e}.") from e
+        content = read_toml(path)
     content.update({key: value for key, value in given.items() if value is not None})
     wrong = [mistake for key, value in content.items() for mistake in _mistakes(key, value)]
     if wrong:
@@ -82,9 +79,9 @@ def load(root: Path, given: Mapping[str, Any]) -> PairOptions:
     return _options(content)
 
 
-def _options(content: Mapping[str, Any]) -> PairOptions:
+def _options(content: Mapping[str, Any]) -> PlainFolderOptions:
     span = content.get("disparity_range")
-    return PairOptions(
+    return PlainFolderOptions(
         **{name: content.get(name) for name in _PATTERNS},
         quantity=content.get("quantity"),
         scale=content.get("scale"),

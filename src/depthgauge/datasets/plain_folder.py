@@ -14,7 +14,7 @@ from depthgauge.datasets import _plain_folder_options as folder_options
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._labels import write_labels
 from depthgauge.datasets._paths import inside
-from depthgauge.datasets._plain_folder_options import PairOptions
+from depthgauge.datasets._plain_folder_options import PlainFolderOptions
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.errors import BadData, Unavailable
 from depthgauge.types import Inputs, Sample, Truth
@@ -68,7 +68,7 @@ def _guess_quantity(files: Files) -> str:
 
 
 def _sample(
-    sample_id: str, files: Mapping[str, Path], quantity: str, chosen: PairOptions
+    sample_id: str, files: Mapping[str, Path], quantity: str, chosen: PlainFolderOptions
 ) -> Sample:
     inputs: dict[str, Any] = {
         name: partial(io.read_image, path)
@@ -94,7 +94,7 @@ def _sample(
 # Files by the patterns of a depthgauge.toml: all of them must be there.
 
 
-def _by_pattern(root: Path, chosen: PairOptions) -> Files:
+def _by_pattern(root: Path, chosen: PlainFolderOptions) -> Files:
     patterns = chosen.patterns()
     leading = ("truth", *folder_options.LEADING)
     if not set(leading) & set(patterns):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadData
+from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
 from depthgauge.geometry.intrinsics import scale_camera
 from depthgauge.geometry.projection import project, slopes_at
 from depthgauge.types import Camera, Mask, Rig
@@ -147,27 +148,6 @@ def inside_image(
     """
     width, height = size_px
     return (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
-
-
-def camera_to_json(camera: Camera) -> dict[str, Any]:
-    """A camera as plain data."""
-    return {
-        "focal_px": list(camera.focal_px),
-        "centre_px": list(camera.centre_px),
-        "size_px": list(camera.size_px),
-        "distortion": list(camera.distortion),
-        "world_from_camera": camera.world_from_camera.tolist(),
-    }
-
-
-def camera_from_json(data: Mapping[str, Any]) -> Camera:
-    """The camera that `camera_to_json` wrote."""
-    fx, fy = (float(v) for v in data["focal_px"])
-    cx, cy = (float(v) for v in data["centre_px"])
-    width, height = (int(v) for v in data["size_px"])
-    distortion = tuple(float(v) for v in data["distortion"])
-    pose = np.asarray(data["world_from_camera"], np.float64).reshape(4, 4)
-    return Camera((fx, fy), (cx, cy), (width, height), distortion, pose)
 
 
 def _seen(slopes: Pixels, rotation: NDArray[np.float64], camera: Camera) -> Pixels:

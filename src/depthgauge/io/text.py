@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+from typing import Any
+
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath, opened, read_whole
 
@@ -24,3 +28,17 @@ def read_text(path: AnyPath, most_bytes: int = MOST_BYTES) -> str:
     if "\0" in text:
         raise BadFile(f"{path}: expected text, found a NUL character.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_toml(path: AnyPath) -> dict[str, Any]:
+    """The content of a TOML file.
+
+    Raises:
+        BadFile: It cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path}: is not TOML ({error}).") from error

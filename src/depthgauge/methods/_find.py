@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from depthgauge.errors import Misuse, Problem
+from depthgauge._options import AnyOptions, Options, checked_options
+from depthgauge._registry import nearest
+from depthgauge.errors import BadFile, DepthgaugeError, Misuse, Problem
+from depthgauge.io.text import read_toml
 from depthgauge.methods._load import from_file, from_function
 from depthgauge.methods._method import Method
-from depthgauge.methods._options import anchored, in_words, make_options, pairs
-from depthgauge.methods._spec import METHODS, MethodKind, MethodSpec
-from depthgauge.methods._toml import read_method_file
+from depthgauge.methods._spec import METHODS, MethodKind, MethodOptions, MethodSpec
+from depthgauge.quantities import QUANTITIES
 
 MethodLike = str | Path | Method | Callable[..., Any]
 _FILES = (".py", ".toml")
+_KEYS = ("method", "command", "label", "quantities", "options")
+"""Of a method in a TOML file."""
 
 
 def find_method(text: MethodLike, label: str | None = None) -> Method:
@@ -130,3 +134,149 @@ def _given(spec: MethodSpec, text: str) -> tuple[dict[str, str], list[Problem]]:
     if spec.text_option:
         return ({spec.text_option: text} if text else {}), []
     return pairs(text)
+
+
+# A method in a TOML file: `method = "sgbm"` or `command = "..."`, with options and a label.
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFile:
+    """What such a file says."""
+
+    kind: MethodKind
+    options: MethodOptions
+    label: str
+
+
+def read_method_file(path: Path) -> MethodFile:
+    """Reads a method file; every mistake in it is reported at once.
+
+    Raises:
+        BadFile: It cannot be read, or has mistakes.
+    """
+    raw = read_toml(path)
+    wrong = list(_mistakes(raw))
+    kind, options = None, None
+    try:
+        kind = _kind(raw, path.parent)
+    except DepthgaugeError as error:
+        wrong.append(Problem("method", str(error).rstrip(".")))
+    if kind is not None:
+        options, more = make_options(kind.spec, _given_options(raw))
+        wrong += [replace(p, where=_where(raw, p.where)) for p in more]
+    if wrong or kind is None or options is None:
+        raise BadFile(f"{path}: {'; '.join(map(str, wrong))}.")
+    if "quantities" in raw:
+        kind = replace(kind, spec=replace(kind.spec, quantities=tuple(raw["quantities"])))
+    return MethodFile(kind, options, raw.get("label", path.stem))
+
+
+def _mistakes(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in raw:
+        if key not in _KEYS:
+            yield Problem(key, "is not a key", nearest(key, _KEYS) or f"Known: {', '.join(_KEYS)}")
+    if ("method" in raw) == ("command" in raw):
+        found = "both are there" if "method" in raw else "neither is there"
+        yield Problem("method, command", f"one of the two is needed, {found}")
+    for key in ("method", "command", "label"):
+        if not isinstance(raw.get(key, ""), str):
+            yield Problem(key, f"is {raw[key]!r} but must be a text")
+    options = raw.get("options", {})
+    if not isinstance(options, dict):
+        yield Problem("options", f"is {options!r} but must be a table: [options]")
+    elif "command" in raw and "template" in options:
+        yield Problem("options.template", "is said already by 'command'")
+    yield from _quantity_mistakes(raw.get("quantities", []))
+
+
+def _quantity_mistakes(value: Any) -> Iterator[Problem]:
+    if not isinstance(value, list):
+        yield Problem("quantities", f"is {value!r} but must be a list such as ['disparity']")
+        return
+    for name in value:
+        if name not in QUANTITIES:
+            hint = nearest(str(name), QUANTITIES) or f"Known: {', '.join(QUANTITIES)}"
+            yield Problem("quantities", f"{name!r} is no quantity", hint)
+
+
+def _kind(raw: Mapping[str, Any], folder: Path) -> MethodKind | None:
+    if isinstance(raw.get("command"), str):
+        return METHODS["command"]
+    named = raw.get("method")
+    if not isinstance(named, str):
+        return None
+    return from_file(folder / named) if named.endswith(".py") else METHODS[named]
+
+
+def _given_options(raw: Mapping[str, Any]) -> dict[str, Any]:
+    options = raw.get("options", {})
+    given = dict(options) if isinstance(options, dict) else {}
+    return {**given, "template": raw["command"]} if "command" in raw else given
+
+
+def _where(raw: Mapping[str, Any], option: str) -> str:
+    return "command" if option == "template" and "command" in raw else f"options.{option}"
+
+
+# Options from what a person wrote.
+
+
+def make_options(
+    spec: MethodSpec, given: Mapping[str, Any]
+) -> tuple[MethodOptions | None, list[Problem]]:
+    """The options with the defaults filled in, or None and what is wrong, all of it."""
+    options, problems = checked_options(spec.options, given, spec.id)
+    hint = f"write {spec.id}:{spec.text_option.upper()}"
+    return options, [
+        replace(problem, hint=hint)
+        if (problem.where, problem.what) == (spec.text_option, "is missing")
+        else problem
+        for problem in problems
+    ]
+
+
+def pairs(text: str) -> tuple[dict[str, str], list[Problem]]:
+    """`block_size=5,mode=hh` as a dict, and what cannot be read so.
+
+    >>> pairs("block_size=5, mode=hh")
+    ({'block_size': '5', 'mode': 'hh'}, [])
+    """
+    given: dict[str, str] = {}
+    wrong: list[Problem] = []
+    for part in text.split(",") if text.strip() else ():
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name:
+            wrong.append(Problem(repr(part.strip()), "is not of the form name=value"))
+        elif name in given:
+            wrong.append(Problem(name, "is given twice"))
+        else:
+            given[name] = value
+    return given, wrong
+
+
+def in_words(options: MethodOptions, given: Mapping[str, Any]) -> str:
+    """Those options that were given, in declared order, as `pairs` reads them."""
+    return ",".join(
+        f"{name}={_as_text(getattr(options, name))}"
+        for name in type(options).model_fields
+        if name in given
+    )
+
+
+def _as_text(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def anchored(options: AnyOptions, names: tuple[str, ...], folder: Path) -> AnyOptions:
+    """The options with the relative paths among those names taken from a folder."""
+    changed = dict(_absolute(options, names, folder))
+    return options.model_copy(update=changed) if changed else options
+
+
+def _absolute(options: Options, names: tuple[str, ...], folder: Path) -> Iterator[tuple[str, Path]]:
+    for name in names:
+        value = getattr(options, name)
+        if isinstance(value, Path):
+            yield name, Path.cwd() / folder / value.expanduser()

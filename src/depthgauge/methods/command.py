@@ -17,8 +17,7 @@ from depthgauge import io
 from depthgauge.errors import BadFile, MethodFailed
 from depthgauge.io.beside import read_parts
 from depthgauge.methods._command import template as template_text
-from depthgauge.methods._command.placeholders import fill_in
-from depthgauge.methods._command.process import Ended, run
+from depthgauge.methods._command.process import ProcessExit, run
 from depthgauge.methods._spec import MethodOptions, MethodSpec
 from depthgauge.types import Estimate, Inputs, Map
 
@@ -117,7 +116,9 @@ class _Call:
         used = template_text.placeholders(template)
         places = {"out": str(self._out), "out_dir": str(self._out.parent)}
         values = {
-            name: places[name] if name in places else fill_in(name, self.inputs, given)
+            name: places[name]
+            if name in places
+            else template_text.fill_in(name, self.inputs, given)
             for name in sorted(used)
         }
         return [template_text.filled(part, values) for part in template_text.arguments(template)]
@@ -126,7 +127,7 @@ class _Call:
     def _out(self) -> Path:
         return self.folder / "out" / f"{self.inputs['quantity']}.{self.options.out_suffix}"
 
-    def _run(self, command: list[str]) -> Ended:
+    def _run(self, command: list[str]) -> ProcessExit:
         where, limit_s = self.options.folder, self.options.time_limit_s
         try:
             return run(command, where, limit_s, self.folder / "stdout", self.folder / "stderr")
@@ -136,7 +137,7 @@ class _Call:
                 f"{getattr(error, 'strerror', None) or error}"
             ) from error
 
-    def _why_failed(self, ended: Ended, said: Mapping[str, Any]) -> str:
+    def _why_failed(self, ended: ProcessExit, said: Mapping[str, Any]) -> str:
         if ended.too_long:
             limit = f"{self.options.time_limit_s:g} s"
             return f"ran longer than its time limit of {limit} and was ended; raise time_limit_s"

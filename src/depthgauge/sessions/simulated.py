@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.errors import BadData
-from depthgauge.geometry.rectified import camera_from_json, camera_to_json
+from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
 from depthgauge.types import Camera
 
 _CAMERAS, _MESH = "cameras.json", "mesh.npz"

@@ -12,7 +12,6 @@ why = "An object that seems smaller than it is may be hit."
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +19,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from depthgauge._registry import nearest, unknown
-from depthgauge.errors import BadFile, BadProtocol, Problem
+from depthgauge.errors import BadProtocol, Problem
+from depthgauge.io.text import read_toml
 
 RUNTIME = "runtime"
 """The score id of a method's median time a sample, where a board has no such column itself."""
@@ -75,12 +75,7 @@ def load_profile(path: str | Path) -> Profile:
         BadProtocol: It has mistakes.
     """
     path = Path(path)
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path}: is not TOML ({error}).") from error
+    raw = read_toml(path)
     try:
         return Profile.model_validate(raw)
     except ValidationError as error:

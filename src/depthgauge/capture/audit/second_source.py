@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.capture.audit.planes import fit_plane
 from depthgauge.errors import BadData, WrongShape
+from depthgauge.geometry.camera_json import camera_from_json
 from depthgauge.geometry.disparity import depth_from_disparity
 from depthgauge.geometry.projection import (
     backproject,
@@ -22,7 +23,7 @@ from depthgauge.geometry.projection import (
     ray_slopes,
     transform,
 )
-from depthgauge.geometry.rectified import RectifiedPair, camera_from_json
+from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.types import Camera, Map, Mask
 
 NEAR_M = 0.01

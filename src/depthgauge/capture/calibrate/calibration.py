@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from depthgauge.capture.steps import read_step
 from depthgauge.errors import BadData
+from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
 from depthgauge.geometry.projection import inverse_pose
-from depthgauge.geometry.rectified import camera_from_json, camera_to_json
 from depthgauge.types import Camera
 
 FILE = "calibration.json"

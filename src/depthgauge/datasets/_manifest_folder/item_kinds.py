@@ -15,6 +15,12 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.datasets._labels import write_labels
 from depthgauge.errors import BadFile, DoesNotFit, Misuse
+from depthgauge.geometry.camera_json import (
+    camera_from_json,
+    camera_to_json,
+    rig_from_json,
+    rig_to_json,
+)
 from depthgauge.types import Camera, Rig
 
 
@@ -112,51 +118,6 @@ FILE_KINDS: dict[str, FileKind] = {
 """In the order in which they are tried."""
 
 
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _encode_camera(camera: Camera) -> dict[str, Any]:
-    return {
-        "focal_px": [float(v) for v in camera.focal_px],
-        "centre_px": [float(v) for v in camera.centre_px],
-        "size_px": [int(v) for v in camera.size_px],
-        "distortion": [float(v) for v in camera.distortion],
-        "world_from_camera": np.asarray(camera.world_from_camera, np.float64).tolist(),
-    }
-
-
-def _decode_camera(value: Mapping[str, Any]) -> Camera:
-    pose = np.array(value["world_from_camera"], np.float64)
-    if pose.shape != (4, 4):
-        raise ValueError(f"world_from_camera is {pose.shape}, not 4x4")
-    (fx, fy), (cx, cy), (width, height) = value["focal_px"], value["centre_px"], value["size_px"]
-    return Camera(
-        focal_px=(float(fx), float(fy)),
-        centre_px=(float(cx), float(cy)),
-        size_px=(int(width), int(height)),
-        distortion=tuple(float(v) for v in value["distortion"]),
-        world_from_camera=pose,
-    )
-
-
-def _encode_rig(rig: Rig) -> dict[str, Any]:
-    return {
-        "cameras": {name: _encode_camera(camera) for name, camera in rig.cameras.items()},
-        "baseline_m": _number(rig.baseline_m),
-        "principal_offset_px": float(rig.principal_offset_px),
-    }
-
-
-def _decode_rig(value: Mapping[str, Any]) -> Rig:
-    baseline = value["baseline_m"]
-    return Rig(
-        cameras={name: _decode_camera(camera) for name, camera in value["cameras"].items()},
-        baseline_m=math.nan if baseline is None else float(baseline),
-        principal_offset_px=float(value["principal_offset_px"]),
-    )
-
-
 def _encode_value(thing: Any) -> Any:
     if isinstance(thing, np.generic):
         thing = thing.item()
@@ -187,9 +148,9 @@ def _is_value(_: str, thing: Any) -> bool:
 
 
 INLINE_KINDS: dict[str, InlineKind] = {
-    "rig": InlineKind(lambda _, thing: isinstance(thing, Rig), _encode_rig, _decode_rig),
+    "rig": InlineKind(lambda _, thing: isinstance(thing, Rig), rig_to_json, rig_from_json),
     "camera": InlineKind(
-        lambda _, thing: isinstance(thing, Camera), _encode_camera, _decode_camera
+        lambda _, thing: isinstance(thing, Camera), camera_to_json, camera_from_json
     ),
     "value": InlineKind(_is_value, _encode_value, _decode_value),
 }

@@ -21,7 +21,7 @@ _INEXACT_BYTES = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessExit:
     """How a program ended."""
 
     exit_code: int
@@ -34,7 +34,7 @@ class Ended:
 
 def run(
     arguments: Sequence[str], folder: Path, limit_s: float, stdout: Path, stderr: Path
-) -> Ended:
+) -> ProcessExit:
     """Runs a program to its end, or to the limit, with nothing on its standard input.
 
     Whatever it started in its own process group and left running is ended with it. It writes to
@@ -60,7 +60,9 @@ def run(
     return _wait(process, start, limit_s)
 
 
-def _wait_and_measure(process: subprocess.Popen[bytes], start: float, limit_s: float) -> Ended:
+def _wait_and_measure(
+    process: subprocess.Popen[bytes], start: float, limit_s: float
+) -> ProcessExit:
     watch = _Watch(process.pid, start + limit_s)
     watch.start()
     try:
@@ -76,10 +78,10 @@ def _wait_and_measure(process: subprocess.Popen[bytes], start: float, limit_s: f
         time_s, spent.ru_utime + spent.ru_stime, watch.peak_mb(_in_bytes(spent.ru_maxrss))
     )
     killed = watch.killed and process.returncode == -signal.SIGKILL
-    return Ended(process.returncode, killed, usage)
+    return ProcessExit(process.returncode, killed, usage)
 
 
-def _wait(process: subprocess.Popen[bytes], start: float, limit_s: float) -> Ended:
+def _wait(process: subprocess.Popen[bytes], start: float, limit_s: float) -> ProcessExit:
     too_long = False
     try:
         process.wait(limit_s)
@@ -91,7 +93,7 @@ def _wait(process: subprocess.Popen[bytes], start: float, limit_s: float) -> End
         with suppress(OSError):
             process.kill()
         process.wait()
-    return Ended(process.returncode, too_long, Usage(time_s, math.nan, None))
+    return ProcessExit(process.returncode, too_long, Usage(time_s, math.nan, None))
 
 
 def _kill_group(leader: int) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from string import Formatter
+from typing import Any
 
+import numpy as np
+
+from depthgauge import io
 from depthgauge._registry import nearest
+from depthgauge.errors import Unavailable
+from depthgauge.geometry.camera_json import rig_to_json
+from depthgauge.types import Inputs
 
 PICTURES = {
     "left": "left_image",
@@ -114,3 +122,43 @@ _KNOWN = (
     f"Known: {', '.join((*PICTURES, *OTHERS))}, and other pictures by the input's name, "
     "such as {centre_image}"
 )
+
+
+def fill_in(name: str, inputs: Inputs, folder: Path) -> str:
+    """The text for a placeholder; what is a file is written into the folder.
+
+    Raises:
+        Unavailable: The sample has no such thing.
+    """
+    if (item := picture(name)) is not None:
+        return _picture(folder / f"{name}.png", _item(inputs, item, name))
+    if name in ("min_disparity", "max_disparity"):
+        low, high = _item(inputs, "disparity_range", name)
+        return _number(low if name == "min_disparity" else high)
+    value = _item(inputs, name, name)
+    if name == "rig":
+        place = folder / "rig.json"
+        place.write_text(json.dumps(rig_to_json(value), indent=2), encoding="utf-8")
+        return str(place)
+    return str(value)
+
+
+def _item(inputs: Inputs, item: str, name: str) -> Any:
+    if item not in inputs:
+        raise Unavailable(
+            f"the command has {{{name}}}, but among the inputs of this sample there is no "
+            f"{item}, only {', '.join(inputs)}."
+        )
+    return inputs[item]
+
+
+def _picture(place: Path, image: Any) -> str:
+    if image.dtype.kind == "f":
+        image = np.nan_to_num(np.clip(image, 0, 1))
+    io.write_image(place, image)
+    return str(place)
+
+
+def _number(value: Any) -> str:
+    number = float(value)
+    return str(int(number)) if number.is_integer() else repr(number)
