@@ -33,7 +33,7 @@ from depthgauge.geometry._multigrid import Multigrid
 from perf.reconstruct import PREVIEW_PX, scene
 
 HERE = Path(__file__).parent
-SIZES = ((PREVIEW_PX, PREVIEW_PX), (640, 480), (1600, 1200))
+SIZES = ((PREVIEW_PX, PREVIEW_PX), (640, 480), (1280, 960))
 QUICK = ((80, 60),)
 TOLERANCE = 1e-4
 """Relative residual: what `reconstruct` asks for."""
@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     load = os.getloadavg()[0]
     # The first of all compiles our kernels, or loads them.
     list(rows(QUICK, 1, peers=False))
-    sizes, times = (QUICK, 1) if options.quick else (SIZES, 3)
+    sizes, times = (QUICK, 1) if options.quick else (SIZES, 2)
     found = list(rows(sizes, times, peers))
     about = {
         "cpus": os.cpu_count(),

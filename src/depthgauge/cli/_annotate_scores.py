@@ -31,7 +31,7 @@ PLACE = click.Path(path_type=Path)
     type=PLACE,
     multiple=True,
     required=True,
-    help="A person's folder, made as a method's; or a folder of such folders. May be repeated.",
+    help="A person's folder of estimates, or a folder of such folders; may be repeated.",
 )
 @setting_options
 @json_option
@@ -40,7 +40,7 @@ def human(
 ) -> None:
     """Scores people who annotated the same pictures again, and averages over them.
 
-    Each person is scored on the pictures that his or her folder has.
+    Each person is scored on the pictures in their folder.
 
     \b
       depthgauge annotate human oasis-normals --data OASIS --estimates OASIS/humans
@@ -83,8 +83,7 @@ def _show(found: HumanPerformance) -> None:
 def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> None:
     """Finds the best single focal length for a method that estimates none.
 
-    It is the one with the least lsiv on the benchmark's split; take a validation set. Then give it
-    to every run:
+    It has the least lsiv on the benchmark's split; use a validation set. Then give it to every run:
 
     \b
       depthgauge annotate focal oasis-depth --data OASIS --estimates estimates/net
@@ -100,7 +99,7 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
             "the error does not depend on the focal length; any other is as good."
             if found.flat
             else "the error still falls where the search ends (0.1 to 50 image widths): these data "
-            "tell no focal length."
+            "do not determine a focal length."
         )
     if found.own:
         warn(f"{count(found.own, 'estimate')} with a focal length of their own were left out.")

@@ -8,7 +8,7 @@ from depthgauge.cli import _annotate_quality, _annotate_records, _annotate_score
 
 
 class _InOrder(click.Group):
-    """Lists its commands in the order in which they are used."""
+    """Lists its commands in the order of use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -18,9 +18,9 @@ class _InOrder(click.Group):
 def command() -> None:
     """From what people draw on photographs to surfaces, datasets and numbers.
 
-    Records are files of JSON lines, one file a photograph and person: the region, occlusions and
-    folds as lines, planar or curved surfaces, normals, how planes stand to each other, the focal
-    length. Nothing in them is ever rewritten.
+    Records are files of JSON lines, one per photograph and person: the region, occlusions and folds
+    as lines, planar or curved surfaces, normals, relations between planes, the focal length.
+    Nothing in them is ever rewritten.
 
     \b
       depthgauge annotate simulate mixed --out study

@@ -72,7 +72,7 @@ def test_checking_names_planes_seen_edge_on(tmp_path):
     for size in (1.0, 1e307):
         edge = three_planes(tuple(size * (along - 0.02 * ray)))
         (said,) = checked(tmp_path / f"edge{size}.jsonl", edge)
-        assert said.startswith("Normal 'c' makes its plane be seen edge-on (88.9 degrees from")
+        assert said.startswith("Normal 'c' makes its plane appear edge-on (88.9 degrees from")
     seen = three_planes(tuple(along - 0.2 * ray))
     assert checked(tmp_path / "seen.jsonl", seen) == ()
     rim = replace(edge, surfaces={**edge.surfaces, "c": SurfaceMark((50, 20), "curved")})

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from depthgauge.annotate.quality.exact_error import angles_deg, exact_errors
+from depthgauge.annotate.quality.exact_error import exact_errors
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.reconstruct.segmentation import segment
 from depthgauge.annotate.records.files import read_records, write_records
 from depthgauge.annotate.simulate.annotator import HUMAN, NONE, AnnotatorNoise, simulate
 from depthgauge.annotate.simulate.exact_view import view_of_sample
 from depthgauge.errors import BadData, Misuse, WrongShape
+from depthgauge.geometry.angles import angles_between
 from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.synth.sets.single_views import ExactView, make_view
 from depthgauge.types import Camera, Inputs, Sample, Truth
@@ -128,7 +129,7 @@ def test_tilts_are_as_large_as_told(views):
                 x, y = (int(part) for part in mark.at_px)
                 exact = view.normals[y, x]
                 if exact[2] < -0.8:  # facing the viewer: nothing is cut off
-                    angles.append(angles_deg(np.array(mark.normal), exact))
+                    angles.append(angles_between(np.array(mark.normal), exact))
     assert np.mean(found["normal_deg"]) == pytest.approx(6.0, rel=0.15)
     # A turn moves normals along its axis less.
     assert 4.0 < np.mean(found["common_tilt_deg"]) < 6.5

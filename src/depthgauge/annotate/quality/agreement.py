@@ -1,11 +1,11 @@
 """How well people agree with each other and with a sensor, and methods with the sensor (table 1).
 
 Every ordered pair of witnesses of one photograph gives a row: the *moving* one is aligned to the
-*fixed* one, whose order of depths is taken as right. Rows are kept; tables are means over them.
+*fixed* one, whose depth order is taken as right. Rows are stored; tables are means over them.
 
-Unit of distances: metres where a sensor saw the photograph. A person's cloud has no metres, so as
-the fixed one it is first scaled to the sensor's. Without a sensor, distances are in parts of the
-fixed cloud's mean depth.
+Distances are in metres if a sensor saw the photograph. A person's cloud has no metres, so as the
+fixed one it is first scaled to the sensor's. Without a sensor, the unit is the mean depth of the
+fixed cloud.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ MEASURES = {
     "angle_deg": "normals, mean angular error",
     "wkdr_percent": "depth order, WKDR",
 }
-"""What a row has, and its name for people. EDist of regions and after a rotation have a scale for
+"""The measures of a row, and their names. EDist of regions and after a rotation use a scale for
 each surface; the alignment is always that of the whole cloud."""
 _PAIRS = 3000
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """One witness against another on one photograph; NaN where something cannot be measured."""
+    """One witness against another on one photograph; NaN if something cannot be measured."""
 
     sample: str
     comparison: str
@@ -73,7 +73,7 @@ class Mean:
 
     value: float
     standard_error: float
-    """From image to image, pairs of one image taken together; NaN with fewer than two images."""
+    """Over images, with the pairs of one image taken together; NaN with fewer than two images."""
     pairs: int
     images: int
 
@@ -84,7 +84,7 @@ class AgreementTable:
 
     rows: tuple[PairRow, ...]
     unit: str
-    """Of distances: `m`, or `mean depth` where there was no sensor."""
+    """Of distances: `m`, or `mean depth` without a sensor."""
     depth_mean_m: float = math.nan
     """Of the sensor, over all pixels of all photographs."""
     depth_std_m: float = math.nan
@@ -130,15 +130,15 @@ def agreement(
     """Compares all witnesses of every photograph.
 
     Args:
-        photographs: The witnesses of each; at most one of them is a sensor. Maps of another size
-            than the first person's are brought to that size.
+        photographs: The witnesses of each; at most one of them is a sensor. All maps are resized
+            to the size of the first person's.
         rotate: Whether to search the best rotation, which takes most of the time.
         seed: Of the pairs of points whose order is compared.
-        progress: Called after each pair and each photograph with what it was, how many
-            photographs are done and how many there are (0 where that is not known beforehand).
+        progress: Is called after each pair and each photograph; the number of photographs is 0 if
+            it is not known in advance.
 
     Raises:
-        BadData: There is nobody to compare, or only some photographs have a sensor.
+        BadData: There is nothing to compare, or only some photographs have a sensor.
     """
     pairs = photographs.items() if isinstance(photographs, Mapping) else photographs
     whole = len(photographs) if isinstance(photographs, Sized) else 0
@@ -180,14 +180,14 @@ def compare(
     turnable: TurnableSurfaces | None = None,
     seed: int = 0,
 ) -> PairRow:
-    """One row: how far the moving witness is from the fixed one, all of one size.
+    """One row: how far the moving witness is from the fixed one; all have the same size.
 
     Args:
         sample: The photograph.
-        moving: Who is aligned.
-        fixed: Who is right.
-        sensor: Whose metres are used.
-        turnable: The moving person ready to be turned; None: no rotation is searched.
+        moving: The witness that is aligned.
+        fixed: The witness that is taken as right.
+        sensor: The witness whose metres are used.
+        turnable: The moving person, prepared for rotation; None: no rotation is searched.
         seed: Of the pairs of points.
     """
     clouds = backproject(moving.depth, moving.camera), backproject(fixed.depth, fixed.camera)
@@ -198,8 +198,8 @@ def compare(
     turned, angle = math.nan, math.nan
     if turnable is not None:
         found, turn = turnable.edist_after_turning(fixed)
-        # The surfaces are integrated anew to be turned, without the person's folds: where that
-        # is no nearer than what the person made, the person's own reconstruction stays.
+        # To be turned, the surfaces are integrated anew, without the person's folds. If that is no
+        # nearer than the person's own reconstruction, the latter counts.
         gained = turn.angle_deg > 0 and found * unit < nearest
         turned, angle = (found * unit, turn.angle_deg) if gained else (nearest, 0.0)
     return PairRow(
@@ -220,7 +220,7 @@ def compare(
 
 
 def mean_angle_deg(first: Map, second: Map) -> float:
-    """Mean angle between two normal maps where both have one; NaN where they never do.
+    """Mean angle between two normal maps where both are known; NaN if that is nowhere.
 
     >>> a = np.array([[[0, 0, -1.0]]]); b = np.array([[[1.0, 0, 0]]])
     >>> mean_angle_deg(a, b)
@@ -235,20 +235,20 @@ def wkdr_percent(depth: Map, right: Map, *, count: int = _PAIRS, seed: int = 0) 
     """Share of point pairs whose order differs from the right one; a tie differs.
 
     Args:
-        depth: What is judged.
-        right: What says the order; half of the pairs are random, half lie on one row.
+        depth: The depth to judge.
+        right: The depth with the right order; half of the pairs are random, half lie on one row.
         count: How many pairs.
-        seed: Which ones.
+        seed: Of the pairs.
 
     Returns:
-        In per cent; NaN where the maps have no pair in common.
+        In percent; NaN if the maps have no pair in common.
     """
     common = np.where(np.isfinite(depth), right, np.float32(np.nan))
     return percent_wrong(depth, sample_depth_pairs(common, count, seed))
 
 
 def _sorted(sample: str, witnesses: Sequence[Witness]) -> tuple[Witness | None, list[Witness]]:
-    """The sensor and the others, all of one size."""
+    """The sensor and the others, all with the same size."""
     if not witnesses:
         return None, []
     size_px = next((w for w in witnesses if w.kind == "human"), witnesses[0]).camera.size_px
@@ -275,7 +275,7 @@ def _rows(
 
 
 def _unit(fixed: Witness, cloud: Map, sensor: Witness | None) -> float:
-    """What a distance in the fixed cloud's unit is multiplied by."""
+    """The factor for distances in the fixed cloud's unit."""
     if fixed.kind == "sensor":
         return 1.0
     if sensor is not None:
@@ -285,7 +285,7 @@ def _unit(fixed: Witness, cloud: Map, sensor: Witness | None) -> float:
 
 
 def _shapes(moving: Witness, fixed: Witness) -> Mask | None:
-    """Planar pixels, as the moving one says, else the fixed one."""
+    """Planar pixels according to the moving witness, or else the fixed one."""
     return fixed.planar if moving.planar is None else moving.planar
 
 

@@ -1,4 +1,4 @@
-"""What people should mend in many files of records."""
+"""What people should fix in files of records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from depthgauge.errors import DepthgaugeError
 from depthgauge.types import Camera
 
 _EDGE_ON = 0.05
-"""Below this cosine to the ray a plane's depth runs away: what `reconstruct` takes at least."""
+"""Below this cosine to the ray, a plane's depth diverges: the minimum that `reconstruct` uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class RecordProblems:
 def check_records(places: Iterable[Path], *, progress: Progress | None = None) -> RecordProblems:
     """Finds the problems of every file.
 
-    Depth orders are checked by reconstructing, relations by turning the normals to them. Of one
-    kind at most eight problems are listed, then how many more there are.
+    Depth orders are checked by a reconstruction, relations by turning the normals to satisfy them.
+    At most eight problems of one kind are listed, then how many more there are.
 
     Args:
         places: Files and folders of records.
@@ -86,7 +86,7 @@ def _problems(path: Path) -> list[str]:
 
 
 def _of_edges(annotation: Annotation, made: Reconstruction) -> Iterator[str]:
-    """Planes that nobody could see; the rim of something curved may well be edge-on."""
+    """Planes that are invisible; the rim of a curved surface may well be edge-on."""
     surfaces = made.segmentation
     for name, mark in annotation.normals.items():
         if surfaces.shapes.get(surfaces.smooth_at(mark.at_px)) != "planar":
@@ -94,13 +94,13 @@ def _of_edges(annotation: Annotation, made: Reconstruction) -> Iterator[str]:
         degrees = _edge_on_degrees(mark, made.camera)
         if degrees is not None:
             yield (
-                f"Normal '{name}' makes its plane be seen edge-on ({degrees:.1f} degrees from the "
+                f"Normal '{name}' makes its plane appear edge-on ({degrees:.1f} degrees from the "
                 "line of sight); turn it towards the viewer."
             )
 
 
 def _edge_on_degrees(mark: NormalMark, camera: Camera) -> float | None:
-    """Between normal and ray; None for what is seen well, faces away or is no direction."""
+    """The angle between normal and ray; None if the plane is visible or faces away."""
     normal = np.array(mark.normal, np.float64)
     if not normal.any():
         return None
@@ -114,7 +114,7 @@ def _edge_on_degrees(mark: NormalMark, camera: Camera) -> float | None:
 
 
 def _of_relations(annotation: Annotation, made: Reconstruction) -> list[str]:
-    """What turning the normals to the relations says: what contradicts, what had to stop."""
+    """Notes from turning the normals to the relations: contradictions, normals that had to stop."""
     surfaces = made.segmentation
     known = {surfaces.smooth_at(mark.at_px) for mark in annotation.normals.values()}
 
@@ -122,7 +122,7 @@ def _of_relations(annotation: Annotation, made: Reconstruction) -> list[str]:
         number = surfaces.marks.get(mark, 0)
         return number in known and surfaces.shapes.get(number) == "planar"
 
-    # Of relations between anything else, `problems_of` has told.
+    # `problems_of` reports relations between anything else.
     usable = {
         name: relation
         for name, relation in annotation.relations.items()

@@ -1,15 +1,15 @@
-"""How far two point clouds of one photograph lie apart: EDist, after bringing one to the other.
+"""The distance between two point clouds of one photograph: EDist, after alignment.
 
 A depth map from one image is known up to scale at best, so one cloud (the *moving* one) is scaled
 and shifted onto the other (the *fixed* one) by least squares before distances are taken. Two ways:
 
 - one scale and one translation for the whole cloud;
 - one scale for each continuous surface, through the camera's centre, and one translation for all.
-  A reconstruction from drawings knows nothing of the distance between surfaces, only their order,
-  so this is the fair one for people and for methods that learned from them.
+  A reconstruction from drawings does not know the distance between surfaces, only their order, so
+  this is the fair one for people and for methods trained on their data.
 
-Both are closed form: a surface's best scale is linear in the translation, which leaves three
-equations. A cloud is not mirrored: scales are at least 0.
+Both have a closed form: a surface's best scale is linear in the translation, which leaves three
+equations. Clouds are not mirrored: scales are at least 0.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class CloudFit:
-    """What brings the moving cloud to the fixed one: `scale * point + shift`."""
+    """Aligns the moving cloud to the fixed one: `scale * point + shift`."""
 
     scales: Mapping[int, float]
-    """By surface; a cloud with one scale for all is surface 1. Only surfaces that both have."""
+    """By surface; with one scale for all it is surface 1. Only surfaces that both clouds have."""
     shift_m: tuple[float, float, float]
     """Along x, y, z, in the fixed cloud's unit."""
     count: int
@@ -49,14 +49,14 @@ def fit_cloud(moving: Map, fixed: Map, surfaces: Labels | None = None) -> CloudF
     Args:
         moving: (H, W, 3) points, NaN where there is none.
         fixed: (H, W, 3) points of the same pixels.
-        surfaces: One scale for each number; pixels numbered 0 take no part. None: one scale for
+        surfaces: One scale for each number; pixels with number 0 are ignored. None: one scale for
             the whole cloud.
 
     Returns:
-        The fit. Where nothing decides (all points on one ray, say), the smallest translation.
+        The fit; if it is not unique (say, all points on one ray), with the smallest translation.
 
     Raises:
-        WrongShape: The maps are of different sizes.
+        WrongShape: The maps have different sizes.
 
     >>> points = np.array([[[0, 0, 1], [1, 0, 2], [0, 1, 4]]], np.float32)
     >>> fit = fit_cloud(points, 2 * points + 1)
@@ -73,7 +73,7 @@ def cloud_distances(moving: Map, fixed: Map, surfaces: Labels | None = None) -> 
     Args:
         moving: (H, W, 3) points, NaN where there is none.
         fixed: (H, W, 3) points of the same pixels; distances are in their unit.
-        surfaces: As `fit_cloud` takes them.
+        surfaces: As in `fit_cloud`.
 
     >>> flat = np.array([[[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]]], np.float32)
     >>> bent = flat + np.array([[[0, 0, 1], [0, 0, -1], [0, 0, -1], [0, 0, 1]]], np.float32)
@@ -106,13 +106,13 @@ def edist(
     Args:
         moving_depth_m: The depth that is aligned, NaN where there is none.
         moving_camera: Its camera; it may have another focal length.
-        fixed_depth_m: The depth that it is compared with.
-        fixed_camera: Its camera; the mean is in its unit.
+        fixed_depth_m: The depth to compare with; the mean is in its unit.
+        fixed_camera: Its camera.
         surfaces: One scale for each number; None: one for the whole cloud.
         region: Pixels to average over. The alignment uses all pixels that both maps have.
 
     Returns:
-        The mean; NaN where the maps have no pixel of the region in common.
+        The mean; NaN if the maps have no pixel of the region in common.
 
     >>> camera = Camera((10.0, 10.0), (1.5, 1.0), (4, 3))
     >>> depth = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
@@ -128,7 +128,7 @@ def edist(
 
 
 def mean_distance(distances: Map, region: Mask | None = None) -> float:
-    """The mean of known distances in a region; NaN where there are none."""
+    """The mean of the known distances in a region; NaN if there are none."""
     known = np.isfinite(distances) if region is None else np.isfinite(distances) & region
     values = distances[known].astype(np.float64)
     return float(values.mean()) if len(values) else float("nan")
@@ -172,8 +172,8 @@ def _solve(
 ) -> tuple[_Floats, _Floats]:
     """Scales s and shift t with least sum over surfaces k of |s_k p + t - q|^2.
 
-    Setting the derivative by s_k to zero: s_k = (products_k - sums_k . t) / squares_k. Put into the
-    derivative by t, three equations are left.
+    Setting the derivative by s_k to zero gives s_k = (products_k - sums_k . t) / squares_k.
+    Inserted into the derivative by t, this leaves three equations.
     """
     weights = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
     matrix = count * np.eye(3) - np.einsum("ki,kj,k->ij", sums, sums, weights)
@@ -189,7 +189,7 @@ def _solve(
 def _no_mirrors(
     squares: _Floats, products: _Floats, sums: _Floats, target: _Floats, count: int
 ) -> _Floats:
-    """The best scales that are at least 0, the best shift for them put in: a quadratic program."""
+    """The best non-negative scales, with the best shift inserted: a quadratic program."""
     from scipy.optimize import nnls
 
     quadratic = np.diag(squares) - sums @ sums.T / count

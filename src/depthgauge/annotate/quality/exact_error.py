@@ -13,23 +13,21 @@ from depthgauge.geometry.projection import backproject
 from depthgauge.synth.sets.single_views import ExactView
 from depthgauge.types import Map
 
-angles_deg = angles_between
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactErrors:
-    """Errors of every pixel, NaN outside the annotated region."""
+    """Errors at every pixel; NaN outside the annotated region."""
 
     distance_m: Map
     """Between corresponding points, each continuous surface at its best scale."""
     angle_deg: Map
     """Between normals."""
     range_m: float
-    """Of the exact depth: largest less smallest."""
+    """Of the exact depth: largest minus smallest."""
 
     @property
     def edist_percent(self) -> float:
-        """Mean distance in percent of the depth range; NaN where nothing was reconstructed."""
+        """Mean distance in percent of the depth range; NaN if nothing was reconstructed."""
         return 100 * _mean(self.distance_m) / self.range_m
 
     @property
@@ -45,7 +43,7 @@ def exact_errors(view: ExactView, made: Reconstruction) -> ExactErrors:
     camera's centre by least squares; nothing is shifted or turned.
 
     Raises:
-        WrongShape: The reconstruction is of another size.
+        WrongShape: The reconstruction has another size.
     """
     if made.depth.shape != view.depth.shape:
         raise WrongShape(

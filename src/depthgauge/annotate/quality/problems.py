@@ -1,4 +1,4 @@
-"""Everything that a person should mend in an annotation; nothing here stops a reconstruction."""
+"""Everything that a person should fix in an annotation; nothing here stops a reconstruction."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from depthgauge.annotate.records.annotation import Annotation, NormalMark, Point
 from depthgauge.types import Mask
 
 _NAMED = 30
-"""So many surfaces without a normal are named; of more, the number."""
+"""At most this many surfaces without a normal are named; the others are counted."""
 
 
 def problems_of(annotation: Annotation, segmentation: Segmentation | None = None) -> list[str]:
-    """What should be mended, one sentence each: what it is about, what is wrong, what to do.
+    """What should be fixed, one sentence each: what it is about, what is wrong, what to do.
 
     Args:
         annotation: What was drawn.
-        segmentation: Its surfaces, where they are at hand already.
+        segmentation: Its surfaces, if they are known already.
 
     >>> from depthgauge.annotate.records.annotation import Focal, Picture
     >>> problems_of(Annotation(Picture("street", 40, 30), Focal(-1.0)))[0]
@@ -80,7 +80,7 @@ def _covers(corners: NDArray[np.float64], shape: tuple[int, ...]) -> bool:
 
 
 def _crossing(corners: NDArray[np.float64]) -> Point | None:
-    """Where two sides of a polygon that are not neighbours meet; None where none do."""
+    """The point where two non-adjacent sides of a polygon meet; None if none do."""
     from depthgauge.annotate.reconstruct._segmentation_kernels import first_crossing
 
     if (corners[0] == corners[-1]).all():
@@ -131,7 +131,7 @@ def _of_normals(annotation: Annotation, surfaces: Segmentation) -> Iterator[str]
 
 
 def _faces_away(mark: NormalMark, annotation: Annotation) -> bool:
-    """Along the ray of its mark; where there is no such ray, other problems say why."""
+    """Along the ray of its mark; without such a ray, another problem is reported."""
     normal = np.array(mark.normal) / np.abs(mark.normal).max()
     if not (_is_focal(annotation.focal.focal_px) and np.isfinite(mark.at_px).all()):
         return faces_away(normal, (0.0, 0.0, 1.0))
@@ -171,7 +171,7 @@ def _of_surfaces(annotation: Annotation, surfaces: Segmentation) -> Iterator[str
 
 
 def _called(surfaces: Segmentation, number: int) -> str:
-    """A surface by the name of its mark, else by a place on it."""
+    """A surface by the name of its mark, or else by a place on it."""
     names = [name for name, marked in surfaces.marks.items() if marked == number]
     if names:
         return f"Surface '{names[0]}'"

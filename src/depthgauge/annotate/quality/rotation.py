@@ -1,9 +1,9 @@
-"""The one rotation that brings a person's normals nearest to somebody else's.
+"""The rotation that brings a person's normals nearest to somebody else's.
 
-People see shape well and its orientation less so: everything they draw leans a little. The search
-here finds the lean (at most 30 degrees), so that what is left is the error of the shape.
+People judge shape well but orientation less well: everything they draw leans a little. The search
+here finds the lean (at most 30 degrees), so that the error of the shape remains.
 
-Rotations are written as vectors along the axis, as long as the angle in degrees.
+Rotations are vectors along the axis whose length is the angle in degrees.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from depthgauge.types import Map, is_known
 
 LIMIT_DEG = 30.0
-"""The farthest turn that still counts as a lean."""
+"""The largest rotation that counts as a lean."""
 _COARSE_DEG, _FINE_DEG = 15.0, 0.5
 
 _Floats = NDArray[np.float64]
@@ -26,16 +26,16 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The best rotation that was found."""
+    """The best rotation found."""
 
     vector_deg: tuple[float, float, float]
     value: float
-    """Of the objective there."""
+    """Of the objective at this rotation."""
     evaluations: int
 
     @property
     def angle_deg(self) -> float:
-        """How far it turns."""
+        """Its angle."""
         return math.hypot(*self.vector_deg)
 
 
@@ -76,12 +76,12 @@ def rotate_normals(normals: Map, vector_deg: Iterable[float]) -> Map:
 def lean_between(moving: Map, fixed: Map, limit_deg: float = LIMIT_DEG) -> tuple[float, ...]:
     """The rotation with least squared difference between two normal maps, in closed form.
 
-    It minimises what can be seen in the normals alone: a good place to begin the search from.
+    It uses the normals only: a good start for the search.
 
     Args:
         moving: (H, W, 3) unit normals that are turned.
         fixed: (H, W, 3) unit normals.
-        limit_deg: A farther rotation is cut back to this angle.
+        limit_deg: A larger rotation is reduced to this angle.
     """
     both = is_known(moving) & is_known(fixed)
     a, b = moving[both].astype(np.float64), fixed[both].astype(np.float64)
@@ -101,13 +101,13 @@ def best_turn(
 ) -> Turn:
     """Minimises a function of a rotation, coarse to fine, within a ball of rotations.
 
-    A grid of the coarse step is tried first, with the given starts and no rotation at all; from
-    the best, steps along the six directions are taken and halved whenever none is better.
+    First a coarse grid, the given starts and no rotation are tried. From the best of these, steps
+    along the six directions are taken, and halved whenever none is better.
 
     Args:
-        objective: What to minimise; NaN counts as infinitely bad.
+        objective: The function to minimise; NaN counts as infinite.
         starts: Rotation vectors, in degrees, that may be near the best one.
-        limit_deg: The longest vector.
+        limit_deg: The length of the longest vector.
         coarse_deg: Spacing of the grid.
         fine_deg: The last step.
 

@@ -1,7 +1,7 @@
 """What is in a set of annotations: focal lengths, normals, boundaries, surfaces, time.
 
-Every image gives one `RegionFacts`, from its records or from a dataset's truth; `statistics` adds
-them up to plain numbers that `report.annotate` draws.
+Every image gives one `RegionFacts`, from its records or from a dataset's truth; `statistics` sums
+them up as plain numbers, which `report.annotate` draws.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from depthgauge.types import Map, Sample, Truth, is_known
 
 SCHEMA = 1
 RINGS = 12
-"""Rings of the disc of normals; it has their square of cells, all of one size on the sphere."""
+"""Rings of the disc of normals; n rings have n * n cells of equal area on the sphere."""
 FOCAL_EDGES = tuple(float(2 ** (k / 2)) for k in range(-2, 9))
-"""Half octaves of focal length over image width, 0.5 to 16; the outer bins take the rest."""
+"""Half octaves of focal length over image width, 0.5 to 16; the outer bins hold the rest."""
 SECONDS_EDGES = tuple(float(s) for s in range(0, 631, 30))
 COUNT_EDGES = tuple(float(n) for n in range(22))
 STROKE_EDGES = tuple(float(n) for n in range(0, 121, 10))
@@ -41,13 +41,13 @@ _PREVIEW_PX = 160
 
 @dataclass(frozen=True, slots=True)
 class RegionFacts:
-    """What is counted of one annotated region."""
+    """The counts of one annotated region."""
 
     id: str
     focal_ratio: float
-    """Focal length over the image's width; NaN where it is not known."""
+    """Focal length over the image's width; NaN if it is not known."""
     surfaces: Mapping[str, int]
-    """How many are `continuous`, `smooth`, `planar`, `curved`."""
+    """Numbers of `continuous`, `smooth`, `planar` and `curved` surfaces."""
     has_occlusion: bool
     has_fold: bool
     normals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(RINGS**2, np.int64))
@@ -66,7 +66,7 @@ class Histogram:
     mean: float | None
     median: float | None
     known: int
-    """Values that were counted; what an image does not tell is left out."""
+    """Number of values; images without one are left out."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,10 @@ class Statistics:
 
 
 def statistics(facts: Iterable[RegionFacts]) -> Statistics:
-    """Adds up what was counted of every image.
+    """Sums up the counts of all images.
 
     Raises:
-        Misuse: There is not one image.
+        Misuse: There is no image.
     """
     regions = list(facts)
     if not regions:
@@ -147,7 +147,7 @@ def count_annotations(
 def facts_of_records(
     places: Iterable[Path], *, notes: Callable[[str], None], progress: Progress | None = None
 ) -> Iterator[RegionFacts]:
-    """What is counted of every file of records."""
+    """The counts of every file of records."""
     for recorded in read_all(places, notes=notes, progress=progress):
         yield facts_of_annotation(recorded.annotation)
 
@@ -160,7 +160,7 @@ def facts_of_dataset(
     notes: Callable[[str], None],
     progress: Progress | None = None,
 ) -> Iterator[RegionFacts]:
-    """What is counted of every sample with truth; one damaged sample costs itself only."""
+    """The counts of every sample with truth; a damaged sample is left out."""
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of data.")
     samples = list(DATASETS[dataset].samples(root, split))
@@ -177,9 +177,9 @@ def facts_of_dataset(
 
 
 def facts_of_annotation(annotation: Annotation, *, seed: int = 0) -> RegionFacts:
-    """Counts one image's records; normals from a small reconstruction of it."""
+    """The counts of one image's records; normals come from a small reconstruction."""
     made = reconstruct(annotation, seed=seed, max_side_px=_PREVIEW_PX)
-    # Lines and surfaces are counted at full size: thin ones vanish in a small picture.
+    # Lines and surfaces are counted at full size: thin ones disappear in a small picture.
     parts = segment(annotation, seed=seed)
     shapes = [parts.shapes.get(int(n), "curved") for n in np.unique(parts.smooth) if n > 0]
     return RegionFacts(
@@ -201,9 +201,9 @@ def facts_of_annotation(annotation: Annotation, *, seed: int = 0) -> RegionFacts
 
 
 def facts_of_sample(sample: Sample) -> RegionFacts | None:
-    """Counts one sample of a dataset with the items of OASIS; None where it has no truth.
+    """The counts of one sample of a dataset with the items of OASIS; None if it has no truth.
 
-    A smooth surface counts as planar where most of it lies on planes.
+    A smooth surface counts as planar if most of it lies on planes.
     """
     truth = sample.truth
     if truth is None:
@@ -228,14 +228,14 @@ def facts_of_sample(sample: Sample) -> RegionFacts | None:
 def normal_cells(normals: Map, rings: int = RINGS) -> NDArray[np.int64]:
     """How many normals lie in each cell of a disc that shows the half sphere towards the viewer.
 
-    The disc is Lambert's: its middle is a surface that faces the viewer, its border one that is
-    seen from the side, and areas are true. Ring k (from 0) has 2 k + 1 cells, the first one
-    beginning at the right and going on downwards, so that all cells are equally large; cell j of
-    ring k has the index k * k + j. Normals that face away are put into the outer ring.
+    The disc is Lambert's equal-area projection: surfaces that face the viewer are in the middle,
+    surfaces seen from the side at the border. Ring k (from 0) has 2 k + 1 cells of equal size,
+    starting at the right and going downwards; cell j of ring k has the index k * k + j. Normals
+    that face away are counted in the outer ring.
 
     Args:
         normals: (..., 3) in camera axes; their length does not matter, NaN is left out.
-        rings: How many.
+        rings: Number of rings.
 
     >>> cells = normal_cells(np.array([[0, 0, -1], [1, 0.01, 0], [0, 0, -2.0]]), rings=2)
     >>> cells.tolist()
@@ -280,7 +280,7 @@ def _kinds(pairs: Sequence[tuple[bool, bool]], names: tuple[str, str]) -> dict[s
 
 
 def _count(labels: NDArray[Any] | None) -> int:
-    """How many numbers above 0 there are."""
+    """How many different numbers above 0 there are."""
     return 0 if labels is None else int((np.unique(labels) > 0).sum())
 
 
@@ -305,7 +305,7 @@ def _focal_ratio(truth: Truth) -> float:
 
 
 def _ratio(focal_px: float, width_px: float) -> float:
-    """NaN where the focal length is none."""
+    """NaN if the focal length is unusable."""
     return focal_px / width_px if 0 < focal_px < math.inf else math.nan
 
 

@@ -1,8 +1,8 @@
-"""A study of agreement on disk: records of several people, a sensor's depth, methods' estimates.
+"""A study of agreement on disk: records of several people, depth of a sensor and of methods.
 
     STUDY/records/<person>/<picture>.jsonl
     STUDY/sensor/depth/<picture>.npy        metres, NaN where nothing was measured; optional
-    STUDY/sensor/normals/<picture>.npy      our axes; optional, else from the depth
+    STUDY/sensor/normals/<picture>.npy      our axes; optional, otherwise from the depth
     STUDY/images/<picture>.png              for looking at
 
 The sensor sees with the camera that the records state.
@@ -60,9 +60,9 @@ def compare_study(
 
 
 class Study:
-    """The witnesses of every photograph of a study, made one photograph after the other.
+    """The witnesses of every photograph of a study, one photograph after the other.
 
-    Iterating gives the picture's id and its witnesses; one damaged file costs its photograph only.
+    Iterating gives the picture's id and its witnesses; a damaged file costs its photograph only.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Study:
 
         Args:
             root: The study's folder, or one with records only.
-            sensor: The folder with the sensor's `depth`; None: the study's own, where it has one.
+            sensor: The folder with the sensor's `depth`; None: the study's own, if it has one.
             methods: Folders of depth estimates by the method's name.
             max_side_px: Reconstruct smaller pictures, for speed.
             notes: Is told what was left out.
@@ -115,7 +115,7 @@ class Study:
         annotation = people[0].annotation
         first = found[0]
         if self._sensor is not None:
-            # Without it, distances of this photograph would be in another unit than the others'.
+            # Without it, distances of this photograph would be in another unit.
             found.append(_sensor(self._sensor, picture, annotation))
         found += [_method(name, at, picture, first) for name, at in self._methods.items()]
         return found
@@ -148,7 +148,7 @@ def _sensor(folder: Path, picture: str, annotation: Annotation) -> Witness:
 
 
 def _method(name: str, folder: Path, picture: str, person: Witness) -> Witness:
-    """A method's depth; with the surfaces of the first person, for a scale on each."""
+    """A method's depth, with the surfaces of the first person for a scale on each."""
     path = find_estimate(folder, DATASETS["oasis"], picture, "depth")
     if path is None:
         raise BadData(f"{folder}: method '{name}' has no depth estimate for '{picture}'.")
@@ -163,7 +163,7 @@ def _method(name: str, folder: Path, picture: str, person: Witness) -> Witness:
 
 
 def _camera_for(depth: Map, annotation: Annotation) -> Camera:
-    """The camera of the records for a map that may be of another size."""
+    """The camera of the records, for a map that may have another size."""
     camera = camera_of(annotation)
     height, width = depth.shape[:2]
     return camera if camera.size_px == (width, height) else scale_camera(camera, width, height)

@@ -1,4 +1,4 @@
-"""Depth of a person's surfaces after all normals are turned by one rotation."""
+"""Depth of a person's surfaces after one rotation of all normals."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ _NO_TURN = (0.0, 0.0, 0.0)
 class TurnedShape:
     """Integrates normals, turned by any rotation, to the depth of each continuous surface.
 
-    The equations do not depend on the rotation, only their right-hand side does, so they are
-    prepared once. Each piece of a surface has a mean logarithmic depth of 0.
+    It is made of the same functions as `integrate_normals`, but hundreds of rotations are tried:
+    only the right-hand side of the equations depends on the rotation, so they are prepared once.
+    Each piece of a surface has a mean logarithmic depth of 0; pixels without a link are NaN.
     """
 
     def __init__(
@@ -69,9 +70,9 @@ class TurnedShape:
 
 
 class TurnableSurfaces:
-    """A person's surfaces, ready to be turned and compared with anybody else's.
+    """A person's surfaces, prepared to be turned and compared with anybody else's.
 
-    Made once a person: the equations, of a small and of the whole picture, are kept.
+    One object per person keeps the equations of a small and of the whole picture.
     """
 
     def __init__(self, moving: Witness) -> None:
@@ -86,11 +87,11 @@ class TurnableSurfaces:
         The rotation is searched in small pictures and measured in the whole ones.
 
         Args:
-            fixed: Whom to compare with, of the same size as the person's maps.
-            limit_deg: The farthest turn.
+            fixed: The witness to compare with, of the same size as the person's maps.
+            limit_deg: The largest rotation.
 
         Returns:
-            The mean distance in the fixed one's unit, and the rotation; none at all where the
+            The mean distance in the fixed witness's unit, and the rotation; no rotation if the
             person's own normals are nearest.
         """
         partners = tuple(of_size(fixed, witness.camera.size_px) for witness in self._sizes)

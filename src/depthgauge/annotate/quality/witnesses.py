@@ -1,4 +1,4 @@
-"""Who says what about one photograph: a person, a sensor, a method; all as maps of one size."""
+"""Witnesses of one photograph: a person, a sensor or a method, each as maps of one size."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Kind = Literal["human", "sensor", "method"]
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """One idea of the surfaces in a photograph."""
+    """One account of the surfaces in a photograph."""
 
     who: str
     kind: Kind
     depth: Map
-    """In metres for a sensor; up to a scale a continuous surface for a person."""
+    """In metres for a sensor; up to one scale per continuous surface for a person."""
     normals: Map
     """(H, W, 3), unit, camera axes, NaN outside."""
     camera: Camera
     surfaces: NDArray[np.int32] | None = None
-    """Numbers of the continuous surfaces, 0 outside; None: there is one scale for everything."""
+    """Numbers of the continuous surfaces, 0 outside; None: one scale for everything."""
     planar: Mask | None = None
-    """Pixels on planar surfaces; None where nobody said."""
+    """Pixels on planar surfaces; None if nobody said."""
 
 
 def human(annotation: Annotation, *, seed: int = 0, max_side_px: int | None = None) -> Witness:
-    """What a person's records say, reconstructed.
+    """A person's records, reconstructed.
 
     Args:
         annotation: The records.
@@ -68,7 +68,7 @@ def measured(
     surfaces: NDArray[np.int32] | None = None,
     planar: Mask | None = None,
 ) -> Witness:
-    """What a sensor or a method says; normals are derived from the depth where none are given."""
+    """A sensor or a method; normals are derived from the depth if none are given."""
     found = normals
     if found is None:
         found = surface_normals(depth, "depth", Rig({"left": camera}))
@@ -76,7 +76,7 @@ def measured(
 
 
 def planar_pixels(parts: Segmentation) -> Mask:
-    """Where the smooth surface was said to be planar."""
+    """Pixels of smooth surfaces that were marked planar."""
     planar = [number for number, shape in parts.shapes.items() if shape == "planar"]
     return np.isin(parts.smooth, planar) & (parts.smooth > 0)
 
@@ -85,7 +85,7 @@ def of_size(witness: Witness, size_px: tuple[int, int]) -> Witness:
     """The same witness at another size; maps are sampled, never blended across borders.
 
     Raises:
-        BadData: The sizes are not in proportion, so they are not of one photograph.
+        BadData: The proportions differ, so the maps are not of the same photograph.
     """
     width, height = witness.camera.size_px
     if (width, height) == size_px:

@@ -1,4 +1,4 @@
-"""Pairs of pixels across occlusions, and those of them that bind."""
+"""Pairs of pixels across occlusions, and which of them are binding."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 _REACHES_PX = (1.0, 1.5, 2.0, 3.0)
-"""How far from the line the far side is looked for; the first place that has it is taken."""
+"""Distances from the line at which the far side is searched; the first that finds it counts."""
 _FEW, _FEWER = 2, 5
-"""A group of so few pairs is an accident of pixels at a junction where the same stroke has another
-group so many times as large."""
+"""A group of at most this many pairs is an accident of pixels at a junction if the same stroke has
+another group this many times as large."""
 
 _BEHIND = 0.005
-"""As a part of the depth: on one surface less than this may come from where pixels lie."""
+"""Share of the depth: within one surface, a smaller difference may come from the pixel grid."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """p on the closer side of an occlusion, q on the far side; one entry for each pair."""
+    """p on the closer side of an occlusion, q on the far side; one entry per pair."""
 
     near: Numbers
     far: Numbers
@@ -37,7 +37,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Group:
-    """The pairs of one stroke between the same two surfaces: only those that bind."""
+    """The binding pairs of one stroke between the same two surfaces."""
 
     near: int
     far: int
@@ -45,13 +45,13 @@ class Group:
     near_depth: Array
     far_depth: Array
     log_ratio: float
-    """The largest ln(z_p / z_q): the far surface must be scaled up by at least as much."""
+    """The largest ln(z_p / z_q): the far surface must be scaled up by at least this factor."""
     mostly_wrong: bool
-    """Whether the closer side is clearly behind for most of the pairs, before any scaling."""
+    """Whether the closer side is clearly behind in most pairs, before any scaling."""
 
 
 def order_pairs(segmentation: Segmentation, depth: Map) -> Pairs:
-    """For every occlusion pixel the pixel itself, which its closer side owns, and one beyond it."""
+    """For each occlusion pixel: the pixel itself, owned by the closer side, and one beyond it."""
     ys, xs = np.nonzero((segmentation.kind > FOLD) & np.isfinite(depth))
     toward = segmentation.toward[ys, xs].astype(np.float64)
     far_y, far_x = np.full(len(ys), -1), np.full(len(ys), -1)
@@ -76,12 +76,11 @@ def order_pairs(segmentation: Segmentation, depth: Map) -> Pairs:
 
 
 def groups_of(pairs: Pairs, left_out: float = 0.0) -> list[Group]:
-    """Pairs by stroke and surfaces, without the accidents, each group cut down to what binds.
+    """Pairs grouped by stroke and surfaces, without accidents, reduced to those that are binding.
 
     Args:
         pairs: All of them.
-        left_out: The share of each group's pairs, those with the largest z_p / z_q, that is not
-            looked at.
+        left_out: The share of each group's pairs, those with the largest z_p / z_q, to ignore.
     """
     keys = np.stack([pairs.stroke, pairs.near, pairs.far], axis=1)
     names, members, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
@@ -113,8 +112,8 @@ def groups_of(pairs: Pairs, left_out: float = 0.0) -> list[Group]:
 def binding(near_depth: Array, far_depth: Array) -> Numbers:
     """Indices of the pairs that imply all others.
 
-    a z_p + e <= b z_q for positive a and b holds for all pairs if it holds for those on the hull of
-    the points (z_q, z_p) towards small z_q and large z_p.
+    For positive a and b, a z_p + e <= b z_q holds for all pairs if it holds for those on the hull
+    of the points (z_q, z_p) towards small z_q and large z_p.
 
     >>> binding(np.array([1.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0]))
     array([0, 1])

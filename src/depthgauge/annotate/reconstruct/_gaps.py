@@ -1,7 +1,7 @@
-"""Closes small gaps: ends of lines that do not quite reach another line, the edge or themselves.
+"""Closes small gaps: lines that end just before another line, the edge or their own other end.
 
-The length of a gap is the straight distance of the two pixel centres less 1, so the number of
-free pixels where it lies along a row or column.
+The length of a gap is the distance between the two pixel centres minus 1. Along a row or column
+that is the number of free pixels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from depthgauge.annotate.reconstruct._lines import FOLD, Lines, Path, trace_points
 
 _EDGE = -2
-"""Stands for the region's edge where the others are indices of strokes."""
+"""Stands for the region's edge among the indices of strokes."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +33,23 @@ class Gap:
 
     @property
     def at_edge(self) -> bool:
-        """Whether the line was led to the edge of the region."""
+        """Whether the line was extended to the edge of the region."""
         return self.to == _EDGE
 
 
 Target = tuple[float, int, int, int]
-"""Distance, x, y and stroke of what an end may be joined to."""
+"""Distance, x, y and stroke of something that an end can be joined to."""
 
 
 @dataclass(frozen=True)
 class _End:
-    """One end of a line: its path from there, and whether it is where the stroke begins."""
+    """One end of a line: its path from there, and whether the stroke starts there."""
 
     stroke: int
     path: Path
     begins: bool
     steps: dict[tuple[int, int], tuple[int, int]]
-    """Nearby pixel -> first and last step of the path (counted from this end) that is there."""
+    """Nearby pixel -> first and last step of the path (counted from this end) at that pixel."""
 
     @property
     def place(self) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class _End:
 
 
 def close_gaps(lines: Lines, paths: Sequence[Path | None], gap_px: float) -> list[Gap]:
-    """Paints what joins open ends to what lies within `gap_px`, the shortest gaps first."""
+    """Joins open ends to what lies within `gap_px`, the shortest gaps first."""
     looking = [(_nearest(lines, end, gap_px), end) for end in _ends(lines, paths, gap_px)]
     waiting = sorted(
         ((target[0], end.stroke, end.begins, end) for target, end in looking if target),
@@ -106,12 +106,12 @@ def _steps(path: Path, begins: bool, reach: int) -> dict[tuple[int, int], tuple[
 
 
 def _overshoot(gap_px: float) -> int:
-    """So many pixels may lie between an end and the line that it was meant to end on."""
+    """How many pixels a line may run beyond the line that it was meant to end on."""
     return int(2 * gap_px) + 2
 
 
 def _nearest(lines: Lines, end: _End, gap_px: float) -> Target | None:
-    """The nearest thing to join the end to; None where there is nothing, or something was met.
+    """The nearest thing to join the end to; None if there is none, or the line meets one already.
 
     An occlusion looks for occlusions and the edge first: a fold does not close it.
     """
@@ -132,7 +132,7 @@ def _nearest(lines: Lines, end: _End, gap_px: float) -> Target | None:
 
 @functools.lru_cache(maxsize=8)
 def _offsets(gap_px: float) -> tuple[tuple[float, int, int], ...]:
-    """Steps to the pixels that a gap may span, the nearest first."""
+    """Offsets of the pixels that a gap may span, the nearest first."""
     reach = range(-int(gap_px) - 1, int(gap_px) + 2)
     steps = ((math.hypot(dx, dy), dx, dy) for dx in reach for dy in reach)
     return tuple(sorted(step for step in steps if 0.0 < step[0] <= gap_px + 1.0))
@@ -150,9 +150,9 @@ def _thing_at(
 
 
 def _met(lines: Lines, end: _End, gap_px: float) -> tuple[bool, bool]:
-    """Whether the line meets what closes an occlusion, and whether it meets anything.
+    """Whether the line meets something that closes an occlusion, and whether it meets anything.
 
-    At its end, or just before: it may have been drawn a little too far.
+    At its end or just before it: the line may have been drawn a little too far.
     """
     short = max(1, min(_overshoot(gap_px), (len(end.path.pixels) + 1) // 2))
     anything = False
@@ -168,7 +168,7 @@ def _met(lines: Lines, end: _End, gap_px: float) -> tuple[bool, bool]:
 
 
 def _is_other(lines: Lines, end: _End, x: int, y: int, step: int, gap_px: float) -> bool:
-    """Whether a line pixel is of another stroke, or of this one but far along it."""
+    """Whether a line pixel belongs to another stroke, or to this one but far along it."""
     if lines.stroke[y, x] != end.stroke:
         return True
     if (x, y) not in end.steps:

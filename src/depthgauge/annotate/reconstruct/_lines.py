@@ -1,4 +1,4 @@
-"""Strokes as lines of pixels: each 1 px thick, 4-connected, cut at the region."""
+"""Strokes as lines of pixels, 1 px thick, 4-connected and cut at the region."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from depthgauge.types import Mask
 FOLD, SHARP, SMOOTH = 1, 2, 3
 """Kinds of line pixels."""
 
-# Directions are those of a chord this far to both sides: a drawn line trembles, and in a corner
-# the chord's normal points along the bisector, so to a side that the corner does have.
+# The direction at a pixel is that of a chord that reaches this far to both sides: a drawn line
+# trembles, and at a corner the normal of the chord points along the bisector.
 _HALF_CHORD_PX = 2.5
-# Further out a coordinate says nothing but "outside", and squares of it would overflow.
+# Coordinates further out only mean "outside", and their squares would overflow.
 _FARTHEST_PX = 1e6
 
 
@@ -30,7 +30,7 @@ class Path:
     """(n, 2) unit vectors to the side that owns the line."""
     kind: int
     side: int
-    """1 where the owner is to the right of somebody who walks along, -1 to the left."""
+    """1 if the owner is on the right when walking along the line, -1 if it is on the left."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Lines:
         )
 
     def paint(self, path: Path, index: int) -> int:
-        """Paints what lies in the region; a fold never covers an occlusion. Gives their number."""
+        """Paints the pixels in the region and returns their number; no fold covers an occlusion."""
         inside = self.within(path.pixels)
         (x, y), toward = path.pixels[inside].T, path.toward[inside]
         if path.kind == FOLD:
@@ -77,7 +77,7 @@ class Lines:
 
 
 def clean_points(points_px: tuple[Point, ...]) -> NDArray[np.float64]:
-    """The corners (n, 2) of a line without those that are no numbers or repeat the one before."""
+    """The corners (n, 2) of a line without non-finite ones and immediate repetitions."""
     points = np.array(points_px, np.float64).reshape(-1, 2)
     points = np.clip(points[np.isfinite(points).all(axis=1)], -_FARTHEST_PX, _FARTHEST_PX)
     if len(points) < 2:
@@ -88,12 +88,12 @@ def clean_points(points_px: tuple[Point, ...]) -> NDArray[np.float64]:
 
 
 def trace_stroke(stroke: Stroke, shape: tuple[int, int], side: int) -> Path | None:
-    """The pixels of a stroke; None where it has no length.
+    """The pixels of a stroke; None if it has no length.
 
     Args:
         stroke: What was drawn.
         shape: Height and width of the image.
-        side: 1 where the right side of the line owns it, -1 where the left one does.
+        side: 1 if the right side of the line owns it, -1 if the left side does.
     """
     points = clean_points(stroke.points_px)
     if len(points) < 2:
@@ -106,7 +106,7 @@ def trace_stroke(stroke: Stroke, shape: tuple[int, int], side: int) -> Path | No
 def trace_points(
     points: NDArray[np.float64], shape: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Pixels of a polyline, its length at each of them, and its length at each corner."""
+    """Pixels of a polyline, the length along it at each pixel, and at each corner."""
     from depthgauge.annotate.reconstruct._segmentation_kernels import trace
 
     height, width = shape
@@ -121,15 +121,15 @@ def trace_points(
 def _right_of(
     points: NDArray[np.float64], along: NDArray[np.float64], at: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Unit vectors to the right of the line at the given lengths of it."""
+    """Unit vectors to the right of the line at the given lengths along it."""
     closed = bool((points[0] == points[-1]).all())
     ahead = _points_at(points, along, at + _HALF_CHORD_PX, closed)
     way = ahead - _points_at(points, along, at - _HALF_CHORD_PX, closed)
-    # A line that turns back on itself has no chord; then its own piece says the direction.
+    # A line that turns back on itself has no chord; there the segment gives the direction.
     none = np.hypot(*way.T) < 1e-3
     piece = np.clip(np.searchsorted(along, at[none], side="right") - 1, 0, len(points) - 2)
     way[none] = points[piece + 1] - points[piece]
-    # By the larger part first: squares of tiny steps would be 0.
+    # Divided by the larger component first: squares of tiny steps would be 0.
     way /= np.abs(way).max(axis=1, keepdims=True)
     way /= np.hypot(*way.T)[:, None]
     return np.stack([-way[:, 1], way[:, 0]], axis=1)

@@ -1,4 +1,4 @@
-"""Which neighbouring pixels belong together: for normals, and for depth."""
+"""Which neighbouring pixels are linked: for normals, and for depth."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from depthgauge.types import Mask
 Array = NDArray[np.float64]
 
 _ALONG = 1e-3
-"""Of a unit vector: less than this to a side is along the line."""
+"""A unit vector with a smaller component to a side runs along the line."""
 _AXES = (
     (0, np.s_[:, :-1], np.s_[:, 1:]),
     (1, np.s_[:-1, :], np.s_[1:, :]),
 )
-"""Of links to the right and downwards: component of `toward`, first and second pixel."""
+"""For links to the right and downwards: component of `toward`, first and second pixel."""
 
 
 @dataclass(frozen=True)
 class DepthLinks:
-    """Over which pairs depth goes on, and which of them a fold separates."""
+    """Pairs of pixels between which depth is continuous, and folds between them."""
 
     right: Mask
     down: Mask
     right_fold: Array
-    """NaN where no fold lies between; else the share of the way on the first pixel's side."""
+    """NaN without a fold; otherwise the share of the way on the first pixel's side of it."""
     down_fold: Array
 
 
 def normal_links(segmentation: Segmentation) -> tuple[Array, Array]:
-    """Weights of the links over which a normal spreads, to the right and downwards, (H, W) each.
+    """Weights of the links over which normals spread, to the right and downwards, (H, W) each.
 
-    As the double sums of the smoothness term count them: 2 between two ordinary pixels, 1 between a
-    line pixel and its ordinary neighbours on the side that owns it. A line pixel that has none of
-    those is linked to line pixels on that side, else to any neighbour of its surface.
+    The double sums of the smoothness term count 2 between two ordinary pixels, and 1 between a line
+    pixel and its ordinary neighbours on the side that owns it. A line pixel without such neighbours
+    is linked to line pixels on that side, or else to any neighbour of its surface.
     """
     line, smooth = segmentation.kind > 0, segmentation.smooth
     weights = np.zeros(line.shape), np.zeros(line.shape)
@@ -58,8 +58,8 @@ def normal_links(segmentation: Segmentation) -> tuple[Array, Array]:
 def depth_links(segmentation: Segmentation) -> DepthLinks:
     """Pairs of one continuous surface; an occlusion is linked along itself and to its owner.
 
-    A fold runs through the middle of its pixels, but for rounding: the way from such a pixel to the
-    surface beyond lies on that surface.
+    A fold runs through the middle of its pixels, up to rounding, so the way from such a pixel to
+    the surface beyond lies on that surface.
     """
     occlusion = segmentation.kind > FOLD
     continuous, smooth, stroke = segmentation.continuous, segmentation.smooth, segmentation.stroke
@@ -72,8 +72,8 @@ def depth_links(segmentation: Segmentation) -> DepthLinks:
         ahead, behind = _sides(segmentation, axis, first, second)
         along = one & two & (stroke[first] == stroke[second])
         held = (~one | (ahead > 0)) & (~two | (behind > 0))
-        # Where a line ends or bends sharply, its sides say little. Surfaces that meet at an
-        # occlusion and at no fold are never joined there.
+        # Where a line ends or bends sharply, its sides are unreliable. Surfaces that meet at an
+        # occlusion but at no fold are never joined there.
         apart = (one | two) & ~(fold[first] | fold[second]) & (smooth[first] != smooth[second])
         meet = held | along | (one & two & (ahead >= 0) & (behind >= 0))
         links[axis][first] = same & ~apart & meet
@@ -86,9 +86,9 @@ def depth_links(segmentation: Segmentation) -> DepthLinks:
 def _sides(
     segmentation: Segmentation, axis: int, first: tuple[slice, ...], second: tuple[slice, ...]
 ) -> tuple[Array, Array]:
-    """Whether the second pixel is on the first one's owner side (1), along it (0) or beyond (-1).
+    """Whether the second pixel is on the owner side of the first (1), along it (0) or beyond (-1).
 
-    And the same of the first as seen from the second.
+    And the same for the first pixel as seen from the second.
     """
     toward = segmentation.toward[..., axis]
     ahead, behind = toward[first], -toward[second]

@@ -1,4 +1,4 @@
-"""Directions nearest to given ones of which some pairs must be orthogonal, exactly."""
+"""The nearest directions to given ones for which some pairs are exactly orthogonal."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
 RayConstraint = tuple[int, tuple[float, float, float]]
-"""Which direction must be orthogonal to which given one."""
+"""The index of a direction, and a given unit vector that it must be orthogonal to."""
 
 EXACT = 1e-13
 """Dot products of unit vectors below this count as zero."""
 _LEVEL = 1e-10
-"""Where the slope has fallen to this part of the wanted directions' length, the search is over."""
+"""The search ends where the slope has fallen to this share of the wanted directions' length."""
 _ROUNDS = 60
 _STARTS, _SMALL = 4, 8
-"""Webs of at most so many are searched from so many more places."""
+"""Webs of at most `_SMALL` directions are searched from `_STARTS` more places."""
 
 
 def nearest_orthogonal(
@@ -29,18 +29,18 @@ def nearest_orthogonal(
 ) -> Array | None:
     """Unit vectors q, orthogonal for each pair, with the greatest sum of dot products to `wanted`.
 
-    For unit vectors that is the least sum of squared distances, so of three that are orthogonal to
-    each other the solution of the orthogonal Procrustes problem. The search is local, from the
-    wanted directions and from a few others; the best that is found is returned.
+    For unit vectors this is the least sum of squared distances; for three mutually orthogonal ones
+    it is the solution of the orthogonal Procrustes problem. The search is local, from the wanted
+    directions and from a few others; the best result is returned.
 
     Args:
         wanted: (n, 3), not zero; longer ones weigh more.
-        pairs: Indices of those that must be orthogonal.
-        held: Indices of those that must be orthogonal to a given unit vector, and that vector.
-        starts: Further places to search from.
+        pairs: Indices of pairs that must be orthogonal.
+        held: Directions that must be orthogonal to a given unit vector.
+        starts: More places to start the search from.
 
     Returns:
-        (n, 3), or None where no exact solution was found.
+        (n, 3), or None if no exact solution was found.
     """
     rng = np.random.default_rng(0)
     units = _unit(wanted)
@@ -56,7 +56,7 @@ def nearest_orthogonal(
 
 
 def frame_from_colours(wanted: Array, colours: Sequence[int]) -> Array:
-    """The nearest set in which all of one colour are parallel and the three colours orthogonal."""
+    """The nearest set in which each colour is parallel and the three colours are orthogonal."""
     sums = np.zeros((3, 3))
     for _ in range(10):
         signs = np.ones(len(wanted))
@@ -71,12 +71,12 @@ def frame_from_colours(wanted: Array, colours: Sequence[int]) -> Array:
 
 
 def is_exact(q: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint]) -> bool:
-    """Whether all that must hold does."""
+    """Whether all constraints hold."""
     return bool(np.abs(_constraints(q, pairs, held)[0]).max(initial=0.0) < EXACT)
 
 
 def satisfied(start: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint]) -> Array | None:
-    """A set in which all holds, near the start; None where Gauss-Newton finds none."""
+    """A set near the start in which all constraints hold; None if Gauss-Newton finds none."""
     from scipy.linalg import lstsq
 
     q = start
@@ -95,7 +95,7 @@ def _climbed(
     q = satisfied(start, pairs, held)
     if q is None:
         return None
-    # Rounds cost the cube of the number; a web so large is exact before it is nearest.
+    # A round costs the cube of the number; for large webs, exact matters more than nearest.
     for _ in range(_ROUNDS if len(q) <= 10 * _SMALL else 3):
         better = _step(wanted, pairs, held, q)
         if better is None:
@@ -107,7 +107,7 @@ def _climbed(
 def _step(
     wanted: Array, pairs: Sequence[Pair], held: Sequence[RayConstraint], q: Array
 ) -> Array | None:
-    """One Newton step within the constraints, shortened until it gains; None at the top."""
+    """One Newton step within the constraints, shortened until it gains; None at the maximum."""
     _, slopes = _constraints(q, pairs, held)
     free, factors = _freedom(slopes, wanted.ravel())
     uphill = free.T @ wanted.ravel()
@@ -125,9 +125,9 @@ def _step(
 
 
 def _freedom(slopes: Array, wanted: Array) -> tuple[Array, Array]:
-    """Directions that the constraints leave free, and the factors with which they hold the rest.
+    """Directions that the constraints leave free, and the Lagrange multipliers of the others.
 
-    By QR with pivots: some constraints follow from others, as in a ring of four.
+    By QR with pivoting: some constraints follow from others, as in a ring of four.
     """
     from scipy.linalg import qr, solve_triangular
 
@@ -141,7 +141,7 @@ def _freedom(slopes: Array, wanted: Array) -> tuple[Array, Array]:
 
 
 def _newton(curvature: Array, uphill: Array) -> Array:
-    """The step to the top of the quadratic; downhill directions of it are turned uphill."""
+    """The step to the maximum of the quadratic; its downhill directions are turned uphill."""
     values, vectors = np.linalg.eigh(curvature)
     values = np.maximum(np.abs(values), 1e-3 * max(float(np.abs(values).max(initial=0.0)), 1e-12))
     step: Array = vectors @ ((vectors.T @ uphill) / values)
@@ -150,7 +150,7 @@ def _newton(curvature: Array, uphill: Array) -> Array:
 
 
 def _curvature(factors: Array, count: int, pairs: Sequence[Pair]) -> Array:
-    """Second derivative of the Lagrangian (with the sign of a valley)."""
+    """Second derivative of the Lagrangian, with the sign for a minimum."""
     matrix = np.zeros((3 * count, 3 * count))
     eye = np.eye(3)
     for i in range(count):

@@ -1,4 +1,4 @@
-"""Whether relations between planes can hold together at all, and which of them cannot."""
+"""Whether relations between planes can all hold together, and which of them cannot."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Pair = tuple[int, int]
 _BUDGET = 20_000
 """Steps of the search for three colours; planes of a photograph need a few dozen."""
 _DEEPEST = 200
-"""Larger webs are not searched with steps back, nor tried in numbers."""
+"""Larger webs are neither searched with backtracking nor tried numerically."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Planes that are parallel to each other, and which groups are orthogonal."""
+    """Groups of parallel planes, and which groups are orthogonal."""
 
     of: dict[str, int]
     """Name of a plane -> number of its group, from 0."""
     pairs: tuple[Pair, ...]
-    """Groups that are orthogonal; a group with itself where it contradicts itself."""
+    """Groups that are orthogonal; a group paired with itself is a contradiction."""
 
     @property
     def count(self) -> int:
@@ -34,7 +34,7 @@ class Groups:
 
 
 def grouped(names: Sequence[str], relations: Sequence[Relation]) -> Groups:
-    """Merges what is parallel."""
+    """Merges parallel planes into groups."""
     parent = {name: name for name in names}
 
     def root(name: str) -> str:
@@ -58,11 +58,11 @@ def grouped(names: Sequence[str], relations: Sequence[Relation]) -> Groups:
 
 
 def can_hold(names: Sequence[str], relations: Sequence[Relation]) -> bool:
-    """Whether there are normals, whichever, for which all the relations hold.
+    """Whether any normals exist for which all relations hold.
 
-    What three axes can do is found by colouring; what no frame can do (four planes all orthogonal
-    to each other, a plane orthogonal to an odd ring) by looking at each plane's neighbours: they
-    all lie in one plane. What is left of larger webs is tried in numbers.
+    Three-colouring finds what three axes can satisfy. What no frame can satisfy (four mutually
+    orthogonal planes, a plane orthogonal to an odd ring) shows in each plane's neighbours, whose
+    normals all lie in one plane. What remains of larger webs is tried numerically.
     """
     named = {name for relation in relations for name in (relation.first, relation.second)}
     groups = grouped([name for name in names if name in named], relations)
@@ -75,12 +75,12 @@ def can_hold(names: Sequence[str], relations: Sequence[Relation]) -> bool:
 
 
 def contradiction(names: Sequence[str], relations: Sequence[Relation]) -> list[Relation]:
-    """A smallest set that cannot hold together: without any one of it, the rest can."""
+    """A smallest set that cannot hold together: without any one of them, the rest can."""
     return _explained(names, [], False, list(relations))
 
 
 def three_colours(beside: Sequence[set[int]]) -> list[int] | None:
-    """A colour 0, 1, 2 for each group so that neighbours differ; None where none was found."""
+    """A colour 0, 1 or 2 for each group so that neighbours differ; None if none was found."""
     colours = [-1] * len(beside)
     related = {node for node, near in enumerate(beside) if near}
     if not _coloured_at_once(colours, beside, related):
@@ -101,7 +101,7 @@ def _hardest(left: set[int], colours: Sequence[int], beside: Sequence[set[int]])
 
 
 def _coloured_at_once(colours: list[int], beside: Sequence[set[int]], left: set[int]) -> bool:
-    """Always the hardest next: nearly every web that can be coloured is so without a step back."""
+    """Hardest first: nearly every web that can be coloured needs no backtracking."""
     left = set(left)
     while left:
         node = _hardest(left, colours, beside)
@@ -116,7 +116,7 @@ def _coloured_at_once(colours: list[int], beside: Sequence[set[int]], left: set[
 def _coloured(
     colours: list[int], beside: Sequence[set[int]], left: set[int], budget: list[int]
 ) -> bool:
-    """The same with steps back, until the budget is spent."""
+    """The same with backtracking, until the budget is spent."""
     budget[0] -= 1
     if not left or budget[0] < 0:
         return not left
@@ -171,7 +171,7 @@ def _found_by_trying(groups: Groups) -> bool:
 def _explained(
     names: Sequence[str], base: list[Relation], added: bool, candidates: list[Relation]
 ) -> list[Relation]:
-    """QuickXplain (Junker 2004): few questions even where there are many relations."""
+    """QuickXplain (Junker 2004): few checks even for many relations."""
     if added and not can_hold(names, base):
         return []
     if len(candidates) == 1:

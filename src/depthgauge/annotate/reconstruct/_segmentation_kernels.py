@@ -73,10 +73,10 @@ def _inside(start: float, way: float, low: float, high: float, first: float, las
 
 @compiled()
 def walk(labels: Array, group: Array, pixels: Array, toward: Array, found: Array) -> None:
-    """The label that each pixel meets first on its way to the side that owns it, 0 where none.
+    """The first label that each pixel meets on its way to the side that owns it; 0 for none.
 
-    Only labels of the pixel's own group count; group 0 may meet any. A line whose owner lies the
-    other way ends the way: what is behind it is another surface.
+    Only labels of the pixel's own group count; group 0 may meet any. The way ends at a line whose
+    owner lies in the other direction: behind it is another surface.
     """
     height, width = labels.shape
     for i in range(pixels.shape[0]):
@@ -101,9 +101,9 @@ def walk(labels: Array, group: Array, pixels: Array, toward: Array, found: Array
 
 @compiled()
 def grow_found(labels: Array, group: Array, pixels: Array, found: Array) -> None:
-    """Pixels take the labels found for them where a 4-neighbour has the same, until none can.
+    """Pixels take their found label if a 4-neighbour has the same, until no more can.
 
-    So every surface stays in one piece.
+    Every surface thus stays connected.
     """
     height, width = labels.shape
     changed = True

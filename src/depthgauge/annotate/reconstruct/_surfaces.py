@@ -1,4 +1,4 @@
-"""Surfaces between lines, and which of them each line pixel belongs to."""
+"""Surfaces between lines, and the surface that each line pixel belongs to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from depthgauge.types import Mask
 Labels = NDArray[np.int32]
 
 SLIVER_PX = 4
-"""What has fewer pixels between lines is no surface."""
+"""A piece between lines with fewer pixels is not a surface."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Surfaces:
     continuous: Labels
     smooth: Labels
     slivers: int
-    """How many bits between lines were joined to a neighbour."""
+    """How many small pieces between lines were joined to a neighbour."""
 
 
 def surfaces_between(lines: Lines) -> Surfaces:
-    """Continuous surfaces are separated by occlusions, smooth ones by folds too."""
+    """Occlusions separate continuous surfaces; occlusions and folds separate smooth ones."""
     free = lines.region & (lines.kind == 0)
     cores, slivers = _large_parts(free)
     cores = _whole_where_none(lines.region, cores)
@@ -48,7 +48,7 @@ def parts_of(mask: Mask) -> Labels:
 
 
 def _large_parts(mask: Mask) -> tuple[Labels, int]:
-    """Parts of the mask without the slivers (their pixels are 0), and how many those are."""
+    """Parts of the mask without slivers (their pixels are 0), and the number of slivers."""
     parts = parts_of(mask)
     sizes = np.bincount(parts.ravel())
     small = sizes < SLIVER_PX
@@ -58,7 +58,7 @@ def _large_parts(mask: Mask) -> tuple[Labels, int]:
 
 
 def _whole_where_none(region: Mask, cores: Labels) -> Labels:
-    """A part of the region that is all lines and slivers is one surface as a whole."""
+    """A part of the region that consists of lines and slivers only is one surface."""
     pieces = parts_of(region)
     has_core = np.zeros(int(pieces.max(initial=0)) + 1, np.bool_)
     has_core[pieces[cores > 0]] = True
@@ -68,7 +68,7 @@ def _whole_where_none(region: Mask, cores: Labels) -> Labels:
 
 
 def _with_cores(passable: Mask, cores: Labels) -> Labels:
-    """Parts in which there is a smooth surface; the pixels of others are 0."""
+    """Parts that contain a smooth surface; pixels of other parts are 0."""
     passable = passable | (cores > 0)
     parts = parts_of(passable)
     real = np.zeros(int(parts.max(initial=0)) + 1, np.bool_)
@@ -78,7 +78,7 @@ def _with_cores(passable: Mask, cores: Labels) -> Labels:
 
 
 def _own(labels: Labels, group: Labels, lines: Lines) -> None:
-    """Gives every pixel of the region without a label that of the surface that owns it."""
+    """Gives every unlabelled pixel of the region the label of the surface that owns it."""
     from depthgauge.annotate.reconstruct._segmentation_kernels import grow_along, grow_found, walk
 
     pixels = _without_label(labels, lines.region & (lines.kind > 0))
@@ -94,13 +94,13 @@ def _own(labels: Labels, group: Labels, lines: Lines) -> None:
 
 
 def _without_label(labels: Labels, mask: Mask) -> NDArray[np.int64]:
-    """x, y of the pixels of a mask that have no label yet."""
+    """x, y of the pixels of a mask without a label."""
     ys, xs = np.nonzero(mask & (labels == 0))
     return np.stack([xs, ys], axis=1)
 
 
 def _join_slivers(labels: Labels, group: Labels, slivers: Mask) -> None:
-    """Each sliver takes the label that most of the pixels around it have."""
+    """Each sliver takes the most frequent label around it."""
     bits = parts_of(slivers)
     ys, xs = np.nonzero(bits)
     votes = []
@@ -111,7 +111,7 @@ def _join_slivers(labels: Labels, group: Labels, slivers: Mask) -> None:
         heard = (labels[qy, qx] > 0) & ((group[y, x] == 0) | (group[y, x] == group[qy, qx]))
         votes.append(np.stack([bits[y, x], labels[qy, qx]], axis=1)[heard])
     pairs, counts = np.unique(np.concatenate(votes), axis=0, return_counts=True)
-    # The most votes last, among equal ones the lower number: the last one written stays.
+    # The label with most votes comes last, among equals the lower number: the last write wins.
     order = np.lexsort((-pairs[:, 1], counts))
     winner = np.zeros(int(bits.max(initial=0)) + 1, np.int32)
     winner[pairs[order, 0]] = pairs[order, 1]
@@ -119,7 +119,7 @@ def _join_slivers(labels: Labels, group: Labels, slivers: Mask) -> None:
 
 
 def _renumbered(labels: Labels) -> Labels:
-    """1, 2, ... without holes, in the same order; 0 stays."""
+    """1, 2, ... without gaps, in the same order; 0 stays."""
     there = np.bincount(labels.ravel()) > 0
     there[0] = False
     return np.cumsum(there, dtype=np.int32)[labels] * (labels > 0)

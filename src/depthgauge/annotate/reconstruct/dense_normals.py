@@ -1,4 +1,4 @@
-"""Dense normals: what is known by hand and along smooth occlusions, spread between lines."""
+"""Dense normals: those given by hand and along smooth occlusions, spread between lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DenseNormals:
     normals: Array
     """(H, W, 3), unit; NaN outside the region."""
     spread: Array
-    """(H, W, 3): as they were solved for, before they became unit; where a later call may start."""
+    """(H, W, 3): the solution before normalisation, from which a later call may start."""
     residual: float
     """Relative residual of the linear system."""
     notes: tuple[str, ...]
@@ -35,26 +35,27 @@ class DenseNormals:
 
 @dataclass(frozen=True)
 class KnownNormals:
-    """Where normals are known on curved surfaces, and which surfaces they are spread on."""
+    """Known normals on curved surfaces, and the surfaces on which they are spread."""
 
     normals: Array
     """(H, W, 3), read where `where` is set."""
     where: Mask
     solved: Mask
-    """Pixels of curved surfaces on which something is known."""
+    """Pixels of curved surfaces with a known normal."""
     by_outline: frozenset[int]
-    """Of those surfaces the ones that are known along smooth occlusions only."""
+    """Those of these surfaces whose normals are known along smooth occlusions only."""
     outlined: frozenset[int]
-    """Of those surfaces the ones that have smooth occlusions."""
+    """Those of these surfaces that have smooth occlusions."""
     unknown: frozenset[int]
-    """Curved surfaces of which nothing is known."""
+    """Curved surfaces without any known normal."""
 
 
 def known_normals(hand: HandNormals, segmentation: Segmentation) -> KnownNormals:
-    """What eq. (2) fixes: by hand, and along smooth occlusions.
+    """The normals that eq. (2) fixes: by hand, and along smooth occlusions.
 
-    There the surface turns away from the viewer: its normal is orthogonal to the line, parallel to
-    the image plane and points to the far side. A normal given by hand on such a pixel holds.
+    At a smooth occlusion the surface turns away from the viewer: its normal is orthogonal to the
+    line, parallel to the image plane, and points to the far side. A normal given by hand on such a
+    pixel has precedence.
     """
     smooth = segmentation.smooth
     curved = _curved(segmentation)
@@ -81,7 +82,7 @@ def known_normals(hand: HandNormals, segmentation: Segmentation) -> KnownNormals
 
 
 def normal_system(known: KnownNormals, segmentation: Segmentation) -> LinkSystem:
-    """The smoothness term of eq. (1) on the curved surfaces; planes need none."""
+    """The smoothness term of eq. (1) on curved surfaces; planes need none."""
     right, down = normal_links(segmentation)
     return LinkSystem(right * known.solved, down * known.solved, known.where)
 
@@ -96,20 +97,20 @@ def dense_normals(
     *,
     rounded: bool = True,
 ) -> DenseNormals:
-    """Solves eq. (1) with eq. (2) and gives every pixel of the region its unit normal.
+    """Solves eq. (1) with eq. (2) for a unit normal at every pixel of the region.
 
     Args:
-        hand: What the person said.
+        hand: The given normals.
         segmentation: The surfaces.
         known: `known_normals` of both.
         system: `normal_system` of the same known places; values may have changed since.
         start: `spread` of an earlier solution.
         tolerance: The relative residual.
-        rounded: On surfaces with smooth occlusions, where z is 0 along whole lines and known
-            otherwise at points only, z is not spread but follows from x and y: with a circle around
-            it, a surface is exactly the sphere. False: all three components are spread and divided
-            by their length, as published, which makes a cone of it. Surfaces that are known along
-            smooth occlusions alone are rounded always.
+        rounded: On surfaces with smooth occlusions, z is 0 along whole lines but otherwise known at
+            points only. There z is not spread but follows from x and y, so a surface inside a
+            circle is exactly a sphere. False: all three components are spread and divided by their
+            length, as published, which makes it a cone. Surfaces that are known along smooth
+            occlusions only are always rounded.
     """
     begin = start if start is not None else _means(known, segmentation)
     solved = system.solve(known.normals, start=begin, tolerance=tolerance)
@@ -126,7 +127,7 @@ def dense_normals(
 
 
 def _curved(segmentation: Segmentation) -> Mask:
-    """Of each number of a smooth surface, whether it is curved; 0 is not."""
+    """For each number of a smooth surface, whether it is curved; 0 is not."""
     count = int(segmentation.smooth.max(initial=0)) + 1
     curved = np.array([segmentation.shapes.get(s, "curved") != "planar" for s in range(count)])
     curved[0] = False
@@ -134,7 +135,7 @@ def _curved(segmentation: Segmentation) -> Mask:
 
 
 def _means(known: KnownNormals, segmentation: Segmentation) -> Array:
-    """Of each surface the mean of what is known: a start from which little is left to do."""
+    """The mean of the known normals of each surface: a good start for the solver."""
     smooth = segmentation.smooth
     numbers = smooth[known.where]
     size = int(smooth.max(initial=0)) + 1

@@ -90,7 +90,7 @@ def export_records(
             raise BadData(f"{images}: there is no annotation whose photograph can be read.")
 
     _make_folder(out)
-    # The whole folder: all splits share the file of relative normals.
+    # The whole folder is locked: all splits share the file of relative normals.
     with only_one(out / LOCK, f"{out}: another export is writing there; wait for it to end."):
         oasis.write(out, samples(), split=options.split, overwrite=options.overwrite)
     return Export(out, options.split, tuple(made))
@@ -106,7 +106,7 @@ def _make_folder(out: Path) -> None:
 
 
 def find_photograph(images: Path, picture: str) -> Path:
-    """The photograph of a picture's name.
+    """The photograph of that name.
 
     Raises:
         Unavailable: There is none, or its name would lead out of the folder.
@@ -121,7 +121,7 @@ def find_photograph(images: Path, picture: str) -> Path:
 
 
 def sample_name(picture: str) -> str:
-    """A picture's name as the layout can hold it: public code replaces `image` in paths.
+    """A picture's name as the layout allows it: public code replaces `image` in paths.
 
     >>> sample_name("holidays/image 7.jpg"), sample_name("beach")
     ('holidays_picture_7', 'beach')

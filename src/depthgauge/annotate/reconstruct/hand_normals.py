@@ -1,4 +1,4 @@
-"""The normals that a person gave, made usable: on which surface, facing the viewer, consistent."""
+"""The normals that a person gave, made usable: by surface, facing the viewer, consistent."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from depthgauge.types import Camera
 Array = NDArray[np.float64]
 
 _DIFFERENT_DEGREES = 2.0
-"""Normals of one plane that differ by more are worth a note."""
+"""Normals of one plane that differ by more than this get a note."""
 _STEEPEST = 1e150
 _TOWARDS_VIEWER = (0.0, 0.0, -1.0)
 
 
 @dataclass(frozen=True)
 class HandNormals:
-    """What is known by hand of each smooth surface."""
+    """The normals of each smooth surface that a person gave."""
 
     planes: Mapping[int, Vector]
-    """The one normal of each planar surface; facing the viewer where nobody gave one."""
+    """The normal of each planar surface; facing the viewer if nobody gave one."""
     points: Mapping[tuple[int, int], Vector]
-    """Row and column to normal, on curved surfaces."""
+    """Row and column -> normal, on curved surfaces."""
     notes: tuple[str, ...]
 
 
 def hand_normals(annotation: Annotation, segmentation: Segmentation, camera: Camera) -> HandNormals:
-    """Sorts the given normals by surface; mirrors, averages and adjusts them where needed.
+    """Sorts the given normals by surface; mirrors, averages and adjusts them if needed.
 
     Nothing is an error: what cannot be used is left out, and a note says so.
     """
@@ -74,20 +74,20 @@ def hand_normals(annotation: Annotation, segmentation: Segmentation, camera: Cam
 
 
 def viewing_ray(at_px: Point, camera: Camera) -> Array:
-    """The unit vector along which the viewer looks at a point of the image."""
+    """The unit vector from the viewer through a point of the image."""
     with np.errstate(over="ignore"):
         slopes = slopes_at(np.array(at_px, np.float64), camera)
-    # Squares of what lies far outside would be infinite.
+    # Far outside, squares would be infinite.
     ray = np.append(np.clip(slopes, -_STEEPEST, _STEEPEST), 1.0)
     return np.asarray(ray / np.linalg.norm(ray))
 
 
 def described(surface: int, segmentation: Segmentation) -> str:
-    """Where a smooth surface is, and how large, for a person: `at (120, 80), 431 px`."""
+    """Place and size of a smooth surface in words: `at (120, 80), 431 px`."""
     ys, xs = np.nonzero(segmentation.smooth == surface)
     if not ys.size:
         return "without a pixel"
-    # A centroid may lie outside; the pixel of the surface nearest to it does not.
+    # The centroid may lie outside the surface; the nearest pixel of the surface does not.
     nearest = int(np.argmin((xs - xs.mean()) ** 2 + (ys - ys.mean()) ** 2))
     return f"at ({xs[nearest]}, {ys[nearest]}), {ys.size} px"
 
@@ -140,7 +140,7 @@ def _related(
     rays: dict[int, Vector],
     notes: list[str],
 ) -> dict[int, Vector]:
-    """The planes' normals, nearest to the given ones, for which the relations hold."""
+    """The nearest normals of the planes for which the relations hold."""
     names: dict[int, str] = {}
     for mark, surface in segmentation.marks.items():
         if surface in planes:

@@ -17,11 +17,11 @@ from depthgauge.types import Mask
 
 _GREY = 200
 _MOST_PIXELS = 1_000_000
-"""Of larger pictures every n-th pixel is taken: viewers do not open files of gigabytes."""
+"""In larger pictures every n-th pixel is taken: viewers do not open files of gigabytes."""
 
 
 def mesh_step(shape: tuple[int, ...]) -> int:
-    """Every how manieth row and column a mesh has, so that it has at most about a million points.
+    """The step n such that a mesh of every n-th row and column has at most a million points.
 
     >>> mesh_step((1000, 1000)), mesh_step((1001, 1000)), mesh_step((3000, 4000))
     (1, 2, 4)
@@ -33,17 +33,17 @@ def mesh_step(shape: tuple[int, ...]) -> int:
 
 
 def mesh_of(reconstruction: Reconstruction, image: NDArray[np.uint8] | None = None) -> PointCloud:
-    """Triangles between neighbouring pixels of one continuous surface: none bridges an occlusion.
+    """Triangles between neighbouring pixels of one continuous surface; none bridges an occlusion.
 
-    Of pictures of more than a million pixels every n-th row and column is taken (`mesh_step`).
+    In pictures with more than a million pixels, every n-th row and column is taken (`mesh_step`).
 
     Args:
         reconstruction: What `reconstruct` returned.
-        image: (H, W, 3) RGB for the colours; one of another size is resized. Grey if not given.
+        image: (H, W, 3) RGB for the colours; resized if it has another size. Grey if not given.
 
     Returns:
         Points in camera axes (x right, y down, z forward), one for each taken pixel with a depth,
-        with normals, colours and faces that turn counter-clockwise for the viewer.
+        with normals, colours, and faces that are counter-clockwise for the viewer.
 
     Raises:
         Unavailable: There is no pixel with a depth.
@@ -77,8 +77,9 @@ def points_of(reconstruction: Reconstruction, image: NDArray[np.uint8] | None = 
 
 
 def _linked(reconstruction: Reconstruction, step: int) -> tuple[Mask, Mask]:
-    """Of each square of taken pixels, whether depth goes on all over its upper left and lower right
-    triangle: a line between taken pixels cuts it too.
+    """Whether depth is continuous over the upper left and lower right triangle of each square.
+
+    A line between taken pixels cuts a triangle, too.
     """
     links = depth_links(reconstruction.segmentation)
     height, width = reconstruction.depth.shape
@@ -98,7 +99,7 @@ def write_mesh(path: str | Path, mesh: PointCloud) -> None:
     """Writes a mesh or cloud as binary PLY (camera axes) or GLB (y up, z towards the viewer).
 
     Raises:
-        Misuse: The file's name ends in neither `.ply` nor `.glb`.
+        Misuse: The file name ends in neither `.ply` nor `.glb`.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".ply":

@@ -30,36 +30,36 @@ from depthgauge.types import Camera, Map
 Array = NDArray[np.float64]
 
 _ASSUMED_FOCAL = 1.2
-"""Times the longer side: where the annotation's focal length is none."""
+"""Times the longer side: assumed if the annotation's focal length is unusable."""
 
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """Normals and depth of an annotated region; what is outside is NaN."""
+    """Normals and depth of an annotated region; NaN outside it."""
 
     depth: Map
-    """(H, W), up to one scale for all."""
+    """(H, W), up to one common scale."""
     normals: Map
-    """(H, W, 3), unit, in camera axes (z forward, so what is seen has a negative z)."""
+    """(H, W, 3), unit, in camera axes (z forward, so visible surfaces have a negative z)."""
     segmentation: Segmentation
     camera: Camera
-    """The focal length of the annotation, the centre in the middle of the image."""
+    """With the annotation's focal length, and the principal point in the middle of the image."""
     scales: Mapping[int, float]
-    """Of continuous surfaces: depth is so many times what has the geometric mean 1."""
+    """Of continuous surfaces: the factor to a depth whose geometric mean is 1."""
     violated: tuple[str, ...]
-    """Ids of the strokes whose order does not hold."""
+    """Ids of the strokes whose depth order does not hold."""
     notes: tuple[str, ...]
-    """Sentences for the person: what was assumed, left out or contradicts itself."""
+    """Sentences for the annotator: what was assumed, left out or contradicts itself."""
     residual: float = 0.0
     """The larger relative residual of the two linear systems."""
 
 
 class ReconstructionCache:
-    """What `reconstruct` leaves for its next call: surfaces and prepared systems.
+    """What `reconstruct` keeps for its next call: surfaces and prepared systems.
 
-    Give the same object to each call while somebody works on one annotation, and to one call at a
-    time. Where only normals were turned, nothing but the right-hand sides is new; what comes out
-    never changes by more than the solver's tolerance.
+    Give the same object to every call while somebody works on one annotation, but to one call at a
+    time. If only normals were turned, only the right-hand sides are computed anew. Results never
+    differ by more than the solver's tolerance.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class ReconstructionCache:
         self._logs: Array | None = None
 
     def segmented(self, annotation: Annotation, seed: int) -> tuple[Segmentation, SurfaceDepth]:
-        """The surfaces; computed again only if a line, the region or a mark has changed."""
+        """The surfaces; recomputed only if a line, the region or a mark has changed."""
         size = (annotation.picture.width_px, annotation.picture.height_px)
         lines = (
             size,
@@ -93,7 +93,7 @@ class ReconstructionCache:
     def spread(
         self, hand: HandNormals, segmentation: Segmentation, known: KnownNormals, **options: Any
     ) -> DenseNormals:
-        """Dense normals; the system is built again only if normals were added or moved."""
+        """Dense normals; the system is rebuilt only if normals were added or moved."""
         system = self._normal_system
         if system is None or not (
             np.array_equal(system.known, known.where)
@@ -107,7 +107,7 @@ class ReconstructionCache:
         return found
 
     def integrated(self, surfaces: SurfaceDepth, *args: Any, **options: Any) -> Any:
-        """Log depth, from where the last one ended."""
+        """Log depth, starting from the last solution."""
         found = surfaces.integrate(*args, start=self._logs, **options)
         self._logs = found.logs
         return found
@@ -126,13 +126,13 @@ def reconstruct(
 ) -> Reconstruction:
     """Surfaces, dense normals, depth of each surface, and scales that keep the depth orders.
 
-    Bad input is no error: what cannot be used is left out, and a note says so.
+    Bad input is not an error: what cannot be used is left out, and a note says so.
 
     Args:
         annotation: What was drawn and said.
         seed: Chooses the side that owns each fold.
-        max_side_px: For previews: the longer side of the picture on which all is done, at most.
-        cache: What earlier calls left.
+        max_side_px: For previews: the picture is reduced to at most this longer side.
+        cache: What earlier calls computed.
         scale_options: Separation of surfaces and their least scale.
         tolerance: Relative residual of the linear systems.
         rounded: See `dense_normals`; False is the published normalisation.
@@ -140,7 +140,7 @@ def reconstruct(
             1; None: 0.3 on curved surfaces and 0.05 on planes. 0.3 is as published.
 
     Raises:
-        Misuse: An option that cannot be.
+        Misuse: An impossible option.
     """
     if least_facing is not None and not 0 < least_facing < 1:
         raise Misuse(f"least_facing is {least_facing:g}; it is a cosine, between 0 and 1")
@@ -152,7 +152,7 @@ def reconstruct(
     hand = hand_normals(sized, segmentation, camera)
     known = known_normals(hand, segmentation)
     with ThreadPoolExecutor(1) as aside:
-        # The depth's system needs no normals: it is prepared while they are solved for.
+        # The system for depth needs no normals: it is prepared while they are computed.
         ready = aside.submit(surfaces.prepare)
         dense = store.spread(hand, segmentation, known, tolerance=tolerance, rounded=rounded)
         ready.result()
@@ -220,9 +220,9 @@ def _scaled_depth(depth: Map, segmentation: Segmentation, scales: Mapping[int, f
 
 
 def scaled(annotation: Annotation, factor: float) -> Annotation:
-    """All pixel coordinates, the picture's size and the focal length times a factor.
+    """The annotation of a smaller copy: pixel coordinates, size and focal length times a factor.
 
-    Pixel centres are at integers, so the image's corner (-0.5, -0.5) stays where it is.
+    Pixel centres are at integers, so the image's corner (-0.5, -0.5) stays in place.
     """
     if not 0 < factor <= 1:
         raise Misuse(f"the factor is {factor:g}; an annotation is scaled by more than 0, at most 1")

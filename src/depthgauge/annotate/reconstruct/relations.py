@@ -1,4 +1,4 @@
-"""Turns the normals of planes so that what was said of pairs of them holds exactly."""
+"""Turns the normals of planes so that the stated relations between them hold exactly."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from depthgauge.annotate.records.annotation import Relation, Vector
 Array = NDArray[np.float64]
 
 _AXIS: Vector = (0.0, 0.0, 1.0)
-"""The viewing ray in the middle of the image."""
+"""The viewing ray through the middle of the image."""
 _EDGE_ON = 1e-12
-"""A cosine between normal and ray up to this is that of a plane seen edge-on."""
+"""Up to this cosine between normal and ray, a plane counts as edge-on."""
 _RELEASED = 8
-"""Of at most so many normals that are held edge-on it is tried whether each has to be."""
+"""If at most this many normals are held edge-on, each is released on trial."""
 _EXPLAINED = 5
-"""So many contradictions are explained; of more, the relation that was left out."""
+"""At most this many contradictions are explained; the others name the relation left out."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class ConsistentNormals:
     """Normals for which the relations hold."""
 
     normals: Mapping[str, Vector]
-    """Of the same surfaces as given, unit vectors; what was no direction is as it was."""
+    """Unit vectors of the given surfaces; what was no direction stays as it was."""
     notes: tuple[str, ...] = ()
-    """Sentences for the person: relations that contradict, normals that had to stop."""
+    """Sentences for the annotator: contradicting relations, normals that had to stop."""
 
 
 def faces_away(normal: NDArray[np.float64] | Vector, ray: NDArray[np.float64] | Vector) -> bool:
-    """Whether a surface with this normal could not be seen along this ray.
+    """Whether a surface with this normal is invisible along this ray.
 
-    In perspective that is not the sign of z: a floor below the horizon may have any.
+    In perspective this is not the sign of z: a floor below the horizon may have either sign.
 
     >>> faces_away((0.0, -1.0, 0.1), (0.0, 0.0, 1.0))
     True
@@ -64,19 +64,19 @@ def consistent_normals(
     relations: Iterable[Relation],
     rays: Mapping[str, Vector] | None = None,
 ) -> ConsistentNormals:
-    """The nearest set of normals in which parallel and orthogonal hold to rounding.
+    """The nearest set of normals in which parallel and orthogonal hold up to rounding.
 
-    Nearest is the least sum of squared differences of unit vectors. Parallel allows opposite
-    normals, as of two walls that face each other. Relations that cannot hold together with earlier
-    ones are left out, and a note names a smallest set that contradicts itself. A normal that faced
-    the viewer never faces away: at most it is edge-on, and a note says so. Which are is searched
-    for one after the other, so where normals are off by half a right angle a nearer set may exist.
+    Nearest means the least sum of squared differences of unit vectors. Parallel allows opposite
+    normals, as of two walls that face each other. Relations that contradict earlier ones are left
+    out, and a note names a smallest contradictory set. A normal that faced the viewer never faces
+    away: at most it becomes edge-on, and a note says so. Those are found one after the other, so a
+    nearer set may exist where normals are wrong by half a right angle.
 
     Args:
-        normals: Of planar surfaces, by name; any length.
+        normals: Of planar surfaces, by name; of any length.
         relations: Between those names, in the order in which they were made.
-        rays: By the same names, where the viewer looks at the mark: what faces the viewer is
-            told along it. The viewing axis for names that are not there, so the sign of z.
+        rays: Viewing rays of the marks, by name; a normal faces the viewer along its ray. For
+            names without one it is the viewing axis, so the sign of z decides.
 
     >>> walls = {"left": (0.8, 0.0, -0.6), "right": (-0.6, 0.1, -0.8)}
     >>> turned = consistent_normals(walls, [Relation("left", "right", "orthogonal")]).normals
@@ -132,7 +132,7 @@ def _usable(
 def _without_contradictions(
     names: list[str], relations: list[Relation], notes: list[str]
 ) -> list[Relation]:
-    """Leaves out each relation that cannot hold together with those before it."""
+    """Leaves out each relation that contradicts those before it."""
     kept = [relation for relation in relations if relation.kind != "neither"]
     settled = 0
     found = 0
@@ -145,7 +145,7 @@ def _without_contradictions(
 
 
 def _first_bad(names: list[str], relations: list[Relation], settled: int) -> int:
-    """The first relation that does not go with those before it; all up to `settled` do."""
+    """The first relation that contradicts those before it; all up to `settled` are consistent."""
     low, high = settled, len(relations) - 1
     while low < high:
         middle = (low + high) // 2
@@ -170,7 +170,7 @@ def _said(relation: Relation) -> str:
 
 
 def _denied(names: list[str], relations: list[Relation], kept: list[Relation]) -> list[str]:
-    """`Neither` of two planes that others make parallel or orthogonal."""
+    """`neither` for two planes that other relations make parallel or orthogonal."""
     groups = grouped(names, kept)
     denied = [r for r in relations if r.kind == "neither" and _follows(r, groups)]
     return [
@@ -185,7 +185,7 @@ def _follows(relation: Relation, groups: Groups) -> bool:
 
 
 def _webs(names: list[str], relations: Sequence[Relation]) -> list[list[str]]:
-    """Planes that relations link, directly or through others; each web is solved alone."""
+    """Planes that relations connect, directly or through others; each web is solved by itself."""
     links = [Relation(r.first, r.second, "parallel") for r in relations]
     webs: dict[int, list[str]] = {}
     for name, number in grouped(names, links).of.items():
@@ -199,7 +199,7 @@ def _turned(
     rays: Mapping[str, Vector],
     notes: list[str],
 ) -> dict[str, Vector]:
-    """The nearest consistent normals of one web; the latest relation goes where there are none."""
+    """The nearest consistent normals of one web; without any, the latest relation is dropped."""
     relations = list(relations)
     while relations:
         found = _solved(units, relations, rays)
@@ -261,7 +261,7 @@ def _released(
     facing: list[str],
     rays: Mapping[str, Vector],
 ) -> _Solution:
-    """Lets go what had to be held edge-on only before others were."""
+    """Releases normals that no longer have to be held edge-on."""
     if not 1 < len(found.held) <= _RELEASED:
         return found
     for one in sorted(found.held):
@@ -272,7 +272,7 @@ def _released(
 
 
 def _first_signs(units: Mapping[str, Array], groups: Groups) -> dict[str, float]:
-    """1 for the normals on one side of their group's axis, -1 for those on the other."""
+    """1 for normals on one side of their group's axis, -1 for those on the other."""
     spread = np.zeros((groups.count, 3, 3))
     for name, unit in units.items():
         spread[groups.of[name]] += np.outer(unit, unit)
@@ -294,7 +294,7 @@ def _axes(
     starts = [] if colours is None or not groups.pairs else [frame_from_colours(wanted, colours)]
     axes = nearest_orthogonal(wanted, groups.pairs, held, starts)
     if axes is not None:
-        for group, ray in held:  # to the last bit, where it can be
+        for group, ray in held:  # to the last bit, if possible
             axes[group] -= (axes[group] @ ray) * np.array(ray)
     return axes
 

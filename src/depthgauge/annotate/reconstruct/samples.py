@@ -1,4 +1,4 @@
-"""An annotation as a sample of a dataset: the photograph, and all that was made of the records."""
+"""An annotation as a sample of a dataset: the photograph, and what the records give."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def sample_of(
     Args:
         annotation: What was drawn.
         image: The photograph.
-        seed: Of the reconstruction and of the pairs that are drawn.
-        made: The reconstruction at full size, where it is there already.
+        seed: Of the reconstruction and of the random pairs.
+        made: The reconstruction at full size, if it exists already.
 
     Raises:
-        WrongShape: The photograph is of another size than the annotated one.
+        WrongShape: The photograph has another size than the annotated one.
     """
     picture = annotation.picture
     require_size(image, picture)
@@ -45,10 +45,10 @@ def sample_of(
 
 
 def require_size(image: Image, picture: Picture) -> None:
-    """Refuses a photograph that is not of the annotated size.
+    """Refuses a photograph that does not have the annotated size.
 
     Raises:
-        WrongShape: It is not.
+        WrongShape: It has another size.
     """
     if image.shape[:2] != (picture.height_px, picture.width_px):
         raise WrongShape(
@@ -58,7 +58,7 @@ def require_size(image: Image, picture: Picture) -> None:
 
 
 def truth_of(annotation: Annotation, made: Reconstruction, *, seed: int = 0) -> Truth:
-    """All that a reconstruction says, by the names that datasets use."""
+    """The items of a reconstruction, by the names that datasets use."""
     parts = made.segmentation
     planes = plane_numbers(parts)
     relations = plane_relations(annotation, parts)
@@ -96,7 +96,7 @@ def plane_numbers(parts: Segmentation) -> Map:
 
 
 def plane_relations(annotation: Annotation, parts: Segmentation) -> NDArray[np.int32]:
-    """(m, 3): two planes and how they stand; what is said of no plane is left out."""
+    """(m, 3): two planes and their relation; relations of other surfaces are left out."""
     rows = []
     for relation in annotation.relations.values():
         first, second = (parts.marks.get(name, 0) for name in (relation.first, relation.second))

@@ -29,9 +29,9 @@ from depthgauge.types import Mask
 __all__ = ["FOLD", "SHARP", "SMOOTH", "Segmentation", "pixel_of", "region_mask", "segment"]
 
 _NAMED = 8
-"""So many places are named in a note; of more, the number."""
+"""A note names at most this many places; of the others it gives the number."""
 _CUT_PX = 8
-"""A stroke that leaves a drawn region by no more was led over its edge on purpose."""
+"""A stroke that leaves a drawn region by no more was drawn across its edge on purpose."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,22 @@ class Segmentation:
     """0 no line, 1 fold, 2 sharp occlusion, 3 smooth occlusion. Lines are 1 px thick and
     4-connected."""
     stroke: NDArray[np.int32]
-    """Of line pixels the index of their stroke in `tuple(annotation.strokes)`, -1 elsewhere; where
-    a gap was closed, the stroke that was continued."""
+    """For line pixels, the index of their stroke in `tuple(annotation.strokes)`; -1 elsewhere. In a
+    closed gap it is the stroke that was extended."""
     toward: NDArray[np.float32]
-    """(H, W, 2) of line pixels the unit vector x, y to the side that owns the pixel: the closer
-    side of an occlusion, the side of a fold that the seed chose; 0 elsewhere."""
+    """(H, W, 2): for line pixels, the unit vector x, y towards the side that owns the pixel: the
+    closer side of an occlusion, the side of a fold that the seed chose; 0 elsewhere."""
     continuous: NDArray[np.int32]
     """0 outside, else 1, 2, ...: surfaces between occlusions; an occlusion belongs to its owner."""
     smooth: NDArray[np.int32]
     """0 outside, else 1, 2, ...: surfaces between lines; each lies in one continuous surface, and
     a line pixel belongs to its owner."""
     shapes: Mapping[int, Shape]
-    """Of each smooth surface; curved where nobody said."""
+    """Of each smooth surface; curved if nobody said."""
     marks: Mapping[str, int]
-    """Of each surface mark the number of its smooth surface, 0 where it marks nothing."""
+    """For each surface mark, the number of its smooth surface; 0 if it marks none."""
     notes: tuple[str, ...]
-    """Sentences for the person: what was closed, cut or left out."""
+    """Sentences for the annotator: what was closed, cut or left out."""
 
     def smooth_at(self, point_px: Point) -> int:
         """The smooth surface at a point, 0 outside the region."""
@@ -74,8 +74,8 @@ def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segm
         annotation: What was drawn. Nothing in it is an error: what cannot be used is left out, and
             a note says so.
         seed: Chooses the side that owns each fold.
-        gap_px: An end of a line that comes so near to another line, to the region's edge or to its
-            own other end is led on to it. 0 closes nothing.
+        gap_px: A line that ends this close to another line, to the region's edge or to its own
+            other end is extended to it. 0 closes nothing.
 
     Raises:
         Misuse: A negative seed or an impossible gap.
@@ -110,7 +110,7 @@ def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segm
 
 
 def pixel_of(point_px: Point, shape: tuple[int, ...]) -> tuple[int, int] | None:
-    """Row and column of the pixel that holds a point, None outside the image.
+    """Row and column of the pixel that contains a point; None outside the image.
 
     >>> pixel_of((2.4, 0.6), (3, 4))
     (1, 2)
@@ -124,7 +124,7 @@ def pixel_of(point_px: Point, shape: tuple[int, ...]) -> tuple[int, int] | None:
 
 
 def region_mask(annotation: Annotation) -> tuple[Mask, list[str]]:
-    """The pixels of the region of interest, and what a person should know about them."""
+    """The pixels of the region of interest, and notes about them."""
     shape = (annotation.picture.height_px, annotation.picture.width_px)
     whole = np.ones(shape, np.bool_)
     if not annotation.region_px:
@@ -145,7 +145,7 @@ def region_mask(annotation: Annotation) -> tuple[Mask, list[str]]:
 
 
 def _without_specks(mask: Mask) -> tuple[Mask, list[str]]:
-    """Corners of a crossing outline may enclose a pixel or two apart from the rest."""
+    """An outline that crosses itself may enclose a pixel or two apart from the rest."""
     parts = parts_of(mask)
     sizes = np.bincount(parts.ravel())
     sizes[0] = 0
@@ -183,14 +183,14 @@ def _painted(
 
 
 def _outside_px(path: Path, region: Mask) -> int:
-    """How many pixels of a line lie in the image and not in the region."""
+    """How many pixels of a line lie in the image but not in the region."""
     x, y = path.pixels.T
     inside = (x >= 0) & (x < region.shape[1]) & (y >= 0) & (y < region.shape[0])
     return int(np.count_nonzero(~region[y[inside], x[inside]]))
 
 
 def _owner_side(stroke: Stroke, seed: int, name: str) -> int:
-    """By the stroke's own name, so that other strokes may come and go."""
+    """Depends on the stroke's own name only, so that other strokes do not matter."""
     if stroke.kind == "occlusion" and stroke.closer is not None:
         return 1 if stroke.closer == "right" else -1
     key = zlib.crc32(name.encode("utf-8", "surrogatepass"))
@@ -221,7 +221,7 @@ def _marked(annotation: Annotation, smooth: NDArray[np.int32], notes: list[str])
 def _shapes(
     annotation: Annotation, marks: Mapping[str, int], surfaces: int, notes: list[str]
 ) -> dict[int, Shape]:
-    """Where two marks disagree, the later one holds."""
+    """Where two marks disagree, the later one counts."""
     shapes: dict[int, Shape] = {number: "curved" for number in range(1, surfaces + 1)}
     said: dict[int, str] = {}
     for name, number in marks.items():

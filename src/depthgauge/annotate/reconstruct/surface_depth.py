@@ -1,4 +1,4 @@
-"""The depth of each continuous surface from its normals, each up to a scale of its own."""
+"""The depth of each continuous surface from its normals, each up to its own scale."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Array = NDArray[np.float64]
 CURVED_FACING = 0.3
 """Least component of a normal towards the viewer on curved surfaces, for integration only."""
 PLANE_FACING = 0.05
-"""The same on planes: a floor seen at a grazing angle is right as it is, and to bend it up would
-move everything that stands on it."""
+"""The same on planes: a floor at a grazing angle is right as it is, and bending it up would move
+everything that stands on it."""
 
 
 @dataclass(frozen=True)
 class ShapedSurfaces:
-    """Depth whose surfaces have each a scale of their own."""
+    """Depth in which each surface has its own scale."""
 
     depth: Map
     """(H, W); the mean of log depth is 0 on every continuous surface."""
     logs: Array
-    """(H, W, 1): where a later call may start."""
+    """(H, W, 1): the solution, from which a later call may start."""
     residual: float
     notes: tuple[str, ...]
 
@@ -48,7 +48,7 @@ class SurfaceDepth:
         self._main, self._stray = _main_parts(self._system.parts(), segmentation.continuous)
 
     def prepare(self) -> None:
-        """Builds what solves the system; it does not depend on normals."""
+        """Builds the solver; it does not depend on normals."""
         self._system.prepare()
 
     def integrate(
@@ -98,7 +98,7 @@ class SurfaceDepth:
         return found
 
     def _grazing(self, facing: Array, normals: Array, planar: Mask) -> tuple[str, ...]:
-        """Planes that could not be seen as they were said to lie."""
+        """Notes on planes that would be invisible with their normal."""
         turned = planar & (np.abs(facing[..., 2] - normals[..., 2]) > 1e-9)
         return tuple(
             f"The planar surface {described(int(surface), self._segmentation)}, could not be seen "
@@ -108,7 +108,7 @@ class SurfaceDepth:
 
 
 def _plane_logs(facing: Array, camera: Camera, planar: Mask) -> Array:
-    """Log depth of planes as it must be but for a constant: a start from which less is to do."""
+    """Log depth of planes up to a constant: a good start for the solver."""
     x, y = ray_slopes(camera)
     towards = -(facing[..., 0] * x + facing[..., 1] * y + facing[..., 2])
     return -np.log(np.where(planar, towards, 1.0))
@@ -117,9 +117,9 @@ def _plane_logs(facing: Array, camera: Camera, planar: Mask) -> Array:
 def _main_parts(
     parts: NDArray[np.int32], continuous: NDArray[np.int32]
 ) -> tuple[Mask, tuple[NDArray[np.int64], ...]]:
-    """The largest linked part of each surface, and for every other pixel the nearest one of it.
+    """The largest linked part of each surface, and for every other pixel the nearest pixel of it.
 
-    Others are single pixels of lines that have no neighbour on their owner's side.
+    The others are single line pixels without a neighbour on their owner's side.
     """
     keys = parts.astype(np.int64) * (int(continuous.max(initial=0)) + 1) + continuous
     inside = (parts > 0) & (continuous > 0)

@@ -1,4 +1,4 @@
-"""One scale for each continuous surface, so that at every occlusion the closer side is closer."""
+"""A scale for each continuous surface, so that the closer side of each occlusion is closer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from depthgauge.types import Map, Mask
 Array = NDArray[np.float64]
 
 _EQUAL = 1e-6
-"""A difference of depth, as a part of it, that is none."""
+"""A relative difference of depth below this counts as none."""
 _HELD = 1e-3
-"""The part of the separation from which on an order holds; slack may have taken the rest."""
+"""The share of the separation from which an order holds; slack may have taken the rest."""
 _CLEARLY = 0.02
-"""As a part of the depth: the closer side is behind by more than normals that drift explain."""
+"""Share of the depth: being behind by more cannot be explained by drifting normals."""
 _SEVERAL = 3
-"""Fewer pairs of a stroke that are behind are an accident of pixels."""
+"""Fewer pairs of a stroke being behind is an accident of pixels."""
 _SLACK = 1e-9
 """Around a cycle, logarithms of factors that add up to this much less than 0 still count as 0."""
 _NEAR_PX = 3
-"""So near to another occlusion, what lies beyond a line may belong to neither of its sides."""
+"""This close to another occlusion, what lies beyond a line may belong to neither side."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class ScaleOptions:
     """How far apart surfaces are kept."""
 
     separation: float = 0.01
-    """The least difference of depth at an occlusion; the geometric mean of a surface's depth is 1
-    before it is scaled, so about one percent of its depth."""
+    """The least difference of depth at an occlusion. The geometric mean of a surface's depth is 1
+    before scaling, so this is about one percent of its depth."""
     least_scale: float = 1.0
     """The least scale of a surface."""
     left_out: float = 0.1
-    """Where not all orders can hold: the share of the pixels of each stroke, those that ask for
-    most, that is left out. Only if that does not help do orders count as contradictory."""
+    """If not all orders can hold: the share of each stroke's pixels, the most demanding ones, that
+    is left out. Orders count as contradictory only if that does not help."""
 
     def __post_init__(self) -> None:
         for name in ("separation", "least_scale"):
@@ -54,7 +54,7 @@ class ScaleOptions:
 
 @dataclass(frozen=True)
 class SurfaceScales:
-    """The scale of each continuous surface, and which orders could not be had."""
+    """The scale of each continuous surface, and the orders that cannot hold."""
 
     scales: Mapping[int, float]
     violated: tuple[str, ...]
@@ -68,13 +68,12 @@ def surface_scales(
     strokes: tuple[str, ...],
     options: ScaleOptions | None = None,
 ) -> SurfaceScales:
-    """Solves the linear program of eq. (3)-(5); where orders contradict, with as little slack as
-    possible.
+    """Solves the linear program of eq. (3)-(5); with the least slack if orders contradict.
 
     Args:
-        depth: (H, W), of each surface up to its scale.
-        segmentation: Whose occlusions say what is closer.
-        strokes: Ids of the strokes, as the segmentation numbers them.
+        depth: (H, W), each surface up to its scale.
+        segmentation: Its occlusions say which side is closer.
+        strokes: Ids of the strokes, as numbered by the segmentation.
         options: Separation and least scale.
     """
     settings = options or ScaleOptions()
@@ -86,7 +85,7 @@ def surface_scales(
     notes: list[str] = []
     left_out = found is None
     if found is None:
-        # Lines are drawn to a pixel or so, which shows where surfaces touch and hardly part.
+        # Lines are accurate to about a pixel, which matters where surfaces nearly touch.
         across = [g for g in groups_of(pairs, settings.left_out) if g.near != g.far]
         found = _solved(surfaces, across, settings)
         notes.append(
@@ -109,7 +108,7 @@ def surface_scales(
 
 
 def _junctions(segmentation: Segmentation) -> Mask:
-    """Occlusion pixels near another stroke's, of strokes most of which is not near any."""
+    """Occlusion pixels near another stroke, for strokes that are mostly not near any."""
     from scipy import ndimage
 
     occlusion = segmentation.kind > FOLD
@@ -128,7 +127,7 @@ def _junctions(segmentation: Segmentation) -> Mask:
 def _partly_behind(
     pairs: Pairs, scales: Mapping[int, float], known: set[int]
 ) -> dict[int, tuple[int, int, float]]:
-    """Strokes that hold but for what was left out: pairs clearly behind, all pairs, how far."""
+    """Strokes that hold except for what was left out: pairs clearly behind, all pairs, how far."""
     across = pairs.near != pairs.far
     near = np.array([scales[s] for s in pairs.near.tolist()]) * pairs.near_depth
     far = np.array([scales[s] for s in pairs.far.tolist()]) * pairs.far_depth
@@ -143,14 +142,14 @@ def _partly_behind(
 
 
 def _mostly_behind(group: Group, pairs: Pairs) -> bool:
-    """Whether the closer side of a line within one surface is clearly behind for most of it."""
+    """Whether the closer side of a line within one surface is clearly behind along most of it."""
     at = (pairs.stroke == group.stroke) & (pairs.near == group.near) & (pairs.far == group.far)
     near, far = pairs.near_depth[at], pairs.far_depth[at]
     return bool(np.median((near - far) / far) > _CLEARLY)
 
 
 def _solved(surfaces: list[int], groups: list[Group], options: ScaleOptions) -> Array | None:
-    """Scales in the order of the surfaces; None where no scales fulfil all orders."""
+    """Scales in the order of the surfaces; None if no scales satisfy all orders."""
     from scipy.optimize import linprog
 
     count = len(surfaces)
@@ -164,7 +163,7 @@ def _solved(surfaces: list[int], groups: list[Group], options: ScaleOptions) -> 
 
 
 def _with_slack(surfaces: list[int], groups: list[Group], options: ScaleOptions) -> Array:
-    """First the least total slack, then, with no more than that, the least sum of scales."""
+    """The least total slack first, then the least sum of scales with no more slack."""
     from scipy import sparse
     from scipy.optimize import linprog
 
@@ -210,7 +209,7 @@ def _margin(group: Group, scales: Mapping[int, float]) -> float:
 
 
 def _violation(group: Group, scales: Mapping[int, float]) -> float:
-    """How far the closer side lies behind, as a part of the far side's depth; below 0: before."""
+    """How far the closer side is behind, as a share of the far side's depth; negative: in front."""
     near = scales[group.near] * group.near_depth
     far = scales[group.far] * group.far_depth
     return float(((near - far) / far).max())
@@ -274,10 +273,10 @@ class Edge:
 
 
 def contradiction(broken: Edge, edges: list[Edge]) -> tuple[int, ...]:
-    """Strokes of the shortest cycle through an order that does not hold, that order's first.
+    """Strokes of the shortest cycle through a broken order, starting with its own.
 
-    Around a cycle the least factors multiply; where the product is 1 or more, no scales do. Only
-    the broken order itself where no cycle explains it (the separation then does).
+    Around a cycle the least factors multiply; if the product is 1 or more, no scales exist. Only
+    the broken order itself if no cycle explains it (then the separation does).
     """
     best: dict[int, tuple[float, tuple[int, ...]]] = {
         broken.far: (broken.log_ratio, (broken.stroke,))

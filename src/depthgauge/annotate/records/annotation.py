@@ -1,7 +1,7 @@
-"""What one person said about one photograph: the nouns of annotation.
+"""What one person said about one photograph, and the records of it: the nouns of annotation.
 
-Coordinates are pixels (x right, y down, pixel centres at integers), normals are unit vectors in
-camera axes (x right, y down, z forward), so the z of a surface that can be seen is negative.
+Coordinates are in pixels (x right, y down, pixel centres at integers). Normals are unit vectors in
+camera axes (x right, y down, z forward), so the z of a visible surface is negative.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Vector = tuple[float, float, float]
 """x, y, z in camera axes."""
 StrokeKind = Literal["occlusion", "fold"]
 Side = Literal["left", "right"]
-"""Of a line, for somebody who walks along it in the image: going right, `right` is below."""
+"""Of a line, as seen when walking along it in the image: going right, `right` is below."""
 Shape = Literal["planar", "curved"]
 RelationKind = Literal["parallel", "orthogonal", "neither"]
 
@@ -29,16 +29,16 @@ class Picture:
     width_px: int
     height_px: int
     sha256: str = ""
-    """Of the file's bytes; empty where it is not known."""
+    """Of the file's bytes; empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A line that somebody drew: where depth jumps (occlusion) or the normal does (fold)."""
+    """A line that somebody drew: depth jumps there (occlusion), or the normal does (fold)."""
 
     kind: StrokeKind
     points_px: tuple[Point, ...]
-    """Two or more; a closed line ends where it begins."""
+    """Two or more; a closed line ends where it starts."""
     closer: Side | None = None
     """Which side of an occlusion is closer to the viewer; None for a fold."""
     smooth: bool = False
@@ -47,7 +47,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class SurfaceMark:
-    """Says of the smooth surface around a point whether it is planar or curved."""
+    """Says whether the smooth surface around a point is planar or curved."""
 
     at_px: Point
     shape: Shape
@@ -55,7 +55,7 @@ class SurfaceMark:
 
 @dataclass(frozen=True, slots=True)
 class NormalMark:
-    """The normal at a point: the one of a plane, or one of many of a curved surface."""
+    """The normal at a point: the only one of a plane, or one of several of a curved surface."""
 
     at_px: Point
     normal: Vector
@@ -63,7 +63,7 @@ class NormalMark:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How two planar surfaces stand to each other; both named by the ids of their marks."""
+    """How two planar surfaces are oriented to each other; named by the ids of their marks."""
 
     first: str
     second: str
@@ -80,20 +80,20 @@ class Focal:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who annotated, for whom, when and for how long."""
+    """Who annotated, for whom, when, and how long it took."""
 
     who: str = ""
     source: str = ""
     """Where the annotation comes from: a crowd platform, a company, `simulated` ..."""
     begun: str = ""
-    """ISO 8601 with time zone; empty where it is not known."""
+    """ISO 8601 with time zone; empty if it is not known."""
     seconds: float = 0.0
     """Time spent on it."""
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """All that is valid of one image's annotation after the last of its records.
+    """The annotation of one image after the last of its records.
 
     Strokes, marks, normals and relations have ids, unique within their kind, that never change.
     """
@@ -101,16 +101,16 @@ class Annotation:
     picture: Picture
     focal: Focal
     must_contain_px: tuple[Point, ...] = ()
-    """Points, chosen beforehand by seed, that the region has to contain."""
+    """Points, chosen in advance by a seed, that the region must contain."""
     region_px: tuple[Point, ...] = ()
-    """The polygon of the region of interest; empty: the whole image."""
+    """The polygon of the region of interest; empty for the whole image."""
     strokes: Mapping[str, Stroke] = field(default_factory=dict)
     surfaces: Mapping[str, SurfaceMark] = field(default_factory=dict)
     normals: Mapping[str, NormalMark] = field(default_factory=dict)
     relations: Mapping[str, Relation] = field(default_factory=dict)
     origin: Origin = Origin()
     finished: bool = False
-    """Whether the person said that it is done."""
+    """Whether the person declared it finished."""
 
 
 Thing = Literal["stroke", "surface", "normal", "relation"]

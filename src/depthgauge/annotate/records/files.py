@@ -1,8 +1,8 @@
-"""Annotation records on disk: one file an image, one line an event, nothing ever rewritten.
+"""Annotation records on disk: one file per image, one line per event, nothing is ever rewritten.
 
-A file is JSON lines: a header (picture, focal length, the points that the region must contain),
-then what the person did, in that order. A later line of the same kind and id replaces the earlier,
-`remove` takes away; both stay in the file. Playing all of them gives the `Annotation`.
+A file has JSON lines: a header (picture, focal length, the points that the region must contain),
+then what the person did, in that order. A later line of the same kind and id replaces an earlier
+one, and `remove` removes it; both stay in the file. Replaying all lines gives the `Annotation`.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ _MOST_BYTES = 2**28
 
 @dataclass(frozen=True)
 class History:
-    """All that a file of records tells."""
+    """Everything in a file of records."""
 
     header: Header
     records: tuple[Record, ...]
     notes: tuple[str, ...] = ()
-    """What was skipped, in sentences."""
+    """Sentences about what was skipped."""
 
     @property
     def annotation(self) -> Annotation:
-        """What is valid after the last record."""
+        """The annotation after the last record."""
         return replayed(self.header, self.records)
 
 
 def read_records(path: Path) -> Annotation:
-    """The annotation that a file's records amount to.
+    """The annotation that a file's records give.
 
-    A last line that a killed process left half written is skipped; `history` says so.
+    A last line that a killed process left half written is skipped; `history` reports it.
 
     Raises:
         BadFile: The file is damaged elsewhere, or of another schema; the line is named.
@@ -63,14 +63,14 @@ def read_records(path: Path) -> Annotation:
 
 
 def history(path: Path) -> History:
-    """Every record of a file in the order in which they were made."""
+    """Every record of a file, in the order in which they were written."""
     with opened(path) as file:
         whole = read_whole(path, file, _MOST_BYTES)
     return _history(str(path), whole)
 
 
 def annotation_from_lines(lines: Iterable[str]) -> Annotation:
-    """The annotation that lines of JSON amount to, header first; the inverse of the export."""
+    """The annotation that lines of JSON give, header first; inverts `lines_from_annotation`."""
     try:
         whole = "".join(f"{line.rstrip()}\n" for line in lines).encode()
     except UnicodeEncodeError:
@@ -79,10 +79,10 @@ def annotation_from_lines(lines: Iterable[str]) -> Annotation:
 
 
 def lines_from_annotation(annotation: Annotation, *, points_seed: int | None = None) -> list[str]:
-    """An annotation as lines of JSON, without ends; reading them gives an equal annotation.
+    """An annotation as lines of JSON, without line ends; reading them gives an equal annotation.
 
     Raises:
-        Misuse: It holds what no record can: NaN, an empty id, half a character ...
+        Misuse: It holds something that no record can: NaN, an empty id, half a character ...
     """
     from depthgauge.annotate.records._lines import header_line, record_line
 
@@ -100,8 +100,8 @@ def write_records(path: Path, annotation: Annotation, *, points_seed: int | None
     """Writes an annotation as a new file of records; writing the same again changes nothing.
 
     Raises:
-        CannotWrite: There are other records already: they are never replaced.
-        Misuse: It holds what no record can.
+        CannotWrite: Other records exist already: they are never replaced.
+        Misuse: It holds something that no record can.
     """
     text = "".join(
         f"{line}\n" for line in lines_from_annotation(annotation, points_seed=points_seed)
@@ -110,11 +110,11 @@ def write_records(path: Path, annotation: Annotation, *, points_seed: int | None
 
 
 def start_records(path: Path, header: Header) -> None:
-    """Begins a file of records with its header.
+    """Starts a file of records with its header.
 
     Raises:
-        CannotWrite: There are other records already: they are never replaced.
-        Misuse: The header holds what cannot be recorded.
+        CannotWrite: Other records exist already: they are never replaced.
+        Misuse: The header holds something that cannot be recorded.
     """
     from depthgauge.annotate.records._lines import header_line
 
@@ -122,12 +122,12 @@ def start_records(path: Path, header: Header) -> None:
 
 
 def append_record(path: Path, record: Record) -> None:
-    """Adds one event to a file that has a header; when this returns it is on the disk.
+    """Appends one event to a file that has a header; when this returns, it is on the disk.
 
     Raises:
         BadFile: There is no such file.
         Misuse: The record could not be read again.
-        CannotWrite: No space, no permission; then the file is as it was.
+        CannotWrite: No space, no permission; the file is then as it was.
     """
     from depthgauge.annotate.records._lines import record_line
 
@@ -139,7 +139,7 @@ def append_record(path: Path, record: Record) -> None:
 
 
 def replayed(header: Header, records: Iterable[Record]) -> Annotation:
-    """Plays the records one after the other."""
+    """Replays the records one after the other."""
     state = Annotation(header.picture, header.focal, header.must_contain_px, origin=header.origin)
     things: dict[str, dict[str, Any]] = {thing: {} for thing in get_args(Thing)}
     origin = header.origin

@@ -21,17 +21,17 @@ class RecordFile:
 
     path: Path
     who: str
-    """The folder's name where files lie in a folder for each person, else what the records say."""
+    """The folder's name if each person has a folder; otherwise what the records say."""
     annotation: Annotation
 
 
 def find_records(places: Iterable[Path]) -> list[Path]:
-    """All files of records, sorted: files as they are; of folders, what is in or below them.
+    """All files of records, sorted: files as given; for folders, the files in or below them.
 
-    A folder with a folder `records` is searched there only.
+    In a folder with a subfolder `records`, only that is searched.
 
     Raises:
-        BadData: A place is not there, or there are no records in it.
+        BadData: A place does not exist, or has no records.
     """
     found: list[Path] = []
     for place in places:
@@ -54,15 +54,15 @@ def read_all(
     notes: Callable[[str], None],
     progress: Progress | None = None,
 ) -> Iterator[RecordFile]:
-    """Reads records one after the other; one damaged file costs itself only.
+    """Reads records one after the other; a damaged file is left out, the others are read.
 
     Args:
         places: Files and folders.
-        notes: Is told, in a sentence, what was left out.
-        progress: Called before each file with its name, how many are done, how many there are.
+        notes: Is called with a sentence about each file that was left out.
+        progress: Is called before each file.
 
     Raises:
-        BadData: Not one file can be read.
+        BadData: No file can be read.
     """
     given = list(places)
     paths = find_records(given)

@@ -1,4 +1,4 @@
-"""The two places, chosen beforehand, that an annotator's region has to contain."""
+"""The two points, chosen in advance, that an annotator's region must contain."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from depthgauge.annotate.records.annotation import Picture, Point
 
 _BORDER = 0.05
-"""Of each side: nothing is chosen so near to the edge."""
+"""Share of each side: no point is chosen so near to the edge."""
 _APART = 0.1
-"""Of the diagonal: the two places are at least so far apart."""
+"""Share of the diagonal: the two points are at least this far apart."""
 
 
 def preselected_points(picture: Picture, seed: int = 0) -> tuple[Point, Point]:
-    """Two pixels of a picture, always the same ones for the same id, size and seed.
+    """Two pixels of a picture, always the same for the same id, size and seed.
 
-    They are not in the outer 5 % of the image and not closer to each other than a tenth of its
-    diagonal, where the image is large enough for that.
+    They are not in the outer 5 % of the image, and at least a tenth of its diagonal apart if the
+    image is large enough.
 
     >>> preselected_points(Picture("street", 640, 480))
     ((439.0, 275.0), (236.0, 137.0))

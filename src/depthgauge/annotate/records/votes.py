@@ -1,10 +1,10 @@
 """Whether an annotation is good enough: votes of people who look at the finished surface.
 
-Votes are an append-only file of JSON lines, one vote a line:
+Votes are an append-only file of JSON lines, one vote per line:
 
     {"schema": 1, "annotation": "beach/anna", "who": "ben", "good": true, "at": "2026-05-04T10:00Z"}
 
-Everybody has one vote an annotation; the last one in the file counts. Nothing is ever rewritten.
+Everybody has one vote per annotation; the last one in the file counts. Nothing is rewritten.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _MOST_BYTES = 2**26
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one person said of one annotation."""
+    """What one person thinks of one annotation."""
 
     annotation: str
     who: str
     good: bool
     at: str = ""
-    """ISO 8601 with time zone; empty where it is not known."""
+    """ISO 8601 with time zone; empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The votes of one annotation and what they decide."""
+    """The votes on one annotation and what they decide."""
 
     annotation: str
     good: int
@@ -85,10 +85,10 @@ def count_votes(path: Path, *, options: VoteOptions) -> VoteCount:
 
 
 def tally(votes: Iterable[Vote], *, needed: int = NEEDED) -> dict[str, Tally]:
-    """Counts the votes of every annotation.
+    """Counts the votes on every annotation.
 
-    An annotation is accepted when at least `needed` people say it is good and more do so than say
-    the opposite, rejected the other way round, and pending otherwise, as in a tie.
+    An annotation is accepted if at least `needed` people say it is good and fewer say the opposite,
+    rejected the other way round, and pending otherwise, as in a tie.
 
     Args:
         votes: In the order in which they were given.
@@ -131,10 +131,10 @@ def _tally(name: str, said: list[bool], needed: int) -> Tally:
 
 
 def append_vote(path: Path, vote: Vote) -> None:
-    """Adds a vote to a file, synced; the file is made where there is none.
+    """Appends a vote to a file, synced; creates the file if there is none.
 
     Raises:
-        Misuse: A name is empty or too long, or the time is none.
+        Misuse: A name is empty or too long, or the time is no time.
         CannotWrite: The file cannot be written.
     """
     body = {"schema": SCHEMA, "annotation": vote.annotation, "who": vote.who, "good": vote.good}
@@ -149,7 +149,7 @@ def append_vote(path: Path, vote: Vote) -> None:
 def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
     """The votes of a file, in its order, and notes on what was left out.
 
-    A last line without its end, as a killed process leaves it, is left out with a note.
+    A half-written last line, as a killed process leaves it, is left out with a note.
 
     Raises:
         BadFile: Another line is not a vote; the sentence names it.

@@ -1,4 +1,4 @@
-"""Depth steps between surfaces where only maps are known, told from their tangent planes."""
+"""Depth steps between surfaces, estimated from their tangent planes where only maps are known."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from depthgauge.types import Camera, Map
 
 Floats = NDArray[np.float64]
 _GRAZING = 0.2
-"""A curved surface seen at a smaller cosine is at its silhouette: its tangent plane says nothing
-about a whole pixel."""
+"""At a smaller cosine, a curved surface is at its silhouette: its tangent plane is useless over a
+whole pixel."""
 
 
 def estimated_gaps(
@@ -26,8 +26,8 @@ def estimated_gaps(
 ) -> tuple[Map, Map]:
     """Depth steps to the right neighbour (H, W-1) and to the one below (H-1, W).
 
-    Two surfaces are attached where their tangent planes meet between the two pixels; else the step
-    is the smaller of what is seen from either side. 0 within one surface.
+    Two surfaces are attached if their tangent planes meet between the two pixels; otherwise the
+    step is the smaller of the two estimates from either side. 0 within one surface.
     """
     slopes = ray_slopes(camera, depth.shape)
     flat = np.zeros(int(labels.max(initial=0)) + 1, bool)
@@ -58,7 +58,7 @@ def ray_slopes(camera: Camera, shape: tuple[int, ...]) -> Floats:
 
 
 def plane_depth(depth: Any, normals: Any, ray: Any, other_ray: Any) -> Floats:
-    """Depth along other rays of the tangent planes at points; NaN where they do not meet it."""
+    """Depth of tangent planes along other rays; NaN where they do not meet."""
     here = np.einsum("...i,...i", normals, ray)
     there = np.einsum("...i,...i", normals, other_ray)
     with np.errstate(divide="ignore", invalid="ignore"):

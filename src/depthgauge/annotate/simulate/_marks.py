@@ -1,4 +1,4 @@
-"""Marks of surfaces, normals on them, and how planes stand to each other."""
+"""Marks of surfaces, normals on them, and relations between planes."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ Floats = NDArray[np.float64]
 Pixels = list[tuple[int, int]]
 """Rows and columns."""
 _LARGE = 0.04
-"""Share of the picture from which on a plane is looked at in the preview."""
+"""Share of the picture above which a plane is checked in the preview."""
 _RIM_PX = 2.0
-"""How far inside of a curved surface's border normals are given along it."""
+"""How far inside the border of a curved surface normals are given along it."""
 _RIM_SHARE = 0.35
-"""Normals of the grid are at least this share of their distance away from the border."""
+"""Normals of the grid keep at least this share of their spacing from the border."""
 
 
 def mark_surfaces(
     view: ExactView, seen: VisibleSurfaces, found: Segmentation, noise: AnnotatorNoise, tilt: Tilt
 ) -> tuple[dict[str, SurfaceMark], dict[str, NormalMark], dict[str, Floats]]:
-    """Marks and normals for every surface that the drawn lines make.
+    """Marks and normals for every surface between the drawn lines.
 
     Returns:
-        The marks, the normals, and of marks of planes the exact normals.
+        The marks, the normals, and for marks of planes the exact normals.
     """
     from scipy import ndimage
 
@@ -57,7 +57,7 @@ def mark_surfaces(
         if not usable.any():
             continue
         usable, flat = _main_part(usable, seen.labels[box], seen.planar)
-        # Beyond the image a surface goes on, but nobody marks it at its very edge.
+        # A surface continues beyond the image, but nobody marks it at the very edge.
         reach = ndimage.distance_transform_edt(np.pad(usable, 1))[1:-1, 1:-1]
         pole = _argmax(reach)
         places = [pole] if flat else _spread(usable, reach, pole, spacing)
@@ -90,7 +90,7 @@ def _large_planes(
 
 
 def plane_relations(exact: Mapping[str, Floats], tolerance_deg: float) -> dict[str, Relation]:
-    """What is said about every pair of planes."""
+    """The relation of every pair of planes."""
     names = list(exact)
     found: dict[str, Relation] = {}
     for i, first in enumerate(names):
@@ -101,7 +101,7 @@ def plane_relations(exact: Mapping[str, Floats], tolerance_deg: float) -> dict[s
 
 
 def relation_kind(first: Floats, second: Floats, tolerance_deg: float) -> RelationKind:
-    """How two planes stand to each other.
+    """The relation of two planes.
 
     >>> relation_kind(np.array([0.0, 0, -1]), np.array([0.0, -1, 0]), 1.0)
     'orthogonal'
@@ -116,7 +116,7 @@ def relation_kind(first: Floats, second: Floats, tolerance_deg: float) -> Relati
 def _main_part(
     usable: Mask, labels: NDArray[np.int32], planar: Mapping[int, bool]
 ) -> tuple[Mask, bool]:
-    """Where the surface that most of a piece belongs to is, and whether it is flat."""
+    """The pixels of the surface that most of a piece belongs to, and whether it is flat."""
     count = np.bincount(labels[usable])
     number = int(np.argmax(count))
     return usable & (labels == number), bool(planar[number])
@@ -136,7 +136,7 @@ def _spread(usable: Mask, reach: Floats, pole: tuple[int, int], spacing: float) 
 
 
 def _grid(through: int, length: int, spacing: float) -> list[int]:
-    """Places along a side, so far apart, one of them given."""
+    """Places along a side at this spacing, one of them given."""
     before, after = int(through / spacing), int((length - 1 - through) / spacing)
     return [through + int(i * spacing) for i in range(-before, after + 1)]
 

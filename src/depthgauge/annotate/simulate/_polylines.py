@@ -1,4 +1,4 @@
-"""Lines as a hand draws them: few corners, beside the border on the closer side, a little off."""
+"""Lines as drawn by hand: few corners, beside the border on the closer side, slightly off."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Points = NDArray[np.float64]
 def drawn(border: Border, tolerance_px: float, aside_px: float, depth: Map) -> Points:
     """The corners of a drawn line.
 
-    An end that is shared with other lines is at the closest of the pixels around it, for all of
-    them: so lines meet, and the one in front runs through.
+    An end that several lines share is placed at the closest of the pixels around it, for all of
+    them: lines meet there, and the one in front continues.
 
     Args:
         border: The traced border.
         tolerance_px: How far the drawn line may be from it.
         aside_px: How far to the right it is drawn (to the left where negative).
-        depth: (H, W), tells which pixels are closest.
+        depth: (H, W), says which pixels are closest.
     """
     line = simplified(_middle(border), tolerance_px, border.closed)
     if aside_px != 0:
@@ -33,7 +33,7 @@ def drawn(border: Border, tolerance_px: float, aside_px: float, depth: Map) -> P
 
 
 def closest_pixel(corner: Points, depth: Map) -> tuple[float, float]:
-    """Of the four pixels around a pixel corner the centre of that with the least depth.
+    """The centre of the pixel with the least depth among the four around a pixel corner.
 
     >>> closest_pixel(np.array([0.5, 0.5]), np.array([[3, 2], [1, 4]], np.float32))
     (0.0, 1.0)
@@ -51,7 +51,7 @@ def closest_pixel(corner: Points, depth: Map) -> tuple[float, float]:
 
 
 def simplified(line: Points, tolerance_px: float, closed: bool = False) -> Points:
-    """Fewest corners, by Douglas and Peucker, such that no point is further off than this.
+    """Few corners (Douglas and Peucker) such that no point is further off than the tolerance.
 
     >>> simplified(np.array([[0.0, 0], [1, 0.1], [2, 0], [2, 2]]), 0.2).tolist()
     [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0]]
@@ -60,7 +60,7 @@ def simplified(line: Points, tolerance_px: float, closed: bool = False) -> Point
     keep[[0, -1]] = True
     stack = [(0, len(line) - 1)]
     if closed and len(line) > 3:
-        # A loop's two ends are one point: the farthest from it is kept too.
+        # The two ends of a loop are one point; the farthest point from it is kept, too.
         middle = int(np.argmax(np.hypot(*(line - line[0]).T)))
         keep[middle] = True
         stack = [(0, middle), (middle, len(line) - 1)]
@@ -78,7 +78,7 @@ def simplified(line: Points, tolerance_px: float, closed: bool = False) -> Point
 
 
 def rightward(line: Points, closed: bool = False) -> Points:
-    """Vectors to the right of a line at its corners; a mitre, so that stretches move in parallel.
+    """Vectors to the right of a line at its corners; mitred, so that segments move in parallel.
 
     >>> rightward(np.array([[0.0, 0], [2, 0]])).tolist()
     [[-0.0, 1.0], [-0.0, 1.0]]
@@ -100,7 +100,7 @@ def length_px(line: Points) -> float:
 
 
 def shortened(line: Points, cut_px: float, at_start: bool) -> Points:
-    """The line without its first (or last) pixels; at least half of it is left.
+    """The line without its first (or last) pixels; at least half of it remains.
 
     >>> shortened(np.array([[0.0, 0], [4, 0]]), 1, at_start=True).tolist()
     [[1.0, 0.0], [4.0, 0.0]]
@@ -114,7 +114,7 @@ def shortened(line: Points, cut_px: float, at_start: bool) -> Points:
 
 
 def _middle(border: Border) -> Points:
-    """Through the middles of pixel edges, smoothed: the stairs of a slanted border vanish."""
+    """Through the middles of pixel edges, smoothed: a slanted border has no stairs."""
     corners = border.corners
     middles = (corners[1:] + corners[:-1]) / 2
     if border.closed:
@@ -127,7 +127,7 @@ def _middle(border: Border) -> Points:
 
 
 def _distance(points: Points, a: Points, b: Points) -> Points:
-    """From the stretch between two points."""
+    """Distance from the segment between two points."""
     way = b - a
     square = float(way @ way)
     share = np.clip((points - a) @ way / max(square, 1e-12), 0, 1)

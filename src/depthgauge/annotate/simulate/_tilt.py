@@ -1,4 +1,4 @@
-"""Normals that are a little wrong."""
+"""Errors of normals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from depthgauge.annotate.simulate.noise import AnnotatorNoise
 
 Floats = NDArray[np.float64]
 _SEEN = 0.08
-"""Cosine to the viewing ray that no normal falls below: nobody says that he sees a back."""
+"""Least cosine to the viewing ray: nobody claims to see the back of a surface."""
 _LOOKS = 24
 _OF_ALL, _OF_SURFACE = 82, 84
 
@@ -24,7 +24,7 @@ class Tilt:
     def __init__(
         self, noise: AnnotatorNoise, picture_seed: int, of_person: np.random.Generator
     ) -> None:
-        """Draws what is common to all normals.
+        """Draws the error that is common to all normals.
 
         Args:
             noise: How large the errors are.
@@ -40,7 +40,7 @@ class Tilt:
         self._lean = np.zeros(3)
 
     def look_at(self, planes: Sequence[tuple[Floats, Floats]]) -> None:
-        """Turns back, as somebody does who looks at the preview, until all planes look possible.
+        """Turns back until all planes look plausible, as somebody does who looks at the preview.
 
         Args:
             planes: Exact normals of large planes and the rays (n, 3) through their pixels.
@@ -52,23 +52,23 @@ class Tilt:
             self._turn = 0.8 * self._turn
 
     def begin_surface(self, number: int, normal: Floats) -> None:
-        """Draws what is common to the normals of one surface.
+        """Draws the error that is common to the normals of one surface.
 
         Args:
-            number: Of the exact surface, which everybody sees alike.
-            normal: The exact one in its middle.
+            number: Of the exact surface, which is the same for everybody.
+            normal: The exact normal in its middle.
         """
         of_picture = np.random.default_rng([self._picture_seed, number, _OF_SURFACE])
         self._lean = _random_lean(normal, of_picture, self._noise.shared_surface_deg)
         self._lean += _random_lean(normal, self._rng, self._noise.surface_deg)
 
     def __call__(self, normal: Floats, ray: Floats, plane: Floats | None = None) -> Floats:
-        """The normal as it is said, unit and still facing the viewer.
+        """The normal that the person gives, unit and facing the viewer.
 
         Args:
-            normal: The exact one.
-            ray: To where it is given.
-            plane: Of a planar surface the rays (n, 3) through its pixels: it has to look possible.
+            normal: The exact normal.
+            ray: Through the point where it is given.
+            plane: For a planar surface, the rays (n, 3) through its pixels: it must look plausible.
         """
         common = rotation_matrix(self._turn) @ normal
         lean = self._lean + _random_lean(common, self._rng, self._noise.normal_deg)
@@ -79,23 +79,23 @@ class Tilt:
         return facing(rotation_matrix(lean) @ common, ray)
 
     def _looks_right(self, said: Floats, true: Floats, rays: Floats) -> bool:
-        """Whether a plane is about as drawn out in depth as it should be."""
+        """Whether a plane is stretched in depth about as much as it should be."""
         share = _stretch(said, rays) / _stretch(true, rays)
         return 1 / self._noise.stretch <= share <= self._noise.stretch
 
 
 def _random_turn(rng: np.random.Generator, mean_deg: float) -> Floats:
-    """A rotation vector by an angle of this mean, about a random axis; in degrees.
+    """A rotation vector, in degrees, with this mean angle about a random axis.
 
-    People err about how far things lean, not about which way is up in the image, so the axis is
-    in the image plane.
+    People misjudge how far things lean, not which way is up in the image, so the axis lies in the
+    image plane.
     """
     x, y = _random_pair(rng, mean_deg)
     return np.array([x, y, 0.0])
 
 
 def _random_pair(rng: np.random.Generator, mean_deg: float) -> Floats:
-    """Two normal numbers whose root of squares has this mean; nothing is drawn for 0."""
+    """Two normally distributed numbers whose norm has this mean; nothing is drawn for 0."""
     if mean_deg == 0:
         return np.zeros(2)
     return rng.normal(0, mean_deg / math.sqrt(math.pi / 2), 2)
@@ -114,14 +114,14 @@ def facing(normal: Floats, ray: Floats) -> Floats:
 
 
 def _stretch(normal: Floats, rays: Floats) -> float:
-    """Largest depth of a plane over its smallest; infinite where a ray does not meet it."""
+    """Largest depth of a plane over its smallest; infinite if a ray does not meet it."""
     towards = -(rays @ normal)
     least = float(towards.min())
     return float(towards.max()) / least if least > 0 else math.inf
 
 
 def _random_lean(normal: Floats, rng: np.random.Generator, mean_deg: float) -> Floats:
-    """A rotation vector that leans the normal to a random side by an angle of this mean."""
+    """A rotation vector that tilts the normal to a random side, with this mean angle."""
     first = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
     first /= np.linalg.norm(first)
     second = np.cross(normal, first)

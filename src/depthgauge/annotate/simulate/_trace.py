@@ -1,6 +1,6 @@
-"""Borders between labelled surfaces as lines: traced along pixel edges, from junction to junction.
+"""Borders between labelled surfaces as lines, traced along pixel edges between junctions.
 
-An edge between two pixels joins two pixel corners. Lines begin and end at corners where more than
+An edge between two pixels joins two pixel corners. Lines start and end at corners where more than
 two edges meet, and where the kind of border changes.
 """
 
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from depthgauge.types import Map, Mask
 
 FOLD, SHARP, SMOOTH = 0, 1, 2
-"""Kinds of borders; an occlusion's is negative where the left side is the closer one."""
+"""Kinds of borders; negative for an occlusion whose left side is closer."""
 _SHORTEST_RUN = 5
-"""A stretch of one kind that is shorter, in px, belongs to what is beside it."""
+"""A shorter stretch of one kind, in px, takes the kind of its neighbour."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,15 +26,15 @@ class Border:
     """One line between two surfaces."""
 
     corners: NDArray[np.float64]
-    """(n, 2) x, y of the pixel corners along it; the last is the first where it is closed."""
+    """(n, 2) x, y of the pixel corners along it; a closed line ends at its first corner."""
     kind: int
     """`FOLD`, or `SHARP` or `SMOOTH` with the sign of the closer side: right is positive."""
     tied: tuple[bool, bool]
-    """Whether its beginning and its end are shared with other lines."""
+    """Whether its start and its end are shared with other lines."""
 
     @property
     def loose(self) -> bool:
-        """Whether it touches no other line and is no loop."""
+        """Whether it touches no other line and is not a loop."""
         return not any(self.tied) and not self.closed
 
     @property
@@ -50,7 +50,7 @@ class _Edges:
     start: list[int]
     end: list[int]
     kind: list[int]
-    """For somebody who walks forwards."""
+    """As seen when walking forwards."""
     at: dict[int, list[int]]
     """The edges that meet at each corner."""
 
@@ -61,10 +61,10 @@ def trace_borders(
     """The lines between surfaces.
 
     Args:
-        labels: (H, W) numbers of surfaces; a border to 0 is no border.
+        labels: (H, W) numbers of surfaces; a border to 0 does not count.
         steps: Depth steps to the right neighbour and to the one below. 0 is a fold between two
-            surfaces; a surface that hides a part of itself has steps within.
-        smooth: Whether the closer surface turns away there, at the same places.
+            surfaces; a surface that hides a part of itself has steps inside.
+        smooth: Whether the closer surface turns away, at the same places.
     """
     edges = _edges(labels, steps, smooth)
     width = labels.shape[1] + 1
@@ -96,7 +96,7 @@ def _edges(labels: NDArray[np.int32], steps: tuple[Map, Map], smooth: tuple[Mask
 
 
 def _chains(edges: _Edges) -> Iterator[tuple[list[int], list[int], tuple[bool, bool]]]:
-    """Corners and kinds along the lines between junctions, then the loops without any."""
+    """Corners and kinds along the lines between junctions, then loops without junctions."""
     used = [False] * len(edges.start)
     ends = [corner for corner, met in edges.at.items() if len(met) != 2]
     for corner in ends:
@@ -126,7 +126,7 @@ def _walk(edges: _Edges, used: list[bool], corner: int, edge: int) -> tuple[list
 
 
 def _from_a_change(nodes: list[int], kinds: list[int]) -> tuple[list[int], list[int]]:
-    """A loop that begins where its kind changes, so that no stretch is cut in two."""
+    """The loop, started where its kind changes, so that no stretch is cut in two."""
     for i in range(1, len(kinds)):
         if kinds[i] != kinds[i - 1]:
             return nodes[i:-1] + nodes[: i + 1], kinds[i:] + kinds[:i]
@@ -148,7 +148,7 @@ def _split(
 
 
 def _runs(kinds: list[int]) -> list[tuple[int, int, int]]:
-    """Stretches (first, last + 1, kind); short ones are swallowed by the longer neighbour."""
+    """Stretches (first, last + 1, kind); short ones are absorbed by the longer neighbour."""
     change = [0, *(i for i in range(1, len(kinds)) if kinds[i] != kinds[i - 1]), len(kinds)]
     runs = [(a, b, kinds[a]) for a, b in pairwise(change)]
     while len(runs) > 1:

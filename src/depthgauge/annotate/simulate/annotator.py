@@ -2,8 +2,8 @@
 
     annotation = simulate(make_view("mixed", 3), HUMAN, seed=0)
 
-Borders come from the surfaces' labels and the depth steps between them, normals from the exact
-ones; `AnnotatorNoise` says how well each is done.
+Strokes come from the borders between labelled surfaces and the depth steps there, normals from the
+exact ones; `AnnotatorNoise` says how accurate each is.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from depthgauge.types import Map, Mask
 __all__ = ["CAREFUL", "HUMAN", "LEVELS", "NONE", "AnnotatorNoise", "ExactView", "simulate"]
 
 _ASIDE_PX = 0.5
-"""An occlusion is drawn on the closer surface's last pixels, which it belongs to."""
+"""An occlusion is drawn on the last pixels of the closer surface, which owns it."""
 _BEYOND_PX = 3
-"""Strokes go on so far beyond the region."""
+"""Strokes extend this far beyond the region."""
 _SHORTEST_PX, _SHORTEST_LOOSE_PX = 2.0, 8.0
 _OVERLOOKED = 0.1
-"""Strokes that are forgotten are shorter than this share of the picture's width."""
+"""Forgotten strokes are shorter than this share of the picture's width."""
 _TURNED_AWAY = 0.04
-"""Squared cosine, at the border itself, below which a curved surface is seen to turn away."""
+"""Squared cosine at the border below which a curved surface visibly turns away."""
 _MARGIN = 0.06
 """Share of each side that is left out of a region with a margin."""
 _CORNERS, _REACH = (7, 12), (0.55, 0.95)
@@ -59,9 +59,9 @@ def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> An
 
     Args:
         view: The picture and its exact geometry.
-        noise: How well the person does it: `NONE`, `CAREFUL`, `HUMAN`, or any other.
-        seed: Of the person: other seeds err otherwise. The two points that the region must
-            contain, and the tilt that all people share, belong to the picture.
+        noise: How accurate the person is: `NONE`, `CAREFUL`, `HUMAN`, or any other.
+        seed: Of the person: other seeds make other errors. The two points that the region must
+            contain, and the tilt that all people share, depend on the picture.
 
     Raises:
         Misuse: The seed is negative.
@@ -91,7 +91,7 @@ def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> An
 
 
 def _around(view: ExactView, region: tuple[Point, ...]) -> Mask:
-    """The region and a little more, so that strokes cross its edge."""
+    """The region and a margin, so that strokes cross its edge."""
     if not region:
         return view.smooth_labels > 0
     from scipy import ndimage
@@ -105,7 +105,7 @@ def _strokes(
 ) -> list[Stroke]:
     steps = seen.gap_right, seen.gap_down
     borders = trace_borders(seen.labels, steps, _turning(view, seen))
-    # From far to near: where lines meet, the one in front is drawn over the others.
+    # From far to near: where lines meet, the closest is drawn over the others.
     borders.sort(key=lambda border: -_distance(border, seen.depth))
     nudges: dict[tuple[float, float], Points] = {}
     found = []
@@ -140,7 +140,7 @@ def _by_hand(
     rng: np.random.Generator,
     nudges: dict[tuple[float, float], Points],
 ) -> Points:
-    """The line as it is drawn; where lines meet they are nudged together."""
+    """The line as drawn by hand; where lines meet, they are displaced together."""
     line = drawn(border, noise.tolerance_px, _ASIDE_PX * np.sign(border.kind), depth)
     offset = rng.normal(0, noise.boundary_px, line.shape) if noise.boundary_px > 0 else 0 * line
     cuts = rng.uniform(0, noise.gap_px, 2) if noise.gap_px > 0 else (0.0, 0.0)
@@ -169,7 +169,7 @@ def _turning(view: ExactView, seen: VisibleSurfaces) -> tuple[Mask, Mask]:
     """Where the closer surface of a border turns away from the viewer.
 
     The squared cosine between normal and ray falls linearly towards the silhouette of a round
-    thing, so two pixels tell what it is at the border.
+    object, so two pixels give its value at the border.
     """
     rays = ray_slopes(view.camera, view.depth.shape)
     rays /= np.linalg.norm(rays, axis=2, keepdims=True)
@@ -185,9 +185,9 @@ def _turning(view: ExactView, seen: VisibleSurfaces) -> tuple[Mask, Mask]:
 def _turning_along(
     square: NDArray[np.float64], labels: NDArray[np.int32], curved: Mask, step: NDArray[np.float32]
 ) -> Mask:
-    """For the borders between columns."""
+    """The same for borders between columns only."""
     away = np.full(square.shape, np.inf)
-    # Beyond a pixel's left or right edge, from the pixel and the one further in.
+    # Extrapolated to a pixel's left or right edge, from the pixel and the next one further in.
     inner = {1: np.roll(square, 1, axis=1), -1: np.roll(square, -1, axis=1)}
     same = {1: np.roll(labels, 1, axis=1) == labels, -1: np.roll(labels, -1, axis=1) == labels}
     at = {}
@@ -226,7 +226,7 @@ def _chosen_region(
 
 
 def _towards(middle: Point, angle: float, share: float, size_px: tuple[int, int]) -> Point:
-    """A point on the way from the middle to the image's edge."""
+    """A point between the middle and the image's edge."""
     dx, dy = math.cos(angle), math.sin(angle)
     ends = [
         (limit - at) / step if step > 0 else at / -step

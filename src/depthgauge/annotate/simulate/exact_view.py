@@ -1,4 +1,4 @@
-"""Exact geometry of one picture, made from any sample that has it."""
+"""Exact geometry of one picture, from any sample that has it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WANTED = "a `left_image`, and `depth`, `normals`, `smooth_labels` and `camera` 
 def view_of_sample(sample: Sample) -> ExactView:
     """The exact view of a sample with depth, normals, labels of smooth surfaces and a camera.
 
-    Where depth jumps is told from both surfaces' tangent planes at each border.
+    Depth jumps are estimated from both surfaces' tangent planes at each border.
 
     Raises:
-        BadData: Something of that is not there.
-        WrongShape: The maps are not of one size.
+        BadData: One of these items is missing.
+        WrongShape: The maps have different sizes.
     """
     truth = {} if sample.truth is None else sample.truth
     absent = [n for n in ("depth", "normals", "smooth_labels", "camera") if n not in truth]

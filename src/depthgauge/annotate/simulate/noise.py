@@ -1,4 +1,4 @@
-"""How a simulated annotator errs."""
+"""The errors of a simulated annotator."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorNoise:
-    """What a simulated annotator does less well than the geometry allows; angles are means."""
+    """How far a simulated annotator is from the exact geometry; angles are means."""
 
     normal_deg: float = 0.0
-    """By how much each normal is tilted, each on its own."""
+    """Tilt of each normal, independently."""
     surface_deg: float = 0.0
-    """By how much all normals of one surface are tilted together, each surface on its own."""
+    """Common tilt of all normals of one surface, independently for each surface."""
     shared_surface_deg: float = 0.0
-    """The same, but equal for everybody who annotates this picture: what a picture suggests."""
+    """The same, but equal for everybody who annotates the picture: what the picture suggests."""
     common_tilt_deg: float = 0.0
-    """By how much all normals of one annotation are turned together: shape is seen right, its
-    orientation is not."""
+    """Common rotation of all normals of one annotation: the shape is right, its orientation is
+    not."""
     shared_tilt_deg: float = 0.0
     """The same, but equal for everybody."""
     stretch: float = 2.2
-    """A plane that is drawn out or pressed together in depth by more than this factor looks wrong
-    in the preview: it is turned back."""
+    """A plane that is stretched or compressed in depth by more than this factor looks wrong in the
+    preview: it is turned back."""
     boundary_px: float = 0.0
     """Standard deviation of the corners of strokes."""
     missed: float = 0.0
-    """Share of strokes, of those shorter than a tenth of the picture's width, that are forgotten;
-    without a longer one the preview looks wrong."""
+    """Share of forgotten strokes among those shorter than a tenth of the picture's width; without a
+    longer one the preview would look wrong."""
     side_errors: float = 0.0
-    """Share of occlusions whose closer side is said wrong."""
+    """Share of occlusions with the wrong closer side."""
     gap_px: float = 0.0
-    """Strokes end up to so many pixels too early."""
+    """Strokes end up to this many pixels too early."""
     spacing_widths: float = 0.03
     """Distance between normals on curved surfaces, in widths of the image."""
     tolerance_px: float = 0.5
-    """How far straight stretches may be from a border."""
+    """How far straight segments may be from a border."""
     relation_deg: float = 0.5
-    """Planes within this of parallel or orthogonal are called so."""
+    """Planes within this angle of parallel or orthogonal are called so."""
     smallest_px: int = 40
-    """Surfaces of fewer pixels are left out."""
+    """Surfaces with fewer pixels are left out."""
     thinnest_px: float = 4.0
-    """Surfaces that are nowhere thicker are left out."""
+    """Surfaces that are nowhere thicker than this are left out."""
     region: Literal["whole", "margin", "polygon"] = "whole"
-    """What is annotated: everything, all but a margin, or a polygon around the two points that
-    it must contain."""
+    """What is annotated: everything, all but a margin, or a polygon around the two points that it
+    must contain."""
 
 
 NONE = AnnotatorNoise()
-"""No error but that lines have corners and normals a density."""
+"""No errors, except that lines have corners and normals a density."""
 HUMAN = AnnotatorNoise(
     normal_deg=12.0,
     surface_deg=5.0,
@@ -65,7 +65,7 @@ HUMAN = AnnotatorNoise(
     tolerance_px=1.0,
     relation_deg=5.0,
 )
-"""As people differ from each other and from a sensor; docs/simulated-annotator.md says how well."""
+"""Differs like people from each other and from a sensor; see docs/simulated-annotator.md."""
 CAREFUL = AnnotatorNoise(
     normal_deg=6.0,
     surface_deg=2.5,
@@ -79,6 +79,6 @@ CAREFUL = AnnotatorNoise(
     tolerance_px=0.7,
     relation_deg=5.0,
 )
-"""Somebody whose own errors are half as large; what the picture suggests misleads all alike."""
+"""Own errors are half as large; what the picture suggests misleads everybody alike."""
 LEVELS = {"none": NONE, "careful": CAREFUL, "human": HUMAN}
 """By name."""

@@ -7,8 +7,8 @@
     OUT/sensor/{depth,normals}/<id>.npy         exact depth in metres and normals, our axes
     OUT/oasis-like.json                         how it was made
 
-OASIS's truth is human, so this one's is too; how far that is from the exact geometry can be
-measured because that is there as well.
+The truth of OASIS comes from people, and so does this one; its distance from the exact geometry
+can be measured because that is there, too.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from depthgauge.types import Estimate, Map, Sample, Truth
 
 DATASET_ID = "oasis-like"
 REVISION = 2
-"""Raised whenever the same options may give other bytes."""
+"""Incremented whenever the same options may give other bytes."""
 _PROGRAM = "depthgauge.annotate.oasis_like"
-"""As files have it since the first revision, whatever this module is called."""
+"""As written in every file since the first revision, whatever the name of this module."""
 HUMANS, TRUTH_RECORDS, ABOUT = "humans", "truth-records", "oasis-like.json"
 _OWN = (RECORDS, TRUTH_RECORDS, HUMANS, SENSOR)
 """Folders beside the dataset itself."""
 TRUTH = replace(CAREFUL, region="polygon")
-"""Of the annotator whose records are the truth."""
+"""Noise of the annotator whose records are the truth."""
 SCENES, SIZE_PX, ANNOTATORS = 50, (320, 240), 8
 _LAST = {"oasis": "OASIS_val.csv", "depthgauge": "dataset.json"}
-"""What each layout writes last."""
+"""The file that each layout writes last."""
 _SEED_STEP = 1000
-"""Seeds of scenes: those of another dataset seed are others."""
+"""Distance between the scene seeds of two dataset seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class OasisLike:
-    """What is made."""
+    """What to make."""
 
     scenes: int = SCENES
     size_px: tuple[int, int] = SIZE_PX
@@ -76,20 +76,20 @@ def write_oasis_like(
     progress: Progress | None = None,
     overwrite: bool = False,
 ) -> tuple[str, ...]:
-    """Makes the dataset; one that was stopped goes on where it was, a finished one stays as it is.
+    """Makes the dataset; an interrupted one is continued, a finished one is left as it is.
 
     Args:
-        root: The folder; made where it is not there.
-        options: How many scenes and people, of which size and seed.
-        progress: Called with a scene's id, how many are done and how many there are.
-        overwrite: Replace a set of other options.
+        root: The folder; it is created if there is none.
+        options: How many scenes and people, their size and seed.
+        progress: Is called before each scene.
+        overwrite: Replace a set with other options.
 
     Returns:
         The ids of the samples.
 
     Raises:
         Misuse: The options are impossible.
-        CannotWrite: The folder holds a set of other options, or another dataset.
+        CannotWrite: The folder holds a set with other options, or another dataset.
     """
     wanted = options or OasisLike()
     _require(wanted)
@@ -125,7 +125,7 @@ def _write(root: Path, wanted: OasisLike, progress: Progress | None, overwrite: 
 
 
 def scene_view(options: OasisLike, number: int) -> ExactView:
-    """The exact view of one of the scenes; kinds take turns."""
+    """The exact view of one scene; the kinds alternate."""
     return make_view(*_scene(options, number), options.size_px)
 
 
@@ -151,7 +151,7 @@ def estimates_of(made: Reconstruction) -> list[Estimate]:
 
 
 def _plane_stack(planes: Map) -> Map:
-    """One channel for each plane; all are as sure, as people do not say how sure they are."""
+    """One channel per plane, all with the same confidence: people do not state theirs."""
     numbers = np.unique(planes[np.isfinite(planes) & (planes > 0)])
     if not numbers.size:
         return np.zeros((*planes.shape, 1), np.float32)
@@ -174,10 +174,10 @@ def _about(options: OasisLike) -> dict[str, object]:
 
 
 def _begin(root: Path, options: OasisLike, overwrite: bool) -> bool:
-    """Notes what is made here; what was begun with other options is not mixed with it.
+    """Records what is made here; sets with other options are not mixed.
 
     Returns:
-        Whether there is anything to do: not where the same set is finished.
+        Whether there is anything to do; False if the same set is finished.
     """
     place = root / ABOUT
     text = json.dumps(_about(options), indent=1) + "\n"
@@ -202,7 +202,7 @@ def _begin(root: Path, options: OasisLike, overwrite: bool) -> bool:
 
 
 def _remove(root: Path, about: Mapping[str, Any]) -> None:
-    """Removes what a set of those options made, and nothing that others put beside it."""
+    """Removes the files of a set with those options, and nothing else."""
     ids = ["{}-{:04d}".format(*_scene_of(int(about["seed"]), n)) for n in range(about["scenes"])]
     people = [f"human-{n}" for n in range(1, int(about["annotators"]) + 1)]
     for name in ids:
@@ -217,7 +217,7 @@ def _remove(root: Path, about: Mapping[str, Any]) -> None:
     for own in _OWN:
         below = [path for path in (root / own).rglob("*") if path.is_dir()]
         for folder in (*sorted(below, reverse=True), root / own):
-            with suppress(OSError):  # somebody else's are in it
+            with suppress(OSError):  # it has files of others
                 folder.rmdir()
 
 
@@ -232,7 +232,7 @@ def _write_exact(root: Path, view: ExactView) -> None:
 def _write_humans(root: Path, view: ExactView, options: OasisLike) -> None:
     for person in range(1, options.annotators + 1):
         name = f"human-{person}"
-        # Records are written last, so who has them has everything.
+        # Records are written last: whoever has them has everything.
         path = root / RECORDS / name / f"{view.id}{SUFFIX}"
         if path.is_file():
             continue

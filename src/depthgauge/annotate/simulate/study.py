@@ -46,9 +46,9 @@ def write_study(
     options: StudyOptions,
     progress: Progress | None = None,
 ) -> SimulatedStudy:
-    """Writes scenes as simulated people annotate them, with the exact depth as the sensor's.
+    """Writes scenes annotated by simulated people, with the exact depth as that of the sensor.
 
-    Writing the same again changes nothing; other records of that name are never replaced.
+    Writing the same study again changes nothing; other records are never replaced.
 
     Args:
         out: The study's folder (see `annotate.studies`).
@@ -63,7 +63,7 @@ def write_study(
         made.append(view.id)
         people = [simulate(view, LEVELS[options.noise], seed=n) for n in range(1, annotators + 1)]
         _refuse_others(out, people)
-        # Records first: where they are refused, the picture that they belong to stays as it is.
+        # Records first: if they are refused, the picture that they belong to stays as it is.
         for person, annotation in enumerate(people, 1):
             write_records(_place(_record(out, annotation)), annotation)
             if progress is not None:
@@ -80,7 +80,7 @@ def _record(out: Path, annotation: Annotation) -> Path:
 
 
 def _refuse_others(out: Path, people: list[Annotation]) -> None:
-    """Records of that name that are not these belong to somebody else, or to other options."""
+    """Other records under the same name belong to somebody else, or to other options."""
     for annotation in people:
         path = _record(out, annotation)
         if path.is_file() and read_records(path) != annotation:

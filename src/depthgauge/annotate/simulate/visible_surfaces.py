@@ -1,4 +1,4 @@
-"""What a person notices of a view: surfaces that are large enough, without the tiny ones."""
+"""The surfaces of a view that a person sees: those that are large enough."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SIDES = ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :]))
 """Pixels and their neighbours to the right, and below."""
 _NEAR_PX = 8
 _FLUSH_SHARE = 0.6
-"""Two pieces are one surface where so much of their common border is no border."""
+"""Two pieces are one surface if this share of their common border has no step and no fold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisibleSurfaces:
-    """The surfaces of a view; those too small to draw are given to their neighbours."""
+    """The surfaces of a view; those too small to draw are assigned to their neighbours."""
 
     labels: NDArray[np.int32]
     """(H, W), 0 outside the region."""
@@ -32,13 +32,13 @@ class VisibleSurfaces:
     gap_down: Map
     planar: Mapping[int, bool]
     own: Mask
-    """Pixels that a surface had before any were given to it."""
+    """Pixels that a surface had before others were assigned to it."""
 
 
 def visible_surfaces(
     view: ExactView, region: Mask, smallest_px: int, thinnest_px: float
 ) -> VisibleSurfaces:
-    """The surfaces within a region that are at least so large and so thick."""
+    """The surfaces within a region that are large and thick enough."""
     labels = np.where(region, view.smooth_labels, 0)
     small = _small(labels, smallest_px, thinnest_px)
     if not small.any() or not ((labels > 0) & ~small).any():
@@ -72,7 +72,7 @@ def _small(labels: NDArray[np.int32], smallest_px: int, thinnest_px: float) -> M
 def _given_away(
     view: ExactView, labels: NDArray[np.int32], small: Mask
 ) -> tuple[NDArray[np.int32], Map, Map]:
-    """Small pieces become parts of surfaces beside them, each pixel of the nearest of those."""
+    """Small pieces become parts of the surfaces beside them; each pixel joins the nearest."""
     rows, columns = _heirs(view, labels, small)
     source = rows[small], columns[small]
     slopes = ray_slopes(view.camera, view.depth.shape)
@@ -82,7 +82,7 @@ def _given_away(
     there = plane_depth(
         view.depth[source], view.normals[source].astype(np.float64), slopes[source], slopes[small]
     )
-    # A tangent plane that runs away is of no use; the surface goes on at about its depth.
+    # A tangent plane that diverges is useless; there the surface keeps its depth.
     near = view.depth[source]
     depth[small] = np.where(np.abs(there - near) < 0.2 * near, there, near)
     return given, depth, normals
@@ -91,10 +91,10 @@ def _given_away(
 def _heirs(
     view: ExactView, labels: NDArray[np.int32], small: Mask
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """For every small pixel the row and column of the pixel whose surface it becomes part of.
+    """For every small pixel, row and column of the pixel whose surface it joins.
 
-    That is one of a surface that its piece is attached to, else of one behind it: so the outline
-    of what is in front stays. Where neither is near, it is the nearest pixel of all.
+    That surface is attached to its piece, or else behind it, so that the outline of what is in
+    front stays. If neither is near, it is the nearest pixel of any surface.
     """
     from scipy import ndimage
 
@@ -124,7 +124,7 @@ def _nearest(chosen: Mask) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def _wanted(view: ExactView, labels: NDArray[np.int32], small: Mask) -> dict[int, list[int]]:
-    """By small piece, the large ones beside it that are attached, or else those behind it."""
+    """For each small piece, the large ones attached to it, or else those behind it."""
     attached: dict[int, set[int]] = {}
     behind: dict[int, set[int]] = {}
     for gap, (here, there) in zip((view.gap_right, view.gap_down), _SIDES, strict=True):
@@ -142,7 +142,7 @@ def _wanted(view: ExactView, labels: NDArray[np.int32], small: Mask) -> dict[int
 def _new_gaps(
     view: ExactView, labels: NDArray[np.int32], depth: Map, normals: Map, small: Mask
 ) -> tuple[Map, Map]:
-    """Exact steps where nothing was given away, estimated ones elsewhere."""
+    """Exact steps where nothing was reassigned, estimated ones elsewhere."""
     estimated = estimated_gaps(depth, normals, labels, view.planar, view.camera)
     touched = small[:, 1:] | small[:, :-1], small[1:] | small[:-1]
     exact = view.gap_right, view.gap_down
@@ -156,7 +156,7 @@ def _new_gaps(
 def _merged(
     labels: NDArray[np.int32], normals: Map, gaps: tuple[Map, Map], small: Mask
 ) -> NDArray[np.int32]:
-    """Pieces that only something small had parted are one again."""
+    """Joins pieces that only something small had separated."""
     pairs, flush = [], []
     flat_enough = np.cos(np.radians(SAME_SURFACE_DEG))
     for gap, (here, there) in zip(gaps, _SIDES, strict=True):
@@ -180,7 +180,7 @@ def _united(labels: NDArray[np.int32], pairs: NDArray[Any], flush: Mask) -> NDAr
     count = int(labels.max()) + 1
     links = coo_matrix((np.ones(a.size, np.int8), (a, b)), shape=(count, count))
     part = connected_components(links, directed=False)[1]
-    # Each part keeps the smallest of its numbers, so `planar` still knows it.
+    # Each part keeps the smallest of its numbers, so that `planar` stays valid.
     smallest = np.full(int(part.max()) + 1, count)
     np.minimum.at(smallest, part, np.arange(count))
     return np.asarray(smallest[part][labels], np.int32)

@@ -25,7 +25,7 @@ _MOST_ROWS, _LONG = 400, 24
 
 
 def agreement_rows(table: AgreementTable) -> tuple[list[tuple[str, str]], list[list[str]]]:
-    """Columns and rows of the table for people: a line a measure, a column a comparison."""
+    """Columns and rows of the table: one line per measure, one column per comparison."""
     comparisons = table.comparisons()
     columns = [("measure", "left"), ("unit", "left"), *((name, "right") for name in comparisons)]
     rows = [
@@ -43,7 +43,7 @@ def agreement_rows(table: AgreementTable) -> tuple[list[tuple[str, str]], list[l
 
 
 def sensor_depth(table: AgreementTable) -> str:
-    """The sensor's depths in words, without which distances mean little; empty without one."""
+    """The sensor's depths in words, for comparison with distances; empty without a sensor."""
     if not math.isfinite(table.depth_mean_m):
         return ""
     spread = f"standard deviation {table.depth_std_m:.3g} m"
@@ -51,7 +51,7 @@ def sensor_depth(table: AgreementTable) -> str:
 
 
 def show_mean(mean: Mean) -> str:
-    """A mean with its standard error, which has two digits that count.
+    """A mean with its standard error, which has two significant digits.
 
     >>> show_mean(Mean(0.07813, 0.0042, 12, 3)), show_mean(Mean(17.8, math.nan, 1, 1))
     ('0.0781 \u00b1 0.0042', '17.8')

@@ -66,7 +66,7 @@ def bar_chart(
 
 
 def share_bars(rows: Mapping[str, Mapping[str, int]], title: str, name: str) -> Markup:
-    """One bar of 100 % a row, cut into its kinds; each kind is named below its part."""
+    """One bar of 100 % per row, divided into kinds; each kind is named below its part."""
     y, parts, told = 40.0, [words(title, 0, 12, "label strong")], []
     for row, counts in rows.items():
         whole = sum(counts.values())
@@ -85,7 +85,7 @@ def share_bars(rows: Mapping[str, Mapping[str, int]], title: str, name: str) -> 
 
 
 def normal_disc(counts: Sequence[int], rings: int, title: str, name: str) -> Markup:
-    """The half sphere of directions as a disc with true areas; the fuller a cell, the darker.
+    """The half sphere of directions as an equal-area disc; fuller cells are darker.
 
     Args:
         counts: Of each cell, as `annotate.statistics.normal_cells` numbers them.
@@ -117,7 +117,7 @@ def normal_disc(counts: Sequence[int], rings: int, title: str, name: str) -> Mar
 
 
 def _frontal(counts: Sequence[int], rings: int) -> str:
-    """How much of everything nearly faces the viewer, up to the border of a ring."""
+    """The share that nearly faces the viewer, up to the border of a ring."""
     if not sum(counts):
         return "no normals"
     near = max(1, rings // 3)
@@ -127,7 +127,7 @@ def _frontal(counts: Sequence[int], rings: int) -> str:
 
 
 def mean_dots(rows: Mapping[str, Mapping[str, Mean]], title: str, unit: str, name: str) -> Markup:
-    """Means with their standard errors: a group of lines a measure, one line a comparison."""
+    """Means with their standard errors: a group of lines per measure, one line per comparison."""
     labels = [label for group in rows.values() for label in group]
     left = room_for(labels) + 12
     highest = max(
@@ -187,7 +187,7 @@ def _percent_axis(y: Scale, title: str) -> list[Markup]:
 
 
 def _bin_ticks(edges: Sequence[float], x: Scale, counted: bool) -> list[Markup]:
-    """Edges below the borders of bars, every second or third where they are many."""
+    """Edges below the borders of bars; only every second or third if there are many."""
     shown = edges[:-1] if counted else edges
     step = max(1, math.ceil(len(shown) / 9))
     parts = []
@@ -200,7 +200,7 @@ def _bin_ticks(edges: Sequence[float], x: Scale, counted: bool) -> list[Markup]:
 
 
 def _share_legend(counts: Mapping[str, int], whole: int, y: float) -> list[Markup]:
-    """Two names a line, each with its colour and share."""
+    """Two names per line, each with its colour and share."""
     parts = []
     for place, (class_, (kind, n)) in enumerate(zip(_CLASSES, counts.items(), strict=False)):
         x, line = (place % 2) * _WIDTH / 2, y + 17 * (place // 2)
@@ -214,7 +214,7 @@ def _percent(n: int, whole: int) -> str:
 
 
 def _cell(cx: float, cy: float, width: float, ring: int, cell: int) -> str:
-    """The outline of a cell: a whole disc in the middle, else a piece of a ring."""
+    """The outline of a cell: a whole disc in the middle, otherwise a piece of a ring."""
     inner, outer = ring * width, (ring + 1) * width
     if ring == 0:
         r = number(outer)

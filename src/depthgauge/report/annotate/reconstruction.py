@@ -31,7 +31,7 @@ def draw_reconstruction(
     Args:
         path: The PNG.
         annotation: What was drawn.
-        made: What came of it.
+        made: Its reconstruction.
         image: The photograph, (H, W, 3); grey without it.
     """
     width, height = made.camera.size_px
@@ -92,7 +92,7 @@ def _draw_lines(
 
 
 def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of length 1, whatever people gave; what is no direction is 0."""
+    """Vectors of length 1, whatever people gave; 0 if there is no direction."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)  # squares of 1e308 are infinite
     safe = np.where(np.isfinite(largest) & (largest > 0), largest, np.inf)
     scaled = np.nan_to_num(vectors, posinf=0.0, neginf=0.0) / safe
@@ -101,7 +101,7 @@ def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ground(image: Image | None, shape: tuple[int, int]) -> NDArray[np.uint8]:
-    """The photograph, paler so that lines stand out."""
+    """The photograph, darkened so that lines stand out."""
     if image is None:
         return np.full((*shape, 3), 90, np.uint8)
     values = np.asarray(image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2))
@@ -115,7 +115,7 @@ def _draw_region(axes: Any, parts: Segmentation) -> None:
 
 
 def _draw_strokes(axes: Any, annotation: Annotation, scale: float) -> list[int]:
-    """The strokes; a tick on the closer side of occlusions. Returns the kinds that occur."""
+    """Draws the strokes, with a tick on the closer side of occlusions; returns their kinds."""
     kinds = set()
     for stroke in annotation.strokes.values():
         points = (np.asarray(stroke.points_px, np.float64).reshape(-1, 2) + 0.5) * scale - 0.5
@@ -131,7 +131,7 @@ def _draw_strokes(axes: Any, annotation: Annotation, scale: float) -> list[int]:
 
 
 def _tick(points: NDArray[np.float64], side: float, length_px: float = 4.0) -> NDArray[np.float64]:
-    """A short line from the middle of the longest stretch to the closer side."""
+    """A short line from the middle of the longest segment to the closer side."""
     steps = np.diff(points, axis=0)
     lengths = np.linalg.norm(steps, axis=1)
     longest = int(lengths.argmax())

@@ -1,4 +1,4 @@
-"""The page of a set of annotations: all figures of what is in it."""
+"""The page of a set of annotations, with all its figures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _share(n: int, whole: int) -> str:
 
 
 def surfaces_chart(found: Statistics, name: str = "surfaces") -> Markup:
-    """How many surfaces of each kind a region has: a line a kind."""
+    """How many surfaces of each kind a region has: one line per kind."""
     lines = {
         _NAMES[kind]: [100 * n / max(shown.known, 1) for n in shown.counts]
         for kind, shown in found.surfaces.items()
@@ -120,7 +120,7 @@ def _styles() -> dict[str, Style]:
 
 
 def _largest(found: Statistics, most: int = 4) -> dict[str, int]:
-    """The largest sources; the rest as one."""
+    """The largest sources; the others together as one."""
     ranked = sorted(found.sources.items(), key=lambda item: (-item[1], item[0]))
     if len(ranked) <= most:
         return dict(ranked)
