@@ -80,7 +80,6 @@ RECONSTRUCTION = (
     "depthgauge.synth.scene.model",
     "depthgauge.synth.scene.shape",
     "depthgauge.synth.sets.single_views._borders",
-    "depthgauge.synth.sets.single_views._cast",
     "depthgauge.synth.sets.single_views._furnish",
     "depthgauge.synth.sets.single_views._make",
     "depthgauge.synth.sets.single_views._rooms",

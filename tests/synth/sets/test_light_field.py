@@ -17,8 +17,7 @@ from depthgauge.synth.render.closed_form import pictures
 from depthgauge.synth.sets import light_field
 from depthgauge.synth.sets.light_field import make_light_field, write_light_fields
 from depthgauge.synth.sets.light_field._grid import grid
-from depthgauge.synth.sets.light_field._masks import JUMP_PX, REACH_PX
-from depthgauge.synth.sets.light_field._truth import coarse
+from depthgauge.synth.sets.light_field._truth import JUMP_PX, REACH_PX, coarse
 from depthgauge.synth.sets.stereo_scenes import SCENES
 
 SMALL = {"size_px": 40, "views": 3, "scale": 2, "range_px": 1.8}

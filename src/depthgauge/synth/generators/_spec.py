@@ -57,10 +57,11 @@ def _problems(spec: GeneratorSpec) -> Iterator[str]:
         yield "the summary must be one line"
     if spec.revision < 1:
         yield f"the revision is {spec.revision} but counts from 1"
-    if not (isinstance(spec.options, type) and issubclass(spec.options, GeneratorOptions)):
+    options: Any = spec.options  # a plug-in may bring anything
+    if not (isinstance(options, type) and issubclass(options, GeneratorOptions)):
         yield "the options must be a class derived from GeneratorOptions"
         return
-    fields = spec.options.model_fields
+    fields = options.model_fields
     if taken := [name for name in fields if name in _GIVEN]:
         yield f"the command line has {', '.join(taken)} already"
     if required := [name for name, found in fields.items() if found.is_required()]:

@@ -101,7 +101,7 @@ def test_a_step_is_as_large_as_the_depths_say():
     from depthgauge.synth.scene.model import Body, ShapeScene
     from depthgauge.synth.scene.shape import Ellipsoid, Plane
     from depthgauge.synth.scene.texture import Plain
-    from depthgauge.synth.sets.single_views._cast import exact_view
+    from depthgauge.synth.sets.single_views._make import exact_view
 
     grey = Plain((0.5, 0.5, 0.5))
     ball = Body(Ellipsoid(turned((0.0, 0.0, 4.0)), (1.0, 1.0, 1.0)), grey)

@@ -30,7 +30,7 @@ from depthgauge.synth.library.still_lifes import scene
 from depthgauge.synth.render.closed_form import pictures
 from depthgauge.synth.sets.light_field import _truth as fine
 from depthgauge.synth.sets.light_field._grid import Grid, grid
-from depthgauge.synth.sets.light_field._masks import masks
+from depthgauge.synth.sets.light_field._truth import masks
 from depthgauge.synth.sets.stereo_scenes import NOISE_LEVELS, SCENES
 from depthgauge.types import Inputs, Map, Sample, Truth
 

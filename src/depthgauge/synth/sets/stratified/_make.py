@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from depthgauge._progress import Progress
 from depthgauge.errors import Misuse
+from depthgauge.synth.sets.stratified import _render
 from depthgauge.synth.sets.stratified._axis import Axis
+from depthgauge.synth.sets.stratified._grid import Grid
 from depthgauge.synth.sets.stratified._light_field import LightField
-from depthgauge.synth.sets.stratified._pair import STEPS, pair
-from depthgauge.synth.sets.stratified._scene import REVISION
+from depthgauge.synth.sets.stratified._model import packed
+from depthgauge.synth.sets.stratified._scene import REVISION, Scene, View
 from depthgauge.synth.sets.stratified._scene_list import SCENES, TYPES, axes_of, scene
-from depthgauge.types import Sample
+from depthgauge.types import Inputs, Map, Sample, Truth
 
 SIZE_PX, VIEWS, SCALE = 512, 9, 10
 """Those of the 4D light-field benchmark."""
@@ -182,3 +187,48 @@ def _check(size_px: int, views: int, scale: int, seed: int) -> None:
         raise Misuse(f"a camera grid with a centre has an odd number of views; found {views}")
     if seed < 0:
         raise Misuse(f"a seed is a number from 0 on; found {seed}")
+
+
+# --- a scene as a rectified stereo pair -----------------------------------------------------------
+
+
+STEPS = 8.0
+"""Baselines between the two: as far as the outermost views of a 9x9 light field are apart."""
+
+
+def pair(scene: Scene, size_px: int, seed: int) -> Sample:
+    """Images, rig, disparity range; disparities of both views, depth, what both see, regions.
+
+    The left image is the light field's centre view. The right one is shifted so that disparities
+    are positive: d = steps (d_light_field - lowest), lowest being where the range begins.
+    """
+    grid = Grid(scene.optics, size_px)
+    numbers = packed(scene.things(grid, STEPS), grid, scene.seed(seed))
+    lowest, highest = scene.disparity_range(grid)
+    flaws = scene.flaws(size_px)
+    left, right = View(), flaws.view(STEPS, 0.0, 1.0, 1.0, shift_px=-STEPS * lowest)
+    found = _render.truth(numbers, left, size_px, kind=np.float64)
+    other = _render.truth(numbers, right, size_px, kind=np.float64)
+    rig = grid.pair_rig(STEPS, lowest)
+
+    def stereo(disparity: np.ndarray) -> Map:
+        return (STEPS * (disparity - lowest)).astype(np.float32)
+
+    truth = {
+        "disparity": stereo(found.disparity),
+        "right_disparity": stereo(other.disparity),
+        "depth": (grid.focal_px * grid.baseline_m / (found.disparity + grid.offset_px)).astype(
+            np.float32
+        ),
+        "visible_mask": _render.visible(numbers, right, found.disparity),
+    }
+    regions = _render.regions(scene, found, size_px)
+    items = _render.region_items(scene)
+    truth |= {items[name]: values for name, values in regions.items()}
+    inputs = {
+        "left_image": _render.image(scene, numbers, left, size_px, (*scene.seed(seed), 0)),
+        "right_image": _render.image(scene, numbers, right, size_px, (*scene.seed(seed), 1)),
+        "disparity_range": (0, math.ceil(STEPS * (highest - lowest))),
+        "rig": rig,
+    }
+    return Sample(scene.name, Inputs(inputs), Truth(truth))
