@@ -54,9 +54,9 @@ def make(
     out: Path, options: LightFieldOptions, *, overwrite: bool, progress: Progress | None
 ) -> GeneratedData:
     """Writes the scenes below `out/other`."""
-    from depthgauge.synth.sets import light_field
+    from depthgauge.synth.sets import light_field, stereo_scenes
 
-    names = tuple(dict.fromkeys(options.scenes)) or light_field.SCENES
+    names = tuple(dict.fromkeys(options.scenes)) or stereo_scenes.SCENES
     baseline_m = None if options.baseline_mm is None else options.baseline_mm / 1000
     light_field.write_light_fields(
         out,

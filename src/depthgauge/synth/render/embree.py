@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from depthgauge.errors import Misuse
 from depthgauge.geometry.projection import inverse_pose, project, slopes_at, to_camera, transform
 from depthgauge.geometry.ray_scene import RayScene
-from depthgauge.synth.scene.material import GLASS_INDEX
+from depthgauge.synth.scene.material import GLASS_INDEX, TRANSPARENT
 from depthgauge.synth.scene.mesh import Mesh, join
 from depthgauge.synth.scene.model import Scene
 from depthgauge.types import Camera, Mask
@@ -206,8 +206,9 @@ def surface_layers(
     if most < 1:
         raise Misuse(f"most: layers are counted from 1, found {most}.")
     eye, ways = pixel_rays(camera)
-    paths = _Paths(np.tile(eye, (len(ways), 1)), ways / np.linalg.norm(ways, axis=1)[:, None])
-    found = [paths.step(traced, refract) for _ in range(most)]
+    unit = ways / np.linalg.norm(ways, axis=1)[:, None]
+    paths = _Paths(traced, np.tile(eye, (len(ways), 1)), unit)
+    found = [paths.step(refract) for _ in range(most)]
     width, height = camera.size_px
     shape = (most, height, width)
     points = np.stack([points for points, _, _ in found])
@@ -224,71 +225,70 @@ def surface_layers(
 
 
 class _Paths:
-    """Rays on their way through glass."""
+    """Rays on their way through glass, one surface at a time."""
 
-    def __init__(self, starts: Floats, ways: Floats) -> None:
+    def __init__(self, traced: TracedScene, starts: Floats, ways: Floats) -> None:
+        self._traced, self._faces = traced, traced.rays.normals()
         self._starts, self._ways = starts, ways
-        self._alive = np.isfinite(ways).all(axis=1)
+        self._alive: Mask = np.asarray(np.isfinite(ways).all(axis=1))
         self._thing = np.full(len(ways), -1, np.int32)
         self._enters = np.zeros(len(ways), bool)
         self.reflected = np.zeros(len(ways), bool)
 
-    def step(self, traced: TracedScene, refract: bool) -> tuple[Floats, Ints, Mask]:
+    def step(self, refract: bool) -> tuple[Floats, Ints, Mask]:
         """The next surface of every ray: points (N, 3), triangles (N,), whether it is entered."""
         points = np.full(self._starts.shape, np.nan)
         triangles = np.full(len(points), -1, np.int32)
         enters = np.zeros(len(points), bool)
         rays = np.flatnonzero(self._alive)
-        points[rays], triangles[rays], enters[rays] = self._next(traced, rays)
-        on = np.flatnonzero((triangles >= 0) & (traced.surfaces[triangles] == 1))
-        self._alive[:] = False
-        self._alive[on] = True
-        self._starts[on], self._thing[on] = points[on], traced.things[triangles[on]]
-        self._enters[on] = enters[on]
+        points[rays], triangles[rays], enters[rays] = self._next(rays)
+        clear = (triangles >= 0) & (self._traced.surfaces[triangles] == TRANSPARENT)
+        on = np.flatnonzero(clear)
+        self._alive = clear
+        self._starts[on], self._enters[on] = points[on], enters[on]
+        self._thing[on] = self._traced.things[triangles[on]]
         if refract and len(on):
-            normal = _normals_against(traced, points[on], triangles[on], self._ways[on])
+            normal = self._normals_against(points[on], triangles[on], self._ways[on])
             bent = _refracted(self._ways[on], normal, enters[on])
             self.reflected[on] = np.isnan(bent[:, 0])
             self._ways[on] = bent
-            self._alive[on] = ~self.reflected[on]
+            self._alive = clear & ~self.reflected
         return points, triangles, enters
 
-    def _next(self, traced: TracedScene, rays: NDArray[np.intp]) -> tuple[Floats, Ints, Mask]:
+    def _next(self, rays: NDArray[np.intp]) -> tuple[Floats, Ints, Mask]:
+        """The surfaces that some rays hit; a ray does not hit the one it starts from again."""
         starts, ways = self._starts[rays].copy(), self._ways[rays]
         points, triangles = np.full(ways.shape, np.nan), np.full(len(rays), -1, np.int32)
         enters = np.zeros(len(rays), bool)
         began = self._thing[rays] >= 0
         left = np.arange(len(rays))
         for _ in range(_TRIALS):
-            skip = np.where(began[left], _SKIP_M, 0.0)[:, None] * ways[left]
-            hits = traced.rays.cast(starts[left] + skip, ways[left])
-            points[left] = starts[left] + skip + hits.distance[:, None] * ways[left]
+            begin = starts[left] + np.where(began[left], _SKIP_M, 0.0)[:, None] * ways[left]
+            hits = self._traced.rays.cast(begin, ways[left])
+            points[left] = begin + hits.distance[:, None] * ways[left]
             triangles[left] = hits.triangle
-            face = traced.rays.normals()[hits.triangle]
-            enters[left] = np.einsum("ij,ij->i", face, ways[left]) < 0
-            thing = _looked_up(traced.things, hits.triangle)
-            again = (thing >= 0) & (thing == self._thing[rays[left]])
+            enters[left] = np.einsum("ij,ij->i", self._faces[hits.triangle], ways[left]) < 0
+            again = began[left] & (hits.triangle >= 0)
+            again &= self._traced.things[hits.triangle] == self._thing[rays[left]]
             again &= enters[left] == self._enters[rays[left]]
             again &= np.linalg.norm(points[left] - self._starts[rays[left]], axis=1) < _SAME_M
-            left = left[again & began[left]]
+            left = left[again]
             if not len(left):
                 break
             starts[left] = points[left]
         enters &= triangles >= 0
         return points, triangles, enters
 
-
-def _normals_against(traced: TracedScene, points: Floats, triangles: Ints, ways: Floats) -> Floats:
-    """Unit normals towards where rays come from: smooth ones where they face the ray too."""
-    mesh = traced.mesh
-    flat = traced.rays.normals()[triangles]
-    flat = np.where((np.einsum("ij,ij->i", flat, ways) > 0)[:, None], -flat, flat)
-    shares = barycentric(mesh, points, triangles)
-    smooth = np.einsum("ij,ijk->ik", shares, mesh.normals[mesh.triangles[triangles]])
-    smooth /= np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-12)
-    smooth = np.where((np.einsum("ij,ij->i", smooth, flat) < 0)[:, None], -smooth, smooth)
-    good = np.einsum("ij,ij->i", smooth, ways) < 0
-    return np.where(good[:, None], smooth, flat)
+    def _normals_against(self, points: Floats, triangles: Ints, ways: Floats) -> Floats:
+        """Unit normals towards where rays come from: smooth ones where they face the ray too."""
+        mesh, flat = self._traced.mesh, self._faces[triangles]
+        flat = np.where((np.einsum("ij,ij->i", flat, ways) > 0)[:, None], -flat, flat)
+        shares = barycentric(mesh, points, triangles)
+        smooth = np.einsum("ij,ijk->ik", shares, mesh.normals[mesh.triangles[triangles]])
+        smooth /= np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-12)
+        smooth = np.where((np.einsum("ij,ij->i", smooth, flat) < 0)[:, None], -smooth, smooth)
+        good = np.einsum("ij,ij->i", smooth, ways) < 0
+        return np.where(good[:, None], smooth, flat)
 
 
 def _refracted(ways: Floats, normals: Floats, enters: Mask) -> Floats:
