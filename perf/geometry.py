@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from depthgauge.metrics import METRICS
-from depthgauge.regions import DERIVED, Things
-from depthgauge.regions._derived import is_thing
+from depthgauge.regions import SHARED_MAPS, SampleMaps
+from depthgauge.regions._shared_maps import is_shared_map
 from depthgauge.types import Camera, Map, Rig
 
 FULL, QUICK = (3000, 4136), (240, 320)
@@ -47,20 +47,20 @@ def _table(rows: dict[str, float], shape: tuple[int, int]) -> Table:
 
 def _rows(shape: tuple[int, int]) -> Iterator[tuple[str, float]]:
     small, large = _scene(QUICK), _scene(shape)
-    for name in [n for n in DERIVED if is_thing(n)]:
-        Things(small["truth"], small, "disparity")[name]  # compiles
-        things = Things(large["truth"], large, "disparity")
-        for need in DERIVED[name].needs:
-            if is_thing(need):
+    for name in [n for n in SHARED_MAPS if is_shared_map(n)]:
+        SampleMaps(small["truth"], small, "disparity")[name]  # compiles
+        things = SampleMaps(large["truth"], large, "disparity")
+        for need in SHARED_MAPS[name].needs:
+            if is_shared_map(need):
                 things[need]
         yield f"derived {name}", _timed(lambda things=things, name=name: things[name])
-    warm = Things(small["truth"], small, "disparity")
-    made = Things(large["truth"], large, "disparity")
+    warm = SampleMaps(small["truth"], small, "disparity")
+    made = SampleMaps(large["truth"], large, "disparity")
     for name, metric in METRICS.items():
         if metric.measure_with is None or name in _WITHOUT_LABELS:
             continue
         _measure(name, small, warm)
-        needed = [n for n in metric.needs if is_thing(n)]
+        needed = [n for n in metric.needs if is_shared_map(n)]
         for need in needed:
             made[need]
         yield f"metric {name}", _timed(lambda name=name: _measure(name, large, made))
@@ -72,7 +72,7 @@ def _timed(call: Any) -> float:
     return time.perf_counter() - start
 
 
-def _measure(name: str, scene: dict[str, Any], things: Things) -> None:
+def _measure(name: str, scene: dict[str, Any], things: SampleMaps) -> None:
     metric = METRICS[name]
     known = {"quantity": "disparity", "rig": scene["rig"]}
     needed = {n: known[n] if n in known else things[n] for n in metric.needs}

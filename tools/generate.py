@@ -30,8 +30,9 @@ from depthgauge.engine.running.task import GIVEN
 from depthgauge.engine.scoring.arrays import default_metrics
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
+from depthgauge.perturbations import EFFECTS
 from depthgauge.quantities import QUANTITIES, Part, Quantity
-from depthgauge.regions import DERIVED, REGIONS, Derived, Region
+from depthgauge.regions import REGIONS, SHARED_MAPS, Region, SharedMap
 from depthgauge.synth.generators import GENERATORS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -182,17 +183,17 @@ def _regions(_: str) -> Iterator[str]:
         yield from _region(region)
 
 
-def _derived(_: str) -> Iterator[str]:
-    for thing in DERIVED.values():
+def _shared_maps(_: str) -> Iterator[str]:
+    for thing in SHARED_MAPS.values():
         yield from _region(thing)
 
 
-def _region(region: Region | Derived) -> Iterator[str]:
+def _region(region: Region | SharedMap) -> Iterator[str]:
     yield f"## `{region.name}`\n"
     yield f"{region.doc.strip()}\n"
     yield f"- Parameters: {_parameters(region.params, {})}"
-    if isinstance(region, Derived) and region.makes != region.name:
-        yield f"- Makes: `{region.makes}`"
+    if isinstance(region, SharedMap) and region.provides != region.name:
+        yield f"- Provides: `{region.provides}`"
     if needs := [name for name in region.needs if name not in ("quantity", "items")]:
         yield f"- Needs: {_codes(needs)}"
     if region.needs_any:
@@ -200,6 +201,23 @@ def _region(region: Region | Derived) -> Iterator[str]:
     if region.cite:
         yield f"- Source: {region.cite}"
     yield f"- Revision {region.revision}.\n"
+
+
+# Perturbations.
+
+
+def _perturbations(_: str) -> Iterator[str]:
+    yield "| effect | level | neutral | bounds | suggested levels | damage |"
+    yield "|---|---|---|---|---|---|"
+    for effect in EFFECTS.values():
+        levels = ", ".join(f"{level:g}" for level in effect.levels)
+        low, high = effect.bounds
+        first, _, _ = effect.doc.partition("\n")
+        more = f" Parameters: {_parameters(effect.params, {})}." if effect.params else ""
+        yield (
+            f"| `{effect.name}` | {effect.unit or 'factor'} | {effect.neutral:g} | "
+            f"{low:g} to {high:g} | {levels} | {first}{more} |"
+        )
 
 
 # Datasets.
@@ -494,7 +512,8 @@ _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "metrics": _metrics,
     "quantities": _quantities,
     "regions": _regions,
-    "derived": _derived,
+    "shared-maps": _shared_maps,
+    "perturbations": _perturbations,
     "datasets": _datasets,
     "methods": _methods,
     "benchmark": _benchmark,

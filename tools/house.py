@@ -19,6 +19,7 @@ FLOORS: tuple[dict[str, str], ...] = (
         "_shorten": "long lists for people",
     },
     {"_registry": "registries that fill themselves; plug-ins of other packages"},
+    {"_declared": "checks of declarations when something registers"},
     {"_options": "strict options; the command line and signatures come from them"},
     {"types": "Sample, Inputs, Truth, Estimate, Score, Camera, Rig"},
     {"quantities": "one file per quantity: unit, parts, error, resizing, default metrics"},

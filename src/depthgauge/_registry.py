@@ -136,6 +136,8 @@ class Registry(Mapping[str, T], Generic[T]):
     names a module, which is treated like one of the folder's own. So `collect` is shown modules
     that hold other kinds of things, and returns nothing for them. `also` names modules of ours that
     lie outside the folder: those of rooms above, which the registry's own room must not import.
+    `check(thing)` raises where a declaration names things of other registries that do not exist; it
+    is called when all modules are known, since a plug-in may bring both.
     """
 
     def __init__(
@@ -144,11 +146,13 @@ class Registry(Mapping[str, T], Generic[T]):
         package: str,
         collect: Callable[[ModuleType], Iterable[tuple[str, T]]] | None = None,
         also: Iterable[str] = (),
+        check: Callable[[T], None] | None = None,
     ) -> None:
         self.kind = kind
         self._package = package
         self._collect = collect
         self._also = tuple(also)
+        self._check = check
         self._things: dict[str, T] = {}
         self._homes: dict[str, str] = {}
         self._joined: set[str] = set()
@@ -169,6 +173,12 @@ class Registry(Mapping[str, T], Generic[T]):
             # Ours come first, so that it is the newcomer who is told that a name is taken.
             self._folder()
         self._put(name, thing, home)
+        if self._walked and self._check:
+            try:
+                self._check(thing)
+            except Exception:
+                del self._things[name], self._homes[name]
+                raise
 
     def drop(self, home: str) -> None:
         """Takes back everything that a module has registered."""
@@ -208,7 +218,19 @@ class Registry(Mapping[str, T], Generic[T]):
                 self.drop(module.__name__)
                 self._refused.append(_sentence(module.__name__, error, self._package))
                 said.append(PluginWarning(self._refused[-1]))
-        return said
+        return [*said, *self._checked(self._check)] if self._check else said
+
+    def _checked(self, check: Callable[[T], None]) -> Iterator[Warning]:
+        """Checks everything; what a plug-in brings and is wrong is taken out and named."""
+        for name, home in sorted(self._homes.items()):
+            try:
+                check(self._things[name])
+            except DepthgaugeError as error:
+                if home.startswith(f"{self._package}."):
+                    raise
+                del self._things[name], self._homes[name]
+                self._refused.append(f"A part of the plug-in {home} cannot be used: {error}")
+                yield PluginWarning(self._refused[-1])
 
     def _folder(self) -> list[ModuleType]:
         """The modules of the registry's own folder, and those named beside it, imported."""

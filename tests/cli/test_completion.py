@@ -13,11 +13,11 @@ from depthgauge.datasets import DATASETS
 from depthgauge.methods import METHODS
 from depthgauge.metrics import METRICS
 from depthgauge.perturbations import EFFECTS
-from depthgauge.regions import DERIVED, REGIONS
+from depthgauge.regions import REGIONS, SHARED_MAPS
 
 REGISTRIES = {
     "metrics": METRICS,
-    "regions": {*REGIONS, *DERIVED},
+    "regions": {*REGIONS, *SHARED_MAPS},
     "perturbations": EFFECTS,
     "datasets": DATASETS,
     "methods": METHODS,

@@ -16,7 +16,7 @@ from depthgauge.methods import METHODS
 from depthgauge.metrics import METRICS
 from depthgauge.perturbations import EFFECTS
 from depthgauge.quantities import QUANTITIES
-from depthgauge.regions import DERIVED, REGIONS
+from depthgauge.regions import REGIONS, SHARED_MAPS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
@@ -45,7 +45,7 @@ def test_generated_pages_are_fresh():
     [
         ("metrics.md", METRICS),
         ("quantities.md", QUANTITIES),
-        ("regions.md", [*REGIONS, *DERIVED]),
+        ("regions.md", [*REGIONS, *SHARED_MAPS]),
         ("datasets.md", DATASETS),
         ("methods.md", METHODS),
     ],
@@ -96,7 +96,7 @@ def anchors(page: Path) -> set[str]:
 
 def test_every_paper_that_is_cited_is_in_the_references():
     entries = re.split(r"^- ", (DOCS / "references.md").read_text(encoding="utf-8"), flags=re.M)
-    registries = (METRICS, REGIONS, DERIVED, EFFECTS)
+    registries = (METRICS, REGIONS, SHARED_MAPS, EFFECTS)
     cites = [thing.cite for registry in registries for thing in registry.values()]
     papers = [
         paper for cite in cites for paper in re.findall(r"(\w+)(?: et al\.| & \w+) (\d{4})", cite)

@@ -10,8 +10,8 @@ import pytest
 from depthgauge.benchmarks import make_protocol
 from depthgauge.errors import BadProtocol, BadScoreId, Misuse, WrongShape
 from depthgauge.geometry import find_edges, find_structures, find_surfaces, structures_from_masks
-from depthgauge.regions import DERIVED, REGIONS, Things, compute_regions
-from depthgauge.regions._derived import maker_of
+from depthgauge.regions import REGIONS, SHARED_MAPS, SampleMaps, compute_regions
+from depthgauge.regions._shared_maps import maker_of
 from depthgauge.regions.objects import objects_of
 
 NAN = np.nan
@@ -32,7 +32,7 @@ NAMES = (
 
 
 def masks(names, truth=TRUTH, quantity="disparity", items=None, makers=None):
-    things = Things(truth, items or {}, quantity, makers)
+    things = SampleMaps(truth, items or {}, quantity, makers)
     return compute_regions(
         {name: name for name in names}, truth, items or {}, quantity=quantity, things=things
     )
@@ -71,15 +71,15 @@ def test_parameters_are_set_once_for_all():
 
 
 def test_declared_parameters():
-    assert dict(DERIVED["edges"].params) == {"jump": 1.0, "reach": 10, "window": 5}
-    assert dict(DERIVED["structures"].params) == {"jump": 1.0, "width": 10, "reach": 10}
-    assert list(DERIVED["surfaces"].params) == ["jump", "bend", "flat", "window"]
-    assert DERIVED["edges_from_mask"].makes == "edges"
-    assert DERIVED["structures_from_mask"].makes == "structures"
+    assert dict(SHARED_MAPS["edges"].params) == {"jump": 1.0, "reach": 10, "window": 5}
+    assert dict(SHARED_MAPS["structures"].params) == {"jump": 1.0, "width": 10, "reach": 10}
+    assert list(SHARED_MAPS["surfaces"].params) == ["jump", "bend", "flat", "window"]
+    assert SHARED_MAPS["edges_from_mask"].provides == "edges"
+    assert SHARED_MAPS["structures_from_mask"].provides == "structures"
 
 
 BAD_MAKERS = {
-    "edges:-1": "derived thing 'edges': jump is -1; it must be finite and cannot be negative.",
+    "edges:-1": "shared map 'edges': jump is -1; it must be finite and cannot be negative.",
     "edges:1,-1": "reach is -1; a length cannot be negative",
     "edges:1,10,4": "window is 4; a window's width is odd, from 1 to 99",
     "edges:1,10,100001": "window is 100001; a window's width is odd, from 1 to 99",
@@ -100,7 +100,7 @@ BAD_MAKERS = {
 @pytest.mark.parametrize(("text", "message"), BAD_MAKERS.items())
 def test_parameters_that_mean_nothing_are_refused_before_anything_is_computed(text, message):
     with pytest.raises(BadScoreId, match=re.escape(message)):
-        maker_of(DERIVED[text.partition(":")[0]].makes, text)
+        maker_of(SHARED_MAPS[text.partition(":")[0]].provides, text)
 
 
 def test_the_widest_parameters_are_no_mistake():
@@ -111,7 +111,7 @@ def test_the_widest_parameters_are_no_mistake():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"derived": {"edges": "edges:-1"}}, "derived.edges: derived thing 'edges': jump is -1"),
+        ({"derived": {"edges": "edges:-1"}}, "derived.edges: shared map 'edges': jump is -1"),
         ({"regions": {"flat": "low_texture:9"}}, "regions.flat: region 'low_texture': level is 9"),
         (
             {"scores": [{"metric": "mae", "region": ["saturation:0"]}]},

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import BadScoreId, Unavailable
-from depthgauge.regions._derived import DERIVED, Things
+from depthgauge.regions._shared_maps import SHARED_MAPS, SampleMaps
 
 DEPTH = np.arange(30, dtype=np.float32).reshape(5, 6)
 
 
 def things(items, truth=DEPTH, quantity="depth", **makers):
-    return Things(truth, items, quantity, makers)
+    return SampleMaps(truth, items, quantity, makers)
 
 
 def test_given_depth_pairs_are_used_as_they_are():
@@ -53,6 +53,6 @@ def test_a_sample_without_either_says_what_it_needs():
 @pytest.mark.parametrize("name", ["depth_pairs", "normal_pairs"])
 def test_parameters_that_make_no_sense_are_refused(name):
     with pytest.raises(BadScoreId, match="count is 0 but must be at least 1"):
-        DERIVED[name].bind(["0"])
+        SHARED_MAPS[name].bind(["0"])
     with pytest.raises(BadScoreId, match="seed is -1 but must not be negative"):
-        DERIVED[name].bind(["10", "-1"])
+        SHARED_MAPS[name].bind(["10", "-1"])

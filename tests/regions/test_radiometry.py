@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from depthgauge.errors import BadScoreId, WrongShape
 from depthgauge.geometry import find_edges
-from depthgauge.regions import REGIONS, Things, compute_regions
+from depthgauge.regions import REGIONS, SampleMaps, compute_regions
 
 Y, X = np.mgrid[0:60, 0:140]
 FLAT = np.full(X.shape, 128, np.uint8)
@@ -25,7 +25,7 @@ REGION_OF = {
 
 def things(image, truth=None, item="left_image", **items):
     truth = np.ones(image.shape[:2], np.float32) if truth is None else truth.astype(np.float32)
-    return Things(truth, {item: image, **items}, "disparity")
+    return SampleMaps(truth, {item: image, **items}, "disparity")
 
 
 def level(thing, image, truth=None, **items):

@@ -18,7 +18,7 @@ from depthgauge.errors import DepthgaugeError, Problem
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import resolve
-from depthgauge.regions._derived import is_thing, maker_of
+from depthgauge.regions._shared_maps import is_shared_map, maker_of
 
 _SCALES = (1, 0.5, 0.25)
 
@@ -247,7 +247,7 @@ def _check_derived(benchmark: BenchmarkFile) -> Iterator[Problem]:
         return
     for where, block in _blocks(benchmark):
         needs = METRICS[block.metric].needs if block.metric in METRICS else ()
-        if "rig" in needs or any(map(is_thing, needs)):
+        if "rig" in needs or any(map(is_shared_map, needs)):
             what = f"{block.metric} needs what belongs to the whole truth"
             yield Problem(f"{where}.metric", what, "it goes only with truth_scale = 1")
 

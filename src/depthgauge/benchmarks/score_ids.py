@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from depthgauge._registry import nearest
 from depthgauge.errors import BadScoreId
 from depthgauge.metrics import METRICS, Metric
 
@@ -56,10 +57,12 @@ def make_spec(
 
 
 def parse_metric(text: str) -> tuple[str, dict[str, Any]]:
-    """Name and given parameters of `metric[:p1,p2]`, parameters in declared order.
+    """Name and given parameters of `metric[:p1,p2]`, in declared order or by name.
 
     >>> parse_metric("d1:3,0.05")
     ('d1', {'threshold': '3', 'share': '0.05'})
+    >>> parse_metric("d1:share=0.1")
+    ('d1', {'share': '0.1'})
     """
     name, colon, rest = text.strip().partition(":")
     values = rest.split(",") if colon else []
@@ -67,7 +70,19 @@ def parse_metric(text: str) -> tuple[str, dict[str, Any]]:
     if len(values) > len(names) or (colon and not all(v.strip() for v in values)):
         takes = f"{name}:{','.join(names)}" if names else f"{name} (no parameters)"
         raise BadScoreId(f"'{text}' does not fit; write {takes}.")
-    return name, dict(zip(names, (v.strip() for v in values), strict=False))
+    given: dict[str, Any] = {}
+    for place, value in enumerate(values):
+        param, equals, number = (part.strip() for part in value.partition("="))
+        if not equals and any("=" in before for before in values[:place]):
+            raise BadScoreId(f"'{text}': values without a name come before those with one.")
+        key, word = (param, number) if equals else (names[place], param)
+        if key not in names:
+            hint = nearest(key, names) or f"It has: {', '.join(names)}."
+            raise BadScoreId(f"'{text}': {name} has no parameter '{key}'. {hint}")
+        if key in given:
+            raise BadScoreId(f"'{text}' gives {key} twice.")
+        given[key] = word
+    return name, given
 
 
 def file_name(score_id: str) -> str:

@@ -15,14 +15,14 @@ from click.shell_completion import CompletionItem
 
 _HOUSE = Path(__file__).parents[1]
 _DECLARED = re.compile(
-    r'^(?:@(?:metric|region|derived|effect)\(|SPEC = \w+\()\s*(?:id=)?"([^"]+)"', re.MULTILINE
+    r'^(?:@(?:metric|region|shared_map|effect)\(|SPEC = \w+\()\s*(?:id=)?"([^"]+)"', re.MULTILINE
 )
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def names_of(kind: str) -> list[str]:
-    """All names of `metrics`, `regions` (derived things too), `methods` ... or `benchmarks`."""
+    """All names of `metrics`, `regions` (shared maps too), `methods` ... or `benchmarks`."""
     if kind == "benchmarks":
         return sorted(path.stem for path in (_HOUSE / kind).glob("*.toml"))
     modules = (path for path in (_HOUSE / kind).glob("*.py") if not path.name.startswith("_"))

@@ -21,10 +21,10 @@ def _regions() -> list[tuple[str, str]]:
     return [(_call(r.name, list(r.params)), _first_line(r.doc)) for r in REGIONS.values()]
 
 
-def _derived() -> list[tuple[str, str]]:
-    from depthgauge.regions import DERIVED
+def _shared_maps() -> list[tuple[str, str]]:
+    from depthgauge.regions import SHARED_MAPS
 
-    return [(_call(d.name, list(d.params)), _first_line(d.doc)) for d in DERIVED.values()]
+    return [(_call(d.name, list(d.params)), _first_line(d.doc)) for d in SHARED_MAPS.values()]
 
 
 def _perturbations() -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def _benchmarks() -> list[tuple[str, str]]:
 KINDS: dict[str, Callable[[], list[tuple[str, str]]]] = {
     "metrics": _metrics,
     "regions": _regions,
-    "derived": _derived,
+    "shared-maps": _shared_maps,
     "datasets": _datasets,
     "methods": _methods,
     "perturbations": _perturbations,
@@ -65,16 +65,20 @@ KINDS: dict[str, Callable[[], list[tuple[str, str]]]] = {
 }
 
 
+_BEFORE = {"derived": "shared-maps"}
+"""Names that kinds had before."""
+
+
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(KINDS)), required=False)
+@click.argument("kind", type=click.Choice([*KINDS, *_BEFORE]), required=False, metavar="[KIND]")
 @click.option("--json", "as_json", is_flag=True, help="Names and one-line descriptions as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
     """Lists metrics, regions, datasets, methods, benchmarks ..., or all of them.
 
-    Derived things are what regions and metrics share (edges, fine structures); their parameters
+    Shared maps are what regions and metrics share (edges, fine structures); their parameters
     are set by a benchmark. Perturbations are shown with the levels that they suggest.
     """
-    found = {name: KINDS[name]() for name in ([kind] if kind else KINDS)}
+    found = {name: KINDS[name]() for name in ([_BEFORE.get(kind, kind)] if kind else KINDS)}
     if as_json:
         write_json("-", {name: dict(rows) for name, rows in found.items()})
         return

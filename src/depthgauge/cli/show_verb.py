@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from depthgauge.methods import MethodKind
     from depthgauge.metrics import Metric
     from depthgauge.perturbations import Effect
-    from depthgauge.regions import Derived, Region
+    from depthgauge.regions import Region, SharedMap
 
 Facts = list[tuple[str, Any]]
 
@@ -47,10 +47,20 @@ def command(name: str, as_json: bool) -> None:
       depthgauge show sgbm
       depthgauge show middlebury
     """
-    kind, facts, text = _find(name)
+    found = _find(name)
     if as_json:
-        write_json("-", {"kind": kind, "name": name, **dict(facts), "text": text})
+        bodies = [
+            {"kind": k, "name": name, **dict(facts), "text": text} for k, facts, text in found
+        ]
+        write_json("-", bodies[0] if len(bodies) == 1 else {"name": name, "found": bodies})
         return
+    for number, thing in enumerate(found):
+        if number:
+            click.echo()
+        _show(name, *thing)
+
+
+def _show(name: str, kind: str, facts: Facts, text: str) -> None:
     click.echo(f"{name}  ({kind})\n")
     if text:
         click.echo(f"{text}\n")
@@ -63,34 +73,39 @@ def command(name: str, as_json: bool) -> None:
         )
 
 
-def _find(name: str) -> tuple[str, Facts, str]:
+def _find(name: str) -> list[tuple[str, Facts, str]]:
+    """Everything of that name; a dataset and a benchmark often share one."""
     from depthgauge.benchmarks import BENCHMARKS, find_benchmark
     from depthgauge.datasets import DATASETS
     from depthgauge.methods import METHODS
     from depthgauge.metrics import METRICS
     from depthgauge.perturbations import EFFECTS
-    from depthgauge.regions import DERIVED, REGIONS
+    from depthgauge.regions import REGIONS, SHARED_MAPS
 
     if name.endswith(".toml"):
         protocol = find_benchmark(name)
-        return "benchmark", _benchmark(protocol), protocol.about.strip()
+        return [("benchmark", _benchmark(protocol), protocol.about.strip())]
     bare = name.partition(":")[0]
+    found: list[tuple[str, Facts, str]] = []
     if bare in METRICS:
-        return "metric", _metric(METRICS[bare]), METRICS[bare].doc
+        found.append(("metric", _metric(METRICS[bare]), METRICS[bare].doc))
     if bare in REGIONS:
-        return "region", _region(REGIONS[bare]), REGIONS[bare].doc
-    if bare in DERIVED:
-        facts = [("makes", DERIVED[bare].makes), *_region(DERIVED[bare])]
-        return "derived thing", facts, DERIVED[bare].doc
+        found.append(("region", _region(REGIONS[bare]), REGIONS[bare].doc))
+    if bare in SHARED_MAPS:
+        shared = SHARED_MAPS[bare]
+        found.append(("shared map", [("provides", shared.provides), *_region(shared)], shared.doc))
     if name in BENCHMARKS:
-        return "benchmark", _benchmark(BENCHMARKS[name]), BENCHMARKS[name].about.strip()
+        protocol = BENCHMARKS[name]
+        found.append(("benchmark", _benchmark(protocol), protocol.about.strip()))
     if name in DATASETS:
-        return "dataset", _dataset(DATASETS[name]), DATASETS[name].spec.title
+        found.append(("dataset", _dataset(DATASETS[name]), DATASETS[name].spec.title))
     if bare in METHODS:
-        return "method", _method(METHODS[bare]), METHODS[bare].spec.title
+        found.append(("method", _method(METHODS[bare]), METHODS[bare].spec.title))
     if bare in EFFECTS:
-        return "perturbation", _effect(EFFECTS[bare]), EFFECTS[bare].doc
-    known = [*METRICS, *REGIONS, *DERIVED, *BENCHMARKS, *DATASETS, *METHODS, *EFFECTS]
+        found.append(("perturbation", _effect(EFFECTS[bare]), EFFECTS[bare].doc))
+    if found:
+        return found
+    known = [*METRICS, *REGIONS, *SHARED_MAPS, *BENCHMARKS, *DATASETS, *METHODS, *EFFECTS]
     raise unknown("metric, region, benchmark, dataset or method", name, known)
 
 
@@ -126,11 +141,12 @@ def _unit_words(metric: Metric) -> str:
     return ", ".join(f"{metric.unit.of(quantity)} for {quantity}" for quantity in metric.of)
 
 
-def _region(region: Region | Derived) -> Facts:
+def _region(region: Region | SharedMap) -> Facts:
     return [
         ("parameters", dict(region.params)),
         ("needs", ", ".join(name for name in region.needs if name != "quantity")),
         ("needs one of", ", ".join(region.needs_any)),
+        ("of", ", ".join(region.of)),
         ("revision", region.revision),
         ("cite", region.cite),
     ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from depthgauge._declared import refuse, spec_problems
 from depthgauge._registry import Registry, unknown
 from depthgauge.errors import BadData, Unavailable
 from depthgauge.types import Estimate, Sample
@@ -126,6 +127,7 @@ def expected(spec: DatasetSpec) -> str:
 def _collect(module: object) -> Iterator[tuple[str, Dataset]]:
     spec = getattr(module, "SPEC", None)
     if isinstance(spec, DatasetSpec):
+        refuse("dataset", spec.id, module, spec_problems(spec, module, "samples"))
         yield (
             spec.id,
             Dataset(

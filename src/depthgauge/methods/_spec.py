@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from depthgauge._declared import refuse, spec_problems
 from depthgauge._options import Options
 from depthgauge._registry import Registry
 from depthgauge.types import Inputs
@@ -58,9 +59,20 @@ class MethodKind:
     """SHA-256 of the file that it comes from; empty where its `revision` speaks for its code."""
 
 
+def _problems(spec: MethodSpec, module: object) -> Iterator[str]:
+    yield from spec_problems(spec, module, "estimate")
+    if not (isinstance(spec.options, type) and issubclass(spec.options, MethodOptions)):
+        yield f"options is {spec.options!r} but must be a class of MethodOptions"
+        return
+    for name, option in spec.options.model_fields.items():
+        if not option.description:
+            yield f"write a sentence below its option {name}"
+
+
 def _collect(module: object) -> Iterator[tuple[str, MethodKind]]:
     spec = getattr(module, "SPEC", None)
     if isinstance(spec, MethodSpec):
+        refuse("method", spec.id, module, _problems(spec, module))
         yield spec.id, MethodKind(spec, module.estimate, home=spec.id)  # type: ignore[attr-defined]  # a module with a SPEC has it
 
 

@@ -5,20 +5,30 @@
 
 The image is float32 in grey levels 0..255, (H, W, 3) RGB or (H, W) grey, and must not be changed in
 place; what is returned may leave the range, it is clipped once at the end. A function that takes
-`rng` as well is random: it must draw the same numbers whatever the level, so that damage grows
-smoothly with it.
+`rng` as well is random: a generator that sample, view and effect decide. It must draw the same
+numbers whatever the level, so that damage grows smoothly with it. Further keywords are parameters:
+numbers with a default, which a text sets by name (`rain:3,angle=10`).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge._registry import Registry
+from depthgauge._declared import (
+    keywords_of,
+    name_problems,
+    refuse,
+    revision_problems,
+    signature_problems,
+)
+from depthgauge._registry import Registry, nearest
 from depthgauge.errors import BadScoreId
 
 Pixels = NDArray[np.float32]
@@ -48,14 +58,38 @@ class Effect:
     """Raised whenever the code may give other pixels."""
     doc: str
     compute: Callable[..., Pixels]
+    params: Mapping[str, float] = field(default_factory=dict)
+    """Further parameters with their defaults."""
 
-    def apply(self, image: Pixels, level: float, rng: np.random.Generator) -> Pixels:
+    def apply(
+        self,
+        image: Pixels,
+        level: float,
+        rng: np.random.Generator,
+        params: Mapping[str, float] | None = None,
+    ) -> Pixels:
         """The damaged image; the image itself at the neutral level."""
         if level == self.neutral:
             return image
-        if self.random:
-            return self.compute(image, level=level, rng=rng)
-        return self.compute(image, level=level)
+        more: dict[str, Any] = {"rng": rng} if self.random else {}
+        return self.compute(image, level=level, **more, **(params or {}))
+
+    def checked_param(self, name: str, word: str) -> float:
+        """The value that a text gives a parameter.
+
+        Raises:
+            BadScoreId: There is no such parameter, or it is no finite number.
+        """
+        if name not in self.params:
+            has = nearest(name, self.params) or f"It has: {', '.join(self.params) or 'none'}."
+            raise BadScoreId(f"perturbation '{self.name}' has no parameter '{name}'. {has}")
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise BadScoreId(f"perturbation '{self.name}': {name} is a number, not '{word}'.")
+        return value
 
     def checked_level(self, word: str) -> float:
         """The level that a word of a perturbation's text means.
@@ -81,6 +115,20 @@ class Effect:
 
 EFFECTS: Registry[Effect] = Registry("perturbation", "depthgauge.perturbations")
 """Every effect of this folder and of plug-ins."""
+
+
+def _level_problems(
+    levels: Sequence[float], neutral: float, bounds: tuple[float, float]
+) -> Iterator[str]:
+    if not levels or levels[0] != neutral:
+        yield "its levels must start with the neutral one"
+    if not bounds[0] < bounds[1]:
+        yield f"bounds are {bounds!r} but the smaller one comes first"
+    yield from (
+        f"its level {level:g} is out of its bounds"
+        for level in levels
+        if not bounds[0] <= level <= bounds[1]
+    )
 
 
 def effect(
@@ -110,15 +158,23 @@ def effect(
     """
 
     def register(function: Callable[..., Pixels]) -> Callable[..., Pixels]:
-        keywords = {
-            argument.name
-            for argument in inspect.signature(function).parameters.values()
-            if argument.kind is inspect.Parameter.KEYWORD_ONLY
-        }
-        if keywords not in ({"level"}, {"level", "rng"}):
-            raise TypeError(f"{function.__name__} must take the keywords level, or level and rng")
-        if not levels or levels[0] != neutral:
-            raise TypeError(f"{function.__name__}: levels must start with the neutral one")
+        keywords, _ = keywords_of(function)
+        arguments = inspect.signature(function).parameters
+        params = {n: a.default for n, a in arguments.items() if n in keywords - {"level", "rng"}}
+        problems = [
+            *name_problems(name),
+            *revision_problems(revision),
+            *signature_problems(function, 1),
+            *_level_problems(levels, neutral, bounds),
+            *(
+                f"its parameter {param} must have a number as its default"
+                for param, default in params.items()
+                if not isinstance(default, (int, float))
+            ),
+        ]
+        if "level" not in keywords:
+            problems.append("it must take the keyword level (and rng where it is random)")
+        refuse("perturbation", name, function, problems)
         made = Effect(
             name=name,
             unit=unit,
@@ -132,6 +188,7 @@ def effect(
             revision=revision,
             doc=inspect.cleandoc(function.__doc__ or ""),
             compute=function,
+            params=params,
         )
         EFFECTS.add(name, made, function.__module__)
         return function

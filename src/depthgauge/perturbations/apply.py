@@ -134,6 +134,6 @@ def _damaged(pixels: Pixels, parts: list[Part], view: View, sample_id: str) -> P
     before: Counter[str] = Counter()
     for part in parts:
         rng = stream(sample_id, view, part.effect, before[part.effect])
-        pixels = EFFECTS[part.effect].apply(pixels, part.level, rng)
+        pixels = EFFECTS[part.effect].apply(pixels, part.level, rng, dict(part.params))
         before[part.effect] += 1
     return pixels

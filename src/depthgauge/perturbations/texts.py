@@ -24,11 +24,14 @@ class Part:
     level: float
     views: str
     """One of `SELECTIONS`."""
+    params: tuple[tuple[str, float], ...] = ()
+    """Further parameters that were given, in declared order."""
 
     @property
     def text(self) -> str:
         """As it is written; the views that an effect takes by default are left out."""
-        number = np.format_float_positional(self.level, trim="-")
+        number = _as_text(self.level)
+        number += "".join(f",{name}={_as_text(value)}" for name, value in self.params)
         views = "" if self.views == _default_views(EFFECTS[self.effect]) else f"@{self.views}"
         return f"{self.effect}:{number}{views}"
 
@@ -73,7 +76,8 @@ def parse_perturbation(text: str) -> Perturbation:
     Args:
         text: `effect:level`, with `@views` where not all views are meant (`all`, `left`, `right`,
             `first`, `second`, `centre`, or `others`: all but the one that the truth belongs to);
-            several are joined by `+` and applied in that order.
+            several are joined by `+` and applied in that order. Further parameters of an effect
+            follow its level by name: `rain:3,angle=10`.
 
     Raises:
         UnknownName: There is no such effect.
@@ -132,7 +136,24 @@ def _levels_of_part(text: str, suggested: bool = False) -> list[Part]:
         raise BadScoreId(f"perturbation '{text.strip()}': a part is missing; {_FORM}.")
     effect = EFFECTS[name]
     selection = _checked_views(effect, views or _default_views(effect))
-    return [Part(name, level, selection) for level in _levels(effect, listed, suggested)]
+    words = listed.split(",") if listed else []
+    params = _params(effect, [word for word in words if "=" in word])
+    levels = _levels(effect, ",".join(word for word in words if "=" not in word), suggested)
+    return [Part(name, level, selection, params) for level in levels]
+
+
+def _params(effect: Effect, words: list[str]) -> tuple[tuple[str, float], ...]:
+    given: dict[str, float] = {}
+    for word in words:
+        name, _, value = (part.strip() for part in word.partition("="))
+        if name in given:
+            raise BadScoreId(f"perturbation '{effect.name}' has {name} twice; remove one.")
+        given[name] = effect.checked_param(name, value)
+    return tuple((name, given[name]) for name in effect.params if name in given)
+
+
+def _as_text(value: float) -> str:
+    return str(np.format_float_positional(value, trim="-"))
 
 
 def _levels(effect: Effect, listed: str, suggested: bool) -> Iterable[float]:

@@ -6,20 +6,20 @@ as `visible & textureless` combine them; `plane` packs all regions of a sample i
 
 from __future__ import annotations
 
-from depthgauge.regions._derived import DERIVED, Derived, Things, derived
 from depthgauge.regions._region import REGIONS, Region, region
+from depthgauge.regions._shared_maps import SHARED_MAPS, SampleMaps, SharedMap, derived, shared_map
 from depthgauge.regions.expressions import Expression, parse
 from depthgauge.regions.plane import pack, pack_all
 from depthgauge.regions.resolve import Resolved, check_names, compute_regions, defaults, revisions
 
 __all__ = [
-    "DERIVED",
     "REGIONS",
-    "Derived",
+    "SHARED_MAPS",
     "Expression",
     "Region",
     "Resolved",
-    "Things",
+    "SampleMaps",
+    "SharedMap",
     "check_names",
     "compute_regions",
     "defaults",
@@ -29,4 +29,5 @@ __all__ = [
     "parse",
     "region",
     "revisions",
+    "shared_map",
 ]

@@ -16,18 +16,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from depthgauge._registry import Registry
-from depthgauge.regions._computed import Check, Computed, declaration
+from depthgauge.regions._declaration import Check, Declaration, check_quantities, declared
 from depthgauge.types import Mask
 
 
 @dataclass(frozen=True, slots=True)
-class Region(Computed):
+class Region(Declaration):
     """One registered region."""
 
     kind: ClassVar[str] = "region"
 
 
-REGIONS: Registry[Region] = Registry("region", "depthgauge.regions")
+REGIONS: Registry[Region] = Registry("region", "depthgauge.regions", check=check_quantities)
 """Every region of this folder and of plug-ins."""
 
 
@@ -36,6 +36,7 @@ def region(
     *,
     needs: Sequence[str] = (),
     needs_any: Sequence[str] = (),
+    of: Sequence[str] = (),
     cite: str = "",
     revision: int = 1,
     check: Check | None = None,
@@ -44,20 +45,17 @@ def region(
 
     Args:
         name: What expressions call it.
-        needs: Items and derived things without which it cannot be computed.
+        needs: Items and shared maps without which it cannot be computed.
         needs_any: Items of which it takes the first that is there.
+        of: Quantities for which it makes sense; all of them where it is left out.
         cite: Where the definition comes from.
         revision: To be raised whenever the code may give other pixels.
         check: Takes all parameters by keyword and raises Misuse where they make no sense.
     """
 
     def register(function: Callable[..., Mask]) -> Callable[..., Mask]:
-        made = Region(
-            name=name,
-            cite=cite,
-            revision=revision,
-            **declaration(function, needs, needs_any, check),
-        )
+        fields = declared("region", name, function, needs, needs_any, of, cite, revision, check)
+        made = Region(name=name, **fields)
         REGIONS.add(name, made, function.__module__)
         return function
 

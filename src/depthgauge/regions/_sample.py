@@ -11,8 +11,8 @@ import numpy as np
 from depthgauge._registry import unknown
 from depthgauge.errors import BadScoreId, Unavailable, WrongShape
 from depthgauge.regions._checks import has_truth, same_size
-from depthgauge.regions._derived import Things
 from depthgauge.regions._region import REGIONS, Region
+from depthgauge.regions._shared_maps import SampleMaps
 from depthgauge.regions.expressions import Atom, Complement, Expression
 from depthgauge.types import Map, Mask
 
@@ -35,7 +35,7 @@ class RegionsOfSample:
         named: Mapping[str, Expression],
         truth: Map,
         items: Mapping[str, Any],
-        things: Things,
+        things: SampleMaps,
         declared: frozenset[str],
     ) -> None:
         self._named = named

@@ -7,8 +7,8 @@ from typing import Any
 
 from depthgauge.geometry._checks import need_jump, need_length, need_window
 from depthgauge.geometry.discontinuities.edges import Edges, edges_from_mask, find_edges, front
-from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.regions.objects import objects_of
 from depthgauge.types import Map, Mask
 
@@ -21,7 +21,7 @@ def _check(*, jump: float, reach: int, window: int, name: str = "") -> None:
     need_window(window)
 
 
-@derived("edges", needs=("quantity",), cite=_CITE, check=_check)
+@shared_map("edges", needs=("quantity",), cite=_CITE, check=_check)
 def edges(
     truth: Map, *, quantity: str, jump: float = 1.0, reach: int = 10, window: int = 5
 ) -> Edges:
@@ -40,7 +40,9 @@ def edges(
     return find_edges(truth, order, jump=jump, reach=reach, window=window)
 
 
-@derived("edges_from_mask", makes="edges", needs=("quantity", "items"), cite=_CITE, check=_check)
+@shared_map(
+    "edges_from_mask", provides="edges", needs=("quantity", "items"), cite=_CITE, check=_check
+)
 def from_mask(
     truth: Map,
     *,

@@ -15,7 +15,7 @@ from depthgauge.geometry.pairs import (
     sample_depth_pairs,
     sample_normal_pairs,
 )
-from depthgauge.regions._derived import derived
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.types import Map
 
 
@@ -26,7 +26,7 @@ def _check(*, count: int, seed: int) -> None:
         raise Misuse(f"seed is {seed} but must not be negative")
 
 
-@derived("depth_pairs", needs=("items",), cite="Chen et al. 2016; 2020", check=_check)
+@shared_map("depth_pairs", needs=("items",), cite="Chen et al. 2016; 2020", check=_check)
 def depth_pairs(
     truth: Map, *, items: Mapping[str, Any], count: int = 1000, seed: int = 0
 ) -> DepthPairs:
@@ -39,13 +39,13 @@ def depth_pairs(
         return np.asarray(items["relative_depth"], np.int32).reshape(-1, 5)
     if "depth" not in items:
         raise Unavailable(
-            "derived thing 'depth_pairs' needs one of relative_depth, depth; this sample has none "
+            "shared map 'depth_pairs' needs one of relative_depth, depth; this sample has none "
             "of them."
         )
     return sample_depth_pairs(items["depth"], count, seed)
 
 
-@derived("normal_pairs", needs=("items",), cite="Chen et al. 2020", check=_check)
+@shared_map("normal_pairs", needs=("items",), cite="Chen et al. 2020", check=_check)
 def normal_pairs(
     truth: Map, *, items: Mapping[str, Any], count: int = 100, seed: int = 0
 ) -> NormalPairs:
@@ -59,7 +59,7 @@ def normal_pairs(
         return keyed_normal_pairs(items["relative_normals"], seed)
     if "planes" not in items or "plane_relations" not in items:
         raise Unavailable(
-            "derived thing 'normal_pairs' needs relative_normals, or planes and plane_relations; "
+            "shared map 'normal_pairs' needs relative_normals, or planes and plane_relations; "
             "this sample has neither."
         )
     return sample_normal_pairs(items["planes"], items["plane_relations"], count, seed)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from depthgauge.errors import Misuse
 from depthgauge.geometry.discontinuities.edges import Edges
 from depthgauge.geometry.distances import nearest_pixel
-from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.regions.truth_view import TruthView
 from depthgauge.types import Map, Mask
 
@@ -38,7 +38,7 @@ _FARTHEST_PX = 64
 _STRUCTURE = 4.0  # a variance of grey values; a patch that varies less has nothing to repeat
 
 
-@derived("texture_level", needs=("truth_view",), cite=_CITE)
+@shared_map("texture_level", needs=("truth_view",), cite=_CITE)
 def texture_level(truth: Map, *, truth_view: TruthView) -> Levels:
     """How little texture there is around a pixel: 1 little, 4 none.
 
@@ -55,7 +55,7 @@ def texture_level(truth: Map, *, truth_view: TruthView) -> Levels:
     return _below(np.sqrt(squared), _FLAT)
 
 
-@derived("saturation_level", needs=("truth_view",), cite=_CITE)
+@shared_map("saturation_level", needs=("truth_view",), cite=_CITE)
 def saturation_level(truth: Map, *, truth_view: TruthView) -> Levels:
     """How much of what a pixel and its surroundings show was lost by clipping.
 
@@ -72,7 +72,7 @@ def saturation_level(truth: Map, *, truth_view: TruthView) -> Levels:
     return levels
 
 
-@derived("repetition_level", needs=("truth_view", "items"), cite=_CITE)
+@shared_map("repetition_level", needs=("truth_view", "items"), cite=_CITE)
 def repetition_level(truth: Map, *, truth_view: TruthView, items: Mapping[str, Any]) -> Levels:
     """How well a pixel's surroundings fit another place in the same row.
 
@@ -98,7 +98,7 @@ def repetition_level(truth: Map, *, truth_view: TruthView, items: Mapping[str, A
     return np.pad(4 - _below(inner, _SIMILAR), radius, mode="edge")
 
 
-@derived("contrast_level", needs=("truth_view", "edges"), cite=_CITE)
+@shared_map("contrast_level", needs=("truth_view", "edges"), cite=_CITE)
 def contrast_level(truth: Map, *, truth_view: TruthView, edges: Edges) -> Levels:
     """How little of a depth discontinuity can be seen in the image.
 
@@ -131,7 +131,7 @@ def low_texture(truth: Map, *, texture_level: Levels, level: int = 1) -> Mask:
     """Pixels with little to match around them, of at least that level.
 
     By the root of the mean squared horizontal difference in 9 x 9 pixels: below 4 grey values
-    (level 1), 2, 1, 0.5 (level 4). See the derived thing `texture_level`.
+    (level 1), 2, 1, 0.5 (level 4). See the shared map `texture_level`.
     """
     return np.greater_equal(texture_level, level)
 
@@ -141,7 +141,7 @@ def saturation(truth: Map, *, saturation_level: Levels, level: int = 1) -> Mask:
     """Clipped pixels, of at least that level.
 
     One channel is clipped (level 1), all are (2), in a clump of half (3) or all (4) of 9 x 9
-    pixels. See the derived thing `saturation_level`.
+    pixels. See the shared map `saturation_level`.
     """
     return np.greater_equal(saturation_level, level)
 
@@ -151,7 +151,7 @@ def repetition(truth: Map, *, repetition_level: Levels, level: int = 1) -> Mask:
     """Pixels whose surroundings look like another place in the row, of at least that level.
 
     The best other place within the disparity range fits by 0.8 (level 1), 0.9, 0.95, 0.98 (level
-    4). See the derived thing `repetition_level`.
+    4). See the shared map `repetition_level`.
     """
     return np.greater_equal(repetition_level, level)
 
@@ -161,7 +161,7 @@ def low_contrast(truth: Map, *, contrast_level: Levels, level: int = 1) -> Mask:
     """Pixels near a discontinuity that the image hardly shows, of at least that level.
 
     Both sides differ by less than 32 (level 1), 16, 8, 4 (level 4) grey values in every channel.
-    See the derived thing `contrast_level`; `edges` sets what is a discontinuity and what is near.
+    See the shared map `contrast_level`; `edges` sets what is a discontinuity and what is near.
     """
     return np.greater_equal(contrast_level, level)
 

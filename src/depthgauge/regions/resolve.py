@@ -10,9 +10,9 @@ import numpy as np
 
 from depthgauge._registry import unknown
 from depthgauge.errors import BadScoreId, DuplicateName, Unavailable
-from depthgauge.regions._derived import DERIVED, Things, closure
 from depthgauge.regions._region import REGIONS
 from depthgauge.regions._sample import RegionsOfSample
+from depthgauge.regions._shared_maps import SHARED_MAPS, SampleMaps, closure
 from depthgauge.regions.expressions import Atom, Expression, parse, replace_atoms
 from depthgauge.types import Map, Mask
 
@@ -37,7 +37,7 @@ def compute_regions(
     *,
     quantity: str,
     declared: Collection[str] = (),
-    things: Things | None = None,
+    things: SampleMaps | None = None,
 ) -> Resolved:
     """The masks of named expressions for one sample.
 
@@ -53,7 +53,7 @@ def compute_regions(
         quantity: The benchmark's quantity.
         declared: Items (`glass_mask`, `material_labels`) that other samples of the dataset have;
             where this one lacks them, what uses them is unavailable instead of unknown.
-        things: The sample's derived things, shared with whoever else needs them.
+        things: The sample's shared maps, shared with whoever else needs them.
 
     Raises:
         UnknownName: A name that is none of those; says which is nearest.
@@ -62,7 +62,7 @@ def compute_regions(
     """
     named = _parsed(expressions)
     if things is None:
-        things = Things(truth_map, items, quantity)
+        things = SampleMaps(truth_map, items, quantity)
     sample = RegionsOfSample(named, truth_map, items, things, frozenset(declared))
     for expression in named.values():
         sample.check(expression)
@@ -88,7 +88,7 @@ def check_names(
     """
     named = _parsed(expressions)
     empty = np.full((1, 1), np.nan, np.float32)
-    sample = RegionsOfSample(named, empty, items, Things(empty, items, ""), frozenset(declared))
+    sample = RegionsOfSample(named, empty, items, SampleMaps(empty, items, ""), frozenset(declared))
     for expression in named.values():
         sample.check(expression)
 
@@ -111,7 +111,7 @@ def revisions(expressions: Mapping[str, str]) -> dict[str, int]:
 def things_used(
     expressions: Mapping[str, str], needs: Iterable[str], makers: Mapping[str, str]
 ) -> dict[str, str]:
-    """Every derived thing behind some expressions and needs, with its maker's full text.
+    """Every shared map behind some expressions and needs, with its maker's full text.
 
     Args:
         expressions: Region names and their expressions.
@@ -125,7 +125,7 @@ def things_used(
 
 def makers_revisions(made: Mapping[str, str]) -> dict[str, int]:
     """The revision of each thing's maker, by its text."""
-    return {text: DERIVED[text.partition(":")[0]].revision for text in made.values()}
+    return {text: SHARED_MAPS[text.partition(":")[0]].revision for text in made.values()}
 
 
 def defaults(text: str) -> str:

@@ -12,8 +12,8 @@ from depthgauge.geometry.discontinuities.structures import (
     find_structures,
     structures_from_masks,
 )
-from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.regions.objects import mask_of
 from depthgauge.types import Map, Mask
 
@@ -26,7 +26,7 @@ def _check(*, jump: float, reach: int, width: int = 0, name: str = "") -> None:
     need_length("width", width)
 
 
-@derived("structures", needs=("quantity",), cite=_CITE, check=_check)
+@shared_map("structures", needs=("quantity",), cite=_CITE, check=_check)
 def structures(
     truth: Map, *, quantity: str, jump: float = 1.0, width: int = 10, reach: int = 10
 ) -> Structures:
@@ -45,9 +45,9 @@ def structures(
     return find_structures(truth, order, jump=jump, width=width, reach=reach)
 
 
-@derived(
+@shared_map(
     "structures_from_mask",
-    makes="structures",
+    provides="structures",
     needs=("quantity", "items"),
     cite=_CITE,
     check=_check,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from depthgauge.geometry._checks import need_bends, need_jump, need_window
 from depthgauge.geometry.discontinuities.continuity import Surfaces, find_surfaces
-from depthgauge.regions._derived import derived
 from depthgauge.regions._region import region
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.types import Map, Mask
 
 _CITE = "Honauer 2019, 4.2.1"
@@ -17,7 +17,7 @@ def _check(*, jump: float, bend: float, flat: float, window: int) -> None:
     need_window(window, least=3)
 
 
-@derived("surfaces", needs=("quantity",), cite=_CITE, check=_check)
+@shared_map("surfaces", needs=("quantity",), cite=_CITE, check=_check)
 def surfaces(
     truth: Map,
     *,

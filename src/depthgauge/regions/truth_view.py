@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import WrongShape
 from depthgauge.regions._checks import same_size
-from depthgauge.regions._derived import derived
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.types import Image, Map
 
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601
@@ -28,7 +28,7 @@ class TruthView:
     """Whether it is the left one of a rectified pair, so that matches lie in the same row."""
 
 
-@derived("truth_view", needs_any=("left_image", "centre_image", "first_image", "image"))
+@shared_map("truth_view", needs_any=("left_image", "centre_image", "first_image", "image"))
 def truth_view(
     truth: Map,
     *,

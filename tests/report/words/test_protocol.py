@@ -86,10 +86,10 @@ def test_every_benchmark_can_be_described(name):
             "with the truth at resolution 'high', estimates enlarged to it: bumpiness.",
         ),
         ({"truth": {"cardboard": "things_labels"}}, "Allowed range", "as if it were of cardboard"),
-        ({"scores": [FATTENING]}, "Derived edges", "Made by edges, jump 1, reach 10"),
+        ({"scores": [FATTENING]}, "Shared map edges", "Made by edges, jump 1, reach 10"),
         (
             {"scores": [FATTENING], "derived": {"edges": "edges:0.1"}},
-            "Derived edges",
+            "Shared map edges",
             "Made by edges, jump 0.1",
         ),
         (

@@ -21,7 +21,7 @@ from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
 from depthgauge.io import guess_quantity, read_map
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES, Part, Quantity, guess
-from depthgauge.regions import DERIVED, REGIONS
+from depthgauge.regions import REGIONS, SHARED_MAPS
 from depthgauge.types import Estimate, Map, Mask, Score
 
 _ALWAYS = ("quantile:50", "quantile:90", "density")
@@ -253,7 +253,7 @@ def _makers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The thing that each text makes, and the text."""
     seen: set[str] = set()
     for text in texts:
-        thing = DERIVED[text.partition(":")[0].strip()].makes
+        thing = SHARED_MAPS[text.partition(":")[0].strip()].provides
         if thing in seen:
             raise BadScoreId(f"{thing} is derived twice, the second time by '{text}'; keep one.")
         seen.add(thing)

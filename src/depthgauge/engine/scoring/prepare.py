@@ -19,7 +19,7 @@ from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
 from depthgauge.quantities import QUANTITIES, Quantity
-from depthgauge.regions import Resolved, Things, compute_regions
+from depthgauge.regions import Resolved, SampleMaps, compute_regions
 from depthgauge.regions.objects import objects_of
 from depthgauge.types import Estimate, Map, Mask, is_known
 
@@ -71,7 +71,7 @@ def prepare_truth(
     quantity = _rules(protocol, part)
     quantity.main.check(truth, part or quantity.name)
     full = limit_truth(protocol, truth, items, crop=protocol.crop * factor, part=part)
-    things = Things(full, items, quantity.name, protocol.derived)
+    things = SampleMaps(full, items, quantity.name, protocol.derived)
     texts = protocol.region_texts_at(resolution, part)
     found = _regions(protocol, quantity.name, texts, full, items, given or {}, declared, things)
     masks = {name: mask for name, mask in found.masks.items() if name in texts}
@@ -176,7 +176,7 @@ def _regions(
     items: Mapping[str, Any],
     given: Mapping[str, Mask],
     declared: Collection[str],
-    things: Things,
+    things: SampleMaps,
 ) -> Resolved:
     """The masks of the wanted regions at the truth's full size, and why some are not there."""
     texts = {name: text for name, text in wanted.items() if name not in given}

@@ -10,7 +10,7 @@ from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sections._section import SectionSpec
 
-_DETAILS = ("Region ", "Metric ", "Derived ", "Option ")
+_DETAILS = ("Region ", "Metric ", "Shared map ", "Option ")
 
 
 SPEC = SectionSpec("how", "What was measured, and how", "Protocol", order=10)

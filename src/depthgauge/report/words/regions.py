@@ -1,4 +1,4 @@
-"""The regions and derived things of a protocol in plain sentences."""
+"""The regions and shared maps of a protocol in plain sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import format_value
-from depthgauge.regions import DERIVED, REGIONS, parse
+from depthgauge.regions import REGIONS, SHARED_MAPS, parse
 
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
 
@@ -69,11 +69,11 @@ def derived_words(protocol: Protocol) -> Iterator[tuple[str, str]]:
     """What regions and metrics share, with the parameters that it is made with."""
     for name, text in protocol.resolved().get("derived", {}).items():
         maker, _, words = text.partition(":")
-        made = DERIVED[maker]
+        made = SHARED_MAPS[maker]
         params = made.bind(words.split(",") if words else [])
         given = ", ".join(f"{key} {format_value(value)}" for key, value in params.items())
         about = first_paragraph(made.doc)
-        yield f"Derived {name}", f"{about} Made by {maker}{f', {given}' if given else ''}."
+        yield f"Shared map {name}", f"{about} Made by {maker}{f', {given}' if given else ''}."
 
 
 def first_paragraph(doc: str) -> str:

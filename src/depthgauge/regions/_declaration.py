@@ -1,13 +1,23 @@
-"""What regions and derived things share: a decorated function, what it needs and its parameters."""
+"""What regions and shared maps share: a decorated function, what it needs and its parameters."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from depthgauge._declared import (
+    choice_problems,
+    keywords_of,
+    name_problems,
+    names_problems,
+    refuse,
+    revision_problems,
+    signature_problems,
+)
 from depthgauge.errors import BadScoreId, Misuse
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions.expressions import number_text
 
 Value: TypeAlias = int | float | str
@@ -21,18 +31,20 @@ _WANTED = {int: "a whole number", float: "a number", str: "a word"}
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class Declaration:
     """One registered function: how to compute it and what a table or a protocol says of it."""
 
     kind: ClassVar[str] = "thing"
 
     name: str
     needs: tuple[str, ...]
-    """Items of the sample's inputs or truth that are passed by keyword; or `quantity`, or `items`
-    (all of them), or a derived thing."""
+    """Items of the sample's inputs or truth that are passed by keyword (the truth itself under the
+    quantity's name); or `quantity`, or `items` (all of them), or a shared map."""
     needs_any: tuple[str, ...]
     """Alternatives in order of preference: the first that the sample has is passed, the others are
     None (and are not read)."""
+    of: tuple[str, ...]
+    """Quantities for which it makes sense; empty: all of them."""
     cite: str
     revision: int
     """Raised whenever the code may give other values."""
@@ -93,18 +105,41 @@ class Computed:
         raise BadScoreId(f"{self.kind} '{self.name}': {param} is {_WANTED[kind]}, not '{word}'.")
 
 
-def declaration(
+def declared(
+    kind: str,
+    name: str,
     function: Callable[..., Any],
     needs: Sequence[str],
     needs_any: Sequence[str],
+    of: Sequence[str],
+    cite: str,
+    revision: int,
     check: Check | None,
 ) -> dict[str, Any]:
-    """What a function says of itself: the fields of `Computed` that are not given by hand."""
-    params, kinds = _declared(function, {*needs, *needs_any})
+    """The fields of a `Declaration` but its name, checked.
+
+    Raises:
+        BadDeclaration: It is not declared as it must be.
+    """
+    problems = [
+        *name_problems(name),
+        *names_problems("needs", needs),
+        *names_problems("needs_any", needs_any),
+        *names_problems("of", of),
+        *revision_problems(revision),
+        *signature_problems(function, 1),
+    ]
+    if not problems:
+        problems += _parameter_problems(function, {*needs, *needs_any})
+    refuse(kind, name, function, problems)
+    defaults, kinds = _parameters(function, {*needs, *needs_any})
     return {
         "needs": tuple(needs),
         "needs_any": tuple(needs_any),
-        "params": params,
+        "of": tuple(of),
+        "cite": cite,
+        "revision": revision,
+        "params": defaults,
         "kinds": kinds,
         "doc": inspect.cleandoc(function.__doc__ or ""),
         "compute": function,
@@ -112,27 +147,41 @@ def declaration(
     }
 
 
-def _declared(
+def check_quantities(made: Declaration) -> None:
+    """Refuses a declaration for quantities that do not exist.
+
+    Raises:
+        BadDeclaration: It names one.
+    """
+    problems = (p for name in made.of for p in choice_problems("of", name, QUANTITIES))
+    refuse(made.kind, made.name, made.compute, problems)
+
+
+def _parameter_problems(function: Callable[..., Any], items: set[str]) -> Iterator[str]:
+    keywords, _ = keywords_of(function)
+    for name in sorted(items - keywords):
+        yield f"it needs {name} but takes no keyword {name}"
+    for argument in _own(function, items):
+        if _kind(argument) not in _KINDS:
+            yield f"its parameter {argument.name} must be an int, float or str; annotate it"
+
+
+def _own(function: Callable[..., Any], items: set[str]) -> list[inspect.Parameter]:
+    """Everything keyword-only that is no item."""
+    arguments = inspect.signature(function).parameters.values()
+    return [a for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in items]
+
+
+def _kind(argument: inspect.Parameter) -> Any:
+    # A string under `from __future__ import annotations`, a class without it.
+    return getattr(argument.annotation, "__name__", argument.annotation)
+
+
+def _parameters(
     function: Callable[..., Any], items: set[str]
 ) -> tuple[dict[str, Value | None], dict[str, type[Value]]]:
-    """Defaults and types of everything keyword-only that is no item."""
-    defaults: dict[str, Value | None] = {}
-    kinds: dict[str, type[Value]] = {}
-    keywords = [
-        argument
-        for argument in inspect.signature(function).parameters.values()
-        if argument.kind is inspect.Parameter.KEYWORD_ONLY
-    ]
-    if lost := items - {argument.name for argument in keywords}:
-        raise TypeError(f"{function.__name__} takes no keyword {', '.join(sorted(lost))}")
-    for argument in keywords:
-        if argument.name in items:
-            continue
-        # A string under `from __future__ import annotations`, a class without it.
-        kind = getattr(argument.annotation, "__name__", argument.annotation)
-        if kind not in _KINDS:
-            raise TypeError(f"{function.__name__}: {argument.name} must be an int, float or str")
-        required = argument.default is inspect.Parameter.empty
-        defaults[argument.name] = None if required else argument.default
-        kinds[argument.name] = _KINDS[kind]
-    return defaults, kinds
+    """Defaults and types of the parameters; None where a value has to be given."""
+    own = _own(function, items)
+    empty = inspect.Parameter.empty
+    defaults = {a.name: None if a.default is empty else a.default for a in own}
+    return defaults, {a.name: _KINDS[_kind(a)] for a in own}

@@ -1,47 +1,51 @@
-"""Derived things: what regions and metrics share and what is computed once a sample.
+"""Shared maps: what regions and metrics share and what is computed once a sample.
 
-    @derived("edges", needs=("quantity",), cite="Honauer 2019")
+    @shared_map("edges", needs=("quantity",), cite="Honauer 2019")
     def edges(truth, *, quantity, jump: float = 1.0, reach: int = 10) -> Edges: ...
 
 A region or a metric that says `needs=("edges",)` is given the thing by keyword. Its parameters are
 set once for everything that uses it, in the benchmark (`[derived] edges = "edges:0.1"`), and are
 part of the protocol's hash. A thing may have several makers: one that is registered with
-`makes="edges"` can take the place of the usual one (`edges = "edges_from_mask:objects"`).
+`provides="edges"` can take the place of the usual one (`edges = "edges_from_mask:objects"`).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from depthgauge._registry import Registry, unknown
 from depthgauge.errors import BadScoreId, Unavailable
-from depthgauge.regions._computed import Check, Computed, declaration
+from depthgauge.regions._declaration import Check, Declaration, check_quantities, declared
 from depthgauge.regions.expressions import Atom, parse
 from depthgauge.types import Map
 
 
 @dataclass(frozen=True, slots=True)
-class Derived(Computed):
+class SharedMap(Declaration):
     """One registered maker of a thing."""
 
-    kind: ClassVar[str] = "derived thing"
+    kind: ClassVar[str] = "shared map"
 
-    makes: str
-    """The thing's name, under which regions and metrics ask for it."""
+    provides: str
+    """The name under which regions and metrics ask for it."""
 
 
-DERIVED: Registry[Derived] = Registry("derived thing", "depthgauge.regions")
+SHARED_MAPS: Registry[SharedMap] = Registry(
+    "shared map", "depthgauge.regions", check=check_quantities
+)
 """Every maker of this folder and of plug-ins."""
 
 
-def derived(
+def shared_map(
     name: str,
     *,
-    makes: str = "",
+    provides: str = "",
     needs: Sequence[str] = (),
     needs_any: Sequence[str] = (),
+    of: Sequence[str] = (),
     cite: str = "",
     revision: int = 1,
     check: Check | None = None,
@@ -50,49 +54,55 @@ def derived(
 
     Args:
         name: What a benchmark calls it.
-        makes: The thing that it makes; its own name unless said otherwise.
-        needs: Items and derived things without which it cannot be computed.
+        provides: The shared map that it gives; its own name unless said otherwise.
+        needs: Items and shared maps without which it cannot be computed.
         needs_any: Items of which it takes the first that is there.
+        of: Quantities for which it makes sense; all of them where it is left out.
         cite: Where the definition comes from.
         revision: To be raised whenever the code may give another thing.
         check: Takes all parameters by keyword and raises Misuse where they make no sense.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        made = Derived(
+        made = SharedMap(
             name=name,
-            cite=cite,
-            revision=revision,
-            makes=makes or name,
-            **declaration(function, needs, needs_any, check),
+            provides=provides or name,
+            **declared("shared map", name, function, needs, needs_any, of, cite, revision, check),
         )
-        DERIVED.add(name, made, function.__module__)
+        SHARED_MAPS.add(name, made, function.__module__)
         return function
 
     return register
 
 
-def is_thing(name: str) -> bool:
-    """Whether a name is that of a derived thing."""
-    return name in DERIVED and DERIVED[name].makes == name
+def derived(name: str, *, makes: str = "", **declaration: Any) -> Callable[..., Any]:
+    """The name of `shared_map` before; it works for one more release."""
+    text = "'derived' is called 'shared_map' now, and its 'makes' is called 'provides'."
+    warnings.warn(text, DeprecationWarning, stacklevel=2)
+    return shared_map(name, provides=makes, **declaration)
 
 
-def maker_of(thing: str, text: str) -> tuple[Derived, tuple[str, ...]]:
+def is_shared_map(name: str) -> bool:
+    """Whether a name is that of a shared map."""
+    return name in SHARED_MAPS and SHARED_MAPS[name].provides == name
+
+
+def maker_of(thing: str, text: str) -> tuple[SharedMap, tuple[str, ...]]:
     """The maker that a text names, and its parameters in words.
 
     Raises:
         BadScoreId: The text is no single name with parameters, or makes another thing.
         UnknownName: There is no such maker.
     """
-    if not is_thing(thing):
-        raise unknown("derived thing", thing, filter(is_thing, DERIVED))
+    if not is_shared_map(thing):
+        raise unknown("shared map", thing, filter(is_shared_map, SHARED_MAPS))
     atom = parse(text)
     if not isinstance(atom, Atom):
         raise BadScoreId(f"'{text}' is a region expression; {thing} is made by one maker.")
-    maker = DERIVED[atom.name]
-    if maker.makes != thing:
-        others = ", ".join(sorted(n for n in DERIVED if DERIVED[n].makes == thing))
-        raise BadScoreId(f"'{atom.name}' makes {maker.makes}, not {thing}; {others} do.")
+    maker = SHARED_MAPS[atom.name]
+    if maker.provides != thing:
+        others = ", ".join(sorted(n for n in SHARED_MAPS if SHARED_MAPS[n].provides == thing))
+        raise BadScoreId(f"'{atom.name}' makes {maker.provides}, not {thing}; {others} do.")
     maker.bind(atom.params)
     return maker, atom.params
 
@@ -100,18 +110,18 @@ def maker_of(thing: str, text: str) -> tuple[Derived, tuple[str, ...]]:
 def closure(needs: Iterable[str], makers: Mapping[str, str]) -> dict[str, str]:
     """Every thing behind some needs, with its maker's text and all parameters filled in."""
     found: dict[str, str] = {}
-    waiting = [name for name in needs if is_thing(name)]
+    waiting = [name for name in needs if is_shared_map(name)]
     while waiting:
         thing = waiting.pop()
         if thing not in found:
             maker, words = maker_of(thing, makers.get(thing, thing))
             found[thing] = str(Atom(maker.name, maker.fill(words)))
-            waiting += [name for name in (*maker.needs, *maker.needs_any) if is_thing(name)]
+            waiting += [name for name in (*maker.needs, *maker.needs_any) if is_shared_map(name)]
     return dict(sorted(found.items()))
 
 
-class Things(Mapping[str, Any]):
-    """The derived things of one sample, each made when it is first asked for and then kept.
+class SampleMaps(Mapping[str, Any]):
+    """The shared maps of one sample, each made when it is first asked for and then kept.
 
     Args:
         truth: The map of the benchmark's quantity.
@@ -136,7 +146,7 @@ class Things(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         """The thing; KeyError where there is none of that name, Unavailable where it lacks."""
-        if not is_thing(name):
+        if not is_shared_map(name):
             raise KeyError(name)
         if name in self._reasons:
             raise self._reasons[name]
@@ -157,17 +167,21 @@ class Things(Mapping[str, Any]):
         return True
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in DERIVED if is_thing(name))
+        return (name for name in SHARED_MAPS if is_shared_map(name))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def arguments(self, made: Computed) -> dict[str, Any]:
+    def arguments(self, made: Declaration) -> dict[str, Any]:
         """What a registered function is passed by keyword beside its parameters.
 
         Raises:
             Unavailable: The sample does not have what it needs.
         """
+        if made.of and self._quantity not in made.of:
+            raise Unavailable(
+                f"{made.kind} '{made.name}' is for {', '.join(made.of)}, not for {self._quantity}."
+            )
         needed = {name: self._needed(made, name) for name in made.needs}
         return {**needed, **self._alternatives(made)}
 
@@ -175,13 +189,15 @@ class Things(Mapping[str, Any]):
         maker, words = maker_of(name, self._makers.get(name, name))
         return maker.compute(self._truth, **self.arguments(maker), **maker.bind(words))
 
-    def _needed(self, made: Computed, name: str) -> Any:
+    def _needed(self, made: Declaration, name: str) -> Any:
         if name == "quantity":
             return self._quantity
         if name == "items":
             return self._items
-        if is_thing(name):
+        if is_shared_map(name):
             return self[name]
+        if name == self._quantity and name not in self._items:
+            return self._truth
         # Looking at the value would read it from disk.
         if name not in self._items:
             raise Unavailable(
@@ -190,7 +206,7 @@ class Things(Mapping[str, Any]):
             )
         return self._items[name]
 
-    def _alternatives(self, made: Computed) -> dict[str, Any]:
+    def _alternatives(self, made: Declaration) -> dict[str, Any]:
         if not made.needs_any:
             return {}
         found = next((name for name in made.needs_any if name in self._items), None)

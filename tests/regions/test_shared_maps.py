@@ -1,4 +1,4 @@
-"""Things that regions and metrics share: made once, by the maker that a benchmark names."""
+"""Maps that regions and metrics share: made once, by the maker that a benchmark names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import BadScoreId, Misuse, Unavailable, UnknownName
-from depthgauge.regions import DERIVED, REGIONS, Things, compute_regions, derived, region, resolve
-from depthgauge.regions._derived import closure, is_thing, maker_of
+from depthgauge.regions import (
+    REGIONS,
+    SHARED_MAPS,
+    SampleMaps,
+    compute_regions,
+    region,
+    resolve,
+    shared_map,
+)
+from depthgauge.regions._shared_maps import closure, is_shared_map, maker_of
 
 TRUTH = np.array([[1, 2, 3, np.nan], [5, 6, 7, 8]], np.float32)
 
@@ -15,24 +23,24 @@ TRUTH = np.array([[1, 2, 3, np.nan], [5, 6, 7, 8]], np.float32)
 @pytest.fixture
 def makers(monkeypatch):
     """Two makers of `steps`, one thing on top of it, and a region of that."""
-    is_thing("none")  # the folder is walked before anything of it is put aside
+    is_shared_map("none")  # the folder is walked before anything of it is put aside
     len(REGIONS)
-    monkeypatch.setattr(DERIVED, "_things", dict(DERIVED._things))
+    monkeypatch.setattr(SHARED_MAPS, "_things", dict(SHARED_MAPS._things))
     monkeypatch.setattr(REGIONS, "_things", dict(REGIONS._things))
     calls = []
 
-    @derived("steps", needs=("quantity",), revision=2)
+    @shared_map("steps", needs=("quantity",), revision=2)
     def steps(truth, *, quantity, size: float = 1.0):
         calls.append(("steps", size))
         return {"size": size, "quantity": quantity}
 
-    @derived("steps_from_items", makes="steps", needs=("items",))
+    @shared_map("steps_from_items", provides="steps", needs=("items",))
     def steps_from_items(truth, *, items, name: str = "left"):
         if name not in items:
             raise Unavailable(f"there is no {name}")
         return {"size": items[name], "quantity": name}
 
-    @derived("stairs", needs=("steps",))
+    @shared_map("stairs", needs=("steps",))
     def stairs(truth, *, steps, count: int = 2):
         calls.append(("stairs", count))
         return steps["size"] * count
@@ -45,7 +53,7 @@ def makers(monkeypatch):
 
 
 def test_a_thing_is_made_once_for_all_who_need_it(makers):
-    things = Things(TRUTH, {}, "disparity")
+    things = SampleMaps(TRUTH, {}, "disparity")
     found = compute_regions(
         {"a": "high_stairs", "b": "~high_stairs"}, TRUTH, {}, quantity="disparity", things=things
     )
@@ -56,18 +64,18 @@ def test_a_thing_is_made_once_for_all_who_need_it(makers):
 
 
 def test_a_benchmark_sets_parameters_once_and_everything_follows(makers):
-    things = Things(TRUTH, {}, "disparity", {"steps": "steps:3"})
+    things = SampleMaps(TRUTH, {}, "disparity", {"steps": "steps:3"})
     found = compute_regions({"a": "high_stairs"}, TRUTH, {}, quantity="disparity", things=things)
     assert sorted(TRUTH[found.masks["a"]]) == [7, 8]
 
 
 def test_another_maker_may_take_the_place_of_the_usual_one(makers):
-    things = Things(TRUTH, {"right": 2.5}, "disparity", {"steps": "steps_from_items:right"})
+    things = SampleMaps(TRUTH, {"right": 2.5}, "disparity", {"steps": "steps_from_items:right"})
     assert things["stairs"] == 5.0
 
 
 def test_what_a_sample_cannot_give_is_unavailable_and_said_once(makers):
-    things = Things(TRUTH, {}, "disparity", {"steps": "steps_from_items:right"})
+    things = SampleMaps(TRUTH, {}, "disparity", {"steps": "steps_from_items:right"})
     found = compute_regions({"a": "high_stairs"}, TRUTH, {}, quantity="disparity", things=things)
     assert found.unavailable == {"a": "there is no right"}
     assert "stairs" not in things
@@ -83,7 +91,7 @@ def test_the_hash_names_every_thing_behind_a_region_with_all_parameters(makers):
 
 
 def test_wrong_makers_are_refused(makers):
-    with pytest.raises(UnknownName, match="derived thing"):
+    with pytest.raises(UnknownName, match="shared map"):
         maker_of("stepz", "steps")
     with pytest.raises(UnknownName):
         maker_of("steps", "nobody:3")
@@ -91,32 +99,32 @@ def test_wrong_makers_are_refused(makers):
         maker_of("steps", "stairs")
     with pytest.raises(BadScoreId, match="one maker"):
         maker_of("steps", "steps & stairs")
-    with pytest.raises(BadScoreId, match="derived thing 'steps' takes only size"):
+    with pytest.raises(BadScoreId, match="shared map 'steps' takes only size"):
         maker_of("steps", "steps:1,2,3")
     with pytest.raises(BadScoreId, match="a number, not 'wide'"):
         maker_of("steps", "steps:wide")
 
 
 def test_a_maker_judges_its_own_parameters(monkeypatch):
-    is_thing("none")
-    monkeypatch.setattr(DERIVED, "_things", dict(DERIVED._things))
+    is_shared_map("none")
+    monkeypatch.setattr(SHARED_MAPS, "_things", dict(SHARED_MAPS._things))
 
     def rising(*, low: float, high: float) -> None:
         if low > high:
             raise Misuse(f"low is {low:g} and high {high:g}; low comes first")
 
-    @derived("ramp", check=rising)
+    @shared_map("ramp", check=rising)
     def ramp(truth, *, low: float = 0.0, high: float = 1.0):
         return low, high
 
-    assert DERIVED["ramp"].bind(["1"]) == {"low": 1, "high": 1}
-    with pytest.raises(BadScoreId, match="derived thing 'ramp': low is 2 and high 1; low comes"):
-        DERIVED["ramp"].bind(["2"])
+    assert SHARED_MAPS["ramp"].bind(["1"]) == {"low": 1, "high": 1}
+    with pytest.raises(BadScoreId, match="shared map 'ramp': low is 2 and high 1; low comes"):
+        SHARED_MAPS["ramp"].bind(["2"])
     assert ramp(TRUTH, low=2.0) == (2.0, 1.0)
 
 
 def test_only_things_by_their_own_name_are_things(makers):
-    assert is_thing("steps")
-    assert not is_thing("steps_from_items")
+    assert is_shared_map("steps")
+    assert not is_shared_map("steps_from_items")
     with pytest.raises(KeyError):
-        Things(TRUTH, {}, "disparity")["steps_from_items"]
+        SampleMaps(TRUTH, {}, "disparity")["steps_from_items"]
