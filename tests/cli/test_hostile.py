@@ -365,7 +365,7 @@ def test_a_wrong_run_is_refused_before_anything_is_made(run, work, options, code
 
 def test_nobody_at_the_address(run, work, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("depthgauge.engine.running.cluster._CONNECT_S", 0.5)
+    monkeypatch.setattr("depthgauge.engine.running.executors.dask._CONNECT_S", 0.5)
     ran = run(*work.call("constant"), "--cluster", "tcp://127.0.0.1:9")
     assert ran.code == 1
     assert "no dask scheduler answers" in ran.err

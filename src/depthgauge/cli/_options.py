@@ -109,7 +109,7 @@ def with_settings(benchmark: str, options: dict[str, Any]) -> str | Protocol:
 
 
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--workers`, `--threads` and `--cluster`."""
+    """`--workers`, `--cluster`, `--executor` and `--threads`."""
     for option in (
         click.option(
             "--threads",
@@ -117,6 +117,11 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=1,
             show_default=True,
             help="Threads of each worker; more, with fewer workers, for networks. 0: no limit.",
+        ),
+        click.option(
+            "--executor",
+            metavar="NAME:OPTIONS",
+            help="Where tasks run, in place of --workers and --cluster; packages can add some.",
         ),
         click.option(
             "--cluster",

@@ -81,6 +81,6 @@ def test_a_full_disk_on_the_cluster_is_one_sentence(scheduler, pairs, trial, tmp
 
 
 def test_nobody_there_is_one_sentence(pairs, trial, tmp_path, monkeypatch):
-    monkeypatch.setattr("depthgauge.engine.running.cluster._CONNECT_S", 1)
+    monkeypatch.setattr("depthgauge.engine.running.executors.dask._CONNECT_S", 1)
     with pytest.raises(DepthgaugeError, match="no dask scheduler answers"):
         run(trial(), pairs.data, ["constant"], tmp_path / "run", cluster="tcp://127.0.0.1:9")

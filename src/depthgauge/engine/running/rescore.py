@@ -31,6 +31,7 @@ def rescore(
     data: str | Path | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    executor: str | None = None,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Run:
@@ -45,6 +46,7 @@ def rescore(
         data: The dataset's folder; by default the one that the run used.
         workers: Worker processes; by default one for each core. 0: in this process.
         cluster: The address of a dask scheduler, in place of worker processes.
+        executor: Another executor, `NAME:option=value,...`, in place of both.
         threads: Of each worker.
         progress: Called after each item.
     """
@@ -74,7 +76,7 @@ def rescore(
         threads=threads,
         reuse_from=Path(info.get("estimates") or folder / "estimates"),
     )
-    where = Where(default_workers() if workers is None else workers, cluster)
+    where = Where(default_workers() if workers is None else workers, cluster, executor)
     plan = Plan(
         context,
         chosen,

@@ -13,7 +13,7 @@ from typing import Any
 
 from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.engine.running.executors import run_here, run_processes
+from depthgauge.engine.running.executors import EXECUTORS
 from depthgauge.engine.running.finish import finish, items_to_redo
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import GIVEN, Context, Task
@@ -46,6 +46,8 @@ class Where:
     """Worker processes; 0: in this process."""
     cluster: str | None = None
     """The address of a dask scheduler, in place of worker processes."""
+    executor: str | None = None
+    """Another executor with its options, `NAME:option=value,...`, in place of both."""
 
     def __post_init__(self) -> None:
         if self.cluster is not None and not _ADDRESS.fullmatch(self.cluster):
@@ -53,6 +55,19 @@ class Where:
                 f"cluster is '{self.cluster}' but must be the address of a dask scheduler, such as "
                 "tcp://host:8786."
             )
+        if self.executor is not None:
+            name, options = self.choice()
+            EXECUTORS[name].spec.options.checked(options, f"executor '{name}'")
+
+    def choice(self) -> tuple[str, dict[str, Any]]:
+        """The executor's name and its options."""
+        if self.executor is not None:
+            name, _, text = self.executor.partition(":")
+            pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+            return name, {key.strip(): value.strip() for key, _, value in pairs}
+        if self.cluster is not None:
+            return "dask", {"address": self.cluster}
+        return ("here", {}) if self.workers == 0 else ("processes", {"workers": self.workers})
 
 
 def run(
@@ -63,6 +78,7 @@ def run(
     *,
     workers: int | None = None,
     cluster: str | None = None,
+    executor: str | None = None,
     threads: int = 1,
     seeds: int = 1,
     only: Iterable[str] = (),
@@ -82,6 +98,8 @@ def run(
         workers: Worker processes; by default one for each core. 0: in this process, where nothing
             ends a method that takes too long.
         cluster: The address of a dask scheduler (`tcp://...`), in place of worker processes.
+        executor: Another executor, `NAME:option=value,...`, in place of both; packages can add
+            their own.
         threads: Of each worker and of the programs that it starts. One, so that estimates and
             their times do not depend on the number of workers; more, with fewer workers, for
             methods that need it; 0: as many as they like. Numba has one in any case.
@@ -102,7 +120,7 @@ def run(
     protocol = find_benchmark(benchmark)
     named = [methods] if isinstance(methods, (str, Path)) else methods
     found = tuple(_limited(method, time_limit_s) for method in find_methods(named))
-    where = Where(default_workers() if workers is None else workers, cluster)
+    where = Where(default_workers() if workers is None else workers, cluster, executor)
     _check_call(found, where, seeds, time_limit_s)
     root = Path(data).absolute()  # a method may change the working folder
     samples = samples_of(protocol, root, folders_of(found))
@@ -228,13 +246,11 @@ def _do(
 
 
 def _events(context: Context, tasks: Sequence[Task], where: Where) -> Any:
-    if where.cluster is not None:
-        from depthgauge.engine.running.cluster import run_cluster
-
-        return run_cluster(context, tasks, where.cluster)
-    if where.workers == 0:
-        return run_here(context, tasks)
-    return run_processes(context, tasks, where.workers)
+    name, options = where.choice()
+    executor = EXECUTORS[name]
+    return executor.run(
+        context, tasks, executor.spec.options.checked(options, f"executor '{name}'")
+    )
 
 
 def _require_whole(broken: Sequence[str], n: int) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from depthgauge._options import Options
 from depthgauge.engine.running.chunks import Chunks
+from depthgauge.engine.running.executors._executor import ExecutorSpec
 from depthgauge.engine.running.guard import Event, Guard
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.store.item import read_item
@@ -21,12 +23,23 @@ _GUARDS: dict[tuple[str, int], Guard] = {}
 _LOCK = threading.Lock()
 
 
-def run_cluster(context: Context, tasks: Sequence[Task], address: str) -> Iterator[Event]:
-    """The tasks on the workers of a running scheduler (`tcp://host:8786`).
+class DaskOptions(Options):
+    """Options of `dask`."""
+
+    address: str
+    """Of the scheduler: tcp://host:8786."""
+
+
+SPEC = ExecutorSpec("dask", "The workers of a dask cluster", options=DaskOptions)
+
+
+def run(context: Context, tasks: Sequence[Task], options: DaskOptions) -> Iterator[Event]:
+    """The tasks on the workers of a running scheduler.
 
     A dask worker starts one guarded process for each of its threads, so that a method that
     crashes costs its sample and not the dask worker.
     """
+    address = options.address
     client = _connect(address)
     body = pickle.dumps(context)
     key = hashlib.sha256(body).hexdigest()

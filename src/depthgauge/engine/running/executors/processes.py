@@ -1,43 +1,34 @@
-"""Where tasks run: in this process, in worker processes, on a dask cluster."""
+"""Worker processes on this machine: what one method breaks costs its sample and nothing else."""
 
 from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pydantic import Field
+
+from depthgauge._options import Options
 from depthgauge.engine.running.chunks import Chunks
+from depthgauge.engine.running.executors._executor import ExecutorSpec
 from depthgauge.engine.running.guard import Event, Guard
 from depthgauge.engine.running.task import Context, Task
-from depthgauge.engine.running.work import do_task
-from depthgauge.engine.scoring.judge import Judge
-from depthgauge.errors import CannotWrite, DepthgaugeError
 
 
-def run_here(context: Context, tasks: Sequence[Task]) -> Iterator[Event]:
-    """One task after the other in this process: for debugging, and for functions that only this
-    process has. Nothing protects it from a method that crashes or hangs.
-    """
-    judge = Judge(context.rules)
-    for task in tasks:
-        began = time.perf_counter()
-        try:
-            failed = do_task(task, context, judge, lambda: None)
-        except CannotWrite:
-            raise
-        except DepthgaugeError as error:
-            yield Event(task.id, broken=str(error))
-            continue
-        except Exception as error:  # as in a worker: not the method's fault
-            yield Event(task.id, broken=f"scoring raised {type(error).__name__}: {error}")
-            continue
-        yield Event(task.id, failed=failed, seconds=time.perf_counter() - began)
+class ProcessesOptions(Options):
+    """Options of `processes`."""
+
+    workers: int = Field(default=1, ge=1)
+    """How many worker processes there are. It changes no score."""
 
 
-def run_processes(context: Context, tasks: Sequence[Task], workers: int) -> Iterator[Event]:
+SPEC = ExecutorSpec("processes", "Worker processes on this machine", options=ProcessesOptions)
+
+
+def run(context: Context, tasks: Sequence[Task], options: ProcessesOptions) -> Iterator[Event]:
     """The tasks in worker processes; events come in the order in which tasks end."""
+    workers = options.workers
     pool = _Pool(context, Chunks(tasks, workers), min(workers, len(tasks)))
     try:
         yield from pool.events()
