@@ -3,7 +3,8 @@
 A page is run from top to bottom in one folder and one namespace.
 
 - ```python with `>>>` is a doctest; without, it is executed.
-- ```bash is run where `<!-- run -->` stands above it, and must end with exit code 0.
+- ```bash is run where `<!-- run -->` stands above it, and must end with exit code 0. Those of
+  `cli.md` use the real command, those of other pages a faster one (`served_command.py`).
 - ```text is compared with what the last such run printed where `<!-- output -->` stands above it.
 - Any other block with `<!-- file: name -->` above it is written to that file.
 - `<!-- not run -->` above a block leaves it out.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.docs.served_command import run_bash
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>run|not run|output|file: [\w./-]+) -->\n+)?"
@@ -48,6 +50,17 @@ def read_blocks(path: Path) -> list[Block]:
         )
         for found in _BLOCK.finditer(page)
     ]
+
+
+def run_command(text: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script that uses the real command."""
+    folder = str(Path(sys.executable).parent)
+    return subprocess.run(
+        ["bash", "-e", "-c", text],
+        env={**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    )
 
 
 class Page:
@@ -94,13 +107,7 @@ class Page:
         self.names.update(test.globs)
 
     def _shell(self, block: Block) -> None:
-        folder = str(Path(sys.executable).parent)
-        run = subprocess.run(
-            ["bash", "-e", "-c", block.text],
-            env={**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]},
-            capture_output=True,
-            text=True,
-        )
+        run = run_command(block.text) if self.path.name == "cli.md" else run_bash(block.text)
         assert run.returncode == 0, f"{self.path.name}:{block.line}: {run.stderr}"
         self.printed = run.stdout
 
