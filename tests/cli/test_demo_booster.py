@@ -23,6 +23,7 @@ def _renderers():
     pytest.importorskip("mitsuba", reason="passive images need Mitsuba: depthgauge[render]")
 
 
+@pytest.mark.long
 def test_labels_rank_methods_as_the_exact_truth(run, monkeypatch, tmp_path):
     monkeypatch.setattr(demo_verb, "BOOSTER", TINY)
     call = ("demo", "--booster", "--out", tmp_path, "--workers", "0")
