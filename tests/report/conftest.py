@@ -18,7 +18,7 @@ from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.profiles import choose_profiles
 from depthgauge.analysis.thresholds import CurvePoint, Curves, RankStability
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.scoring.evaluate import gather
+from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run

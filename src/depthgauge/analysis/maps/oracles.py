@@ -27,7 +27,7 @@ from depthgauge.analysis.maps.stacks import (
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.running.maps import RunMaps
-from depthgauge.engine.scoring.evaluate import gather
+from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.measure import Prepared, measure
 from depthgauge.engine.scoring.result import Result

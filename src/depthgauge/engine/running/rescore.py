@@ -13,8 +13,8 @@ from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.engine.running.plan import Plan
 from depthgauge.engine.running.run import Where, default_workers, execute, folders_of
 from depthgauge.engine.running.task import Context
-from depthgauge.engine.scoring.evaluate import samples_of
 from depthgauge.engine.scoring.judge import Rules
+from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.parquet import read_failures
 from depthgauge.engine.store.record import Entrant, Run
 from depthgauge.engine.store.run_folder import entrants_of, find_data, read_info, require_finished

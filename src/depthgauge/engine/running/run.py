@@ -17,8 +17,8 @@ from depthgauge.engine.running.executors import EXECUTORS
 from depthgauge.engine.running.finish import finish, items_to_redo
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import GIVEN, Context, Task
-from depthgauge.engine.scoring.evaluate import choose, expected, samples_of
 from depthgauge.engine.scoring.judge import Rules, check_regions
+from depthgauge.engine.scoring.samples import choose, expected, samples_of
 from depthgauge.engine.scoring.truth_maps import has_map
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.parquet import has_tables

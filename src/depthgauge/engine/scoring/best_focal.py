@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.evaluate import prepared_samples, samples_of
+from depthgauge.engine.scoring.evaluate import prepared_samples
 from depthgauge.engine.scoring.measure import Prepared, lacking
+from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import Misuse, NothingScored
 from depthgauge.metrics.local_scale import judged_points
 

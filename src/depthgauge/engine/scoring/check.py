@@ -16,8 +16,8 @@ from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
-from depthgauge.engine.scoring.evaluate import locate
 from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth
+from depthgauge.engine.scoring.samples import locate
 from depthgauge.errors import BadData, DepthgaugeError, TooLarge
 from depthgauge.io import stored_dtype
 from depthgauge.metrics.moments import LARGEST

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from depthgauge._progress import Progress
-from depthgauge._registry import nearest
-from depthgauge._shorten import first_few
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import (
     DATASETS,
-    Dataset,
-    estimate_candidates,
     find_estimate,
     read_clip,
     read_estimate,
 )
+from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
 from depthgauge.engine.scoring.measure import Prepared
-from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.samples import choose, expected, locate, samples_of
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
-from depthgauge.types import Sample, Score
+from depthgauge.types import Sample
 
 
 def evaluate(
@@ -91,47 +87,6 @@ def _score(judge: Judge, sample: Sample, root: Path, name: str | None) -> Outcom
     return judge.score_map(sample, find)
 
 
-def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -> list[Sample]:
-    """The samples of a benchmark's split.
-
-    Args:
-        protocol: The benchmark.
-        data: The dataset's folder.
-        estimates: Folders of estimates; a twin may take samples from them that the data names not.
-    """
-    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
-    twin = None if protocol.twin is None else TWINS[protocol.twin]
-    more = getattr(twin, "more_samples", None)
-    if more is not None:
-        for root in estimates:
-            samples += more(samples, root)
-    return samples
-
-
-def expected(
-    samples: Iterable[Sample], protocol: Protocol, root: Path, name: str | None = None
-) -> list[Sample]:
-    """The samples that a folder of estimates is scored on: extra ones only where it has them."""
-    dataset = DATASETS[protocol.dataset]
-    return [
-        sample
-        for sample in samples
-        if not sample.extra or find_estimate(root, dataset, sample.id, protocol.quantity, name)
-    ]
-
-
-def gather(
-    protocol: Protocol, outcomes: Mapping[str, Outcome], scenes: Mapping[str, str]
-) -> Result:
-    """The result of one method from what came of its samples, in their order."""
-    used = {name: outcome for name, outcome in outcomes.items() if not outcome.skipped}
-    failed = {name: outcome.failed for name, outcome in used.items() if outcome.failed}
-    samples = {name: outcome.scores for name, outcome in used.items() if outcome.scores}
-    left_out = [text for outcome in outcomes.values() for text in outcome.left_out]
-    summary = dict(_summarise(protocol, samples, scenes, len(failed)))
-    return Result(protocol, samples, summary, failed, tuple(left_out))
-
-
 def prepared_samples(
     protocol: Protocol,
     data: str | Path,
@@ -153,41 +108,6 @@ def prepared_samples(
             yield sample.id, judge.prepared(sample, estimate)
         except DepthgaugeError:
             continue  # `evaluate` has said so
-
-
-def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
-    """The samples of those ids; all where none is given."""
-    wanted = list(only)
-    known = {sample.id for sample in samples}
-    for name in wanted:
-        if name not in known:
-            said = f"there is no sample '{name}' in the data. {nearest(name, known)}".strip()
-            raise BadData(f"{said} It has {first_few(sorted(known), 10)}.")
-    return [sample for sample in samples if not wanted or sample.id in wanted]
-
-
-def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:
-    """The file of a sample's estimate; an error that says where it was looked for."""
-    path = find_estimate(root, dataset, sample, quantity, name)
-    if path is None:
-        places = estimate_candidates(dataset, sample, quantity, name)
-        raise BadData(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
-    return path
-
-
-def _summarise(
-    protocol: Protocol,
-    samples: Mapping[str, Mapping[str, Score]],
-    scenes: Mapping[str, str],
-    failed: int,
-) -> Iterator[tuple[str, Summary]]:
-    if protocol.twin is not None:
-        yield from pool_twin(protocol, samples, failed)
-        return
-    for spec in protocol.specs:
-        scores = {name: found[spec.id] for name, found in samples.items() if spec.id in found}
-        if scores:
-            yield spec.id, pool_spec(spec, scores, scenes, protocol.pool, protocol.missing)
 
 
 def _require_scores(result: Result, root: Path) -> None:

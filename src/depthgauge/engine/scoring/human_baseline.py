@@ -12,8 +12,9 @@ from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.datasets import DATASETS, find_estimate
 from depthgauge.engine.score_codec import finite
-from depthgauge.engine.scoring.evaluate import evaluate, samples_of
+from depthgauge.engine.scoring.evaluate import evaluate
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import BadData, Misuse, NothingScored
 
 SCHEMA = 1

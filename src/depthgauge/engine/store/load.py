@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from depthgauge.engine.scoring.evaluate import gather
+from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.store.parquet import read_outcomes
 from depthgauge.engine.store.record import Entrant, Key, Run
 from depthgauge.engine.store.run_folder import entrants_of, protocol_of, read_info, require_finished

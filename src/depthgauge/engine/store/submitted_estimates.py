@@ -7,7 +7,7 @@ from pathlib import Path
 
 from depthgauge.datasets import DATASETS, Dataset, read_clip, read_estimate
 from depthgauge.engine.running.task import Context, Task
-from depthgauge.engine.scoring.evaluate import locate
+from depthgauge.engine.scoring.samples import locate
 from depthgauge.engine.store.estimates import estimate_hash
 from depthgauge.engine.store.item import Item
 from depthgauge.errors import DepthgaugeError

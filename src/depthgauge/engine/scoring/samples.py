@@ -1,0 +1,63 @@
+"""Which samples a benchmark scores, and where their estimates lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from depthgauge._registry import nearest
+from depthgauge._shorten import first_few
+from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.twins import TWINS
+from depthgauge.datasets import DATASETS, Dataset, estimate_candidates, find_estimate
+from depthgauge.errors import BadData
+from depthgauge.types import Sample
+
+
+def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -> list[Sample]:
+    """The samples of a benchmark's split.
+
+    Args:
+        protocol: The benchmark.
+        data: The dataset's folder.
+        estimates: Folders of estimates; a twin may take samples from them that the data names not.
+    """
+    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
+    twin = None if protocol.twin is None else TWINS[protocol.twin]
+    more = getattr(twin, "more_samples", None)
+    if more is not None:
+        for root in estimates:
+            samples += more(samples, root)
+    return samples
+
+
+def expected(
+    samples: Iterable[Sample], protocol: Protocol, root: Path, name: str | None = None
+) -> list[Sample]:
+    """The samples that a folder of estimates is scored on: extra ones only where it has them."""
+    dataset = DATASETS[protocol.dataset]
+    return [
+        sample
+        for sample in samples
+        if not sample.extra or find_estimate(root, dataset, sample.id, protocol.quantity, name)
+    ]
+
+
+def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
+    """The samples of those ids; all where none is given."""
+    wanted = list(only)
+    known = {sample.id for sample in samples}
+    for name in wanted:
+        if name not in known:
+            said = f"there is no sample '{name}' in the data. {nearest(name, known)}".strip()
+            raise BadData(f"{said} It has {first_few(sorted(known), 10)}.")
+    return [sample for sample in samples if not wanted or sample.id in wanted]
+
+
+def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:
+    """The file of a sample's estimate; an error that says where it was looked for."""
+    path = find_estimate(root, dataset, sample, quantity, name)
+    if path is None:
+        places = estimate_candidates(dataset, sample, quantity, name)
+        raise BadData(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
+    return path
