@@ -81,15 +81,74 @@ WALKS = (
             Stop("cli/score_verb.py", "parses the call", "two paths and score ids"),
             Stop("engine/scoring/arrays.py", "makes a protocol from the arguments"),
             Stop("io/maps.py", "reads each map; missing becomes NaN", "float32 maps", 1),
-            Stop(
-                "benchmarks/protocol.py", "checks the protocol and fills in defaults", "Protocol", 1
-            ),
+            Stop("benchmarks/protocol.py", "checks it and fills in defaults", "Protocol", 1),
             Stop("engine/scoring/prepare.py", "limits the truth, resizes and aligns the estimate"),
             Stop("regions/resolve.py", "computes every region once", "Prepared", 1),
-            Stop("engine/scoring/measure.py", "packs the regions, plans one pass"),
-            Stop("metrics/moments.py", "sums all terms of all metrics by atom", "states", 1),
-            Stop("metrics/pixel.py", "finishes each state into a number", "Scores", 1),
+            Stop("engine/scoring/measure.py", "asks for all scores in one pass"),
+            Stop("regions/plane.py", "packs the regions into one map", "atoms", 1),
+            Stop("metrics/moments.py", "sums all terms of all metrics", "states", 1),
+            Stop("metrics/_metric.py", "finishes each state into a number", "Scores", 1),
             Stop("report/tables/numbers.py", "rows for the terminal"),
         ),
     ),
+    Walk(
+        "run",
+        "depthgauge run middlebury --data MiddEval3 --out runs/first -m sgbm",
+        (
+            Stop("cli/run_verb.py", "parses the call", "names and paths"),
+            Stop(
+                "engine/running/run.py",
+                "finds benchmark, methods and samples; refuses what cannot work",
+            ),
+            Stop(
+                "engine/running/plan.py",
+                "writes run.json; one task per method, seed, sample",
+                "tasks",
+            ),
+            Stop("engine/running/executors/processes.py", "starts the workers"),
+            Stop("engine/running/chunks.py", "hands out tasks sample by sample", "chunks", 1),
+            Stop(
+                "engine/running/guard.py",
+                "watches one worker and restarts it if it dies",
+                "a task",
+                1,
+            ),
+            Stop("engine/running/_worker.py", "another process: receives tasks", "", 2),
+            Stop("engine/running/work.py", "calls the method in isolation", "Estimate", 2),
+            Stop("engine/store/estimates.py", "stores the estimate", "", 3),
+            Stop(
+                "engine/scoring/judge.py", "scores it; keeps the regions of the sample", "scores", 3
+            ),
+            Stop("engine/store/item.py", "writes the item: one file", "items/*.json", 3),
+            Stop("engine/running/finish.py", "checks that all items are there"),
+            Stop("engine/store/parquet.py", "writes the tables", "scores.parquet ...", 1),
+            Stop("engine/store/load.py", "reads them back and pools", "Run"),
+            Stop("cli/_runs.py", "asks for the leaderboard"),
+            Stop("analysis/make_board.py", "intervals, ties, ranks", "Board", 1),
+            Stop("report/tables/leaderboard.py", "the table for the terminal", "", 1),
+        ),
+    ),
+    Walk(
+        "capture",
+        "depthgauge capture rectify kitchen",
+        (
+            Stop(
+                "cli/capture_verb.py", "makes the command from the options of the step", "options"
+            ),
+            Stop("sessions/session.py", "opens the folder of photographs", "Session", 1),
+            Stop("capture/registry.py", "finds the step, checks what it needs"),
+            Stop("capture/rectify/step.py", "plans: which files it depends on", "key", 1),
+            Stop("capture/steps.py", "skips it if the key is unchanged; makes it beside its place"),
+            Stop("capture/rectify/pairs.py", "the rectified cameras", "RectifiedPair", 1),
+            Stop("capture/resample.py", "resamples the photographs", "images", 1),
+            Stop(
+                "capture/step_options.py",
+                "remembers the options for the next call",
+                "StepOutput",
+                1,
+            ),
+            Stop("report/capture/page.py", "draws the picture and the page"),
+        ),
+    ),
 )
+"""Command lines, and the main files that they pass in order."""

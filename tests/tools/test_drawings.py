@@ -1,5 +1,6 @@
 """The drawings of the architecture page show the house as it is."""
 
+import ast
 from xml.etree import ElementTree
 
 import pytest
@@ -26,6 +27,27 @@ def test_every_room_is_drawn_and_exists():
 def test_a_walk_passes_files_that_exist(walk):
     for stop in walk.stops:
         assert (house.SOURCE / stop.file).is_file(), stop.file
+
+
+def imported(path):
+    """What a file imports, as dotted names of modules and of things in them; or has in a string."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value  # a registry names the package that it walks
+
+
+@pytest.mark.parametrize("walk", house.WALKS, ids=lambda walk: walk.name)
+def test_a_walk_goes_only_where_a_file_before_leads(walk):
+    """Every stop is imported, or its package is, by one of the stops before it."""
+    known = {"depthgauge.cli"}
+    for stop in walk.stops:
+        module = "depthgauge." + stop.file.removesuffix(".py").replace("/", ".")
+        packages = {module.rsplit(".", n)[0] for n in range(module.count("."))}
+        assert packages & known, f"nothing before {stop.file} imports it"
+        known |= set(imported(house.SOURCE / stop.file)) - {"depthgauge"}
 
 
 @pytest.mark.parametrize("name", ["house", *(f"walk-{walk.name}" for walk in house.WALKS)])
