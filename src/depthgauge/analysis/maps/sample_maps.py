@@ -16,7 +16,7 @@ from depthgauge.analysis.maps.across_methods import (
     share_wrong,
 )
 from depthgauge.analysis.maps.metric_maps import MetricMaps, error_map_of, judged_by, metric_maps
-from depthgauge.analysis.maps.stacks import absolute_errors, unit_vectors
+from depthgauge.analysis.maps.stacks import unit_vectors
 from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.precision_recall import (
     PrecisionRecall,
@@ -36,7 +36,12 @@ from depthgauge.regions import parse
 from depthgauge.regions.discontinuities import discontinuities
 from depthgauge.types import Image, Map, Mask, Rig
 
-_ERROR_METRICS = {"difference": "mae", "length": "epe", "angle": "mean_angle"}
+_ERROR_METRICS = {
+    "difference": "mae",
+    "length": "epe",
+    "angle": "mean_angle",
+    "channels": "mae",
+}
 """By how values are compared: the metric whose map shows the errors."""
 _SHOWN_ANYWAY = ("median_angle", "balanced_angle", "lsiv", "lsiv_root")
 """Metrics whose maps are the errors themselves."""
@@ -199,17 +204,12 @@ def _errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
     how = QUANTITIES[protocol.quantity].error
     if is_up_to_scale(protocol):
         return _shape_errors(protocol, found)
-    if how in _ERROR_METRICS:
-        show = METRICS[_ERROR_METRICS[how]].error_map
-        return _Errors({name: show(each.allowed, each.truth) for name, each in found.items()})
-    if how == "channels":
-        return _Errors(
-            {
-                label: absolute_errors(each.allowed[None], each.truth, how)[0]
-                for label, each in found.items()
-            }
-        )
-    return _Errors()
+    if how not in _ERROR_METRICS:
+        return _Errors()
+    show = METRICS[_ERROR_METRICS[how]].error_map
+    return _Errors(
+        {name: show(each.allowed, each.truth, error=how) for name, each in found.items()}
+    )
 
 
 def _shape_errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
