@@ -210,7 +210,7 @@ def test_a_lost_estimate(run, finished, skip_benchmark, tmp_path):
     ran = run(*again, "--out", tmp_path / "again")
     assert ran.code == 1
     assert f"one: s0: {folder}: has no estimate" in ran.err or f"{folder}/disparity.npy" in ran.err
-    assert "what is finished is kept" in ran.err
+    assert "finished work is kept" in ran.err
 
 
 def test_an_unfinished_run_is_not_scored_again(run, finished, skip_benchmark, tmp_path):
@@ -415,9 +415,7 @@ def test_ctrl_c_loses_nothing(command, run, work, workers):
     out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert out == ""
-    assert err == (
-        "error: stopped; what is finished is kept, and the same command goes on from there.\n"
-    )
+    assert err == ("error: stopped; finished work is kept, and the same command continues.\n")
     kept = {path.name: path.read_bytes() for path in items.glob("*.json")}
     assert 2 <= len(kept) < 10
     for path in work.root.glob("*.pid"):

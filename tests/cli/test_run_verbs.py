@@ -422,10 +422,10 @@ def test_several_runs_make_one_report(run, work):
     page = (work.root / "both.html").read_text()
     assert "one" in page
     assert "two" in page
-    assert "Several runs were put together" in ran.err
+    assert "Several runs were merged" in ran.err
     refused = run("report", first, second)
     assert refused.code == 2
-    assert "say where the page of several runs goes" in refused.err
+    assert "several runs need --html FILE" in refused.err
     assert run("report", first, second, "--text", "--oracles").code == 2
     other = work.root / "other"
     run(*work.call(work.noisy("one"), out=other), "--sample", "s1")

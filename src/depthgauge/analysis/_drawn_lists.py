@@ -1,7 +1,6 @@
-"""States that hold lists, merged in every resample: rows of rankings, sorted values.
+"""Merges states that hold lists (rows of rankings, sorted values) in every resample.
 
-Nothing is sorted again: all lists are put in order once, and a resample takes each entry as often
-as its sample was drawn.
+All lists are sorted once; a resample takes each entry as often as its sample was drawn.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ Finish = Callable[[State], float]
 
 
 def finish_lists(finish: Finish, states: Sequence[State], counts: Floats) -> Floats:
-    """The value of every resample, as merging the drawn states and finishing them gives it.
+    """The value of every resample: the drawn states merged and finished.
 
     Args:
         finish: From a merged state to its value.
-        states: One a sample; all with rows, or all with values.
+        states: One per sample; all with rows, or all with values.
         counts: (resamples, samples): how often each sample was drawn.
 
     Returns:
-        One value a resample, NaN where nothing was drawn.
+        One value per resample, NaN where nothing was drawn.
     """
     plain = np.array([[state.count, state.missing, *state.sums] for state in states])
     sums = np.einsum("bs,sk->bk", counts, plain)
@@ -77,7 +76,7 @@ def _owners(parts: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 
 class DrawnValues:
     """The sorted values of a resample, which may be millions: those that are asked for are looked
-    up, and only who wants all of them makes the list.
+    up, and the list is made only where all of them are needed.
 
     Args:
         size: How many there are.
@@ -140,7 +139,7 @@ def _look_up(
     """The value at each wanted place of each resample."""
     found: list[dict[int, float]] = [{} for _ in wanted]
     if any(part.size and part[0] < 0 for part in parts):
-        return found  # then they are taken from the whole list
+        return found  # then the whole list gives them
     most = max(map(len, wanted), default=0)
     for k in range(most):
         places = np.array([each[k] if k < len(each) else 0 for each in wanted], np.int64)
@@ -159,7 +158,7 @@ def value_at(
     Args:
         parts: The sorted values of each sample, none below 0.
         counts: (resamples, samples): how often each sample was drawn.
-        places: One a resample, from 0.
+        places: One per resample, from 0.
     """
     # The bits of a non-negative float32 grow with its value: 31 halvings find any of them.
     low = np.zeros(len(places), np.int32)

@@ -1,4 +1,4 @@
-"""The sentences that a reader of a board has to know."""
+"""The notes that a reader of a board must know."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _about_methods(sheets: Sequence[Sheet], rows: Sequence[Row], samples: int) -
         ]
         if lacking:
             yield (
-                f"{row.label}: incomplete in {_listed(lacking)}; no number can be put for the "
-                "estimates that it lacks, so it is ranked last there."
+                f"{row.label}: incomplete in {_listed(lacking)}; missing "
+                "estimates have no number there, so it is ranked last."
             )
 
 
@@ -65,7 +65,7 @@ def _about_scores(run: Run, sheets: Sequence[Sheet]) -> Iterator[str]:
 
 
 def too_few(sheets: Sequence[Sheet], draws: Draws) -> tuple[str, ...]:
-    """Scores without intervals for want of samples, where others have them."""
+    """Scores with too few samples for intervals, where other scores have intervals."""
     if len(draws.units.names) < MIN_UNITS:
         return ()
     return tuple(s.column.id for s in sheets if s.has_values and TOO_FEW in s.whys)
@@ -88,7 +88,7 @@ def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Ite
             "methods and scores."
         )
     if lost := [sheet.column.id for sheet in shown if NOT_STORED in sheet.whys]:
-        yield f"The run does not hold what intervals of {_listed(lost)} need; there are none."
+        yield f"The run does not store what intervals of {_listed(lost)} need; there are none."
     if endless := [sheet.column.id for sheet in shown if INFINITE in sheet.whys]:
         yield f"Infinite values of {_listed(endless)} have no interval and are in no tie group."
 

@@ -30,7 +30,7 @@ class Sheet:
 
     @property
     def has_values(self) -> bool:
-        """Whether any sample has a pixel that this score is of."""
+        """Whether any sample has a pixel of this score's region."""
         return any(cell.all for cell in self.cells.values())
 
 

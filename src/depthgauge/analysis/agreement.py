@@ -29,7 +29,7 @@ class Correlation:
     """Pairs of rankings that went into the means."""
     undefined: int = 0
     """Pairs that have no coefficient and were left out: fewer than two methods that both ranked,
-    or all of one ranking are ties."""
+    or one ranking is all ties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Agreement:
     grader_with_metric: Mapping[str, Correlation]
     """`with_metric`, grader by grader."""
     mean_ranks: Mapping[str, float]
-    """Each method's rank, averaged over the graders (of whom each counts once, however often he
-    ranked it); NaN where nobody did."""
+    """Each method's rank, averaged over the graders (each counts once, whatever the number
+    of repeats); NaN where nobody ranked it."""
 
 
 def correlate(first: Ranks, second: Ranks) -> Correlation:
@@ -78,7 +78,7 @@ def measure_agreement(rankings: Iterable[Ranking], metric: Ranks | None = None) 
     """How well the rankings of one experiment and variant agree.
 
     Args:
-        rankings: By one or more graders, each once or repeatedly.
+        rankings: By one or more graders, with or without repeats.
         metric: The ranks that a metric gives, see `ranks_from_scores`.
 
     Raises:
@@ -129,7 +129,7 @@ def measure_agreements(
         metrics: experiment -> the ranks that its metric gives, for those that have one.
 
     Raises:
-        Misuse: A metric is given for an experiment that nobody did.
+        Misuse: A metric is given for an experiment without rankings.
         BadData: Rankings of one experiment do not rank the same methods.
     """
     groups: dict[tuple[str, str], list[Ranking]] = {}

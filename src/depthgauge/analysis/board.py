@@ -1,4 +1,4 @@
-"""The leaderboard: every number that a table of methods shows, and what may be said about it."""
+"""The leaderboard: every number in a table of methods, with its intervals, ranks and ties."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Cell:
     rank: int | None = None
     """By value; equal values share the better rank. None for oracles."""
     group: int | None = None
-    """Tie group: methods of one group cannot be told apart. None where nothing can be said."""
+    """Tie group: methods of one group cannot be told apart. None where that is unknown."""
     why_tied: str = ""
     """`interval`, `practical` or empty: why it is in the group of the method before it."""
     mean_rank: float = math.nan
@@ -88,9 +88,9 @@ class Board:
     level: float = 0.95
     """Of the intervals."""
     notes: tuple[str, ...] = ()
-    """Sentences that a reader of the table has to know: why there are no intervals ..."""
+    """Notes that a reader of the table must know: why there are no intervals ..."""
     too_few: tuple[str, ...] = ()
-    """Scores that too few samples have for an interval, where others have one."""
+    """Scores with too few samples for an interval, where other scores have one."""
 
     def column(self, score_id: str) -> Column:
         """The column of that id."""

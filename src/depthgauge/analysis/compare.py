@@ -1,4 +1,4 @@
-"""Two runs side by side, where that means something."""
+"""Compares two runs, if they are comparable."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from depthgauge.types import Score
 Verdict = Literal[
     "better", "worse", "cannot be told apart", "too few samples", "incomplete", "no interval"
 ]
-"""What the new value is against the old one; `no interval`: the run does not hold what is needed
-to draw samples anew."""
+"""How the new value compares with the old one; `no interval`: the run does not store what
+resampling needs."""
 
 _MOST_NAMES = 5
 
@@ -51,17 +51,17 @@ class Change:
     """Of the paired difference, over samples."""
     verdict: Verdict
     samples: int
-    """Samples that both have this score of, empty regions left out."""
+    """Samples with this score in both runs, without empty regions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two runs of one protocol say against each other."""
+    """How two runs of one protocol differ."""
 
     changes: tuple[Change, ...]
     """In the order of methods, then of the protocol's scores; none where no methods match."""
     merged: Run
-    """All methods of both runs on the samples that are compared, to make a board of."""
+    """All methods of both runs on the compared samples, for a board."""
     samples: tuple[str, ...]
     left_out: tuple[str, ...]
     """Samples that only one of the runs has."""
@@ -136,7 +136,7 @@ def merge_runs(a: Run, b: Run) -> Run:
     """All methods of two runs of one protocol, truth and list of samples.
 
     Raises:
-        CannotCompare: They are not; the text names what differs.
+        CannotCompare: They differ in one of these; the text says where.
     """
     _require_comparable(a, b, common=False)
     return _merge(a, b)[0]
@@ -186,7 +186,7 @@ def _require_samples(
         ]
         raise CannotCompare(
             f"the runs have other samples ({'; '.join(parts)}); compare them on the "
-            f"{len(shared)} common ones with --common, if you mean that."
+            f"{len(shared)} common ones with --common if that is what you want."
         )
 
 
@@ -195,7 +195,7 @@ def _names(names: Collection[str]) -> str:
 
 
 def _merge(a: Run, b: Run) -> tuple[Run, list[dict[str, str]]]:
-    """All methods of both runs, and what each run's labels have become."""
+    """All methods of both runs, and the new label of each."""
     twice = [label for label in labels_of(a) if label in set(labels_of(b))]
     clashing = [label for label in twice if not _same_method(a, b, label)]
     names = _run_names(a, b)
@@ -217,7 +217,7 @@ def _merge(a: Run, b: Run) -> tuple[Run, list[dict[str, str]]]:
 
 
 def _same_method(a: Run, b: Run, label: str) -> bool:
-    """Whether both runs hold one and the same thing under a label: options, seeds and values."""
+    """Whether a label means the same in both runs: options, seeds and values."""
     options = [
         [entrant.options_hash for entrant in run.entrants if entrant.label == label]
         for run in (a, b)
@@ -257,7 +257,7 @@ def _pairs(a: Run, b: Run, renamed: list[dict[str, str]]) -> list[tuple[str, str
 
 
 def _has(run: Run, label: str, score_id: str) -> bool:
-    """Whether there is anything to compare: some sample has a pixel that the score is of."""
+    """Whether there is anything to compare: some sample has a pixel of the score's region."""
     found = (run.results[label, seed].summary.get(score_id) for seed in seeds_of(run, label))
     return any(summary is not None and summary.all > summary.empty for summary in found)
 
@@ -312,7 +312,7 @@ def _notes(
         notes.append("No method is in both runs under one label, so there are no differences.")
     few = {change.score_id: None for change in changes if change.verdict == "too few samples"}
     if few:
-        notes.append(f"Too few samples to tell a difference from chance have {_names(few)}.")
+        notes.append(f"Too few samples to tell a difference from chance: {_names(few)}.")
     return tuple(notes)
 
 
@@ -320,7 +320,7 @@ def restrict(run: Run, samples: Collection[str]) -> Run:
     """The same run as if only these samples had been scored.
 
     Summaries are pooled anew from the scores of the samples. Where pooling needs what the run does
-    not hold (every error of a quantile, for instance), the summary's value is NaN.
+    not store (every error of a quantile, for instance), the summary's value is NaN.
     """
     if set(samples) == set(run.samples):
         return run

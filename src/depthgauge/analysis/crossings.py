@@ -19,14 +19,14 @@ class Crossing:
     """Two methods whose curves of correct pixels cross."""
 
     stricter: str
-    """The one that is ahead below the crossing."""
+    """The method that leads below the crossing."""
     looser: str
-    """The one that is ahead above it."""
+    """The method that leads above it."""
     at: float
-    """The threshold of the crossing, in the quantity's unit; the curves are taken as straight
-    between the thresholds at which they are known."""
+    """The threshold of the crossing, in the quantity's unit; curves are linear between known
+    thresholds."""
     percent: float
-    """Correct pixels of both there."""
+    """The percentage of correct pixels of both there."""
     below: float
     """The last known threshold at which `stricter` is ahead."""
     above: float
@@ -34,11 +34,11 @@ class Crossing:
 
 
 def crossings_over_thresholds(run: Run) -> tuple[Crossing, ...]:
-    """Every place where two methods swap when errors are judged less strictly.
+    """Every threshold at which two methods swap ranks.
 
-    `rank_stability` has the ranks at every threshold; this says where and between whom they change.
-    Curves that touch and part again in the same order do not cross. Where they are equal over a
-    stretch, the crossing is where they meet. Incomplete methods have no curve to cross.
+    `rank_stability` has the ranks at every threshold; this says where and between which methods
+    they change. Curves that touch and separate in the same order do not cross. Where they are equal
+    over a stretch, the crossing is where they meet. Incomplete methods have no curve to cross.
 
     Args:
         run: With curves.
@@ -75,7 +75,7 @@ def _crossings(
 
 
 def _meeting(thresholds: Floats, first: Floats, second: Floats, i: int) -> tuple[float, float]:
-    """Where the straight pieces behind threshold i meet."""
+    """Where the line segments after threshold i meet."""
     start, end = first[i] - second[i], first[i + 1] - second[i + 1]
     share = float(start / (start - end))
     at = math.fsum([(1 - share) * thresholds[i], share * thresholds[i + 1]])

@@ -26,13 +26,13 @@ class CorrectCurve:
     percent: Floats
     """The mean over seeds where there are several; NaN where it is incomplete."""
     low: Floats
-    """Interval over samples at each threshold by itself; NaN where there is none."""
+    """Interval over samples, separately at each threshold; NaN where there is none."""
     high: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """Per unit: what the pooled percentage is a ratio of."""
+    """Per unit: numerator and denominator of the pooled percentage."""
 
     numerators: Floats
     """(units, thresholds)"""
@@ -102,7 +102,7 @@ def _method_shares(run: Run, label: str, units: Units) -> list[_Shares]:
 
 
 def _truth_pixels(run: Run) -> dict[str, int]:
-    """How many pixels each sample's truth has, as any of the methods found."""
+    """How many pixels each sample's truth has, from any method's counts."""
     return {
         sample: curve.count + curve.missing
         for curves in run.curves.values()
@@ -146,7 +146,7 @@ def _shares(protocol: Protocol, curves: Mapping[str, Curve], units: Units) -> _S
 def percent_bad_at(curve: CorrectCurve, threshold: float) -> float:
     """The percentage of wrong pixels at any threshold, linear between those of the curve.
 
-    At 0 every pixel counts as wrong; beyond the last threshold the last percentage stays.
+    At 0 every pixel is wrong; beyond the last threshold the percentage is constant.
     """
     if math.isnan(curve.percent[0]):
         return math.nan

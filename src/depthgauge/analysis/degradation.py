@@ -20,7 +20,7 @@ from depthgauge.benchmarks.schema import Axis
 from depthgauge.engine.scoring.pool import rank_key
 
 FEWEST_BINS = 3
-"""Two numbered regions are no axis."""
+"""Fewer numbered regions do not form an axis."""
 MOST_COLUMNS = 6
 """Longer families are shown as curves and not as columns of tables."""
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
@@ -57,9 +57,9 @@ class Degradation:
     bins: tuple[float, ...]
     """Where each bin lies on the axis; the regions' numbers where the benchmark says nothing."""
     score_ids: tuple[str, ...]
-    """One a bin."""
+    """One per bin."""
     lines: Mapping[str, tuple[float, ...]]
-    """One value a bin and method, best method first; NaN where there is none."""
+    """One value per bin and method, best method first; NaN where there is none."""
     filled: tuple[bool, ...]
     """Whether any sample has pixels of a bin."""
     declared: bool = False
@@ -67,7 +67,7 @@ class Degradation:
 
     @property
     def crowds_tables(self) -> bool:
-        """Whether its columns are better left to the curve."""
+        """Whether it is too long for the columns of a table."""
         return self.declared or len(self.bins) > MOST_COLUMNS
 
     def trend(self, label: str) -> Trend:
@@ -78,7 +78,7 @@ class Degradation:
 
 
 def degradations(board: Board, protocol: Protocol) -> tuple[Degradation, ...]:
-    """Every family of scores of one metric on consecutively numbered regions, three at least.
+    """Every family of scores of one metric on consecutively numbered regions, at least three.
 
     Args:
         board: All scores; oracles have no curve.
@@ -100,7 +100,7 @@ def degradations(board: Board, protocol: Protocol) -> tuple[Degradation, ...]:
 
 
 def table_columns(board: Board, found: Collection[Degradation]) -> list[str]:
-    """The scores that a table of people shows: all but long families, and always the main one."""
+    """The scores shown in a table for people: all but long families, and always the main one."""
     left_out = {name for each in found if each.crowds_tables for name in each.score_ids}
     return [c.id for c in board.columns if c.id not in left_out or c.id == board.main]
 

@@ -50,7 +50,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Between which values something lies, at a stated level; NaN where nothing can be said."""
+    """Bounds at a stated level; NaN where there are none."""
 
     low: float = math.nan
     high: float = math.nan
@@ -78,7 +78,7 @@ def pooled_interval(
         run: Scores of all samples.
         label: The method.
         score_id: The score.
-        level: How often such intervals hold the value that endless samples would give.
+        level: How often such intervals contain the value of infinitely many samples.
         resamples: How many are drawn.
         seed: Of the draws.
     """
@@ -105,7 +105,7 @@ def replicate(run: Run, label: str, score_id: str, draws: Draws) -> Replicates:
 
 
 def difference(of: Replicates, to: Replicates, sign: float = -1.0) -> Replicates:
-    """`of - to` in every resample: paired, as both were drawn alike."""
+    """`of - to` in every resample: paired, since both use the same draws."""
     why = of.why or to.why
     units = min(of.units, to.units)
     if why:
@@ -140,6 +140,6 @@ def _tail(units: int, level: float) -> float:
 
 
 def contains_zero(found: Interval, scale: float) -> bool:
-    """Whether an interval holds 0, up to rounding in numbers of that size."""
+    """Whether an interval contains 0, up to rounding at that magnitude."""
     slack = _ROUNDING * scale
     return found.low <= slack and found.high >= -slack

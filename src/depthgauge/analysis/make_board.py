@@ -56,15 +56,15 @@ def make_board(
     seed: int = 0,
     oracles: Mapping[str, Result] | None = None,
 ) -> Board:
-    """The leaderboard of a run: values, intervals, ranks, tie groups, cost, who beats whom.
+    """The leaderboard of a run: values, intervals, ranks, tie groups, cost, dominance.
 
-    Everything is the same to the last bit whatever the order of methods and samples.
+    The result does not depend on the order of methods and samples, to the last bit.
 
     Args:
         run: All scores.
         main: The id of the score that sorts the rows; the protocol's first by default.
         practical: score id -> differences below this do not matter.
-        accuracy: How far the truth may be off, in the quantity's unit; gives the practical
+        accuracy: Error bound of the truth, in the quantity's unit; gives the practical
             thresholds that are not given (see `practical_thresholds`). By default what the
             protocol says.
         level: Of the intervals over samples.
@@ -106,7 +106,7 @@ def make_board(
 def _main_score(run: Run, main: str | None) -> str:
     ids = run.protocol.score_ids
     if not ids:
-        raise Misuse(f"{run.protocol.id} has no scores, so there is no board to make.")
+        raise Misuse(f"{run.protocol.id} has no scores, so there is no board.")
     return main or run.protocol.main_score
 
 

@@ -1,4 +1,4 @@
-"""Pooled values of resamples: what the protocol's pooling gives when units come more than once."""
+"""Pooled values of resamples: the protocol's pooling with units that occur several times."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from depthgauge.metrics import Order
 from depthgauge.types import Score, State
 
 MIN_UNITS = 8
-"""With fewer, intervals of skewed scores hold clearly less often than they say: 95 % intervals of
-a log-normal score (sigma 0.7) held in 90 % of simulations with 8 units, 88 % with 6, 80 % with 4.
-"""
+"""With fewer, intervals of skewed scores contain the value clearly less often than stated: 95 %
+intervals of a log-normal score (sigma 0.7) contained it in 90 % of simulations with 8 units, 88 %
+with 6, 80 % with 4."""
 
 TOO_FEW = "too few"
 INCOMPLETE = "incomplete"
@@ -37,7 +37,7 @@ class Replicates:
     values: Floats
     """One for each resample, NaN where nothing of the score was drawn; empty where `why`."""
     units: int
-    """How many units have something of this score."""
+    """How many units have this score."""
     why: str = ""
     """Why there are none: `too few` units, an `incomplete` or `infinite` value, a state that
     cannot be merged or was `not stored`, or a twin that is `pooled as the original does`."""
@@ -101,7 +101,7 @@ def _unusable(filled: Mapping[str, Score], units: int) -> str:
 
 
 def can_merge(spec: ScoreSpec, scores: Mapping[str, Score]) -> bool:
-    """Whether the states are at hand; a run folder need not keep every error of a quantile."""
+    """Whether the states are stored; a run folder need not keep every error of a quantile."""
     states = [score.state for score in scores.values()]
     ordered = isinstance(spec.metric.recipe(**spec.params), Order)
     return all(state is not None and (state.values is not None or not ordered) for state in states)

@@ -1,4 +1,4 @@
-"""Which differences are too small to matter, as the truth itself is no more accurate."""
+"""Which differences are too small to matter, given the accuracy of the truth."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def practical_thresholds(run: Run, accuracy: float) -> dict[str, float]:
 
 
 def threshold_of(spec: ScoreSpec) -> float | None:
-    """The error that a score counts pixels over; None where it is no such percentage."""
+    """The threshold above which a score counts pixels; None for other scores."""
     recipe = spec.metric.recipe(**spec.params)
     if isinstance(recipe, Recipe) and [term.name for term in recipe.terms] == ["over"]:
         return recipe.terms[0].params[0]

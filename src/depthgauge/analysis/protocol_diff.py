@@ -17,7 +17,7 @@ _FIRST = (
     "estimate_resize", "crop", "truth", "estimate", "interpolate", "interpolate_constant",
     "options", "regions", "given_regions", "scores",
 )  # fmt: skip
-"""What moves numbers most comes first; revisions of code follow; names and versions come last."""
+"""What changes numbers most comes first, then revisions of code, then names and versions."""
 _LAST = ("id", "version")
 
 
@@ -44,7 +44,7 @@ def diff_protocols(old: Protocol, new: Protocol) -> tuple[FieldDifference, ...]:
 
 
 def name_differences(differences: Sequence[FieldDifference], most: int = 5) -> str:
-    """The differences as part of a sentence: the first few, and how many more there are."""
+    """The first few differences as part of a sentence, and how many more there are."""
     return first_few([str(each) for each in differences], most, "; ")
 
 
@@ -64,7 +64,7 @@ def _walk(path: str, old: Any, new: Any) -> Iterator[FieldDifference]:
 
 
 def _shown(value: Any) -> Any:
-    # A whole table says no more than that it is there.
+    # A whole table only says that it exists.
     return "present" if isinstance(value, dict) else value
 
 

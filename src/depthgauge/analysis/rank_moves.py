@@ -38,7 +38,7 @@ class RankMoves:
     old_score: str
     new_score: str
     moves: tuple[Move, ...]
-    """The farthest first, up before down, then by label."""
+    """Largest moves first, up before down, then by label."""
     tau: float
     """Kendall's tau-b of both orders: 1 where nothing changed; NaN below two methods."""
     why: tuple[FieldDifference, ...]
@@ -61,10 +61,10 @@ def rank_moves(
     old_score: str | None = None,
     new_score: str | None = None,
 ) -> RankMoves:
-    """Who moves where when the same estimates are scored by another protocol.
+    """How ranks move when the same estimates are scored by another protocol.
 
-    Ranks are counted anew among the methods that both boards have, so that a method that is only
-    in one of them moves nobody. Oracles are not ranked.
+    Ranks are recomputed among the methods of both boards, so that a method in only one of them
+    does not move others. Oracles are not ranked.
 
     Args:
         old: The board under the old protocol.
@@ -104,7 +104,7 @@ def _value(row: Row, score_id: str) -> float:
 
 
 def moves_between(before: Run, after: Run) -> RankMoves:
-    """Who moves where from one run to another of the same estimates.
+    """How ranks move from one run to another of the same estimates.
 
     Methods are ranked by the first score that both protocols have, else by the main score of each.
     """

@@ -1,4 +1,4 @@
-"""Rankings of methods: made of scores, or given by people, and the files that hold those.
+"""Rankings of methods: computed from scores or given by people, and their files.
 
 A file of rankings is a table with one row for each method of each ranking:
 `grader, experiment, variant, method, rank`, and `repeat` where a grader did an experiment more than
@@ -27,7 +27,7 @@ _NEEDED = ("grader", "experiment", "method", "rank")
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How one person ordered the methods, once."""
+    """One ranking of the methods by one person."""
 
     grader: str
     experiment: str
@@ -37,7 +37,7 @@ class Ranking:
     variant: str = ""
     """How it was shown, where there is more than one way: `basic`, `detailed`."""
     repeat: int = 1
-    """Counts the times that this grader did this experiment in this variant."""
+    """Which repeat this is, for this grader, experiment and variant."""
 
 
 def ranks_from_scores(

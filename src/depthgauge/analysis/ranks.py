@@ -1,4 +1,4 @@
-"""Ranks, mean ranks, agreement of two orders, and which methods are beaten in everything."""
+"""Ranks, mean ranks, agreement of two orders, and which methods are dominated."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def mean_ranks(
 ) -> dict[str, float]:
     """Each method's rank on every sample (ties share the mean of their places), averaged.
 
-    Samples whose region is empty say nothing and are left out; on a sample without an estimate for
+    Samples with an empty region are left out; on a sample without an estimate for
     which no number can be put, a method comes last. NaN where no sample has the score.
 
     Args:
@@ -129,7 +129,7 @@ def pareto(
 
     A dominates B where A is at least as good in every column and better in one. NaN is worse than
     any number, so an incomplete method is dominated by a complete one that is at least as good in
-    its other columns; and NaN never dominates: who lacks a value in some column dominates nobody.
+    its other columns. A method without a value in some column dominates nobody.
 
     Args:
         rows: method -> column -> value.

@@ -1,4 +1,4 @@
-"""What is drawn again in a bootstrap: scenes where samples belong to scenes, else samples."""
+"""The units of the bootstrap: scenes where samples belong to scenes, else samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The independent pieces of a run. Frames of one scene are not, so a scene is one piece."""
+    """The independent units of a run: a scene is one, as its frames are not independent."""
 
     names: tuple[str, ...]
     """Sorted, so that the order of samples changes nothing."""
@@ -89,7 +89,7 @@ def draw_units(run: Run, *, resamples: int = RESAMPLES, seed: int = 0) -> Draws:
 
 
 def draw(units: Units, *, resamples: int = RESAMPLES, seed: int = 0) -> Draws:
-    """The same for units that are at hand."""
+    """The same for given units."""
     n = len(units.names)
     generator = np.random.Generator(np.random.PCG64(seed))
     drawn = generator.integers(n, size=(resamples, n)) if n else np.zeros((resamples, 0), int)
@@ -99,5 +99,5 @@ def draw(units: Units, *, resamples: int = RESAMPLES, seed: int = 0) -> Draws:
 
 
 def whole(units: Units) -> Draws:
-    """The one draw in which every unit comes once: it gives the pooled value itself."""
+    """The draw in which every unit occurs once: it gives the pooled value itself."""
     return Draws(units, np.ones((1, len(units.names))))

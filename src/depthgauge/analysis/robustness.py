@@ -1,4 +1,4 @@
-"""How methods get worse when their images do: runs that differ in one perturbation's level only."""
+"""How scores degrade as images are perturbed: runs that differ only in one perturbation's level."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Robustness:
     unit: str
     """Of the levels."""
     views: str
-    """Which images were damaged; empty: those that the effect is usually for."""
+    """Which images were damaged; empty: the effect's usual ones."""
     beside: str
-    """What else was done to the images at every level: `jpeg:50`; mostly empty."""
+    """Other perturbations, the same at every level: `jpeg:50`; mostly empty."""
     levels: tuple[float, ...]
     """From mild to strong; where the neutral level lies between others, from low to high."""
     base: int
@@ -40,7 +40,7 @@ class Robustness:
     protocol: Protocol
     """The protocol of that level."""
     lines: Mapping[str, Mapping[str, tuple[float, ...]]]
-    """Score id -> label -> one value a level; NaN where it is incomplete."""
+    """Score id -> label -> one value per level; NaN where it is incomplete."""
     hashes: tuple[str, ...]
     """The protocol's hash at each level."""
     notes: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Robustness:
         )
 
     def largest_loss(self, score_id: str, label: str) -> float:
-        """The largest over all levels; NaN where one is not known."""
+        """The largest over all levels; NaN where one is unknown."""
         found = self.loss(score_id, label)
         return math.nan if any(map(math.isnan, found)) else max(found)
 
@@ -67,7 +67,7 @@ def load_robustness(folder: str | Path, *, main: str | None = None) -> Robustnes
     """The runs of a folder that `run --perturb` made.
 
     Args:
-        folder: With one run a level and `robustness.json`.
+        folder: With one run per level and `robustness.json`.
         main: The score that sorts the methods; the protocol's first by default.
 
     Raises:
@@ -78,14 +78,14 @@ def load_robustness(folder: str | Path, *, main: str | None = None) -> Robustnes
 
 
 def robustness(runs: Sequence[Run], *, main: str | None = None) -> Robustness:
-    """What runs that differ in one perturbation's level say together.
+    """Combines runs that differ only in one perturbation's level.
 
     Args:
         runs: In any order.
         main: The score that sorts the methods; the protocol's first by default.
 
     Raises:
-        CannotCompare: The runs differ in anything else, or in nothing; the text says what.
+        CannotCompare: The runs differ in something else, or in nothing; the text says what.
     """
     parts, beside = _series(runs)
     effect = EFFECTS[parts[0].effect]
@@ -141,18 +141,18 @@ def _failed(run: Run, label: str) -> set[str]:
 
 
 def _series(runs: Sequence[Run]) -> tuple[list[Part], str]:
-    """The part whose level differs, of each run, and the others in words."""
+    """The part of each run whose level differs, and the other parts in words."""
     texts = [run.protocol.perturb for run in runs]
     found = [parse_perturbation(text).parts for text in texts if text]
     if len(runs) < 2 or not found:
         raise CannotCompare(
-            "robustness needs two runs at least, one of them of perturbed images; make them with "
+            "robustness needs at least two runs, one of them with perturbed images; make them with "
             "run --perturb."
         )
     kinds = {tuple((part.effect, part.views) for part in parts) for parts in found}
     if len(kinds) > 1:
         raise CannotCompare(f"the runs are of different perturbations: {_named(texts)}.")
-    # No text means that none of the effects does anything.
+    # An empty text means that no effect changes anything.
     neutral = tuple(Part(e, EFFECTS[e].neutral, views) for e, views in kinds.pop())
     each = [parse_perturbation(text).parts if text else neutral for text in texts]
     differing = [n for n in range(len(neutral)) if len({parts[n].level for parts in each}) > 1]

@@ -24,7 +24,7 @@ def choose_samples(
         board: The order of the methods, and the main score.
         values: By label, sample and score id.
         most: How many samples.
-        by: What the reasons go by, where it is not the main score; said behind them.
+        by: What the reasons refer to, if not to the main score; appended to them.
     """
     better = board.column(board.main).better
     labels = [row.label for row in board.rows if not row.oracle]
@@ -33,7 +33,7 @@ def choose_samples(
     chosen: dict[str, dict[str, list[str]]] = {}
     for what, place in (("worst", -1.0), ("best", 0.0), ("median", 0.5)):
         for label in labels:
-            # Of a method that failed everywhere there is nothing that would be best.
+            # A method that failed everywhere has no best sample.
             if what != "worst" and not known[label]:
                 continue
             sample = _at(ordered[label], place)

@@ -63,16 +63,16 @@ def scores_of(run: Run, key: Key, score_id: str) -> dict[str, Score]:
 def values_alone(
     run: Run, label: str, score_id: str, samples: Collection[str] | None = None
 ) -> dict[str, float]:
-    """What a score of whole datasets would be if each sample were the whole dataset.
+    """A score of whole datasets, computed on each sample as if it were the whole dataset.
 
-    To choose samples and to be looked at: their mean is not the score. Samples in which there is
-    nothing to be found are left out; of the first seed.
+    For choosing and inspecting samples: their mean is not the score. Samples without anything
+    to find are left out. Of the first seed.
 
     Args:
         run: With the states of its scores.
         label: The method.
         score_id: The score.
-        samples: Those that are wanted; all where it is None.
+        samples: The samples; by default all.
     """
     spec = next((spec for spec in run.protocol.specs if spec.id == score_id), None)
     seeds = seeds_of(run, label)

@@ -1,4 +1,4 @@
-"""How firm a ranking is: over thresholds, and over other samples."""
+"""How stable a ranking is: over thresholds, and for other samples."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from depthgauge.engine.store.record import THRESHOLDS, Run
 
 @dataclass(frozen=True, slots=True)
 class LeaderChange:
-    """Between two neighbouring thresholds, other methods come first."""
+    """The leader changes between two neighbouring thresholds."""
 
     below: float
     above: float
     was: tuple[str, ...]
-    """Who leads at `below`; several where they are equal."""
+    """The leader at `below`; several where they are equal."""
     now: tuple[str, ...]
-    """Who leads at `above`."""
+    """The leader at `above`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Stability:
 
 
 def rank_stability(run: Run, *, main: str | None = None) -> Stability:
-    """How the order of the methods changes with the threshold of what counts as wrong.
+    """How the order of the methods changes with the threshold above which pixels are wrong.
 
     Read from the curves of the whole truth, pooled as the protocol pools. Methods without curves
     are left out.
@@ -112,7 +112,7 @@ class RankProbabilities:
 def rank_probabilities(
     run: Run, score_id: str, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> RankProbabilities | None:
-    """How often each method has each rank when the samples are drawn anew.
+    """How often each method has each rank when samples are resampled.
 
     Methods without a finite value have the last rank in every resample.
 

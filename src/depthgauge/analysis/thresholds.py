@@ -19,9 +19,9 @@ from depthgauge.engine.store.record import Run
 from depthgauge.quantities import QUANTITIES
 
 _MOST_RANKS = 10
-"""Thresholds of the rank chart; more of them could not be told apart."""
+"""Thresholds of the rank chart; more would be unreadable."""
 _SAME = 0.5
-"""Percentage points that the eye does not see on a chart."""
+"""Differences in percentage points that are invisible on a chart."""
 
 Indices = NDArray[np.intp]
 
@@ -62,7 +62,7 @@ class RankStability:
 
 
 def own_thresholds(protocol: Protocol) -> list[float]:
-    """The errors from which the protocol's scores call a pixel wrong."""
+    """The thresholds above which the protocol's scores call a pixel wrong."""
     limits = {limit for spec in protocol.specs if (limit := threshold_of(spec)) is not None}
     return sorted(limits)
 
@@ -86,7 +86,7 @@ def curves_of(run: Run) -> Curves | None:
 
 
 def _moving(percent: Floats, grid: Floats, marks: Sequence[float]) -> slice:
-    """From where the first curve rises to where the last one is as high as it gets."""
+    """From where the first curve rises to where the last one is flat."""
     percent = percent[~np.isnan(percent[:, 0])]
     if not len(percent):
         return slice(0, len(grid))
@@ -97,7 +97,7 @@ def _moving(percent: Floats, grid: Floats, marks: Sequence[float]) -> slice:
     for mark in marks:
         at = int(np.abs(grid - mark).argmin())
         first, last = min(first, at), max(last, at)
-    # One more on each side, so that a curve is seen to start and to end there.
+    # One more on each side, so that curves visibly start and end there.
     return slice(max(first - 1, 0), min(last + 2, len(grid)))
 
 
@@ -108,14 +108,14 @@ def _points(curve: CorrectCurve, shown: slice) -> Sequence[CurvePoint]:
 
 
 def stability_of(run: Run, board: Board) -> RankStability | None:
-    """The rank of every method at a few telling thresholds, the protocol's own among them."""
+    """The rank of every method at a few informative thresholds, including the protocol's own."""
     comparable = has_pixel_errors(run.protocol) and len(run.entrants) > 1
     if not comparable or not any(run.curves.values()):
         return None
     found = rank_stability(run, main=board.main)
     wanted = own_thresholds(run.protocol)
     wanted += [found.main] if found.main is not None else []
-    # Where nearly all methods are nearly right or nearly wrong, ranks say nothing.
+    # Where all methods are almost perfect or almost all wrong, ranks mean nothing.
     telling = (found.bad.max(axis=0) > 1) & (found.bad.min(axis=0) < 99)
     moving = np.zeros_like(telling)
     moving[_moving(100.0 - found.bad, found.thresholds, wanted)] = True

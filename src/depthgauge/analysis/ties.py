@@ -18,7 +18,7 @@ class Tie:
     """Where a method stands."""
 
     group: int | None
-    """From 1; None where nothing can be said."""
+    """From 1; None where that is unknown."""
     why: str = ""
     """`interval`, `practical`, or empty for the leader of a group."""
 
@@ -33,10 +33,10 @@ def tie_groups(
 ) -> dict[str, Tie]:
     """Groups of methods that cannot be told apart from the best of their group.
 
-    Methods are taken best first. The first leads a group; each following one belongs to it while
+    Methods are taken best first. The first leads a group; each following one belongs to it if
     the interval of its paired difference to the leader contains 0 (`interval`), or the difference
     is smaller than what matters (`practical`). The first that is told apart leads the next group.
-    Nothing is said between members of different groups other than the leaders, and there is no
+    Members of different groups are not compared, except for the leaders. There is no
     correction for multiple comparisons.
 
     Args:

@@ -1,4 +1,4 @@
-"""The command line: one file a verb, no logic. A verb is imported when it is used."""
+"""The command line: one file per verb, no logic. A verb is imported when it is used."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ VERBS = {
     "score": "score two maps, or a folder of estimates on a benchmark",
     "run": "run methods on a benchmark and score them",
     "report": "a run as one page, or as tables for a terminal or a paper",
-    "compare": "put two runs into one table, where that means something",
+    "compare": "put two comparable runs into one table",
     "rescore": "score the estimates of a run under another protocol",
-    "check": "find every problem of a folder of estimates before scoring it",
+    "check": "find all problems of a folder of estimates before scoring it",
     "list": "list metrics, regions, datasets, methods or benchmarks",
     "show": "explain one metric, region, dataset, method or benchmark",
     "make": "make data with exact truth",
     "capture": "from photographs under projected patterns to ground truth",
     "annotate": "from drawings on a photograph to normals, depth and agreement",
     "dataset": "verify a dataset folder",
-    "doctor": "say what this installation has and what it lacks",
+    "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
 }
 

@@ -1,4 +1,4 @@
-"""The names that a shell completes, without importing what bears them.
+"""The names that a shell completes, read without importing the registries.
 
 A key press must be answered at once, and the registries take numpy and pydantic with them. So names
 are read off the sources; a test compares them with the registries.
@@ -31,7 +31,7 @@ def names_of(kind: str) -> list[str]:
 
 
 def completes(*kinds: str, files: bool = False) -> Complete:
-    """Completes names of these kinds; where none fits and files may stand there, files."""
+    """Completes names of these kinds; files where none matches and files are allowed."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str

@@ -35,7 +35,7 @@ def quiet_option() -> click.Option:
         expose_value=False,
         is_eager=True,
         callback=_be_quiet,
-        help="No progress, no warnings; errors are still said.",
+        help="No progress, no warnings; errors are still printed.",
     )
 
 
@@ -52,7 +52,7 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="[FILE]",
         is_flag=False,
         flag_value="-",
-        help="Strict JSON to FILE; to stdout, and nothing else there, where no FILE is said.",
+        help="Strict JSON to FILE; without FILE to stdout, and nothing else there.",
     )(command)
 
 
@@ -84,7 +84,7 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.FloatRange(1, 1e7),
             callback=_finite,
             metavar="PX",
-            help="The focal length of depth estimates that bring none, in px of the truth's size.",
+            help="The focal length of depth estimates without one, in px at the truth's size.",
         ),
     ):
         command = option(command)
@@ -131,8 +131,8 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--workers",
             type=click.IntRange(min=0),
-            help="Worker processes; one for each core unless said. 0: in this process, which a "
-            "method can then crash, and where no time limit holds.",
+            help="Worker processes; one per core by default. 0: in this process, which a "
+            "method can then crash, and without a time limit.",
         ),
     ):
         command = option(command)
@@ -151,8 +151,8 @@ def board_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--accuracy",
             type=float,
-            help="How far the truth may be off, in the quantity's unit: smaller differences are "
-            "ties. By default what the benchmark says.",
+            help="Error bound of the truth, in the quantity's unit: smaller differences are "
+            "ties. By default the benchmark's.",
         ),
         click.option(
             "--main",
@@ -240,7 +240,7 @@ class _Source:
         return [_option(n, f) for n, f in self._shown()]
 
     def take(self, given: dict[str, Any]) -> Options:
-        """Takes the options out of a command's values; only those that were said are set."""
+        """Takes the options out of a command's values; only options that were given are set."""
         ctx = click.get_current_context()
         said: dict[str, Any] = {}
         flags = {}

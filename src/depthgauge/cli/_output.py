@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from depthgauge._progress import Progress
 
 PIPE_WIDTH = 160
-"""Columns of a table where nobody knows how wide the reader's window is."""
+"""Width of a table where the reader's window is unknown."""
 
 
 class Stopped(DepthgaugeError):
-    """Somebody pressed Ctrl-C."""
+    """The user pressed Ctrl-C."""
 
     exit_code = 130
 
@@ -59,13 +59,13 @@ def _is_unicode(text: str) -> bool:
 
 
 def is_quiet() -> bool:
-    """Whether `--quiet` was said."""
+    """Whether `--quiet` was given."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.find_root().meta.get("depthgauge.quiet"))
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person looks at it."""
+    """Whether the stream is a terminal."""
     return stream is not None and stream.isatty()
 
 
@@ -81,7 +81,7 @@ def _shows_progress() -> bool:
 
 
 def _console(stream: TextIO | None) -> Console:
-    """Colours only where a person looks and has not said no."""
+    """Colours only on a terminal, and not if NO_COLOR is set."""
     from rich.console import Console
 
     plain = bool(os.environ.get("NO_COLOR")) or not is_terminal(stream)
@@ -157,7 +157,7 @@ def in_shell(path: Path | str) -> str:
 
 
 def say(text: str) -> None:
-    """What happens now, or may be done next, on stderr."""
+    """Prints progress or a hint on stderr."""
     if not is_quiet():
         click.echo(text, err=True)
 
@@ -170,7 +170,7 @@ def warn(text: str) -> None:
 
 @contextmanager
 def working(text: str) -> Iterator[None]:
-    """A spinner on stderr, only on a terminal, for work whose length nobody knows."""
+    """A spinner on stderr, only on a terminal, for work of unknown length."""
     if not _shows_progress():
         yield
         return

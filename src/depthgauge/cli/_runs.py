@@ -1,4 +1,4 @@
-"""What the verbs about runs share: how a board is made and printed, what is said of failures."""
+"""What the verbs about runs share: printing boards and failures."""
 
 from __future__ import annotations
 
@@ -33,17 +33,15 @@ _MOST_NAMES = 5
 
 @contextmanager
 def can_go_on() -> Iterator[None]:
-    """Work that keeps what is finished, whatever stops it."""
+    """For work that keeps finished parts when it is interrupted."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Stopped(
-            "stopped; what is finished is kept, and the same command goes on from there."
-        ) from None
+        raise Stopped("stopped; finished work is kept, and the same command continues.") from None
 
 
 def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the board options say, for `make_board`; wrong ones are found before it starts."""
+    """The keywords of `make_board` from the board options, checked before it starts."""
     from depthgauge.analysis.make_board import check_choices
 
     choices = {
@@ -61,7 +59,7 @@ def run_json(run: Run) -> dict[str, Any]:
 
 
 def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
-    """Prints the leaderboard and every failure; the exit code that says whether there were any."""
+    """Prints the leaderboard and all failures; returns 1 if there were any, else 0."""
     from depthgauge.analysis.make_board import make_board
 
     if table:
@@ -69,7 +67,7 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         title = f"{out}: {run.protocol.title or run.protocol.id}, {count(n, 'sample')}"
         click.echo(fitting_board(make_board(run), title, run.protocol, out))
     if left_out := run.info.get("left_out"):
-        warn(f"left out, their truth is not in the data: {some_of(left_out)}")
+        warn(f"left out, the data has no truth for them: {some_of(left_out)}")
     code = list_failures(run)
     if table:
         say(f"Next: {program_name()} report {in_shell(out)}")
@@ -83,9 +81,9 @@ def fitting_board(
     folder: Path,
     columns: Sequence[str] | None = None,
 ) -> str:
-    """The leaderboard as text with as many scores as the window has room for, the main one first.
+    """The leaderboard as text with as many scores as fit into the window, the main one first.
 
-    A benchmark may have dozens; a table that is wrapped anywhere cannot be read.
+    A benchmark may have dozens of scores, and a wrapped table is unreadable.
     """
     from depthgauge.analysis.degradation import degradations, table_columns
     from depthgauge.report.tables.formats import to_text
@@ -116,7 +114,7 @@ def _table_is_within(text: str, room: int) -> bool:
 
 
 def list_failures(run: Run) -> int:
-    """Says which samples failed and why, once for each reason."""
+    """Prints which samples failed and why, once per reason."""
     failed = [f"{each.label}: {some_of(each.samples)}: {each.reason}" for each in run.failures]
     for text in failed[:_MOST_FAILURES]:
         click.echo(f"failed: {one_line(text)}", err=True)

@@ -1,4 +1,4 @@
-"""`depthgauge check`: every problem of a folder of estimates."""
+"""`depthgauge check`: all problems of a folder of estimates."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def command(
     name: str | None,
     as_json: bool,
 ) -> None:
-    """Finds every problem of a folder of estimates and says what to do about each.
+    """Finds all problems of a folder of estimates and says how to fix each.
 
     Missing or unreadable files, wrong sizes and types, maps without a value, values whose sign or
-    scale looks wrong. Exit code 1 where something would cost points.
+    scale looks wrong. Exit code 1 if a problem would cost points.
     """
     from depthgauge.engine.scoring.check import check_estimates
 

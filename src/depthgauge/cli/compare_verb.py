@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @board_options
 @json_option
 def command(first: Path, second: Path, common: bool, json_to: str | None, **options: Any) -> None:
-    """Puts the methods of two runs into one table, where that means something.
+    """Puts the methods of two comparable runs into one table.
 
     \b
       depthgauge compare runs/before runs/after

@@ -1,4 +1,4 @@
-"""`depthgauge completion`: what a shell needs to complete verbs, options and names."""
+"""`depthgauge completion`: the script with which a shell completes verbs, options and names."""
 
 from __future__ import annotations
 

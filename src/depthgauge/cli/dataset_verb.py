@@ -1,4 +1,4 @@
-"""`depthgauge dataset`: look after a dataset folder."""
+"""`depthgauge dataset`: check a dataset folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from depthgauge.cli._output import one_line, write_json
 
 @click.group("dataset")
 def command() -> None:
-    """Looks after a dataset folder."""
+    """Checks a dataset folder."""
 
 
 @command.command("verify")

@@ -10,7 +10,7 @@ from depthgauge.cli._output import print_table, write_json
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def command(as_json: bool) -> None:
-    """Says which versions, threads, extras and renderer libraries this installation has."""
+    """Shows versions, threads, extras and renderer libraries of this installation."""
     from depthgauge.engine.doctor import examine
 
     found = examine()

@@ -1,4 +1,4 @@
-"""`depthgauge list`: what there is."""
+"""`depthgauge list`: names of metrics, methods, benchmarks ..."""
 
 from __future__ import annotations
 

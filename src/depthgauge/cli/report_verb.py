@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     "--html",
     type=click.Path(allow_dash=True),
     metavar="FILE",
-    help="Where the page goes; RUN/report.html unless said, - for stdout.",
+    help="Where the page goes; RUN/report.html by default, - for stdout.",
 )
 @click.option("--text", "kind", flag_value="text", help="The leaderboard as text, to stdout.")
 @click.option("--markdown", "kind", flag_value="markdown", help="The same as Markdown.")
 @click.option("--csv", "kind", flag_value="csv", help="The same as CSV, in full precision.")
 @click.option("--latex", "kind", flag_value="latex", help="The same as LaTeX, for a paper.")
-@click.option("--samples", is_flag=True, help="With those: the main score of every sample instead.")
+@click.option("--samples", is_flag=True, help="With a table: the main score of every sample.")
 @click.option(
     "--pivot",
     type=click.Choice(["methods", "regions"]),
-    help="With those: metrics and regions crossed, as in papers. methods: a row for each method, "
+    help="With a table: metrics by regions, as in papers. methods: a row for each method, "
     "the metrics in a group for each region. regions: a table for each method, a row for each "
     "region.",
 )
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 )
 @json_option
 @board_options
-@click.option("--oracles", is_flag=True, help="Add what an ideal choice among the methods reaches.")
+@click.option("--oracles", is_flag=True, help="Add ideal choices among the methods.")
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
 @click.option(
     "--profile",
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME|FILE",
     help="Rank methods for an application: automotive, surgery, matting ... or a TOML file; may be "
-    "repeated. By default those of which most scores are there.",
+    "repeated. By default all profiles that the scores mostly cover.",
 )
 @click.option("--all-pictures", is_flag=True, help="Pictures of every sample, beside the page.")
 def command(folders: tuple[Path, ...], **options: Any) -> None:
@@ -111,11 +111,11 @@ def _check_several(options: dict[str, Any]) -> None:
     if options["oracles"] or options["all_pictures"]:
         raise click.UsageError("--oracles and --all-pictures go with a single run.")
     if options["html"] is None and options["kind"] is None and options["json_to"] is None:
-        raise click.UsageError("say where the page of several runs goes: --html FILE.")
+        raise click.UsageError("several runs need --html FILE for their page.")
 
 
 def _check_together(options: dict[str, Any], wants_page: bool) -> None:
-    """Refuses what cannot be had at once: two things on stdout, a page and tables."""
+    """Refuses options that exclude each other: two outputs on stdout, a page and tables."""
     if options["kind"] is not None and wants_page:
         raise click.UsageError(
             "--html and --all-pictures go without --text, --csv, --samples, --pivot, --column ..."
@@ -144,7 +144,7 @@ def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
             given[0], given[0]
         )
         raise click.UsageError(
-            f"--{name.replace('_', '-')} goes with the run of one level: {folder}/<level>."
+            f"--{name.replace('_', '-')} needs the run of one level: {folder}/<level>."
         )
     with working("reading the runs ..."):
         found = load_robustness(folder, main=options["main"])
@@ -253,4 +253,4 @@ def _store_page(run: Run, page: Page, path: Path, options: dict[str, Any]) -> No
     except CannotWrite as error:
         if options["html"] is not None:
             raise
-        raise CannotWrite(f"{error}; or say where else with --html FILE.") from error
+        raise CannotWrite(f"{error}; or choose another place with --html FILE.") from error

@@ -30,7 +30,7 @@ _MOST_REASONS = 8
     help="The other benchmark: its id or its TOML file.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="The new run folder; beside RUN unless said."
+    "--out", type=click.Path(path_type=Path), help="The new run folder; beside RUN by default."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder, if it moved.")
 @where_options
@@ -47,7 +47,7 @@ def command(
     \b
       depthgauge rescore runs/first --benchmark skip-missing.toml
 
-    No method is run again. What differs between the protocols is listed, because that is why.
+    No method is run again. The differences between the protocols are listed as the reason.
     """
     from depthgauge.engine.running.rescore import rescore
 
@@ -72,7 +72,7 @@ def _moves(folder: Path, done: Run) -> RankMoves | None:
     try:
         return moves_between(load_run(folder), done)
     except DepthgaugeError as error:
-        warn(f"the ranks before are not known: {error}")
+        warn(f"the earlier ranks are unknown: {error}")
         return None
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="The run folder; one that holds this run already is continued.",
+    help="The run folder; an existing folder of this run is continued.",
 )
 @where_options
 @click.option(
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How often each method is run on each sample; it is given the seeds 0, 1, ...",
+    help="How often each method is run on each sample, with the seeds 0, 1, ...",
 )
 @click.option("--sample", "only", multiple=True, help="Run this sample only; may be repeated.")
 @click.option(
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     callback=once,
     multiple=True,
     metavar="EFFECT:LEVELS",
-    help="Run once for each level of damage done to the images: noise:0,5,10,20; "
+    help="Run once per level of damage to the images: noise:0,5,10,20; "
     "'depthgauge list perturbations' has all effects. Join several effects by +.",
 )
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")

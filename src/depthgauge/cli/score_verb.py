@@ -32,7 +32,7 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),
-    help="The true map, of the same size; not needed for metrics that judge an estimate by itself.",
+    help="The true map, of the same size; not needed for metrics that use no truth.",
 )
 @click.option("--metric", "metrics", multiple=True, help="E.g. badpix:2 or mae; may be repeated.")
 @click.option(
@@ -50,11 +50,11 @@ _MASK_ENDINGS = (".png", ".npy", ".pgm")
     help="Parameters of what regions and metrics share: edges:0.1 for a jump of 0.1 px; may be "
     "repeated.",
 )
-@click.option("--quantity", help="disparity, depth or flow; by default as the files suggest.")
+@click.option("--quantity", help="disparity, depth, flow ...; by default guessed from the files.")
 @click.option(
     "--missing",
     type=click.Choice(["bad", "skip"]),
-    help="What a pixel without estimate costs; bad unless said. A benchmark says it itself.",
+    help="What a pixel without estimate costs; bad by default. A benchmark has its own rule.",
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
 @click.option("--estimates", type=click.Path(path_type=Path), help="The folder of estimates.")
@@ -180,7 +180,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
     for sample, why in result.failed.items():
         warn(f"{sample}: {why}")
     if result.left_out:
-        warn(f"left out, what they need is not in the data: {some_of(result.left_out)}")
+        warn(f"left out, the data lacks what they need: {some_of(result.left_out)}")
     if options["json_to"]:
         write_json(options["json_to"], result.to_json())
     if options["json_to"] != "-":

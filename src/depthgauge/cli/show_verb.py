@@ -1,4 +1,4 @@
-"""`depthgauge show`: what one thing means."""
+"""`depthgauge show`: explains one metric, region, method ..."""
 
 from __future__ import annotations
 

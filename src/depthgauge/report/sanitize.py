@@ -1,4 +1,4 @@
-"""Foreign text (method names, sample ids, error messages) made harmless for one line of output."""
+"""Makes foreign text (method names, sample ids, error messages) safe for one line of output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LATEX = {
     "|": r"\textbar{}",
     '"': "''",
     "`": r"\textasciigrave{}",
-    # After the end of a row these two would be read as its arguments.
+    # LaTeX would read these two as arguments after the end of a row.
     "[": "{[}",
     "*": "{*}",
     "\u00b1": r"$\pm$",
@@ -74,7 +74,7 @@ def latex(text: str) -> str:
 def _latex_character(character: str) -> str:
     if character in _LATEX:
         return _LATEX[character]
-    # Latin-1 and Latin Extended-A are what every installation can set.
+    # Every LaTeX installation can set Latin-1 and Latin Extended-A.
     if " " <= character <= "~" or (character.isalpha() and character <= "\u017e"):
         return character
     return f"{{[}}U+{ord(character):04X}]"

@@ -184,9 +184,9 @@ def test_dominated_methods_are_listed_up_to_a_few(board):
 
     rows = [replace(board.rows[0], label=f"m{i}", dominated_by=("a",)) for i in range(6)]
     said = pareto_sentences(replace(board, rows=(board.rows[0], *rows)))
-    assert said[0] == "No one method is at least as good in every score as: a."
+    assert said[0] == "No single method is at least as good in every score as: a."
     assert len(said) == 6
-    assert said[-1].endswith("too, as: m4, m5.")
+    assert said[-1] == "Some method is also at least as good in every score as: m4, m5."
 
 
 def test_many_samples_are_folded(board):
@@ -201,7 +201,7 @@ def test_many_samples_are_folded(board):
 def test_scores_that_do_not_fit_are_counted(board, monkeypatch):
     monkeypatch.setattr("depthgauge.report.sections.samples.MOST_CELLS", 1)
     values = {"a": {"s": {c.id: 1.0 for c in board.columns}}}
-    assert "3 more scores are in the run folder" in render_report(bare(board, samples=values))
+    assert "3 more scores do not fit here" in render_report(bare(board, samples=values))
 
 
 def test_a_page_that_is_too_large_shrinks_its_pictures(board, tmp_path):

@@ -70,7 +70,7 @@ def test_a_method_that_finds_nothing_or_everything_has_a_picture_too():
 def test_a_sample_without_structures_says_so():
     _, row = shown(truth=np.ones(SHAPE, np.float32), a=np.ones(SHAPE, np.float32))
     assert row.pictures == {}
-    assert row.about.endswith("This sample has nothing that it judges.")
+    assert row.about.endswith("This sample has no pixels for it.")
 
 
 def test_thin_structures_survive_shrinking():

@@ -93,7 +93,7 @@ def test_normals_are_drawn_as_normals_and_their_errors_are_angles(view_page, vie
         assert method.error.caption == "angle to the truth"
     captions = [picture.caption for picture in group.together]
     assert "share of methods that are wrong (error above 11.25 deg)" in captions
-    assert any("how planes stand" in caption for caption in captions)
+    assert any("relations of planes" in caption for caption in captions)
     assert [row.title for row in group.rows] == ["The best quarter of each method (Q25)"]
     assert "as on the ball" in render_report(page)
 
@@ -224,13 +224,13 @@ def test_where_only_pairs_are_known_estimates_are_drawn_all_the_same(view_runs, 
     found = {label: maps.hide(each) for label, each in RunMaps(run).all_prepared("view02").items()}
     drawn = sample_pictures(maps, boards("normals"), "view02", found)
     assert drawn.truth is None
-    assert [p.caption for p in drawn.together] == ["how planes stand at pairs of points"]
+    assert [p.caption for p in drawn.together] == ["relations of planes at pairs of points"]
     assert all(m.estimate is not None and m.error is None for m in drawn.methods)
     assert not drawn.rows
 
 
 class _WithoutMap(RunMaps):
-    """The same run, had people only said how planes stand."""
+    """The same run, had people only marked relations of planes."""
 
     def missing(self, sample):
         return self.hide(super().missing(sample))

@@ -106,7 +106,7 @@ def test_rows_are_regions_of_one_method(two):
         "visible 9.000+ 0.700* 95.000*",
         "class_0 7.000+ 0.500* 80.000+",
     ]
-    assert "Best and second best are so among all methods." in first.table.notes
+    assert "Best and second best are among all methods." in first.table.notes
 
 
 def test_nothing_is_the_best_of_one():

@@ -74,11 +74,11 @@ def test_every_benchmark_can_be_described(name):
         ),
         ({"perturb": "noise:5@right+jpeg:60"}, "Perturbation", "noise:5@right: "),
         ({"perturb": "noise:5@right+jpeg:60"}, "Perturbation", "jpeg:60: "),
-        ({"estimate_resize": "block"}, "Size", "in blocks, its values scaled along."),
+        ({"estimate_resize": "block"}, "Size", "in blocks, its values scaled accordingly."),
         (
             {"estimate_resize": "block", "resize_values": "kept"},
             "Size",
-            "in blocks, its values as they are.",
+            "in blocks, its values unchanged.",
         ),
         (
             {"scores": [FINER], "estimate_resize": "block"},

@@ -1,4 +1,4 @@
-"""Maps over the methods of one sample: who is better than the others where, and what is hard.
+"""Maps over the methods of one sample: where each is better than the others, and what is hard.
 
 Estimates are M maps, or one array (M, H, W[, C]), NaN where a method has none.
 """
@@ -44,7 +44,7 @@ def share_wrong(
 ) -> Map:
     """Share (0..1) of methods whose error at a pixel exceeds the threshold or that have none there.
 
-    NaN where there is no truth. 1 marks what no method can do.
+    NaN where there is no truth. 1 marks pixels that no method gets right.
     """
 
     def work(block: Map, known: Map) -> Map:

@@ -49,7 +49,7 @@ class Oracle:
     """From the methods' estimates and the truth of one sample to the oracle's estimate; the last
     argument says how values are compared (see `absolute_errors`)."""
     directions: bool = False
-    """Whether it makes sense of directions, too: there is no median of normals."""
+    """Whether it is defined for directions, too: there is no median of normals."""
 
 
 def per_pixel_best(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
@@ -104,7 +104,7 @@ def per_pixel_median_disparity(estimates: Stack, truth: Map, error: ErrorKind | 
 def per_pixel_median_difference(
     estimates: Stack, truth: Map, error: ErrorKind | None = None
 ) -> Map:
-    """A map that is as wrong at each pixel as the methods' median error there.
+    """A map whose error at each pixel is the methods' median error.
 
     truth - median |error|: always below the truth. For vectors the truth is moved by the median
     end-point error against the x axis, so that its own end-point error is that median. Of an even
@@ -166,10 +166,10 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
 
 
 def oracles_of(protocol: Protocol) -> Mapping[str, Oracle]:
-    """The oracles that make sense of a protocol's quantity, by id.
+    """The oracles that are defined for a protocol's quantity, by id.
 
     Raises:
-        Unavailable: None does, because a pixel by itself has no error.
+        Unavailable: There are none, because a pixel by itself has no error.
     """
     if not has_pixel_errors(protocol):
         raise Unavailable(
@@ -186,10 +186,10 @@ _PAIRS = ("depth_pairs", "normal_pairs")
 def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, Result]:
     """All oracles on all samples, by id; each is made of the methods' estimates as compared.
 
-    Samples that no method has an estimate of are scored as ones without an estimate.
+    Samples without an estimate of any method are scored as missing.
 
     Raises:
-        Unavailable: No oracle makes sense of the protocol's quantity.
+        Unavailable: No oracle is defined for the protocol's quantity.
     """
     run = maps.run
     oracles = oracles_of(run.protocol)
@@ -212,7 +212,7 @@ def oracle_maps(
     oracles: Mapping[str, Oracle] = ORACLES,
     error: ErrorKind | None = None,
 ) -> dict[str, Prepared]:
-    """Each oracle's estimate of one sample, ready to be measured; of one method at least."""
+    """Each oracle's estimate of one sample, ready to be measured; needs at least one method."""
     first = next(iter(found.values()))
     stack = [found[label].allowed for label in sorted(found)]
     return {
@@ -228,7 +228,7 @@ def oracle_maps(
 
 
 def _can_score(spec: ScoreSpec) -> bool:
-    """Not what pairs of points are asked: they may lie where no truth says which method is best."""
+    """Not scores of pairs of points: these may lie where no truth says which method is best."""
     return spec.metric.level == "sample" and not set(_PAIRS) & set(spec.metric.needs)
 
 

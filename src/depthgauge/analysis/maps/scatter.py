@@ -1,4 +1,4 @@
-"""How often which estimate stands where which truth is: the counts behind the density plots."""
+"""Counts of estimates by true value: what density plots show."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from depthgauge.types import Map, is_known
 
 _BINS = 160
-"""Fine enough to show the stairs of a method with a few dozen labels."""
+"""Fine enough to show the steps of a method with a few dozen labels."""
 _MOST_PIXELS = 400_000
-"""Of one sample; larger maps are taken every few pixels, which a density plot does not show."""
+"""Of one sample; larger maps are subsampled, which is invisible in a density plot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """How often which estimate stands where which truth is."""
+    """How often each estimate occurs with each true value."""
 
     counts: NDArray[np.integer[Any]]
     """(truth bins, estimate bins)."""

@@ -80,7 +80,7 @@ def absolute_errors(block: Map, truth: Map, error: ErrorKind | None = None) -> M
 
 
 def error_kind(truth: Map) -> ErrorKind:
-    """How maps with so many channels are compared where nobody says what they are."""
+    """How maps are compared if their quantity is not given, by the number of channels."""
     return QUANTITIES[guess(truth.shape[2] if truth.ndim == 3 else 1)].error
 
 

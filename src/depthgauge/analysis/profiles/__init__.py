@@ -1,7 +1,7 @@
-"""Application profiles: which scores matter to whom, and who is best by them.
+"""Application profiles: which scores matter for an application, and which method is best for it.
 
 A profile is one TOML file (see `_profile.py`); those of this folder follow section 2.2.4 of Honauer
-2019, and a user's own file is as good.
+2019, and users can write their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scores of different units and scales, made comparable.
+"""Makes scores of different units and scales comparable.
 
 The cost of a value is d / (d + m): d is how far it is from perfect (or from good enough, where the
 profile says what that is) and m the median of that over the methods. It is 0 for a perfect value,
@@ -34,7 +34,7 @@ class Scale:
     better: str
 
     def cost(self, value: float) -> float:
-        """0 perfect, 1/2 the median, 1 as bad as can be; NaN where there is no value."""
+        """0 perfect, 1/2 the median, 1 the worst possible; NaN where there is no value."""
         distance = self.distance(value)
         if math.isnan(distance):
             return math.nan
@@ -48,7 +48,7 @@ class Scale:
         return self.cost(self.median)
 
     def distance(self, value: float) -> float:
-        """How far a value is from perfect; what is better than that is not far at all."""
+        """The distance of a value from perfect; 0 for values that are better than that."""
         return _distance(value, self.perfect, self.better)
 
 
@@ -82,7 +82,7 @@ def make_scale(
 
 
 def _least(distances: list[float], unit: str, enough: float | None) -> float:
-    """The smallest distance from perfect that may cost as much as half of the worst."""
+    """The smallest distance from perfect that may cost 1/2."""
     if unit == "%":
         return _PERCENT
     if enough is not None:
@@ -92,7 +92,7 @@ def _least(distances: list[float], unit: str, enough: float | None) -> float:
 
 
 def _perfect(known: list[float], better: str, unit: str) -> float:
-    """As the report's radar has it."""
+    """As in the report's radar chart."""
     if better == "higher":
         top = max(known, default=0.0)
         return 100.0 if unit == "%" and top <= 100 else top

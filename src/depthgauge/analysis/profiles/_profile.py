@@ -23,15 +23,15 @@ from depthgauge.errors import BadProtocol, Problem
 from depthgauge.io.text import read_toml
 
 RUNTIME = "runtime"
-"""The score id of a method's median time a sample, where a board has no such column itself."""
+"""The score id of a method's median time per sample, if the board has no such column."""
 PEAK_MEMORY = "peak_memory"
-"""The score id of a method's largest memory, where a board has no such column itself."""
+"""The score id of a method's peak memory, if the board has no such column."""
 
 _Text = Annotated[str, Field(strict=True, min_length=1)]
 
 
 class Weight(BaseModel):
-    """One thing that matters, and which scores tell of it."""
+    """One thing that matters, and which scores measure it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +42,7 @@ class Weight(BaseModel):
     weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
     """Only its ratio to the other weights matters."""
     enough: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None = None
-    """The value that is good enough, in the scores' unit: what is better gains nothing."""
+    """The value that is good enough, in the scores' unit: better values gain nothing."""
     why: _Text
     """A sentence."""
 
@@ -83,7 +83,7 @@ def load_profile(path: str | Path) -> Profile:
 
 
 def _problems(error: ValidationError) -> list[Problem]:
-    """One for each place; a list of which an element is wrong is not named as well."""
+    """One for each place; a list with a wrong element is not listed itself."""
     found = [_problem(each) for each in error.errors(include_url=False)]
     inner = [problem.where for problem in found]
     return [p for p in found if not any(where.startswith(f"{p.where}[") for where in inner)]

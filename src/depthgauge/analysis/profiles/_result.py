@@ -23,7 +23,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A weight that could not be given, as nothing tells of it."""
+    """A weight that could not be used, since no score measures it."""
 
     weight: Weight
     share: float
@@ -33,16 +33,16 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one score says of one method."""
+    """The value and cost of one score for one method."""
 
     score: Weighed
     value: float
     cost: float
-    """0 perfect, 1/2 as the median method, 1 as bad as can be; NaN where there is no value."""
+    """0 perfect, 1/2 as the median method, 1 the worst possible; NaN where there is no value."""
 
     @property
     def effect(self) -> float:
-        """How far it moves the method: positive speaks for it, 0 is as the median method."""
+        """Its effect on the rank: positive counts for the method, 0 is like the median method."""
         return self.score.share * (self.score.scale.median_cost - self.cost)
 
 
@@ -56,11 +56,11 @@ class ProfileRow:
     cost: float
     """The weighted mean of its costs; NaN where it lacks a score."""
     verdicts: tuple[Verdict, ...]
-    """What moves it most first; a score that it lacks last."""
+    """Largest effect first; missing scores last."""
     lacks: tuple[str, ...]
-    """Scores that others have and it has not."""
+    """Scores that other methods have and this one lacks."""
     why: str
-    """A sentence: what speaks for it, and what against it."""
+    """A sentence: its strengths and weaknesses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ class ProfileRanking:
     scores: tuple[Weighed, ...]
     """Those that take part, in the profile's order."""
     absent: tuple[Absent, ...]
-    """Weights that no score tells of."""
+    """Weights that no score measures."""
     covered: float
     """Share of the profile's weight that could be scored."""
     swings: tuple[Swing, ...]
-    """Who else would come first if one of the weights were half or twice as large."""
+    """Which other methods would lead if one weight were halved or doubled."""
     notes: tuple[str, ...]
-    """Sentences that a reader of the ranking has to know."""
+    """Notes that a reader of the ranking must know."""

@@ -36,7 +36,7 @@ from depthgauge.metrics import METRICS
 from depthgauge.units import Unit
 
 _DECIMALS = 12
-"""Costs that agree to so many are ties; what lies behind is rounding."""
+"""Costs that agree to so many decimals are ties; the rest is rounding."""
 _FACTORS = (0.5, 2.0)
 _LONGEST = 6
 """Numbered regions that still count one by one (materials, layers); more are bins of an axis."""
@@ -155,7 +155,7 @@ def _totals(costs: Floats, weighed: Sequence[Weighed], factors: Floats | None = 
 
 
 def _swings(labels: Sequence[str], weighed: Sequence[Weighed], costs: Floats) -> tuple[Swing, ...]:
-    """Who else would lead, were one weight half or twice as large; each of them once."""
+    """Which other methods would lead if one weight were halved or doubled; each is listed once."""
     leaders = _leaders(labels, _totals(costs, weighed))
     found: dict[str, Swing] = {}
     for aspect in dict.fromkeys(each.aspect for each in weighed):
@@ -174,13 +174,13 @@ def _leaders(labels: Sequence[str], totals: Floats) -> list[str]:
 
 
 MOSTLY = 0.5
-"""A profile of which less can be scored is not shown unless it is asked for."""
+"""A profile that is covered less is shown only if asked for."""
 
 
 def choose_profiles(
     board: Board, wanted: Iterable[str | Path | Profile] | None = None
 ) -> tuple[ProfileRanking, ...]:
-    """Rankings by the profiles that are wanted; by all that are mostly known where None is said.
+    """Rankings by these profiles; by default by all that scores mostly cover.
 
     Raises:
         Unavailable: A wanted profile weighs nothing that is scored.
@@ -267,13 +267,13 @@ def _metric_name(score_id: str) -> str:
 _MOST = 2
 """How many aspects are named on either side."""
 _LEAST = 1e-3
-"""An effect below this decides nothing."""
+"""Smaller effects are not mentioned."""
 
 
 def why_sentence(
     label: str, rank: int, methods: int, verdicts: Sequence[Verdict], lacks: Sequence[str]
 ) -> str:
-    """What speaks for a method and what against it, the median method being the measure."""
+    """The strengths and weaknesses of a method, relative to the median method."""
     if lacks:
         return f"{label} comes last, as it has no value of {', '.join(lacks)}."
     by_aspect: dict[str, list[Verdict]] = {}
@@ -291,7 +291,7 @@ def why_sentence(
 def notes_of(
     profile: Profile, absent: Sequence[Absent], swings: Sequence[Swing], methods: int
 ) -> tuple[str, ...]:
-    """What a reader has to know: what was not there, and how firm the first place is."""
+    """What a reader must know: what is missing, and how stable the first place is."""
     return tuple([*_about_absent(profile, absent), *_about_the_first(swings, methods)])
 
 
@@ -318,7 +318,7 @@ def _about_the_first(swings: Sequence[Swing], methods: int) -> Iterator[str]:
 
 
 def _listed(by_aspect: dict[str, list[Verdict]], sign: int) -> str:
-    """The aspects that move a method that way most, each with the score that does so most."""
+    """The aspects with the largest effect of that sign, each with its strongest score."""
     moved = {
         aspect: sign * math.fsum(verdict.effect for verdict in verdicts)
         for aspect, verdicts in by_aspect.items()

@@ -1,4 +1,4 @@
-"""Scores along an axis of difficulty: small charts that stand side by side, one line a method."""
+"""Scores along an axis of difficulty: small charts side by side, one line per method."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AxisLines:
     x: tuple[float, ...]
     """Where the points of every line lie, from easy to hard."""
     lines: Mapping[str, Sequence[float]]
-    """One value a point and method; NaN leaves a gap."""
+    """One value per point and method; NaN leaves a gap."""
     unit: str = ""
 
 
@@ -66,7 +66,7 @@ def _drawable(value: float, y: Scale) -> bool:
 
 
 def _x_scale(values: Sequence[float]) -> tuple[Scale, Sequence[float]]:
-    """The scale, and where on it each point lies; by number where values do not go one way."""
+    """The scale, and where on it each point lies; by its index where values are not monotonic."""
     pairs = list(itertools.pairwise(values))
     places: Sequence[float] = values
     if not all(a < b for a, b in pairs) and not all(a > b for a, b in pairs):
@@ -76,7 +76,7 @@ def _x_scale(values: Sequence[float]) -> tuple[Scale, Sequence[float]]:
 
 
 def _y_scale(values: Sequence[float], shown: AxisLines) -> Scale:
-    """From 0 where that leaves the lines apart, logarithmic where methods are worlds apart."""
+    """From 0 where that leaves the lines apart, logarithmic where methods differ greatly."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     middles = [statistics.median(known) for line in shown.lines.values() if (known := _known(line))]
     if middles and low > 0 and max(middles) / min(middles) >= _APART:
@@ -107,7 +107,7 @@ def _x_axis(shown: AxisLines, x: Scale, places: Sequence[float]) -> list[Markup]
 
 
 def _x_ticks(shown: AxisLines, x: Scale, places: Sequence[float]) -> list[tuple[float, str]]:
-    """At the points where they are few or go by number, else at round values."""
+    """At the points where there are few or they are placed by index, else at round values."""
     if len(places) <= _FEW or places is not shown.x:
         return [(place, f"{v:g}") for place, v in zip(places, shown.x, strict=True)]
     low, high = sorted((x.low, x.high))

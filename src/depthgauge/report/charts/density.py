@@ -1,4 +1,4 @@
-"""Counts as a picture: truth against estimate, with the line on which all should lie."""
+"""Counts as a picture: truth against estimate, with the line of equal values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDE, _LEFT, _TOP = 200.0, 44.0, 22.0
 
 
 def density_plot(scatter: Scatter, label: str, unit: str, name: str) -> Markup:
-    """How often each estimate (upwards) stands where each truth (to the right) is."""
+    """How often each estimate (upwards) occurs with each true value (to the right)."""
     low = float(min(scatter.truth_edges[0], scatter.estimate_edges[0]))
     high = float(max(scatter.truth_edges[-1], scatter.estimate_edges[-1]))
     x = Scale(low, high, _LEFT, _LEFT + _SIDE)
@@ -45,14 +45,14 @@ def density_plot(scatter: Scatter, label: str, unit: str, name: str) -> Markup:
 
 
 def data_url(data: bytes) -> str:
-    """Bytes of a picture as an address that needs no network."""
+    """The bytes of a picture as a data URL."""
     kinds = {b"\x89PNG": "png", b"RIFF": "webp", b"\xff\xd8\xff": "jpeg"}
     kind = next((kind for start, kind in kinds.items() if data.startswith(start)), "png")
     return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def _painted(counts: NDArray[np.integer]) -> NDArray[np.uint8]:
-    """RGBA with the truth to the right and the estimate upwards; logarithmic, empty is clear."""
+    """RGBA, truth to the right and estimate upwards; logarithmic, empty bins transparent."""
     upright = np.asarray(counts, np.float64).T[::-1]
     share = np.log1p(upright) / (math.log1p(float(upright.max())) if upright.max() > 0 else 1.0)
     table = colour_table("viridis")[0]

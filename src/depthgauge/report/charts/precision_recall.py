@@ -1,4 +1,4 @@
-"""Precision against recall: one curve a method, with lines of equal F behind them."""
+"""Precision against recall: one curve per method, with lines of equal F behind them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def precision_recall_chart(
     styles: Mapping[str, Style],
     name: str = "precision-recall-chart",
 ) -> Markup:
-    """The curves; a mark is where F is largest, which is said beside each name."""
+    """The curves; a mark is where F is largest, and the label gives that F."""
     x = Scale(0, 1, _LEFT, _LEFT + _SIDE)
     y = Scale(0, 1, _TOP + _SIDE, _TOP)
     parts = [*_frame(x, y), *_equal_f(x, y)]
@@ -42,7 +42,7 @@ def precision_recall_chart(
 
 
 def _drawn(curve: PrecisionRecall) -> list[tuple[float, float]]:
-    """Recall and precision where there is anything estimated at all."""
+    """Recall and precision at the thresholds with any estimated boundary."""
     pairs = zip(curve.recall.tolist(), curve.precision.tolist(), strict=True)
     return [(r, p) for r, p in pairs if r > 0 or p > 0]
 

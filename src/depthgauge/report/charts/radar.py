@@ -36,10 +36,10 @@ def radar_of(
 
     Args:
         board: Where the values come from.
-        scores: Score ids, one an axis. Where it is None: the main score, one of every other
+        scores: Score ids, one per axis; by default the main score, one of every other
             metric, then the main metric on other regions.
         most: How many axes at most.
-        degradations: Families of scores whose long ones are no axes, unless `scores` names them.
+        degradations: Families of scores; long ones get no axes unless `scores` names them.
     """
     if scores is None:
         shown = [board.column(name) for name in table_columns(board, degradations)]
@@ -61,7 +61,7 @@ def varied(columns: Sequence[Column], main: Column) -> list[str]:
     """The main score, one of every other metric, then the main metric on other regions.
 
     Of several scores of one metric, that on the main score's region is taken, else the first.
-    Density is no strength by itself.
+    Density by itself is not a strength.
     """
     first = {_name(main): main.id}
     for column in sorted(columns, key=lambda c: c.region != main.region):
@@ -118,7 +118,7 @@ def _perfect(axis: RadarAxis, known: Sequence[float]) -> float:
 
 
 def radar_chart(radar: Radar, styles: Mapping[str, Style], name: str = "radar-chart") -> Markup:
-    """A radar with one axis a score; bars where there are fewer than three."""
+    """A radar with one axis per score; bars where there are fewer than three."""
     if len(radar.axes) < 3:
         return _bars(radar, styles, name)
     scales = scales_of(radar)

@@ -12,7 +12,7 @@ from depthgauge.analysis.board import Board
 from depthgauge.report.charts.svg import path, tag
 
 HIGHLIGHTED = 8
-"""More colours than these nobody can tell apart; further methods are grey."""
+"""Nobody can tell more colours apart; further methods are grey."""
 _SIDES = {0: 0, 1: 4, 2: 3, 3: 4, 4: 5, 5: 3, 6: 6, 7: 4}
 _TURNS = {1: 45.0, 2: -90.0, 3: 0.0, 4: -90.0, 5: 90.0, 6: 0.0, 7: 45.0}
 
@@ -40,7 +40,7 @@ def styles_of(board: Board) -> dict[str, Style]:
 
 
 def style_for(styles: Mapping[str, Style], label: str) -> Style:
-    """The style of a label, grey where the board does not know it."""
+    """The style of a label, grey where the board does not have it."""
     return styles.get(label, Style("rest"))
 
 
@@ -81,7 +81,7 @@ def swatch(style: Style) -> Markup:
 
 
 def legend(labels: Sequence[str], styles: Mapping[str, Style]) -> list[tuple[Markup, str]]:
-    """A piece of each method's line with its name; those in grey together."""
+    """A piece of each method's line with its name; grey methods share one entry."""
     coloured = [label for label in labels if style_for(styles, label).place >= 0][:HIGHLIGHTED]
     grey = len(labels) - len(coloured)
     entries = [(_piece(style_for(styles, label)), label) for label in coloured]

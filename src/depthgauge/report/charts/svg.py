@@ -60,12 +60,12 @@ def number(value: float) -> str:
 def chart(
     name: str, title: str, about: str, size: tuple[float, float], *parts: Markup, class_: str = ""
 ) -> Markup:
-    """A whole picture that says what it shows to those who cannot see it.
+    """A chart with a title and a description for screen readers.
 
     Args:
         name: Unique on the page, for the ids.
-        title: What it is.
-        about: What one sees in it.
+        title: Its title.
+        about: What it shows, in words.
         size: Width and height of its coordinates.
         *parts: What is in it.
         class_: For the style sheet.

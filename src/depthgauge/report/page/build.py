@@ -46,10 +46,10 @@ def build_page(
 
     Args:
         run: A finished run.
-        data: The dataset's folder, for pictures; by default the one that the run used. Where it
-            is not there, the report has no pictures and says why.
+        data: The dataset's folder, for pictures; by default the one that the run used. If it is
+            missing, the report has no pictures and says why.
         main: The score that sorts the methods; the protocol's first by default.
-        accuracy: How far the truth may be off, in the quantity's unit; by default what the
+        accuracy: Error bound of the truth, in the quantity's unit; by default what the
             protocol says.
         practical: score id -> differences below this do not matter.
         with_oracles: Whether the oracles are computed; reads every stored estimate once.
@@ -60,7 +60,7 @@ def build_page(
         progress: Called with what was done, how much of it, of how much.
     """
     maps: RunMaps | None = None
-    notes = ["Several runs were put together; their pictures are in the reports of each."]
+    notes = ["Several runs were merged; the report of each run has its pictures."]
     if with_pictures:
         maps, notes = _open_maps(run, data)
     oracles = None
@@ -102,7 +102,7 @@ def build_page(
 
 def _open_maps(run: Run, data: Path | None) -> tuple[RunMaps | None, list[str]]:
     if run.protocol.twin is not None:
-        return None, ["A twin compares maps in its own way, so there are no pictures of it here."]
+        return None, ["A twin compares maps in its own way, so this report has no pictures."]
     if not all(body["kept"] or not body["keeps"] for body in run.info.get("methods", ())):
         return None, ["Not all estimates of this run were kept, so there are no pictures."]
     try:
@@ -114,7 +114,7 @@ def _open_maps(run: Run, data: Path | None) -> tuple[RunMaps | None, list[str]]:
 def _chosen(
     run: Run, board: Board, values: SampleValues, most: int
 ) -> Mapping[str, tuple[str, ...]]:
-    """Which samples are drawn, and why; where only all have a score, by what each has alone."""
+    """Which samples are drawn, and why; for dataset scores, by the value on each alone."""
     main, by = board.main, ""
     if board.column(main).level == "dataset":
         by = f"by {main} of single samples"
@@ -155,7 +155,7 @@ def _draw(
 
 def _truths(maps: RunMaps, samples: Iterable[str]) -> Iterator[Map]:
     for sample in samples:
-        with suppress(DepthgaugeError):  # it is said where the sample is drawn
+        with suppress(DepthgaugeError):  # reported where the sample is drawn
             yield maps.truth(sample)
 
 

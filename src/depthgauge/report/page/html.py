@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, no network, and no script."""
+"""The report: one self-contained HTML file that needs neither network nor scripts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def render_sections(
 
     Args:
         title: Of the document.
-        headline: What came out, in one sentence.
+        headline: The result in one sentence.
         facts: Names and short texts below it.
         sections: The parts, in order.
     """

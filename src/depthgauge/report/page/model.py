@@ -37,12 +37,12 @@ class Radar:
 
     axes: tuple[RadarAxis, ...]
     values: Mapping[str, Sequence[float]]
-    """One value an axis, NaN where there is none."""
+    """One value per axis, NaN where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where the numbers come from and how to get them again."""
+    """Where the numbers come from and how to reproduce them."""
 
     date: str = ""
     """Of the run, as text."""
@@ -50,7 +50,7 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
-    """Of truth, options, estimates ... by what they are of."""
+    """By what they belong to: truth, options, estimates ..."""
     left_out: tuple[str, ...] = ()
     """Samples, and `sample@region`, that were not scored."""
     notes: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Page:
     quantity: str = ""
     unit: str = ""
     about_pictures: str = ""
-    """How the pictures are to be read, where colour bars do not say enough."""
+    """How to read the pictures, where colour bars do not say enough."""
     has_value_errors: bool = True
     """The error of a pixel is a difference of values."""
     how: Sequence[tuple[str, str]] = ()
@@ -105,7 +105,7 @@ class Page:
 
 
 def start_page(protocol: Protocol, board: Board, **parts: Any) -> Page:
-    """A page with all that the protocol says; `parts` are further fields of `Page`."""
+    """A page with everything the protocol says; `parts` are further fields of `Page`."""
     from depthgauge.quantities import QUANTITIES
 
     drawing = drawing_of(protocol.quantity).spec

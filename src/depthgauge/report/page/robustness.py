@@ -42,7 +42,7 @@ def robustness_text(found: Robustness) -> str:
 
 
 def robustness_table(found: Robustness, score_id: str | None = None) -> Table:
-    """One score of every method at every level, and how much it loses at most.
+    """One score of every method at every level, and its largest loss.
 
     Args:
         found: What to show.
@@ -99,7 +99,7 @@ def render_robustness(found: Robustness) -> str:
 
 
 def robustness_headline(found: Robustness) -> str:
-    """Who leads in the main score at the base level, and who at the strongest one."""
+    """Which method leads by the main score at the base level, and which at the strongest one."""
     base = found.levels[found.base]
     last = max(range(len(found.levels)), key=lambda n: abs(found.levels[n] - base))
     before, after = _leader(found, found.base), _leader(found, last)
@@ -163,7 +163,7 @@ def _axis(found: Robustness) -> str:
 def shown_scores(page: Page) -> list[str]:
     """The scores that are drawn: of every metric one, then the main one on other regions.
 
-    Density is among them: a method that gives up pixels seems to get better in the others.
+    Density is included: a method that gives up pixels seems to improve in the others.
     """
     main = page.board.column(page.board.main)
     density = [column.id for column in page.columns if column.metric == "density"][:1]
@@ -175,7 +175,7 @@ def _curves(found: Robustness, page: Page) -> Markup:
     styles, shown = page.styles, shown_scores(page)
     kinds = [("Values at every level", False), ("Losses at every level", True)]
     about = (
-        f"Every method on the same images, damaged more and more. A loss is how much worse a "
+        f"Every method on the same images with increasing damage. A loss is how much worse a "
         f"score is than at {found.effect} {found.levels[found.base]:g}, in the score's unit."
     )
     return render(

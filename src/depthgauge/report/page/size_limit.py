@@ -12,7 +12,7 @@ from depthgauge.report.pictures.model import MethodPictures, Picture, PictureRow
 LIMIT_BYTES = 15_000_000
 _SHARES = (0.85, 0.7, 0.55, 0.4, 0.3)
 _WITH_ROWS = 4
-"""Samples that keep the pictures of what metrics see, where all of them would be too many."""
+"""How many samples keep the pictures of what metrics see when the page gets too large."""
 _OTHER_ROWS = " The other pictures of what metrics see are left out."
 
 
@@ -32,7 +32,7 @@ def fitted(page: Page, render: Callable[[Page], str], limit: int = LIMIT_BYTES) 
     frame = _size(text) - _picture_bytes(page)
     for small, note in _smaller(page):
         if small.pictures and frame + _picture_bytes(small) > 1.1 * limit:
-            continue  # it would be too large by far; rendering takes long
+            continue  # far too large; rendering takes long
         text = render(replace(small, notes=(*page.notes, note)))
         if _size(text) <= limit:
             break
@@ -40,7 +40,7 @@ def fitted(page: Page, render: Callable[[Page], str], limit: int = LIMIT_BYTES) 
 
 
 def _smaller(page: Page) -> Iterator[tuple[Page, str]]:
-    """The page with ever smaller and fewer pictures, and what is to be said of it."""
+    """The page with smaller and fewer pictures at each step, and a note that says so."""
     stages: list[tuple[Page, tuple[float, ...], str]] = [(page, _SHARES, "")]
     if any(group.rows for group in page.pictures):
         few, none = _with_rows(page, _WITH_ROWS), _with_rows(page, 0)
@@ -68,7 +68,7 @@ def _size(text: str) -> int:
 
 
 def _picture_bytes(page: Page) -> int:
-    """What the pictures add to a page, in which four characters stand for three bytes."""
+    """What the pictures add to a page; base64 uses four characters for three bytes."""
     return sum(
         4 * len(picture.data) // 3
         for group in page.pictures

@@ -1,4 +1,4 @@
-"""The templates of the report: autoescaped, and nothing harmful gets through."""
+"""The templates of the report, with autoescaping and harmful characters replaced."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _finalize(value: Any) -> Any:
 
 
 def render(template: str, **values: Any) -> Markup:
-    """A template filled in; the result is safe to be put into another."""
+    """Renders a template; the result can safely be inserted into another."""
     return Markup(_environment().get_template(template).render(**values))
 
 
@@ -56,12 +56,12 @@ def render_charts(
 
 
 def asset(name: str) -> Markup:
-    """A style sheet or script of ours, as it is."""
+    """One of our style sheets or scripts, verbatim."""
     text = resources.files("depthgauge.report").joinpath("templates", name).read_text("utf-8")
     return Markup(text)
 
 
 def content_hash(text: str) -> str:
-    """What a content security policy calls an inline script."""
+    """The name of an inline script in a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

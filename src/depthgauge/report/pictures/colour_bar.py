@@ -26,7 +26,7 @@ _FRAGMENTS = 6
 
 
 def colour_bar(bar: ColourBar, name: str) -> Markup:
-    """The bar with its range and unit, arrows where values go on, and the colours of no value."""
+    """The bar with its range and unit, arrows where values exceed it, and missing values."""
     parts, y, about = _meaning(bar, name)
     masks = [("no estimate", MISSING_COLOURS[bar.colours])] if bar.missing else []
     masks += [("no truth", NO_TRUTH_COLOUR)] if bar.no_truth else []
@@ -40,7 +40,7 @@ def colour_bar(bar: ColourBar, name: str) -> Markup:
 
 
 def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
-    """What is drawn, how far down it goes, and the same in words."""
+    """What is drawn, its height, and the same in words."""
     if bar.colours == "ball":
         return _ball(), 66.0, "the directions of surfaces, on a ball"
     if bar.colours == "entries":
@@ -101,7 +101,7 @@ def _gradient(bar: ColourBar, name: str, colours: str = "") -> list[Markup]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """At least three round numbers, but few."""
+    """A few round numbers, at least three."""
     tries = (nice_ticks(low, high, about) for about in (3, 4, 5, 6, 8))
     return next((ticks for ticks in tries if len(ticks) > 2), [low, high])
 
@@ -135,7 +135,7 @@ def _entries(bar: ColourBar) -> list[Markup]:
 
 
 def _swatches() -> list[Markup]:
-    """Some colours of fragments, and the one of what was not found."""
+    """Some colours of fragments, and the colour of what was not found."""
     table, side = fragment_table()[0], 10
     parts = [
         tag("rect", x=_PAD + side * k, y=4, width=side, height=side, fill=hex_of(table[k]))

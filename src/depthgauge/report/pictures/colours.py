@@ -14,7 +14,7 @@ from depthgauge.types import Map, Mask, is_known
 Rgb = NDArray[np.uint8]
 """(H, W, 3)."""
 
-# For each colour map one that does not occur in it, also for people who cannot see red or green.
+# For each colour map a colour that does not occur in it, safe for colour-blind readers.
 MISSING_COLOURS = {
     "magma": "#00b7eb",
     "RdBu_r": "#2fbf71",
@@ -30,10 +30,10 @@ MISSING_COLOURS = {
 }
 NO_TRUTH_COLOUR = "#a6a6a6"
 ASIDE_COLOUR = "#707070"
-"""Of pixels with truth and estimate that a picture is not about."""
+"""Of pixels that have truth and estimate but are not the subject of a picture."""
 
 LEVELS = 64
-"""Steps of a colour table. The eye cannot see them, and pictures are a fifth smaller for it."""
+"""Steps of a colour table: too fine to see, and they make pictures a fifth smaller."""
 
 
 @functools.cache
@@ -48,7 +48,7 @@ def colour_table(name: str) -> Rgb:
 
 
 def paint(values: Map, known: Mask, colours: str, low: float, high: float) -> Rgb:
-    """One value a pixel as colours; what is missing and what has no truth in colours of their own.
+    """One value per pixel as a colour; missing estimates and missing truth have their own colours.
 
     Args:
         values: (H, W), NaN where there is no estimate.
@@ -127,7 +127,7 @@ def normal_ball(size: int = 64) -> NDArray[np.uint8]:
 
 @functools.cache
 def fragment_table(count: int = 60) -> Rgb:
-    """(1, count, 3): colours of which those with near numbers are far from each other."""
+    """(1, count, 3): colours such that neighbouring numbers get very different ones."""
     golden = (math.sqrt(5) - 1) / 2
     shades = ((0.85, 1.0), (0.55, 1.0), (0.9, 0.75))
     colours = [
@@ -139,7 +139,7 @@ def fragment_table(count: int = 60) -> Rgb:
 
 
 def paint_fragments(numbers: Map, known: Mask) -> Rgb:
-    """Each number in a colour of its own, as far as there are colours; 0 is dark.
+    """Each number in its own colour, as far as there are enough; 0 is dark.
 
     Args:
         numbers: (H, W): 1, 2 ... on fragments, 0 where nothing was found; NaN elsewhere.
@@ -161,7 +161,7 @@ def rgb_of(text: str) -> tuple[int, int, int]:
 
 
 def hex_of(colour: NDArray[np.uint8]) -> str:
-    """A colour as the web writes it."""
+    """A colour as `#rrggbb`."""
     return "#" + "".join(f"{int(part):02x}" for part in colour)
 
 

@@ -25,7 +25,7 @@ from depthgauge.report.pictures.shrink import any_of_block, fitting, middle_of_b
 from depthgauge.types import Image, Map, Mask, is_known
 
 MOST_WIDE, MOST_PIXELS = 480, 480 * 360
-"""What a picture of a report may measure: 12 samples x 10 methods then stay below 15 MB."""
+"""The largest picture of a report: 12 samples x 10 methods then stay below 15 MB."""
 ROW_WIDE = 360
 """Of the pictures in folded rows: there are many of them, so each is a little smaller."""
 _PHOTO_QUALITY, _LOSSLESS = 82, 101
@@ -120,7 +120,7 @@ def picture_of_map(
     picture[aside & known] = rgb_of(ASIDE_COLOUR)
     if outline is not None:
         outline.draw(picture)
-    # Noise in three channels hardly shrinks without loss, and nobody reads values off it.
+    # Noise in three channels hardly compresses without loss, and nobody reads values off it.
     data = encode(picture, lossless=bar.colours not in _SEVERAL_CHANNELS)
     return Picture(data, size[::-1], caption, bar)
 
@@ -147,7 +147,7 @@ def value_bar(values: Map, unit: str, colours: str = "viridis") -> ColourBar:
 
 
 def error_limits(values: NDArray[np.float32], percent: float = 99) -> tuple[float, float]:
-    """From what to what the colours go: to that percentile, both ways where there are signs."""
+    """The range of the colours: up to that percentile, symmetric where values have signs."""
     if not values.size:
         return 0.0, 1.0
     largest = float(np.percentile(np.abs(values), percent)) or float(np.abs(values).max()) or 1.0
@@ -157,10 +157,10 @@ def error_limits(values: NDArray[np.float32], percent: float = 99) -> tuple[floa
 def error_bar(errors: Iterable[Map], known: Mask, unit: str) -> ColourBar:
     """One scale for the errors of all methods: to the median of their 95th percentiles.
 
-    So neither a few outliers nor one method that fails paint everything else black.
+    So neither a few outliers nor one failing method make everything else black.
     """
     here = (values[known & np.isfinite(values)] for values in errors)
-    # A map without any error has nothing to say about the scale.
+    # A map without any error does not affect the scale.
     limits = [error_limits(values, 95) for values in here if values.any()]
     high = float(np.median([high for _, high in limits])) if limits else 1.0
     signed = any(low < 0 for low, _ in limits)
@@ -185,7 +185,7 @@ def picture_size(shape: tuple[int, ...], wide: int = MOST_WIDE) -> tuple[int, in
 
 
 def encode(picture: NDArray[np.uint8], *, lossless: bool) -> bytes:
-    """WebP of an RGB picture (PNG of one with transparency); the same bytes every time."""
+    """WebP of an RGB picture (PNG if it has transparency); always the same bytes."""
     import cv2
 
     if picture.shape[2] == 4:
@@ -195,12 +195,12 @@ def encode(picture: NDArray[np.uint8], *, lossless: bool) -> bytes:
 
 
 def reduced(picture: Picture, share: float) -> Picture:
-    """The same picture at a share of its width and height."""
+    """The same picture with width and height multiplied by `share`."""
     import cv2
 
     pixels = cv2.imdecode(np.frombuffer(picture.data, np.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
-        raise BadFile(f"the picture '{picture.caption}' is no PNG, JPEG or WebP.")
+        raise BadFile(f"the picture '{picture.caption}' is neither PNG, JPEG nor WebP.")
     width, height = picture.size_px
     size = max(1, round(width * share)), max(1, round(height * share))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)

@@ -131,14 +131,14 @@ def write_error_map(
     unit: str,
     aside: Mask | None = None,
 ) -> None:
-    """Draws one value a pixel; where values have a sign, the colours diverge from zero.
+    """Draws one value per pixel; where values have a sign, the colours diverge from zero.
 
     Colours go up to the 99th percentile, so that one outlier does not hide the rest; the colour bar
     shows by an arrow that there is more. A map that is larger than the picture is shrunk by the
     largest error of each block, so that thin errors do not vanish.
 
     Args:
-        path: The PNG to write; its folder is made.
+        path: The PNG to write; its folder is created.
         values: (H, W) in the unit, NaN where there is no estimate.
         known: Where there is truth.
         title: What is shown.
@@ -153,7 +153,7 @@ def write_error_map(
     here = values[known & np.isfinite(values)]
     colours = "RdBu_r" if (here < 0).any() else "magma"
     low, high = error_limits(here)
-    # Fewer than the axes have pixels beside the colour bar, so that none is dropped in drawing.
+    # Fewer pixels than the axes have beside the colour bar, so that none is lost in drawing.
     size = fitting(values.shape, int(0.8 * _WIDTH_IN * _DPI))
     small, small_known = shrink_errors(np.where(known, values, np.nan), known, size)
     unjudged = np.isnan(small) & any_of_block(_none(known) if aside is None else aside, size)
@@ -184,10 +184,10 @@ def write_error_map(
 def write_class_map(
     path: Path, masks: Mapping[str, tuple[Mask, str]], known: Mask, *, title: str
 ) -> None:
-    """Draws pixels of a few kinds in plain colours on black.
+    """Draws a few classes of pixels in plain colours on black.
 
     Args:
-        path: The PNG to write; its folder is made.
+        path: The PNG to write; its folder is created.
         masks: By what they are: the pixels and their colour (`#rrggbb`); later ones are on top.
         known: Where there is truth.
         title: What is shown.
@@ -209,7 +209,7 @@ def write_class_map(
 
 
 def write_picture(path: Path, picture: NDArray[np.uint8]) -> None:
-    """Writes an RGB picture as PNG; its folder is made."""
+    """Writes an RGB picture as PNG; its folder is created."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

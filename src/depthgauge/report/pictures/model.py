@@ -23,10 +23,10 @@ class ColourBar:
     """Some values lie below `low` and have its colour."""
     above: bool = False
     missing: bool = False
-    """Some pixels have truth but no estimate and the colour of that."""
+    """Some pixels have truth but no estimate, and a colour that says so."""
     no_truth: bool = False
     aside: str = ""
-    """What the grey pixels are that a picture is not about; empty: there are none."""
+    """What the grey pixels are; empty where there are none."""
     entries: tuple[tuple[str, str], ...] = ()
     """Of the colours `entries`: what each of a few colours (`#rrggbb`) means."""
 
@@ -62,7 +62,7 @@ class PictureRow:
 
     title: str
     about: str
-    """What one sees, in a sentence or two."""
+    """What it shows, in a sentence or two."""
     pictures: Mapping[str, Picture]
     """By label."""
 

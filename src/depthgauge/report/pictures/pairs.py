@@ -1,4 +1,4 @@
-"""Pairs of points over the photograph: whose order in depth is right, how planes stand."""
+"""Pairs of points over the photograph: whether their order is right, how planes relate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from depthgauge.report.pictures.photo import dimmed, picture_of
 from depthgauge.types import Image, Map
 
 MOST_PAIRS = 60
-"""More lines than these cannot be told apart."""
+"""More lines would be unreadable."""
 RIGHT, WRONG, UNKNOWN = "#4cc9f0", "#ff4d6d", "#b0b0b0"
 _ORDERS = (("right order", RIGHT), ("wrong order", WRONG), ("no estimate", UNKNOWN))
 _RELATIONS = {PARALLEL: "#4cc9f0", ORTHOGONAL: "#ff9f1c", NEITHER: "#b0b0b0"}
@@ -26,8 +26,8 @@ _RELATION_NAMES = (
     ("neither", _RELATIONS[NEITHER]),
 )
 _ABOUT = (
-    "Pairs of points of which the truth says which is deeper, and whether the estimate says so, "
-    f"too; a tie is wrong. At most {MOST_PAIRS} pairs are drawn, evenly taken from all of them."
+    "Pairs of points whose depth order is known, and whether the estimate has the same order; a "
+    f"tie is wrong. At most {MOST_PAIRS} pairs are drawn, spread evenly over all of them."
 )
 Ends = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def relations_picture(
     _draw(picture, prepared.truth.shape, pairs[kept, :4], colours[kept])
     shown = f", {len(kept)} of {len(pairs)}" if len(kept) < len(pairs) else ""
     bar = ColourBar(0, 1, "", "entries", entries=_RELATION_NAMES)
-    return picture_of(picture, f"how planes stand at pairs of points{shown}", bar)
+    return picture_of(picture, f"relations of planes at pairs of points{shown}", bar)
 
 
 def evenly(count: int) -> NDArray[np.intp]:

@@ -78,6 +78,6 @@ def picture_of(picture: Rgb, caption: str, bar: ColourBar | None = None) -> Pict
 
 
 def image_of(images: Mapping[str, Image]) -> Image | None:
-    """The photograph of which the maps are: the left image, or the first that is there."""
+    """The photograph that maps belong to: the left image, or the first one."""
     found = images.get("left_image", next(iter(images.values()), None))
     return found

@@ -17,11 +17,10 @@ from depthgauge.types import Map, Mask, is_known
 _BEST = 25
 _ABOUT_NORMALS = (
     "Where surfaces face: light blue to the viewer, redder to the right, greener upwards. Noise, "
-    "steps and patches show here that are too small to be seen in the values themselves."
+    "steps and patches that are too small to be visible in the values show here."
 )
 _ABOUT_FRAGMENTS = (
-    " Every fragment has a colour of its own; what is dark belongs to a structure but was not "
-    "found."
+    " Every fragment has a colour of its own; dark pixels belong to a structure but were not found."
 )
 
 
@@ -59,7 +58,7 @@ def best_quarter_row(errors: Mapping[str, Map], known: Mask, unit: str) -> Pictu
         for label, values in errors.items()
     }
     about = (
-        f"Errors of the {_BEST} % of the pixels that each method does best: where it is most "
+        f"Errors of the {_BEST} % of the pixels that each method estimates best: where it is most "
         f"accurate, and how accurate it can be. Q{_BEST} is the largest of them; pixels above it "
         "are grey."
     )
@@ -76,7 +75,7 @@ def normals_row(
 ) -> PictureRow:
     """The normals of the truth first, then those of every method (figure 4.4 of Honauer 2019).
 
-    One map after the other: those of large images need not all be in memory.
+    One map after the other, so that large ones need not be in memory together.
     """
     pictures = {"the truth": _normals(truth, normals_of, "truth", is_truth=True)}
     for label, values in estimates.items():
@@ -99,7 +98,7 @@ def _normals(
 def metric_rows(maps: Iterable[MetricMaps], known: Mask) -> list[PictureRow]:
     """What each metric sees, on one scale for all methods; what looks the same is shown once.
 
-    Maps are taken one after the other, so that those of large images need not all be at hand.
+    Maps are taken one after the other, so that large ones need not be in memory together.
     """
     rows: list[PictureRow] = []
     for each in maps:
@@ -120,7 +119,7 @@ def _looks(row: PictureRow) -> dict[str, bytes]:
 def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
     about = _about(maps)
     if not maps.judged.any():
-        return PictureRow(maps.title, f"{about} This sample has nothing that it judges.", {})
+        return PictureRow(maps.title, f"{about} This sample has no pixels for it.", {})
     seen = any(np.nan_to_num(values[known]).any() for values in maps.maps.values())
     if not seen and maps.counts is None:
         return PictureRow(maps.title, f"{about} Here it is 0 at every pixel.", {})
@@ -141,7 +140,7 @@ def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
 
 
 def _metric_bar(maps: MetricMaps, known: Mask) -> ColourBar:
-    """As for errors; a percentage goes to 100 so that all or nothing looks the same everywhere."""
+    """As for errors; a percentage goes to 100, so that extremes look the same everywhere."""
     if maps.counts is not None:
         return ColourBar(0.0, 1.0, "", "fragments", aside="no structure")
     bar = replace(error_bar(maps.maps.values(), known, maps.unit), aside="not measured")
@@ -149,10 +148,10 @@ def _metric_bar(maps: MetricMaps, known: Mask) -> ColourBar:
 
 
 def _about(maps: MetricMaps) -> str:
-    """The first paragraph of what a metric says of itself, and how its picture is to be read."""
+    """The first paragraph of the metric's description, and how to read its picture."""
     finer = (
-        f" Scored at resolution '{maps.resolution}'; drawn at the images' size, where lengths in "
-        "px reach farther."
+        f" Scored at resolution '{maps.resolution}'; drawn at the images' size, where a length in "
+        "px covers more of the scene."
     )
     more = _ABOUT_FRAGMENTS if maps.counts is not None else ""
     return first_paragraph(maps.doc) + more + (finer if maps.resolution else "")

@@ -14,7 +14,7 @@ Size = tuple[int, int]
 
 
 def shrink_errors(values: Map, known: Mask, size: Size) -> tuple[NDArray[np.float32], Mask]:
-    """A map and its mask at a size of at most their own: of each block the largest error.
+    """Shrinks a map and its mask: each block takes its largest error.
 
     Args:
         values: (H, W); NaN where there is none. A block without a single value is missing.

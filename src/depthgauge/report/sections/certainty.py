@@ -23,8 +23,8 @@ def body(page: Page) -> Markup:
     text = "There are no intervals: the order of methods holds for these samples only."
     if any(math.isfinite(cell.low) for cell in cells):
         text = (
-            f"Lines are intervals at {level}: where the score would lie had other samples of the "
-            "same kind been drawn. A bracket joins methods that cannot be told apart."
+            f"Lines are intervals at {level}: where the score would lie for other samples of "
+            "the same kind. A bracket joins methods that cannot be told apart."
         )
     parts = [forest_plot(page.board, page.styles)] if cells else []
     tables = [_rank_table(page)] if page.rank_probabilities else []
@@ -32,7 +32,7 @@ def body(page: Page) -> Markup:
 
 
 def _rank_table(page: Page) -> Markup:
-    """How likely each method has each rank if other samples had been drawn."""
+    """The probability of each rank of each method for other samples of the same kind."""
     chances = page.rank_probabilities
     count = max((len(shares) for shares in chances.values()), default=0)
     rows = [

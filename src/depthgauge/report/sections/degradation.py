@@ -1,4 +1,4 @@
-"""Degradation curves on the page: a legend, one small chart a family, and the numbers."""
+"""Degradation curves on the page: a legend, one small chart per family, and the numbers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ABOUT = (
 )
 MEANING = (
     "Spread: from the method's best bin to its worst. Largest step: how much it gets worse from "
-    "one bin to the next. A step that is most of the spread is a method that breaks at once; a "
-    "small one degrades gracefully."
+    "one bin to the next. A method whose largest step is most of its spread breaks "
+    "at once; one with small steps degrades gracefully."
 )
 
 
@@ -43,7 +43,7 @@ def body(page: Page) -> Markup | None:
 def degradation_html(found: Sequence[Degradation], styles: Mapping[str, Style]) -> Markup:
     """All families; charts stand side by side where there is room.
 
-    Families of which no sample has a single pixel are only named.
+    Families without pixels in any sample are only listed.
     """
     absent = [f"{each.metric}@{each.stem}" for each in found if not any(each.filled)]
     found = [each for each in found if any(each.filled)]
@@ -77,7 +77,7 @@ def _score(found: Degradation) -> str:
 
 
 def _table(found: Degradation) -> HeatTable:
-    """Every bin of every method, the worse the stronger its colour, and the trends."""
+    """Every bin of every method, worse values in stronger colours, and the trends."""
     heats = heat_of(list(found.lines.values()), found.better)
     rows = []
     for (label, line), strengths in zip(found.lines.items(), heats, strict=True):

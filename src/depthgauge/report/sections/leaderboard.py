@@ -1,4 +1,4 @@
-"""The leaderboard as HTML: what stands in which cell, before the template loops over it."""
+"""The leaderboard as HTML: the content of every cell, as the template needs it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Slot:
 
     text: str
     value: str = ""
-    """What it sorts by; empty: last."""
+    """The value to sort by; empty sorts last."""
     kind: str = ""
     lines: tuple[str, ...] = ()
     """Small lines below."""
@@ -77,7 +77,7 @@ SPEC = SectionSpec("leaderboard", "Leaderboard", "Leaderboard", order=20)
 
 
 def body(page: Page) -> Markup:
-    """The table, its notes, and the same table to be copied."""
+    """The table, its notes, and copies of the table as Markdown, LaTeX and CSV."""
     board = main_first(replace(page.board, columns=page.columns))
     heads, groups = _heads(board), _groups(board)
     lines = [_line(row, board, page.styles) for row in board.rows]
@@ -117,7 +117,7 @@ def _notes(board: Board) -> list[str]:
 
 
 def _left_out(page: Page) -> list[str]:
-    """That long families of scores are elsewhere."""
+    """A note on long families of scores, which are shown elsewhere."""
     absent = {i for each in page.degradations if not any(each.filled) for i in each.score_ids}
     here = absent.union(column.id for column in page.columns)
     count = sum(column.id not in here for column in page.board.columns)

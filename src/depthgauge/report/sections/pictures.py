@@ -1,4 +1,4 @@
-"""The pictures of the report: one folding group a sample, colour bars shared where they can be."""
+"""The pictures of the report: one folding group per sample, colour bars shared where possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.report.pictures.model import ColourBar, Picture, SamplePictures
 from depthgauge.report.sections._section import SectionSpec
 
 OPEN_FIRST = 2
-"""So many samples are unfolded when the page opens."""
+"""How many samples are unfolded when the page opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class GroupView:
     sample: str
     why: str
     first: Sequence[Figure]
-    """Inputs, truth, and what is about all methods."""
+    """Inputs, truth, and pictures about all methods together."""
     keys: Sequence[tuple[str, Markup]]
     """Shared colour bars."""
     methods: Sequence[tuple[str, str, Sequence[Figure]]]
@@ -71,7 +71,7 @@ def pictures_html(groups: Sequence[SamplePictures], unit: str = "", about: str =
     Args:
         groups: What is shown.
         unit: That of the quantity.
-        about: How the pictures are to be read, where colour bars do not say enough.
+        about: How to read the pictures, where colour bars do not say enough.
     """
     views = [_group(group, f"sample{k}", unit) for k, group in enumerate(groups)]
     states = [Markup(" open") if k < OPEN_FIRST else "" for k in range(len(views))]
@@ -130,7 +130,7 @@ def _group(group: SamplePictures, name: str, unit: str) -> GroupView:
 
 
 def _rows(group: SamplePictures, name: str) -> Iterator[RowView]:
-    """The folded rows; their pictures are made on one scale."""
+    """The folded rows; the pictures of a row share one scale."""
     for k, row in enumerate(group.rows):
         bar = shared_bar(row.pictures.values())
         yield RowView(
@@ -151,7 +151,7 @@ def _rows(group: SamplePictures, name: str) -> Iterator[RowView]:
 
 def _scatter(group: SamplePictures, name: str, unit: str) -> Iterator[RowView]:
     if group.scatter:
-        about = "A perfect method has all pixels on the line; a staircase is a set of labels."
+        about = "A perfect method has all pixels on the line; a staircase shows discrete labels."
         charts = [
             density_plot(found, label, unit, f"{name}-scatter{k}")
             for k, (label, found) in enumerate(group.scatter.items())
@@ -160,7 +160,7 @@ def _scatter(group: SamplePictures, name: str, unit: str) -> Iterator[RowView]:
 
 
 def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
-    """The one bar of several pictures; None where they have none or differ."""
+    """The colour bar that pictures share; None if they have none or differ."""
     bars = [picture.bar for picture in pictures if picture is not None and picture.bar is not None]
     if not bars or len({_scale(bar) for bar in bars}) > 1:
         return None

@@ -17,7 +17,7 @@ def body(page: Page) -> Markup | None:
     if not page.precision_recall:
         return None
     text = (
-        "Each curve goes over the thresholds from which a pixel counts as a boundary, from many "
+        "Each curve covers the thresholds above which a pixel counts as a boundary, from many "
         "pixels (right) to few (left). Precision is how many estimated pixels are right, recall "
         "how many true ones are found, both over the whole dataset. A mark is where their "
         "harmonic mean F is largest; along a grey line F is the same."

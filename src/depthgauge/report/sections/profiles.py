@@ -1,4 +1,4 @@
-"""Which method for which application: ranks by profile, and the reasons."""
+"""The best method for each application: ranks by profile, with reasons."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from depthgauge.report.words.headline import listing
 
 ABOUT = (
     "A profile is a list of priorities, each with a weight. A method's cost is the weighted mean "
-    "over its scores: 0 is perfect, 0.5 is the median method, 1 is as bad as can be. In brackets "
-    "behind each profile stands how much of its weight these scores tell of."
+    "over its scores: 0 is perfect, 0.5 is the median method, 1 is the worst possible. The "
+    "percentage after each profile is the part of its weight that these scores cover."
 )
 
 
@@ -32,7 +32,7 @@ def body(page: Page) -> Markup | None:
 
 
 def profiles_html(rankings: Sequence[ProfileRanking]) -> Markup:
-    """Ranks under every profile side by side, then the reasons of each."""
+    """Ranks under every profile side by side, then the reasons for each."""
     return render(
         "profiles.html.j2",
         about=ABOUT,
@@ -42,7 +42,7 @@ def profiles_html(rankings: Sequence[ProfileRanking]) -> Markup:
 
 
 def _overview(rankings: Sequence[ProfileRanking]) -> HeatTable:
-    """One row a method; the colour is its cost."""
+    """One row per method; the colour is its cost."""
     rows = []
     labels = list(dict.fromkeys(row.label for each in rankings for row in each.rows))
     for label in labels:
@@ -67,7 +67,7 @@ def _summary(ranking: ProfileRanking) -> str:
 
 
 def _weights(ranking: ProfileRanking) -> list[tuple[str, str, str, str]]:
-    """Aspect, share, the scores that tell of it, and why it matters."""
+    """Aspect, share, the scores that measure it, and why it matters."""
     weights = ranking.profile.weights
     total = math.fsum(weight.weight for weight in weights)
     return [

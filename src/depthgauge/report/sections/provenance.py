@@ -1,4 +1,4 @@
-"""Where the numbers come from, and how to get them again."""
+"""Where the numbers come from, and how to reproduce them."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def body(page: Page) -> Markup:
 
 
 _OF_VALUES = ("threshold curves", "rank stability", "scatter plots")
-"""What makes sense only where the error of a pixel is a difference of values."""
+"""These make sense only where the error of a pixel is a difference of values."""
 
 
 def _absent(page: Page) -> list[str]:
-    """One sentence on what a reader may look for in vain."""
+    """One sentence on what this page lacks."""
     parts: dict[str, object] = {
         "scores of single samples": page.samples,
         "pictures": page.pictures,

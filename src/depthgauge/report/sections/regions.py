@@ -18,11 +18,11 @@ from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
 from depthgauge.report.tables.pivot import Pivot, pivots, region_name
 
 FEWEST = 2
-"""Regions and metrics that make a table worth its place."""
+"""A table needs at least so many regions and metrics."""
 MOST_METHODS = 24
 _TEXT = (
-    "One table for each method: which regions are hard for it, by each metric. In each column the "
-    "stronger the colour, the worse, alike in all tables; bold: best of all methods."
+    "One table for each method: which regions are hard for it, by each metric. Stronger "
+    "colours are worse, on one scale per column in all tables; bold: best of all methods."
 )
 
 
@@ -30,8 +30,8 @@ SPEC = SectionSpec("regions", "Regions by method", "Regions", order=60)
 
 
 def body(page: Page) -> Markup | None:
-    """What every method makes of every region, where there are several regions and metrics."""
-    # What is scored on one region alone stands in the leaderboard.
+    """The scores of every method on every region, where there are several regions and metrics."""
+    # Scores on a single region are in the leaderboard.
     count = Counter(column.metric for column in page.columns)
     columns = [column for column in page.columns if count[column.metric] >= FEWEST]
     regions = {region_name(column) for column in columns}
@@ -52,7 +52,7 @@ def body(page: Page) -> Markup | None:
 def _heats(
     found: Sequence[Pivot], columns: Sequence[Column], metrics: Sequence[str]
 ) -> list[list[list[float]]]:
-    """Of each table, row and column how bad it is; a metric has one scale for all tables."""
+    """How bad each cell of each table is; a metric has one scale for all tables."""
     better = {column.metric: column.better for column in columns}
     heats = [[[0.0] * len(metrics) for _ in pivot.table.rows] for pivot in found]
     for place, metric in enumerate(metrics):

@@ -18,7 +18,7 @@ from depthgauge.report.tables.leaderboard import sample_names, sample_table
 MANY_SAMPLES = 30
 """Longer tables are folded."""
 MOST_CELLS = 20_000
-"""What all tables of the page may hold together, but for that of the main score."""
+"""The most cells in all tables of the page together, not counting the main score's."""
 
 
 SPEC = SectionSpec("samples", "Every sample", "Samples", order=110)
@@ -35,7 +35,7 @@ def body(page: Page) -> Markup | None:
     tables = [_sample_table(page, column) for column in columns]
     first, others = tables[:1], tables[1:fit]
     left = len(tables) - len(first) - len(others)
-    notes = [f"{left} more scores are in the run folder; they would not fit here."] if left else []
+    notes = [f"{left} more scores do not fit here; they are in the run folder."] if left else []
     long = len(names) > MANY_SAMPLES
     folded = [(f"{first[0].title} of all {len(names)} samples", first)] if first and long else []
     folded += [(f"The same of {len(others)} other scores", others)] if others else []
@@ -43,7 +43,7 @@ def body(page: Page) -> Markup | None:
         "samples.html.j2",
         shown=[] if long else first,
         folded=folded,
-        notes=["The stronger the colour, the worse; bold: best of the sample.", *notes],
+        notes=["Stronger colours are worse; bold: best of the sample.", *notes],
     )
 
 

@@ -23,8 +23,8 @@ def body(page: Page) -> Markup | None:
         for k, label in enumerate(labels)
     ]
     text = (
-        "A perfect method has all pixels on the line. Colours count pixels on a logarithmic "
-        "scale, bright is many."
+        "A perfect method has all pixels on the line. Colours show counts of pixels on "
+        "a logarithmic scale; bright means many."
     )
     more = len(page.scatter) - len(labels)
     texts = [text, *([f"{more} more methods are not shown."] if more else [])]

@@ -20,7 +20,7 @@ def body(page: Page) -> Markup | None:
     """The order of the methods over thresholds."""
     if page.stability is None or not page.stability.ranks:
         return None
-    text = "Where lines cross, the order of methods depends on what one calls an error."
+    text = "Where lines cross, the order of methods depends on what counts as an error."
     folded = [("Values", _table(page.stability))] if page.stability.values else []
     charts = [bump_chart(page.stability, page.styles)]
     return render_charts(texts=[text], charts=charts, folded=folded)

@@ -1,4 +1,4 @@
-"""Strengths and weaknesses: several scores at once, and which methods are beaten in everything."""
+"""Strengths and weaknesses: several scores at once, and which methods are dominated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPEC = SectionSpec("strengths", "Strengths and weaknesses", "Strengths", order=4
 
 
 def body(page: Page) -> Markup | None:
-    """Several scores at once, and who is beaten in everything."""
+    """Several scores at once, and which methods are dominated."""
     pareto = pareto_sentences(page.board)
     radar = page.radar if page.radar is not None and page.radar.values else None
     if radar is None and not pareto:
@@ -31,7 +31,7 @@ def body(page: Page) -> Markup | None:
 
 
 def pareto_sentences(board: Board) -> list[str]:
-    """Which methods no other method beats in everything, and which are beaten by whom."""
+    """Which methods are not beaten in everything, and which are beaten by which others."""
     rows = [row for row in board.rows if not row.oracle]
     beaten = [row for row in rows if row.dominated_by]
     if not beaten:
@@ -44,6 +44,6 @@ def pareto_sentences(board: Board) -> list[str]:
     ]
     if beaten[_MOST_BEATEN:]:
         rest = ", ".join(row.label for row in beaten[_MOST_BEATEN:])
-        sentences.append(f"Some method is at least as good in every score, too, as: {rest}.")
-    first = f"No one method is at least as good in every score as: {', '.join(front)}."
+        sentences.append(f"Some method is also at least as good in every score as: {rest}.")
+    first = f"No single method is at least as good in every score as: {', '.join(front)}."
     return [first, *sentences]

@@ -40,11 +40,11 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One cell: rounded for people in `text`, whole for programs in `fields`."""
+    """One cell: rounded for people in `text`, in full precision for programs in `fields`."""
 
     text: str
     detail: str = ""
-    """What stands behind the text in lighter type: an interval, a density."""
+    """Shown after the text in lighter type: an interval, a density."""
     mark: Mark = ""
     fields: tuple[Field, ...] = ()
     """One for each of the column's fields; empty: the text."""
@@ -61,7 +61,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table before it is anything that can be printed."""
+    """A table, independent of any format."""
 
     title: str
     columns: tuple[TableColumn, ...]
@@ -69,7 +69,7 @@ class Table:
     notes: tuple[str, ...] = ()
     """Sentences below it."""
     name: str = "table"
-    """For a label to refer to it."""
+    """For a label that refers to it."""
     source: str = ""
     """Where the numbers come from: benchmark, version, protocol hash."""
 
@@ -119,7 +119,7 @@ def to_markdown(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """RFC 4180 with one header row and every digit; what is no number is an empty field."""
+    """RFC 4180 with one header row and full precision; missing numbers are empty fields."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow([name for column in table.columns for name in column.fields or [_id(column)]])
@@ -129,7 +129,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A complete `table` environment in booktabs style, ready to be pasted."""
+    """A complete `table` environment in booktabs style, ready to paste."""
     lines = ["% needs \\usepackage{booktabs}"]
     if table.source:
         lines.append(f"% {sanitize.clean(table.source)}")
@@ -181,7 +181,7 @@ def _pipes(cells: Iterable[str]) -> str:
 
 
 def _marked_columns(table: Table) -> list[bool]:
-    """Which columns have a best or second cell, so that all their cells leave room for a mark."""
+    """Which columns have marked cells, so that all their cells leave room for a mark."""
     return [
         any(row.cells[i].mark in ("best", "second") for row in table.rows)
         for i in range(len(table.columns))

@@ -1,4 +1,4 @@
-"""A board and the scores of samples as tables, with what is best, second and incomplete marked."""
+"""A board and the scores of samples as tables, with best, second and incomplete values marked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def leaderboard_table(
 
     Args:
         board: What to show.
-        columns: Score ids in the order wanted; all of the board where it is None.
+        columns: Score ids in the desired order; by default all of the board.
         title: Above the table.
         source: Benchmark, version and protocol hash, for a line of its own.
     """
@@ -55,7 +55,7 @@ def sample_table(
     Args:
         values: By label, sample and score id; NaN or absent where there is none.
         column: Which score.
-        samples: In this order; all that occur where it is None.
+        samples: In this order; by default all that occur.
         source: Benchmark, version and protocol hash, for a line of its own.
 
     Raises:
@@ -87,7 +87,7 @@ def sample_table(
 
 
 def sample_names(values: SampleValues) -> list[str]:
-    """All samples that occur, in the order in which they do."""
+    """All samples, in order of their first occurrence."""
     return list(dict.fromkeys(sample for found in values.values() for sample in found))
 
 
@@ -128,7 +128,7 @@ def _mark(place: int) -> Mark:
 
 
 def is_incomplete(cell: Cell) -> bool:
-    """Whether the value lacks because estimates do."""
+    """Whether the value is missing because estimates are."""
     return math.isnan(cell.value) and cell.used < cell.all
 
 
@@ -149,7 +149,7 @@ def show_interval(cell: Cell) -> str:
 
 
 def show_density(column: Column, cell: Cell) -> str:
-    """The density beside a metric without a worst value, where estimates lack; else nothing."""
+    """The density beside a metric without a worst value, if estimates are missing; else empty."""
     if not is_unbounded(column) or math.isnan(cell.density) or cell.density >= _DENSE:
         return ""
     return f"at {show_share(cell.density)}"
@@ -177,7 +177,7 @@ def tie_groups(board: Board, score_id: str) -> list[list[str]]:
 
 
 def board_notes(board: Board, shown: Sequence[Column]) -> list[str]:
-    """What a reader of the table has to know."""
+    """What a reader of the table must know."""
     notes = list(board.notes)
     cells = [(c, row.cells[c.id]) for row in board.rows for c in shown if c.id in row.cells]
     if few := [column.id for column in shown if column.id in board.too_few]:

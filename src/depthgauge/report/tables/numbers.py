@@ -53,14 +53,14 @@ def show_amount(value: float, unit: str) -> str:
 
 
 def unit_after_number(unit: str) -> str:
-    """A unit as it stands behind a number: one that begins with a number itself is a factor."""
+    """A unit as written after a number: one that begins with a number itself is a factor."""
     if not unit:
         return ""
     return f" \u00d7 {unit}" if unit[0].isdigit() else f" {unit}"
 
 
 def score_rows(scores: Mapping[str, Score]) -> Rows:
-    """One row a score, with what it was made from."""
+    """One row per score, with its counts."""
     return [
         [
             name,
@@ -75,7 +75,7 @@ def score_rows(scores: Mapping[str, Score]) -> Rows:
 
 
 def summary_rows(result: Result) -> Rows:
-    """One row a score: the pooled value, and how many samples went into it."""
+    """One row per score: the pooled value, and how many samples went into it."""
     return [
         [
             name,

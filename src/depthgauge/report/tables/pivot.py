@@ -1,4 +1,4 @@
-"""Scores of metrics and regions as the tables of papers have them: rows are methods or regions."""
+"""Scores of metrics by regions, as in the tables of papers: rows are methods or regions."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from depthgauge.report.tables.leaderboard import (
 Rows = Literal["methods", "regions"]
 
 WHOLE = "whole"
-"""What stands for the region of a score that has none."""
+"""The heading for scores without a region."""
 INPUT_HEADING = "input res."
 
 
 @dataclass(frozen=True, slots=True)
 class Pivot:
-    """A table, and which of its columns stand together under one heading."""
+    """A table, and which of its columns share a heading."""
 
     table: Table
     groups: tuple[tuple[str, int], ...] = ()
     """Headings and how many columns each spans, the first column first; empty: there are none."""
     method: str = ""
-    """Whose scores these are, where it is one method's table."""
+    """The method, if the table has the scores of only one."""
     resolution: str = ""
-    """At which size that method looks at its pictures."""
+    """The size of the images as the method sees them."""
 
 
 def pivots(
@@ -145,7 +145,7 @@ def _by_region(board: Board, row: Row, shown: Sequence[Column], source: str) -> 
 def _mark_note(rows: Sequence[TableRow]) -> list[str]:
     if not any(cell.mark in ("best", "second") for row in rows for cell in row.cells):
         return []
-    return ["Best and second best are so among all methods."]
+    return ["Best and second best are among all methods."]
 
 
 # --- both ---------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _cell(board: Board, row: Row, column: Column | None) -> TableCell:
 
 
 def _mark(board: Board, row: Row, column: Column) -> Mark:
-    """As in the leaderboard; nothing is the best of one."""
+    """As in the leaderboard; a single method is not marked."""
     if row.oracle or sum(not other.oracle for other in board.rows) < 2:
         return ""
     return column_marks(board, column.id).get(row.label, "")
@@ -197,7 +197,7 @@ _SCALES = {1.0: FULL, 0.5: HALF, 0.25: QUARTER}
 _WORDS = {"full": FULL, "half": HALF, "quarter": QUARTER}
 NOTE = (
     "F, H, Q: full, half and quarter of the pictures' width and height; "
-    "of two pictures of different size, of the smaller one unless said."
+    "of two pictures of different size, of the smaller one by default."
 )
 
 

@@ -1,4 +1,4 @@
-"""Pivots as text, Markdown, CSV and LaTeX: what their groups of columns add to a plain table."""
+"""Pivots as text, Markdown, CSV and LaTeX: plain tables plus headings over groups of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Format = Literal["text", "markdown", "csv", "latex"]
 
 
 def render_pivots(found: Sequence[Pivot], kind: Format) -> str:
-    """All tables below each other; as CSV they are one."""
+    """All tables, one below the other; in CSV they are a single table."""
     if kind == "csv":
         return to_csv(_together(found))
     render = {"text": _to_text, "markdown": _to_markdown, "latex": _to_latex}[kind]
@@ -90,7 +90,7 @@ def _to_latex(pivot: Pivot) -> str:
 
 
 def _together(found: Sequence[Pivot]) -> Table:
-    """One table; where each is a method's, the method stands in front of its rows."""
+    """One table; if each belongs to a method, a first column names the method."""
     if not any(pivot.method for pivot in found):
         return found[0].table
     heads = (TableColumn("method"), TableColumn(INPUT_HEADING), *found[0].table.columns)

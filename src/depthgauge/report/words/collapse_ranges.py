@@ -1,4 +1,4 @@
-"""Long lists of names that end in numbers, made short."""
+"""Collapses runs of numbered names in long lists."""
 
 from __future__ import annotations
 

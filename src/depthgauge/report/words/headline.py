@@ -12,7 +12,7 @@ _MOST = {"lower": "the lowest", "higher": "the highest", "zero": "the least bias
 
 
 def headline(board: Board) -> str:
-    """Who is best by the main score, by how much, and who cannot be told apart from it.
+    """Which method is best by the main score, its value, and which cannot be told apart.
 
     The words follow the ranks, so that the sentence and the table cannot disagree.
     """

@@ -22,7 +22,7 @@ Words = list[tuple[str, str]]
 _BETTER = {
     "lower": "lower is better",
     "higher": "higher is better",
-    "zero": "the nearer to zero the better",
+    "zero": "closer to zero is better",
 }
 _RESIZE = {
     "none": "An estimate must have the truth's size.",
@@ -36,7 +36,7 @@ _POOL = {
     "scene": "Pixels are merged within each scene, then the plain mean over scenes is taken.",
     "pixel": "All pixels of all samples are merged: large samples count more.",
 }
-_POOL_LISTS = "What was counted or ranked in all samples is put together, then scored once."
+_POOL_LISTS = "Counts or rankings of all samples are merged, then scored once."
 _OF_DATASET = "Only the whole dataset has a value, single samples have none, in: {}."
 _FILL = {
     "background": "with the smaller of the values beside its gap",
@@ -56,7 +56,7 @@ def source_line(protocol: Protocol) -> str:
 
 
 def describe_protocol(protocol: Protocol) -> Words:
-    """Terms and explanations in the order in which a reader asks for them."""
+    """Terms and explanations in the order in which a reader needs them."""
     words: Words = [
         ("Data", _data(protocol)),
         *_perturbation(protocol),
@@ -129,7 +129,7 @@ def _missing(protocol: Protocol) -> str:
     if protocol.missing == "good":
         return "A pixel without an estimate counts as correct, as in the original evaluator."
     if all(spec.metric.missing_costs for spec in protocol.specs) and protocol.interpolate is None:
-        return "What a pixel without an estimate costs is said with each metric below."
+        return "Each metric below says what a pixel without an estimate costs."
     cost = (
         "costs the worst value of metrics that have one (it is a bad pixel); other metrics are "
         "over the estimated pixels and are shown with the density."
@@ -169,7 +169,7 @@ def _range(protocol: Protocol) -> str:
 
 
 def _focal(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """Whose focal length makes points of estimated depth, where a score needs one."""
+    """Which focal length turns estimated depth into points, where a score needs one."""
     if not needs_focal(protocol):
         return
     given = protocol.estimate.focal_px
@@ -180,7 +180,7 @@ def _focal(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _pooling(protocol: Protocol) -> str:
-    """How samples are put together, and which scores single samples do not have."""
+    """How samples are pooled, and which scores single samples do not have."""
     whole = [spec.id for spec in protocol.specs if spec.metric.level == "dataset"]
     if not whole:
         return _POOL[protocol.pool]
@@ -208,13 +208,13 @@ def _alignment(protocol: Protocol) -> str:
 
 def _size(protocol: Protocol) -> str:
     kept = protocol.resize_values == "kept"
-    values = ", its values as they are" if kept else ", its values scaled along"
+    values = ", its values unchanged" if kept else ", its values scaled accordingly"
     sentences = [_RESIZE[protocol.estimate_resize].format(values)]
     if protocol.truth_scale != 1:
         sentences.insert(
             0,
-            f"The truth is taken at {protocol.truth_scale:g} of its size, its values scaled along; "
-            "thresholds stay as they are.",
+            f"The truth is taken at {protocol.truth_scale:g} of its size and its values are "
+            "scaled accordingly; thresholds stay as they are.",
         )
     if protocol.crop:
         sentences.append(

@@ -37,7 +37,7 @@ def _without_number(name: str, text: str) -> tuple[str, str]:
 
 
 def _family(protocol: Protocol, stem: str, text: str) -> str:
-    """What numbered regions have in common, and what their numbers mean."""
+    """What numbered regions share, and what their numbers mean."""
     axis = protocol.axes.get(stem)
     along = f" Along the axis: {axis.label}." if axis is not None and axis.label else ""
     own = "Masks or labels of the dataset." if text == f"{stem}_*" else f"{text}."
@@ -66,7 +66,7 @@ def _meaning(protocol: Protocol, part: str) -> str:
 
 
 def derived_words(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """What regions and metrics share, with the parameters that it is made with."""
+    """What regions and metrics share, with its parameters."""
     for name, text in protocol.resolved().get("derived", {}).items():
         maker, _, words = text.partition(":")
         made = SHARED_MAPS[maker]

@@ -52,11 +52,11 @@ MATCHED = ColourBar(
 CODE_COLOURS = {MISSED: MISSES, FALSE_ALARM: FALSE_ALARMS, HIT: HITS}
 """In the order of drawing."""
 _WIDE = 240
-"""Of maps of thin lines: shrunk by a page they would fade, shrunk here a block is its largest."""
+"""Width of maps of thin lines: a browser would fade them, this shrinks by the largest value."""
 
 
 def true_lines(truth: Map, image: Image | None, *, classes: bool) -> Picture:
-    """The true boundaries over the dimmed photograph; those of several people are added up."""
+    """The true boundaries over the dimmed photograph; lines of several people are added up."""
     known = is_known(truth)
     picture = dimmed(image, truth.shape)
     shade_outside(picture, known)
@@ -85,7 +85,7 @@ def _widened(values: Map) -> Map:
 
 
 def estimated_lines(estimate: Map, *, classes: bool) -> Picture:
-    """The probability of a boundary; where kinds are told apart, in the colour of its kind."""
+    """The probability of a boundary, in the colour of its kind where the protocol has kinds."""
     found = estimate if estimate.ndim == 2 else estimate[..., 0]
     everywhere = np.ones(found.shape, bool)
     if not classes or estimate.ndim == 2:
@@ -104,7 +104,7 @@ def estimated_lines(estimate: Map, *, classes: bool) -> Picture:
     shown = np.where(fold > occlusion, fold * colours[0], occlusion * colours[1])
     # Few shades, so that the picture stays small without loss.
     picture: Rgb = (np.rint(shown / 8).clip(0, 31) * 8).astype(np.uint8)
-    return picture_of(picture, "estimate, bright is probable", KINDS)
+    return picture_of(picture, "estimate, bright means probable", KINDS)
 
 
 def matched_picture(
@@ -121,7 +121,7 @@ def matched_picture(
     picture = dimmed(image, codes.shape)
     shade_outside(picture, known)
     draw_masks(picture, {colour: codes == code for code, colour in CODE_COLOURS.items()})
-    # Where lines are so near that they hide each other, errors are on top of their own pixels.
+    # Where lines are so close that they hide each other, errors stay on top.
     for code in (HIT, MISSED, FALSE_ALARM):
         picture[any_of_block(codes == code, picture.shape[:2])] = rgb_of(CODE_COLOURS[code])
     return picture_of(picture, f"matched, from {threshold:.2f} on", MATCHED)

@@ -11,8 +11,8 @@ from depthgauge.types import Map
 SPEC = Drawing(
     "normals",
     about=(
-        "Normals are colours: light blue faces the viewer, the redder the more to the right, the "
-        "greener the more upwards, as on the ball. The error of a pixel is the angle between the "
+        "Normals are colours: light blue faces the viewer, more red points to the right, more "
+        "green upwards, as on the ball. The error of a pixel is the angle between the "
         "estimated and the true normal."
     ),
     meaning="The direction of the surface at each pixel, towards the viewer; errors are angles.",
@@ -22,7 +22,7 @@ SPEC = Drawing(
 
 
 def draw(sample: SampleMaps) -> SamplePictures:
-    """Directions as colours, and how planes stand at pairs of points."""
+    """Directions as colours, and relations of planes at pairs of points."""
     return with_pairs(draw_maps(sample, _ball), sample)
 
 

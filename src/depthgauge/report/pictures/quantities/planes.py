@@ -23,8 +23,8 @@ SPEC = Drawing(
     "planes",
     about=(
         "Each plane has a colour of its own. An estimated plane has the colour of a true one where "
-        "the two overlap by at least half (intersection over union), else one that no true plane "
-        "has; the most confident lies on top."
+        "the two overlap by at least half (intersection over union), otherwise a colour that no "
+        "true plane has; the most confident lies on top."
     ),
     meaning="Instances of planes, each with its pixels and a confidence.",
     range_rule="A plane is where its confidence is above 0; estimated planes may overlap.",
@@ -60,7 +60,7 @@ def paint_beside(estimate: Map, truth: Map, image: Image | None) -> Rgb:
 
 
 def number_planes(estimate: Map, truth: Map) -> tuple[Numbers, list[bool]]:
-    """The number of the uppermost estimated plane at each pixel, and which are on a true plane.
+    """The number of the topmost estimated plane at each pixel, and which match a true plane.
 
     An instance that overlaps a true plane by half has the number of that plane, which is taken
     then; others have numbers after those of all true planes. Confident ones come first, and lie
@@ -96,7 +96,7 @@ def number_planes(estimate: Map, truth: Map) -> tuple[Numbers, list[bool]]:
 
 
 def _overlapping(mask: Mask, true: Numbers, pixels: NDArray[np.intp], taken: set[int]) -> int:
-    """The free true plane with which a mask overlaps enough; 0 where there is none."""
+    """The unused true plane that a mask overlaps enough; 0 where there is none."""
     shared = np.bincount(true[mask], minlength=pixels.size).astype(np.float64)
     shared[[0, *taken]] = 0
     overlaps = shared / np.maximum(pixels + mask.sum() - shared, 1)
@@ -105,7 +105,7 @@ def _overlapping(mask: Mask, true: Numbers, pixels: NDArray[np.intp], taken: set
 
 
 def _numbers(truth: Map) -> Numbers:
-    """Ids as 1, 2 ... in their order, whatever they were; 0 where there is none."""
+    """Ids renumbered as 1, 2 ... in their order; 0 where there is none."""
     ids = np.nan_to_num(truth).astype(np.int64)
     names, places = np.unique(ids, return_inverse=True)
     ranks = np.cumsum(names > 0) * (names > 0)
