@@ -53,11 +53,6 @@ def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, A
     return choices
 
 
-def run_json(run: Run) -> dict[str, Any]:
-    """Every method's results, by label."""
-    return run.to_json()
-
-
 def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
     """Prints the leaderboard and all failures; returns 1 if there were any, else 0."""
     from depthgauge.analysis.make_board import make_board

@@ -26,7 +26,7 @@ from depthgauge.cli._output import (
     warn,
     write_json,
 )
-from depthgauge.cli._runs import can_go_on, fitting_board, list_failures, run_json
+from depthgauge.cli._runs import can_go_on, fitting_board, list_failures
 
 if TYPE_CHECKING:
     from depthgauge.analysis.rank_moves import Move, RankMoves
@@ -70,8 +70,8 @@ def command(
     steps = (f"{n}/{3 * len(chosen)}" for n in itertools.count(1))
     runs = [_show(each, out, workers, steps, quiet=json_to == "-") for each in chosen]
     if json_to is not None:
-        body = run_json(runs[0])
-        write_json(json_to, body if len(runs) == 1 else {**body, "light_fields": run_json(runs[1])})
+        body = runs[0].to_json()
+        write_json(json_to, body if len(runs) == 1 else {**body, "light_fields": runs[1].to_json()})
     if json_to != "-":
         _say_what_next(out, chosen[0])
     click.get_current_context().exit(max(list_failures(run) for run in runs))
@@ -162,7 +162,7 @@ def _compare_labels(
         click.echo(f"Open {out / 'labels.html'} and {out / 'exact.html'} in a browser,")
         click.echo(f"and {folders[0] / 'work' / 'index.html'} for every step.")
     return {
-        **{name: run_json(run) for name, run in runs.items()},
+        **{name: run.to_json() for name, run in runs.items()},
         "same_ranking": {score: not moved_methods(found) for score, found in moves.items()},
         "sessions": [str(folder) for folder in folders],
     }

@@ -151,7 +151,7 @@ def words_of(quantity, *scores, **keys):
         ("normals", "mean_angle", "Allowed range", "without length counts as missing"),
         ("boundaries", "ods", "Quantity", "Boundaries. The probability"),
         ("boundaries", "ods", "Allowed range", "no boundary"),
-        ("boundaries", "ods", "Missing pixels", "said with each metric"),
+        ("boundaries", "ods", "Missing pixels", "Each metric below says"),
         ("boundaries", "ods", "Pooling", "Only the whole dataset has a value"),
         ("planes", "plane_ap", "Quantity", "Instances of planes"),
         ("planes", "plane_ap", "Allowed range", "confidence is above 0"),

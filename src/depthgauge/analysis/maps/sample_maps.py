@@ -208,7 +208,7 @@ def _errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
         return _Errors()
     show = METRICS[_ERROR_METRICS[how]].error_map
     return _Errors(
-        {name: show(each.allowed, each.truth, error=how) for name, each in found.items()}
+        {name: show(each.allowed, each.truth, error=each.error) for name, each in found.items()}
     )
 
 
