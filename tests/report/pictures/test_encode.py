@@ -160,7 +160,7 @@ def test_reducing_keeps_the_shape():
     small = reduced(picture, 0.5)
     assert small.size_px == (20, 15)
     assert decoded(small).shape == (15, 20, 3)
-    with pytest.raises(BadFile, match="'x' is no PNG"):
+    with pytest.raises(BadFile, match="'x' is neither PNG"):
         reduced(Picture(b"nonsense", (4, 4), "x"), 0.5)
 
 
