@@ -1,4 +1,4 @@
-"""Things that stand on tables, each built from meshes; sizes in metres, standing at the origin."""
+"""Objects, one function each, built from meshes; in metres, standing at the origin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from depthgauge.synth.scene.model import Thing
 
 Things = list[Thing]
 LIFT_M = 0.0004
-"""Things hover by this: surfaces that touch would be one to a ray."""
+"""Things hover by this, because rays cannot separate surfaces that touch."""
 
 CLEAR = Material("glass", (1.0, 1.0, 1.0))
 MIRROR = Material("mirror", (0.95, 0.95, 0.95))
@@ -26,7 +26,7 @@ Profile = Sequence[tuple[float, float]]
 
 
 def placed(things: Things, x: float, z: float, turn_deg: float = 0.0, y: float = 0.0) -> Things:
-    """Things turned about their own axis and put somewhere on the table (or at a height)."""
+    """Things rotated about their own axis and placed on the table, or at a height."""
     return [
         Thing(t.name, t.mesh.turned(turn_deg).moved(x, y - LIFT_M, z), t.material) for t in things
     ]
@@ -35,7 +35,7 @@ def placed(things: Things, x: float, z: float, turn_deg: float = 0.0, y: float =
 def vessel(
     name: str, outside: Profile, wall_m: float, material: Material, around: int = 72
 ) -> Things:
-    """A hollow turned body, open at the top, its wall of even thickness."""
+    """A hollow body of revolution, open at the top, with a wall of constant thickness."""
     inside = [(max(r - wall_m, 0.0), max(h, 2 * wall_m)) for r, h in reversed(outside)]
     inside = [(r, h) for r, h in inside if r > 0] + [(0.0, 2 * wall_m)]
     return [Thing(name, meshes.lathe([(0.0, 0.0), *outside, *inside], around), material)]
@@ -135,7 +135,7 @@ def carton(name: str, size_m: tuple[float, float, float], seed: int) -> Things:
 
 
 def books(name: str, count: int, seed: int) -> Things:
-    """A pile of books, each turned a little."""
+    """A pile of books, each rotated a little."""
     rng = np.random.default_rng(seed)
     pile, height = [], 0.0
     for number in range(count):

@@ -1,4 +1,4 @@
-"""Rooms, one function each; the seed varies what is where, and colours and textures.
+"""Rooms, one function each; the seed varies positions, colours and textures.
 
 A room is a closed box with a table, y = 0 being the table's top. `ROOMS` lists them by name.
 """
@@ -174,7 +174,7 @@ def _room(
     opening: tuple[float, float, float, float] | None = None,
     table_m: float | None = None,
 ) -> Things:
-    """A closed box with a table in it; the table ends at the wall unless told where."""
+    """A closed box with a table, which ends at the wall or at `table_m`."""
     w, up, down, front = HALF_WIDTH_M, -CEILING_M, FLOOR_M, BEHIND_M
     x, y, z = np.eye(3)
     tall, deep = down - up, wall_m - front
@@ -242,7 +242,7 @@ def _window(wall_m: float, seed: int) -> Things:
 
 
 def _lights(wall_m: float) -> tuple[tuple[Light, ...], ...]:
-    """Illuminations: the ceiling's lamps, a window at the left, a warm lamp at the right, all."""
+    """Illuminations: ceiling lamps, a window at the left, a warm lamp at the right, mixtures."""
     middle = wall_m / 2
     outside = Light(
         (0.5, -1.9, wall_m + 0.4), (0.4, -0.2, wall_m + 1.0), (1.5, 0.3), (6.0, 6.3, 7.0)

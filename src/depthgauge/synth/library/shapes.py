@@ -1,4 +1,4 @@
-"""Words to furnish a scene with: floors and walls, boxes and balls that stand, bars."""
+"""Bodies and textures for scenes of shapes: floors, walls, boxes, balls, columns, bars."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from depthgauge.synth.scene.shape import Box, Cylinder, Ellipsoid, Plane
 from depthgauge.synth.scene.texture import Agate, Marble, Mottled, Paint, Wood, colour, waves
 
 FOCAL_PX = 480.0
-"""Focal length at the size for which the widths of bars are given in pixels."""
+"""Focal length of the images for which widths of bars are given in pixels."""
 
 
 def floor(paint: Paint) -> Body:
-    """The ground, without end."""
+    """The ground, an infinite plane."""
     return Body(Plane(facing((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))), paint)
 
 
 def wall(at_m: tuple[float, float], yaw_deg: float, paint: Paint) -> Body:
-    """A wall without end through (x, z); at 0 degrees it faces the cameras, at 90 the right."""
+    """An infinite wall through (x, z); at 0 degrees it faces the cameras, at 90 the right."""
     turn = math.radians(yaw_deg)
     return Body(
         Plane(facing((at_m[0], 0.0, at_m[1]), (math.sin(turn), 0.0, -math.cos(turn)))), paint
@@ -90,12 +90,12 @@ def panel(
 
 
 def bar(start_m: Triple, end_m: Triple, width_px: float, paint: Paint) -> Body:
-    """A thin rod between two points, about so many pixels wide in an image 480 pixels wide."""
+    """A thin rod between two points; its width is given for images 480 pixels wide."""
     (ax, ay, az), (bx, by, bz) = start_m, end_m
     middle = ((ax + bx) / 2, (ay + by) / 2, (az + bz) / 2)
     side, (x, y, z), axis = facing(middle, (bx - ax, by - ay, bz - az)).axes
     radius = width_px / 2 * middle[2] / FOCAL_PX
-    # A cylinder is around its y, and a frame made to face along it has that as z.
+    # A cylinder's axis is its y, but `facing` makes it the frame's z.
     shape = Cylinder(
         Frame(middle, (side, axis, (-x, -y, -z))), radius, math.dist(start_m, end_m) / 2
     )

@@ -1,4 +1,4 @@
-"""The eight scenes: what is in them."""
+"""Eight scenes of shapes, one function each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pictures by path tracing: Mitsuba, wrapped once.
 
-The path tracer knows no lens distortion: it renders a larger picture of an ideal camera
-(`wide_pinhole`), whose light is then looked up where the exact lens looks (`through_lens`).
+The path tracer has no lens distortion. It renders a larger picture of an ideal camera
+(`wide_pinhole`), which is then resampled through the exact lens (`through_lens`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ assert dr.sum(mi.Float([1, 2]))[0] == 3
 
 @functools.cache
 def working_variant() -> tuple[str, str]:
-    """The fastest variant that works, and a sentence where that is not the fast one.
+    """The fastest variant that works, and a warning if it is the slow one.
 
-    It is tried in a process of its own: with some versions of LLVM the whole process ends.
+    It is tried in a separate process, because some versions of LLVM abort the process.
     """
     try:
         tried = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, timeout=120)
@@ -55,7 +55,7 @@ def working_variant() -> tuple[str, str]:
 
 
 def mitsuba(variant: str) -> Any:
-    """The library, set to a variant: the only place where that is done.
+    """The library, set to a variant. Nothing else sets it.
 
     Raises:
         MissingExtra: It is not installed.
@@ -111,10 +111,10 @@ class PathTracer:
         """Linear light (H, W, 3), the mean of passes that fit into the memory.
 
         Args:
-            lit: Of `lit`.
+            lit: The result of `lit`.
             camera: Without distortion.
             samples: Light paths for each pixel.
-            seed: Of the paths.
+            seed: Seed of the paths.
         """
         width, height = camera.size_px
         each = max(1, min(samples, _WAVE // (width * height)))
@@ -229,7 +229,7 @@ def _bsdf(mi: Any, material: Material, texture_px: int) -> dict[str, Any]:
         "frosted": {"type": "roughdielectric", "alpha": 0.32, **glass},
     }
     look = looks[material.look]
-    # Light that comes from the back of a thin sheet is reflected there too.
+    # The back of a thin sheet reflects light too.
     return look if "ior" in " ".join(look) else {"type": "twosided", "bsdf": look}
 
 

@@ -1,4 +1,4 @@
-"""The scene as if everything shiny were sprayed with paint: how surfaces reflect at points."""
+"""The scene with everything shiny sprayed with paint: how its surfaces reflect light."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PaintedScene:
 
     traced: TracedScene
     albedo: NDArray[np.float32]
-    """(F, 3) where no texture is."""
+    """(F, 3) reflectance of triangles without a texture."""
     texture: NDArray[np.int32]
     """(F,) number of the texture, -1 for none."""
     texture_m: NDArray[np.float32]
@@ -30,12 +30,12 @@ class PaintedScene:
 
 
 def texture_px(width_px: int) -> int:
-    """Side of textures for images of a width: their pixels are smaller than the camera's."""
+    """Side of the texture pictures for images of this width: finer than the camera's pixels."""
     return min(2048, max(256, 1 << math.ceil(math.log2(0.75 * width_px))))
 
 
 def paint(traced: TracedScene, texture_px: int) -> PaintedScene:
-    """Paints what is not diffuse; textures are pictures of this side."""
+    """Paints everything that is not diffuse; textures become pictures of this side."""
     things = traced.scene.things
     count = [len(thing.mesh.triangles) for thing in things]
     pictures: list[NDArray[np.float32]] = []
@@ -59,7 +59,7 @@ def paint(traced: TracedScene, texture_px: int) -> PaintedScene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surface:
-    """What surfaces are like at points."""
+    """Normals and reflectance at points."""
 
     normal: NDArray[np.float32]
     """(N, 3) smooth, towards the eye."""

@@ -40,7 +40,7 @@ def looking(way: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def camera_row(camera: Camera, count: int, spacing_m: float) -> list[Camera]:
-    """Equal cameras side by side along the camera's own x; the middle one is where it was."""
+    """Copies of a camera side by side along its own x axis, centred on it."""
     row = []
     for number in range(count):
         shift = np.eye(4)
@@ -50,7 +50,7 @@ def camera_row(camera: Camera, count: int, spacing_m: float) -> list[Camera]:
 
 
 def camera_at(camera: Camera, motion: Motion | None, time_s: float) -> Camera:
-    """A moving camera at a time; the camera itself where it does not move."""
+    """A moving camera at a time; without a motion, the camera itself."""
     if motion is None:
         return camera
     return replace(camera, world_from_camera=motion(time_s) @ camera.world_from_camera)

@@ -1,8 +1,7 @@
-"""Vectors and the frames that things stand in; x right, y down, z forward, in metres.
+"""Vectors and coordinate frames; x right, y down, z forward, in metres.
 
-A vector is three arrays: NumPy is much quicker on those than on (N, 3). Only sums, products,
-quotients and roots are used, which are the same to the bit on every machine; a matrix product of a
-BLAS is not.
+A vector is three arrays, because NumPy is much faster on those than on (N, 3). Only sums, products,
+quotients and roots are used: they give the same bits on every machine, and a BLAS does not.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def dot(a: Vector | Triple, b: Vector | Triple) -> Any:
 
 
 def project(vector: Vector, axis: Triple) -> Array:
-    """The scalar product with a constant; most axes have zeros, which are left out."""
+    """The scalar product with a constant; zeros, which most axes have, are skipped."""
     parts = [(v, a) for v, a in zip(vector, axis, strict=True) if a != 0]
     first, factor = parts[0]
     total: Array = first * factor
@@ -41,14 +40,14 @@ def along(origin: Vector, direction: Vector, steps: Array) -> Vector:
 
 
 def unit(vector: Triple) -> Triple:
-    """The vector at length one."""
+    """The vector scaled to length one."""
     length = math.sqrt(dot(vector, vector))
     return vector[0] / length, vector[1] / length, vector[2] / length
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Where a thing is and how it is turned."""
+    """Position and orientation."""
 
     centre: Triple
     axes: tuple[Triple, Triple, Triple] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -82,7 +81,7 @@ def turned(
 def facing(centre: Triple, normal: Triple) -> Frame:
     """A frame whose z is the normal and whose x is level."""
     z = unit(normal)
-    # The floor's normal is along y; any level direction is as good as the next there.
+    # The floor's normal is along y, where any level direction will do.
     x = unit((-z[2], 0.0, z[0])) if abs(z[1]) < 1.0 else (1.0, 0.0, 0.0)
     y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
     return Frame(centre, (x, y, z))

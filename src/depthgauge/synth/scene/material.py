@@ -1,4 +1,4 @@
-"""What things are made of: how hard it is for depth (classes 0..3), and how it looks."""
+"""Materials: how they look, and how hard they are for depth estimation (classes 0..3)."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ _SURFACES: dict[Look, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """One material; what is not diffuse is painted before the patterns are projected."""
+    """One material. Everything that is not diffuse is painted before patterns are projected."""
 
     look: Look
     colour: paints.Colour = (0.6, 0.6, 0.6)
-    """Reflected (or let through) share of red, green and blue."""
+    """Share of red, green and blue that is reflected or transmitted."""
     texture: paints.Paint | None = None
-    """Of diffuse and ceramic things, in place of the colour."""
+    """Replaces the colour of diffuse and ceramic things."""
     texture_m: float = 0.5
-    """Side of the square that the texture's picture covers; it is repeated."""
+    """Side of the square that the texture's picture covers; the picture repeats."""
 
     @property
     def category(self) -> int:
-        """The class 0..3: how regularly it reflects or lets through."""
+        """The class 0..3: how specular reflection and transmission are."""
         return _CLASSES[self.look]
 
     @property
     def surface(self) -> int:
-        """1 transparent, 2 mirror, 0 none of them."""
+        """1 transparent, 2 mirror, 0 neither."""
         return _SURFACES.get(self.look, 0)
 
     @property
@@ -72,7 +72,7 @@ class Material:
 
 @functools.lru_cache(maxsize=24)
 def _picture(material: Material, side_px: int) -> NDArray[np.float32]:
-    """Kept: the light of the patterns and the path tracer ask for the same ones."""
+    """Cached: projected patterns and the path tracer use the same pictures."""
     along = (np.arange(side_px) + 0.5) * (material.texture_m / side_px)
     u, v = np.meshgrid(along, along)
     assert material.texture is not None
@@ -84,7 +84,7 @@ def _picture(material: Material, side_px: int) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Square tiles, each of its own shade, with joints."""
+    """Square tiles of slightly different shades, with joints."""
 
     tone: paints.Colour
     joint: paints.Colour
@@ -105,5 +105,5 @@ class Tiles:
 
 
 def plain(code: str) -> Material:
-    """A diffuse material of one colour, written as people do."""
+    """A diffuse material of one colour, given as `#rrggbb`."""
     return Material("diffuse", paints.colour(code))

@@ -24,9 +24,9 @@ class Mesh:
     vertices: Floats
     """(V, 3)."""
     triangles: NDArray[np.int32]
-    """(F, 3), so ordered that the right-hand rule gives the outside."""
+    """(F, 3), ordered so that the right-hand rule points outwards."""
     normals: Floats
-    """(V, 3), unit, outside."""
+    """(V, 3), unit length, outwards."""
     uv: Floats
     """(V, 2) in metres along the surface."""
 
@@ -47,7 +47,7 @@ class Mesh:
 
 
 def rotation(degrees: float, axis: str) -> Floats:
-    """The 3x3 matrix of a turn about x, y or z."""
+    """The 3x3 matrix of a rotation about x, y or z."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
     matrix = np.eye(3)
@@ -69,7 +69,7 @@ def join(meshes: Sequence[Mesh]) -> Mesh:
 
 
 def rectangle(corner: Any, along: Any, across: Any, cell_m: float = 0.1) -> Mesh:
-    """A flat rectangle from a corner; its outside is where along x across points.
+    """A flat rectangle from a corner; its outside is in the direction of along x across.
 
     Args:
         corner: (3,).
@@ -105,7 +105,7 @@ def box(width_m: float, height_m: float, depth_m: float, cell_m: float = 0.05) -
 
 
 def lathe(profile: Sequence[tuple[float, float]], around: int = 72, smooth: int = 3) -> Mesh:
-    """A turned body: bottles, jars, mugs.
+    """A body of revolution: bottles, jars, mugs.
 
     Args:
         profile: (radius, height) points: from the axis at the bottom out, up the outside, over the
@@ -119,7 +119,7 @@ def lathe(profile: Sequence[tuple[float, float]], around: int = 72, smooth: int 
     outside = np.stack([tangent[:, 1], -tangent[:, 0]], axis=-1)
     outside /= np.maximum(np.linalg.norm(outside, axis=1, keepdims=True), 1e-12)
     angle = np.linspace(0, 2 * math.pi, around + 1)
-    angle[-1] = 0.0  # the seam closes to the bit
+    angle[-1] = 0.0  # so that the seam closes exactly
     c, s = np.cos(angle), np.sin(angle)
     r, h = line[:, :1], line[:, 1:]
     points = np.stack([r * c, -h * np.ones_like(c), r * s], axis=-1)
@@ -135,7 +135,7 @@ def lathe(profile: Sequence[tuple[float, float]], around: int = 72, smooth: int 
 
 
 def ball(radius_m: float, squash: float = 1.0, around: int = 64) -> Mesh:
-    """A ball, or an ellipsoid where it is squashed; it stands on the ground."""
+    """A ball, or a squashed one, standing on the ground."""
     angle = np.linspace(-math.pi / 2, math.pi / 2, around // 2 + 1)
     heights = radius_m * squash * (1 + np.sin(angle))
     radii = np.maximum(radius_m * np.cos(angle), 0.0)
@@ -147,8 +147,8 @@ def tube(path: Any, radius_m: float | Floats, sides: int = 16) -> Mesh:
 
     Args:
         path: (N, 3) points.
-        radius_m: One for all, or one for each point.
-        sides: Of its cross-section.
+        radius_m: One radius, or one for each point.
+        sides: Number of sides of its cross-section.
     """
     line = np.asarray(path, np.float64)
     radius = np.broadcast_to(np.asarray(radius_m, np.float64), len(line))
@@ -179,7 +179,7 @@ def sheet(points: Floats) -> Mesh:
 
 
 def rounded(line: Floats, times: int) -> Floats:
-    """A line with its corners cut again and again (Chaikin); the ends stay.
+    """A line whose corners are cut several times (Chaikin); its ends stay.
 
     >>> rounded(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0]]), 1).tolist()
     [[0.0, 0.0], [3.0, 0.0], [4.0, 1.0], [4.0, 4.0]]
@@ -201,7 +201,7 @@ def _grid(points: Floats, normals: Floats, uv: Floats) -> Mesh:
 
 
 def _wound(vertices: Floats, triangles: Any, normals: Floats, uv: Floats) -> Mesh:
-    """Empty triangles left out, the others turned to where their normals point."""
+    """Removes empty triangles and winds the others so that they face along their normals."""
     corners = vertices[triangles]
     face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     there = np.linalg.norm(face, axis=1) > 1e-14
@@ -226,7 +226,7 @@ def _cap(ring: Floats, middle: Floats, outside: Floats) -> Mesh:
 
 
 def _sides_along(ways: Floats) -> Floats:
-    """Unit vectors at right angles to a path, turning no more than the path does."""
+    """Unit vectors perpendicular to a path that turn no more than the path does."""
     start = np.eye(3)[int(np.argmin(np.abs(ways[0])))]
     sides = []
     for way in ways:

@@ -1,11 +1,10 @@
 """The scene model: things of meshes and materials, lamps, motions, and where a rig may stand.
 
 A `Scene` is made of triangle meshes and says nothing about who looks at it. `render.embree` gives
-exact geometry for any camera at any time, `render.mitsuba` pictures; the rigs are in `sets`.
+exact geometry for any camera at any time, and `render.mitsuba` gives pictures.
 
 A `ShapeScene` is made of planes, boxes, ellipsoids and cylinders that rays meet in closed form. It
-needs no renderer, and its truth is exact without a limit on resolution; `render.closed_form` is
-its own.
+needs no renderer, and its truth is exact at any resolution; `render.closed_form` renders it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where a rig stands that has no place of its own."""
+    """Where a rig stands by default."""
 
     eye_m: float = 0.45
     """Height above the table, which is y = 0."""
@@ -75,7 +74,7 @@ class Scene:
         return replace(self, motions={**self.motions, **motions})
 
     def things_at(self, time_s: float) -> tuple[Thing, ...]:
-        """The things where they are at a time; those without a motion are the very same."""
+        """The things where they are at a time; those without a motion are returned as they are."""
         return tuple(
             Thing(t.name, t.mesh.transformed(self.motions[t.name](time_s)), t.material)
             if t.name in self.motions
@@ -94,7 +93,7 @@ class Body:
     shape: Shape
     paint: Paint
     thin: bool = False
-    """Whether it is a bar of a few pixels."""
+    """Whether it is a bar only a few pixels wide."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Rigid motion: where an object or a camera is at a time, as seen from where it was built.
+"""Rigid motion: the transform of an object or a camera from its rest position, over time.
 
 A motion is any function from a time in seconds to a 4x4 transform of the world. The classes here
 cover most needs and can be chained:
@@ -30,7 +30,7 @@ class Motion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """Straight ahead at a constant speed; at rest at time 0.
+    """Motion at a constant velocity from the rest position at time 0.
 
     >>> Moving((0.5, 0.0, 0.0))(2.0)[:3, 3].tolist()
     [1.0, 0.0, 0.0]
@@ -47,16 +47,16 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """About an axis through a point at a constant rate; at rest at time 0."""
+    """Rotation at a constant rate about an axis, from the rest position at time 0."""
 
     degrees_s: float
     axis: str = "y"
-    """x, y or z of the world."""
+    """The axis of the world that it is parallel to: x, y or z."""
     about_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """A point of the axis."""
+    """A point on the axis."""
 
     def __call__(self, time_s: float) -> Pose:
-        """A turn about the axis."""
+        """The rotation about the axis."""
         pose, about = np.eye(4), np.array(self.about_m)
         pose[:3, :3] = rotation(self.degrees_s * time_s, self.axis)
         pose[:3, 3] = about - pose[:3, :3] @ about

@@ -1,9 +1,9 @@
 """Shapes that a ray meets in closed form: planes and discs, boxes, ellipsoids, cylinders, bowls.
 
-Every shape is described in its own frame. `enter` gives the step at which a ray first meets it,
-infinity where it does not; with a direction whose part along the optical axis is one, as the
-cameras here have, that step is the depth. A solid is the stretch between entering and leaving it,
-and what is cut out of two solids (a cylinder is a tube and a slab) is where both stretches overlap.
+Every shape is described in its own frame. `enter` gives the step along a ray at which it first
+meets the shape, or infinity. Directions have length one along the optical axis, so the step is
+the depth. A ray is inside a solid over an interval of steps; the intersection of two solids (a
+cylinder is a tube and a slab) is where their intervals overlap.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from depthgauge.synth.scene.frame import Array, Frame, Triple, Vector, dot
 from depthgauge.types import Mask
 
 _ON_FACE = 1e-4
-"""How near to a flat face, as a share of the half size, a point counts as on it."""
+"""Points within this share of the half size from a flat face count as on it."""
 
 
 class Shape(Protocol):
-    """What ray casting, texturing and shading ask of a shape."""
+    """What ray casting, texturing and shading need from a shape."""
 
     def __hash__(self) -> int: ...
 
     @property
     def frame(self) -> Frame:
-        """Its own coordinates, in which the texture is fixed to it."""
+        """Its own coordinates, to which the texture is attached."""
         ...
 
     @property
     def extent_m(self) -> Triple:
-        """Half the size of the box along the frame's axes that holds all of it."""
+        """Half the size of its bounding box along the frame's axes."""
         ...
 
     @property
     def casts(self) -> bool:
-        """Whether it can stand between a point and the light."""
+        """Whether it casts a shadow."""
         ...
 
     def enter(self, origin: Vector, direction: Vector) -> Array:
-        """Step along each ray of the world at which it first meets the shape, else infinity."""
+        """Step at which each ray of the world first meets the shape; infinity if never."""
         ...
 
     def normal(self, local: Vector) -> Vector:
@@ -55,13 +55,13 @@ class Shape(Protocol):
         ...
 
     def distance(self, local: Vector) -> Array:
-        """How far points outside, in the shape's frame, are from it; near enough for shading."""
+        """Distance of points outside, in the shape's frame; accurate enough for shading."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The frame's z = 0: endless, a rectangle, or (with `round`) a disc or ellipse."""
+    """The plane z = 0 of the frame: infinite, a rectangle, or (with `round`) a disc or ellipse."""
 
     frame: Frame
     half_m: tuple[float, float] = (math.inf, math.inf)
@@ -74,7 +74,7 @@ class Plane:
 
     @property
     def casts(self) -> bool:
-        """Only when it ends somewhere; a room's walls let the light in."""
+        """Only a finite one; infinite walls let the light in."""
         return math.isfinite(max(self.half_m))
 
     def enter(self, origin: Vector, direction: Vector) -> Array:
@@ -98,7 +98,7 @@ class Plane:
         return np.zeros(local[0].shape, bool)
 
     def distance(self, local: Vector) -> Array:
-        """To the plane where it has no end, else to the flat box around it."""
+        """To the infinite plane, or to the flat box around a finite one."""
         return _beyond(local, (*self.half_m, 0.0)) if self.casts else np.abs(local[2])
 
 
@@ -120,7 +120,7 @@ class Box:
         return True
 
     def enter(self, origin: Vector, direction: Vector) -> Array:
-        """Where the ray is inside of three slabs."""
+        """Where the ray is inside three slabs."""
         start, way = self.frame.point_inside(origin), self.frame.direction_inside(direction)
         slabs = [_slab(s, w, h) for s, w, h in zip(start, way, self.half_m, strict=True)]
         near = np.maximum(np.maximum(slabs[0][0], slabs[1][0]), slabs[2][0])
@@ -128,7 +128,7 @@ class Box:
         return _met(near, far)
 
     def normal(self, local: Vector) -> Vector:
-        """Of the face that the point is nearest to."""
+        """The normal of the nearest face."""
         x, y, z = (np.abs(p) / h for p, h in zip(local, self.half_m, strict=True))
         on_x = (x >= y) & (x >= z)
         on_y = ~on_x & (y >= z)
@@ -147,7 +147,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Ellipsoid:
-    """A ball that is stretched along the frame's axes."""
+    """A ball stretched along the frame's axes."""
 
     frame: Frame
     radii_m: Triple
@@ -211,7 +211,7 @@ class Cylinder:
         return True
 
     def enter(self, origin: Vector, direction: Vector) -> Array:
-        """Where the ray is inside of both the tube and the slab between the ends."""
+        """Where the ray is inside both the tube and the slab between the ends."""
         start, way = self.frame.point_inside(origin), self.frame.direction_inside(direction)
         across = self.radius_m
         middle, half = _round_stretch(
@@ -221,7 +221,7 @@ class Cylinder:
         return _met(np.maximum(middle - half, top), np.minimum(middle + half, bottom))
 
     def normal(self, local: Vector) -> Vector:
-        """Away from the axis, or along it on the ends."""
+        """Away from the axis on the side, along it on the ends."""
         x, y, z = local
         side = self.curved(local)
         return (
@@ -289,7 +289,7 @@ class Bowl:
 
 
 def corners(shape: Shape) -> list[Triple]:
-    """The corners, in the world, of the box that holds a shape."""
+    """The corners of a shape's bounding box, in world coordinates."""
     found = []
     for signs in itertools.product((-1, 1), repeat=3):
         aside = [sign * part for sign, part in zip(signs, shape.extent_m, strict=True)]
@@ -309,26 +309,26 @@ def _beyond(local: Vector, half: Triple) -> Array:
 
 
 def _slab(start: Array, way: Array, half: float) -> tuple[Array, Array]:
-    """The steps at which a ray is between -half and half; NaN for one that runs in a face."""
+    """The steps between which a ray lies from -half to half; NaN for a ray within a face."""
     one, other = (-half - start) / way, (half - start) / way
     return np.minimum(one, other), np.maximum(one, other)
 
 
 def _round_stretch(start: tuple[Array, ...], way: tuple[Array, ...]) -> tuple[Array, Array]:
-    """Middle and half length of the stretch within distance one of the origin.
+    """Middle and half length of the interval within distance one of the origin.
 
-    The distance at the nearest point is what decides: b^2 - 4ac loses half of its digits for a ball
-    that is small and far.
+    It is computed from the nearest point: b^2 - 4ac loses half of its digits for a small, distant
+    ball.
     """
     speed = sum(w * w for w in way)
-    still = speed == 0  # along a cylinder's axis: inside for ever, or never
+    still = speed == 0  # parallel to a cylinder's axis: always inside, or never
     speed = np.where(still, 1, speed)
     middle = -sum(s * w for s, w in zip(start, way, strict=True)) / speed
     nearest = sum((s + middle * w) ** 2 for s, w in zip(start, way, strict=True))
-    half = np.sqrt((1 - nearest) / speed)  # NaN where the ray passes by
+    half = np.sqrt((1 - nearest) / speed)  # NaN where the ray misses
     return middle, np.where(still & (nearest <= 1), np.inf, half)
 
 
 def _met(near: Array, far: Array) -> Array:
-    """The near end where there is a stretch ahead; NaN fails both comparisons."""
+    """The near end of an interval in front of the ray; NaN fails both comparisons."""
     return np.where((near <= far) & (near > 0), near, np.inf)

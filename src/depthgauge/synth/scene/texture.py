@@ -1,9 +1,8 @@
-"""What surfaces look like: colours as functions of the point in the surface's own coordinates.
+"""Textures: colours as functions of the point in the surface's own coordinates.
 
-A texture fills space and a surface cuts through it, so both views see the same texture, and no
-ball has a seam. Textures are sums of waves no shorter than a stated length: smooth, so that a
-matcher can find parts of a pixel. Colours are light intensities 0..1, not the values that an image
-stores.
+A texture fills space and a surface cuts through it, so all views see the same texture, and no ball
+has a seam. Textures are sums of waves no shorter than a stated length, so they are smooth enough
+for sub-pixel matching. Colours are light intensities 0..1, not the values stored in an image.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from depthgauge.synth.scene.frame import Array, Triple, Vector, project
 Colour: TypeAlias = Triple
 """Red, green, blue intensities, 0..1."""
 _STRENGTH = 0.65
-"""Of a sum of waves: then few points are beyond -1..1, where colours would stay the same."""
+"""Strength of a sum of waves: few points are beyond -1..1, where colours are clipped."""
 
 
 class Paint(Protocol):
-    """What shading and the masks ask of a texture."""
+    """What shading and the masks need from a texture."""
 
     @property
     def plain(self) -> bool:
@@ -32,7 +31,7 @@ class Paint(Protocol):
 
     @property
     def repetitive(self) -> bool:
-        """Whether it looks the same at many places."""
+        """Whether it repeats."""
         ...
 
     def colour(self, local: Vector) -> Vector:
@@ -59,7 +58,7 @@ class Waves:
     """A sum of waves in random directions: a smooth random field, mostly within -1..1."""
 
     vectors: tuple[Triple, ...]
-    """Turns per metre along x, y, z."""
+    """Cycles per metre along x, y, z."""
     phases: tuple[float, ...]
     weights: tuple[float, ...]
 
@@ -72,13 +71,13 @@ class Waves:
 
 
 def waves(seed: int, shortest_m: float, octaves: int, fall: float = 0.95) -> Waves:
-    """Random waves of `octaves` lengths, an octave finer `fall` times as strong.
+    """Random waves of `octaves` lengths; each finer octave is `fall` times as strong.
 
     Lengths within an octave differ and directions are spread, so that the sum neither repeats nor
     runs one way. The finest are `shortest_m` long or somewhat longer.
     """
     rng = np.random.default_rng(seed)
-    # The finest octave decides whether a pattern shows: it gets most of the waves.
+    # The finest octave has most of the waves, or a pattern would show.
     octave = np.repeat(np.arange(octaves), [7, 5, *[3] * octaves][:octaves])
     count = octave.size
     lengths = shortest_m * 2.0 ** (octave + rng.uniform(0, 1, count))
@@ -94,7 +93,7 @@ def waves(seed: int, shortest_m: float, octaves: int, fall: float = 0.95) -> Wav
 
 
 def _vector(turn: float, up: float, length_m: float) -> Triple:
-    """Turns per metre of a wave; mostly across z, at right angles to which planes cut."""
+    """Cycles per metre of a wave, mostly perpendicular to z, the normal of planes."""
     x, y = math.cos(math.tau * turn), math.sin(math.tau * turn)
     across = math.sqrt(1 - up * up)
     return across * x / length_m, across * y / length_m, up / length_m
@@ -117,7 +116,7 @@ class Mottled:
 
 @dataclass(frozen=True, slots=True)
 class Agate:
-    """Bands that wind around each other, with a fine grain."""
+    """Winding bands with a fine grain."""
 
     tones: tuple[Colour, Colour, Colour]
     course: Waves
@@ -126,7 +125,7 @@ class Agate:
     repetitive: bool = False
 
     def colour(self, local: Vector) -> Vector:
-        """Bands follow the lines of equal height of a smooth field."""
+        """Bands follow the contour lines of a smooth field."""
         bands = wave(1.4 * self.course.field(local))
         return blend(self.tones, 0.6 * bands + 0.65 * self.grain.field(local))
 
@@ -160,7 +159,7 @@ class Wood:
     board_m: float
     waves: Waves
     stretch: float = 7.0
-    """How much longer than wide the grain is."""
+    """Length of the grain divided by its width."""
     plain: bool = False
     repetitive: bool = False
 
@@ -209,7 +208,7 @@ class Stripes:
 
 
 def wave(turns: Array) -> Array:
-    """Nearly a sine of period one, in arithmetic that is the same on every machine."""
+    """Approximately a sine of period one, with the same bits on every machine."""
     part = turns - np.rint(turns)
     values: Array = part * (8 - 16 * np.abs(part))
     return values
@@ -226,13 +225,13 @@ def blend(tones: tuple[Colour, Colour, Colour], value: Array) -> Vector:
 
 
 def stored(intensity: Array) -> Array:
-    """The values 0..255 that an image stores: gamma 2, and a shoulder so that nothing burns."""
+    """The values 0..255 stored in an image: gamma 2, and a shoulder that avoids saturation."""
     values: Array = 255 * np.sqrt(np.clip(1.5 * intensity / (1 + 0.75 * intensity), 0, 1))
     return values
 
 
 def colour(code: str) -> Colour:
-    """The intensities of a colour as people write it.
+    """The intensities of a colour given as `#rrggbb`.
 
     >>> colour("#ff8000")[0]
     1.0

@@ -1,8 +1,8 @@
-"""Eight stereo scenes in closed form: images, and a truth without error.
+"""Eight stereo scenes in closed form, with exact truth.
 
 A rectified pair of cameras looks at planes, boxes, ellipsoids and cylinders. Every ray is cast by a
 formula, so the truth is exact to the last digit of float32 and every pixel of both views has one.
-Nothing is downloaded and nothing is random but the images' noise:
+Nothing is downloaded, and only the images' noise is random:
 
     sample = make_scene("clutter")
     sample.inputs.left_image, sample.truth.disparity
@@ -108,7 +108,7 @@ def write_scenes(
     """Writes all scenes as a `depthgauge` dataset folder, for the benchmark `stereo-scenes`.
 
     Args:
-        root: The folder; made where it is not there.
+        root: The folder; it is made if necessary.
         size_px: Width and height of the images.
         seed: Of the images' noise.
         progress: Called with a scene's name, how many are done and how many there are, before each.

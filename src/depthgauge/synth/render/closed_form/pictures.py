@@ -16,11 +16,11 @@ from depthgauge.synth.scene.texture import stored
 from depthgauge.types import Mask
 
 _TILE = (160, 120)
-"""Pixels that are worked on at once: enough for NumPy, few enough for the processor's cache."""
+"""Pixels processed at once: enough for NumPy, few enough for the processor's cache."""
 _INSIDE, _AT_EDGES = 2, 4
-"""Samples along a pixel's side, inside of surfaces and where two of them meet."""
+"""Samples along a pixel's side, inside surfaces and where two meet."""
 _SAME_DEPTH = 1e-6
-"""Two depths that agree to this share are of one point."""
+"""Two depths within this relative difference belong to one point."""
 
 
 def centre_hits(scene: ShapeScene, view: View) -> Hits:
@@ -38,8 +38,7 @@ def centre_hits(scene: ShapeScene, view: View) -> Hits:
 def seen_by(scene: ShapeScene, other: View, disparity_px: Array) -> Mask:
     """Which points, of left pixel centres with these disparities, the right camera sees.
 
-    The right camera looks at the very point: nothing may be nearer on the way, and it has to lie
-    within the right image.
+    A point is seen if it lies in the right image and nothing is nearer along the ray.
     """
     height, width = disparity_px.shape
     seen = np.zeros((height, width), bool)
@@ -79,13 +78,13 @@ def picture(scene: ShapeScene, view: View, which: NDArray[Any]) -> Array:
 
 
 def noisy(image: Array, levels: float, seed: Sequence[int]) -> NDArray[np.uint8]:
-    """The image as a camera stores it, with noise of so many grey levels."""
+    """The stored image, with noise of this standard deviation in grey levels."""
     noise = np.random.default_rng(seed).normal(0, levels, image.shape)
     return np.rint(np.clip(image + noise, 0, 255)).astype(np.uint8)
 
 
 def _batches(chosen: Mask) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Rows and columns of chosen pixels, near ones together."""
+    """Rows and columns of chosen pixels, in batches of nearby ones."""
     height, width = chosen.shape
     for rows, columns in _tiles((width, height)):
         y, x = np.nonzero(chosen[rows, columns])
@@ -100,13 +99,13 @@ def _mean_light(
     at_px: tuple[NDArray[Any], NDArray[Any]],
     side: int,
 ) -> Array:
-    """Mean colour (N, 3) of side x side rays through each pixel; each lamp has its share."""
+    """Mean colour (N, 3) of side x side rays through each pixel, over all lamps."""
     offsets = (np.arange(side) + 0.5) / side - 0.5
     total = np.zeros((at_px[0].size, 3), np.float32)
     for lamp, direction in enumerate(lit_from):
         # Of every two by two rays, each is lit by another lamp.
         down, across = np.meshgrid(offsets[lamp // 2 :: 2], offsets[lamp % 2 :: 2])
-        # Eight bits come out of this: single precision is plenty, and twice as quick.
+        # The result has eight bits: single precision is enough and twice as fast.
         x, y = (
             (at[:, np.newaxis] + aside.ravel()).astype(np.float32).ravel()
             for at, aside in zip(at_px, (across, down), strict=True)

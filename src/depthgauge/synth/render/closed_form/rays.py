@@ -50,7 +50,7 @@ class View:
         return (x_px - centre_x) / self.focal_px, (y_px - centre_y) / self.focal_px
 
     def camera(self) -> Camera:
-        """As methods are given it."""
+        """The camera as methods receive it."""
         pose = np.eye(4)
         pose[:3, :3] = np.array(self.frame.axes).T
         pose[:3, 3] = self.frame.centre
@@ -80,7 +80,7 @@ def views(scene: ShapeScene, size_px: tuple[int, int]) -> tuple[View, View]:
 
 
 def rig(scene: ShapeScene, size_px: tuple[int, int]) -> Rig:
-    """Both cameras, as methods are given them."""
+    """Both cameras as methods receive them."""
     left, right = views(scene, size_px)
     return Rig({"left": left.camera(), "right": right.camera()}, scene.baseline_m)
 
@@ -108,7 +108,7 @@ def points(view: View, x_px: Array, y_px: Array, depth_m: Array) -> Vector:
 
 
 def enter(shape: Shape, origin: Vector, direction: Vector) -> Array:
-    """`shape.enter`, where rays that run along a face or pass by are no reason to warn."""
+    """`shape.enter` without warnings for rays that miss or run along a face."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return shape.enter(origin, direction)
 

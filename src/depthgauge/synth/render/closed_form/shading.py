@@ -1,7 +1,7 @@
-"""Light that does not depend on who looks: a lamp, and a sky that reaches less well into corners.
+"""View-independent light: a lamp, and a sky that is partly hidden in corners.
 
-The lamp is a few directions, one for each of the four samples of a pixel: the pixel's mean has a
-soft shadow for the price of a hard one.
+The lamp is a few directions, one for each of the four samples of a pixel, so a pixel's mean has a
+soft shadow at the cost of a hard one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from depthgauge.synth.scene.texture import Colour
 _LAMP: Colour = (0.86, 0.80, 0.70)
 _SKY: Colour = (0.46, 0.49, 0.54)
 _LAMP_DEG = 1.4
-"""Half the angle under which the lamp is seen."""
+"""Half of the lamp's angular size."""
 _CORNER_M = 0.32
-"""How far from a thing its neighbours begin to hide the sky."""
+"""Distance at which neighbours begin to hide the sky."""
 _CORNER_DEPTH = 0.62
 """Share of the sky that is hidden where two things touch."""
 
@@ -62,7 +62,7 @@ def _from_lamp(others: Sequence[Body], at: Vector, normal: Vector, lamp: Triple)
     if not strength.any():
         return strength
     across, down, _ = facing((0.0, 0.0, 0.0), lamp).axes
-    # Seen from the lamp, a point can only be in the shadow of what is at the same place.
+    # A shape can only shade points that the lamp sees at the same place.
     seen = Positions(project(at, across), project(at, down))
     x, y, z = (np.full(1, part, at[0].dtype) for part in lamp)
     for other in others:

@@ -1,4 +1,4 @@
-"""Which rays or points can have to do with a shape at all: those within a rectangle around it."""
+"""Bounding rectangles that select the rays or points that a shape can affect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Window:
 
     @classmethod
     def around(cls, positions: Iterable[tuple[float, float]]) -> Window:
-        """The smallest that holds some positions, and a little more for single precision."""
+        """The smallest window around some positions, with a margin for single precision."""
         x, y = zip(*positions, strict=True)
         room = 1e-5 * (1 + max(map(abs, x + y)))
         return cls((min(x) - room, min(y) - room), (max(x) + room, max(y) + room))
@@ -32,7 +32,7 @@ EVERYWHERE = Window((-math.inf, -math.inf), (math.inf, math.inf))
 
 @dataclass(slots=True)
 class Positions:
-    """Many positions, with their own rectangle: most windows are told from that alone."""
+    """Many positions with their bounding rectangle, which decides most windows."""
 
     x: Array
     y: Array
@@ -44,7 +44,7 @@ class Positions:
         self._high = float(self.x.max()), float(self.y.max())
 
     def within(self, window: Window) -> NDArray[np.intp] | slice | None:
-        """What picks the positions in a window out of an array; None where there are none."""
+        """The index of the positions in a window; None if there are none."""
         if self._apart(window):
             return None
         inside = [

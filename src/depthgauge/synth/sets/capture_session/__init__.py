@@ -1,7 +1,7 @@
-"""A trinocular capture session, photographed by a simulated rig: what a real one has, and truth.
+"""A capture session photographed by a simulated trinocular rig, with exact truth.
 
-The folder has the layout of `depthgauge.sessions`. What is exact and what is approximated is in
-docs/capture-simulator.md.
+The folder has the layout of `depthgauge.sessions`. docs/capture-simulator.md says what is exact and
+what is approximated.
 """
 
 from depthgauge.synth.generators.capture_session import CaptureOptions

@@ -23,7 +23,7 @@ _SIDE = 8
 _ROWS = 256
 _TRIALS = 1000
 _SEEN_BY_ALL = 15
-"""So many poses are seen by all cameras; further ones fill the sides of the outer images."""
+"""Number of poses seen by all cameras; further ones fill the sides of the outer images."""
 _LEAST_SQUARE_PX = 11.0
 """Squares are at least this large in the wide camera, where its image allows."""
 Pose = NDArray[np.float64]
@@ -37,12 +37,13 @@ _TARGETS = (
 
 
 def board_poses(board: Board, cameras: Mapping[str, Camera], count: int, seed: int) -> list[Pose]:
-    """Poses in which cameras see the whole board; in turn they reach for all corners.
+    """Poses in which cameras see the whole board; together they cover all corners.
 
-    The first 15 are whole in all three images, the others in the wide one and one of the others.
+    In the first 15 all three cameras see the whole board, in the others the wide camera and one
+    more.
 
     Raises:
-        Misuse: The board is too large or too small for any.
+        Misuse: No pose fits: the board is too large or too small.
     """
     rng = np.random.default_rng([seed, 75])
     return [_best_pose(board, cameras, number, rng) for number in range(count)]
@@ -51,7 +52,7 @@ def board_poses(board: Board, cameras: Mapping[str, Camera], count: int, seed: i
 def _best_pose(
     board: Board, cameras: Mapping[str, Camera], number: int, rng: np.random.Generator
 ) -> Pose:
-    """Of many poses the one nearest to the target of its number."""
+    """The one of many random poses that is nearest to its target."""
     left = cameras["L"]
     size = np.array(left.size_px)
     target = size * (0.5 + 0.5 * np.array(_target(number)))
@@ -92,7 +93,7 @@ def _images(points: NDArray[np.float64], poses: Pose, camera: Camera) -> NDArray
 
 
 def _size(seen: NDArray[np.float64], board: Board) -> NDArray[np.float64]:
-    """1 where squares are large enough in the wide camera, less where they are not."""
+    """1 for poses whose squares are large enough in the wide camera, less for others."""
     edges = np.linalg.norm(np.diff(seen[:, :4], axis=1), axis=2)
     squares = np.array([board.columns, board.rows, board.columns]) + 1 + 2 * MARGIN
     return np.asarray(np.minimum(1.0, (edges / squares).min(axis=1) / _LEAST_SQUARE_PX))
@@ -120,7 +121,7 @@ def _trials(
 
 
 def _turns(degrees: NDArray[np.float64], axis: str) -> NDArray[np.float64]:
-    """Turns (N, 3, 3) about one axis, from that by 90 degrees."""
+    """Rotations (N, 3, 3) about one axis."""
     quarter, angle = rotation(90.0, axis), np.radians(degrees)[:, None, None]
     along = np.diag(np.isclose(np.diag(quarter), 1.0).astype(np.float64))
     return np.asarray(
@@ -163,8 +164,8 @@ def board_picture(
         board: Its squares; the one before the first inner corner is dark.
         pose: World from board.
         camera: Exact, with its distortion.
-        slopes: Of `lens_slopes`: the same for all poses.
-        noise_key: Of the lamp's place and the sensor's noise.
+        slopes: The result of `lens_slopes`, the same for all poses.
+        noise_key: Decides the lamp's position and the sensor's noise.
     """
     from depthgauge.synth.sets.capture_session._board_kernels import board_light
 

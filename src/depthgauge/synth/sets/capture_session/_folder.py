@@ -1,4 +1,4 @@
-"""The folder that a session is written to: whose it is, what is in it, what may be replaced."""
+"""The folder of a session: who made it, with which parameters, and what may be replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from depthgauge.sessions import Board, Session, open_session, write_session
 
 MAKER = "depthgauge make capture-session"
 REVISION = 1
-"""Raised when the same parameters give other pictures."""
+"""Raised whenever the same parameters give other pictures."""
 LOCK, PARTS = ".lock", ".parts"
 _OURS = ("calibration", "passive", "pattern", "labels", "truth", PARTS)
 
@@ -34,11 +34,11 @@ def prepare(
     """The session in the folder, new or to be continued.
 
     Args:
-        folder: It is there.
-        name: Of the session.
-        board: In the calibration's views.
+        folder: It exists.
+        name: The session's name.
+        board: The calibration board.
         parameters: What all pictures depend on.
-        passive: What passive images depend on besides; None: they are not asked for.
+        passive: What passive images also depend on; None without passive images.
         overwrite: Removes a session of other parameters.
 
     Raises:
@@ -69,7 +69,7 @@ def note(session: Session, **more: Any) -> Session:
 
 
 def _merged(folder: Path, notes: Mapping[str, Any]) -> dict[str, Any]:
-    """The notes of the session that is there with those asked for, where they agree."""
+    """The notes of the existing session together with the new ones, if they agree."""
     there = _ours(folder).notes
     found = {name: dict(there[name]) for name in ("parameters", "passive") if name in there}
     differ = [
@@ -121,6 +121,6 @@ def need_folder(folder: Path) -> None:
 
 
 def write_picture(path: Path, picture: NDArray[np.uint8]) -> None:
-    """Writes a picture into a folder that need not be there."""
+    """Writes a picture and makes its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     io.write_image(path, picture)

@@ -24,7 +24,7 @@ def _mixed(value: Any) -> Any:
 
 @compiled()
 def _normal(key: Any) -> Any:
-    """A normal number that depends on the key alone, so no tiling and no thread changes it."""
+    """A normally distributed number that depends on the key only, not on tiles or threads."""
     a = _mixed(np.uint64(key))
     b = _mixed(a)
     scale = 1.0 / 18446744073709551616.0
@@ -89,8 +89,7 @@ def projected(
         cosine = (smooth[i, 0] * lx + smooth[i, 1] * ly + smooth[i, 2] * lz) / length
         if cosine <= 0.0:
             continue
-        # A picture's own light falls with the fourth power of the cosine at the projector; the
-        # lens makes up for two of them.
+        # A projector's light falls with the fourth power of the cosine; its lens corrects two.
         own = depth / length
         out[i, 0], out[i, 1], out[i, 2] = u, v, cosine * own * own / far
 

@@ -1,4 +1,4 @@
-"""Writes a whole session; everything that is there already is kept."""
+"""Writes a whole session; existing pictures are kept."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from depthgauge.types import Camera
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSession:
-    """A session that is complete."""
+    """A complete session."""
 
     session: Session
     size_px: Mapping[str, tuple[int, int]]
-    """Of each camera's pictures."""
+    """Width and height of each camera's pictures."""
     warnings: tuple[str, ...] = ()
     """One sentence each."""
 
@@ -71,7 +71,7 @@ def write_capture_session(
 
 
 class _Count:
-    """How many pictures are done."""
+    """Counts pictures and reports progress."""
 
     def __init__(self, options: CaptureOptions, progress: Progress | None) -> None:
         passive = 3 * options.illuminations if options.passive else 0
@@ -80,7 +80,7 @@ class _Count:
         self._progress = progress
 
     def add(self, what: str, count: float = 1.0) -> None:
-        """Some more are done."""
+        """Counts finished pictures."""
         self.done += count
         if self._progress is not None:
             self._progress(what, min(int(self.done + 1e-6), self.all), self.all)
@@ -184,7 +184,7 @@ def _write_passive(
     cameras: Mapping[str, Camera],
     count: _Count,
 ) -> tuple[str, ...]:
-    """Writes the passive images; sentences on what was not as it should be."""
+    """Writes the passive images; returns warnings."""
     if not options.passive:
         return ()
     samples, denoise, seed = options.samples, options.denoise, options.seed
@@ -228,9 +228,9 @@ def exact_truth(
 
 
 FINER = 1.15
-"""Pixels of the rendered picture for each of the photograph, along a side."""
+"""Pixels of the rendered picture per pixel of the photograph, along a side."""
 _BRIGHT = 30.0
-"""Light of a path that is brighter than so many full pixels is noise."""
+"""Light above this many full pixels is clipped as noise of the path tracer."""
 _FULL = 0.85
 _PREVIEW_PX, _PREVIEW_SAMPLES = 96, 10
 
@@ -282,7 +282,7 @@ class Studio:
         return developed(seen.reshape(-1, 3), seed).reshape(height, width, 3)
 
     def _exposure(self, lit: Any) -> float:
-        """The exposure at which few pixels of the left photograph burn."""
+        """The exposure at which few pixels of the left photograph saturate."""
         left = self._cameras["L"]
         height = round(_PREVIEW_PX * left.size_px[1] / left.size_px[0])
         small = scale_camera(left, _PREVIEW_PX, height)

@@ -2,8 +2,8 @@
 
 Everything in it is diffuse, so the light of a projector that reaches a point is known in closed
 form: what the projector's picture shows in that direction, times the cosine at the surface over
-the squared distance, where nothing stands in between. What comes from other surfaces is taken as
-the same everywhere: a constant share of the mean light, with the room's own.
+the squared distance, where nothing is in between. Light from other surfaces
+and from the room is approximated by a constant share of the mean light.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INDIRECT = 0.07
 _AMBIENT = 0.03
 """Light of the room itself, the same."""
 _FULL = 0.80
-"""How full the brightest pixels are."""
+"""Target value of the brightest pixels."""
 _BATCH = 1 << 20
 """Samples at a time."""
 _PREVIEW_PX = 20_000
@@ -50,11 +50,11 @@ class Lighting:
     ambient: float = 0.0
     """Light that is everywhere, in the units of `shown` per square metre."""
     gain: float = 1.0
-    """From light to the filling of a pixel."""
+    """From light to pixel values, 1 for a full pixel."""
 
 
 def exposed(lighting: Lighting, camera: Camera) -> Lighting:
-    """The lighting with its constant part, and an exposure at which nearly nothing burns."""
+    """The lighting with its constant part and an exposure at which almost nothing saturates."""
     width, height = camera.size_px
     step = max(1, int((width * height / _PREVIEW_PX) ** 0.5))
     y, x = np.mgrid[step // 2 : height : step, step // 2 : width : step]
@@ -86,7 +86,7 @@ def photographed(
         lighting: Exposed.
         camera: Exact, with its distortion.
         side: Samples of a pixel along each side.
-        bands: Of `row_bands`.
+        bands: The result of `row_bands`, or a part of it.
     """
     width = camera.size_px[0]
     offsets = footprint(side)
@@ -131,9 +131,9 @@ def _lit(
 
 
 def _grouped(objects: NDArray[np.int32], samples: int) -> NDArray[np.intp]:
-    """For each sample the one that is asked for its shadow: its own, or that of its quarter.
+    """For each sample, the index of the sample whose shadow is computed for it.
 
-    A quarter of a pixel whose samples all show one object is asked once.
+    Where all samples of a quarter of a pixel show one object, one of them serves all.
     """
     own = np.arange(len(objects))
     side = math.isqrt(samples)
@@ -155,7 +155,7 @@ def _reached(
     faces: NDArray[np.bool_],
     groups: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
-    """Which of the points that face a projector stand in no shadow."""
+    """Which of the points that face a projector are not in shadow."""
     own = np.arange(len(points))
     leader = np.where(faces[groups], groups, own)
     asked = np.flatnonzero(faces & (leader == own))
@@ -177,7 +177,7 @@ def write_patterns(
     side: int,
     done: Callable[[float], None],
 ) -> None:
-    """Writes pattern/<name>/<t>.png of all patterns that are not there.
+    """Writes those of pattern/<name>/<t>.png that are missing.
 
     Args:
         folder: Of the session.
@@ -186,7 +186,7 @@ def write_patterns(
         lighting: Exposed.
         seed: Of the sensor's noise.
         side: Samples of a pixel along each side.
-        done: Told the share that is done.
+        done: Called with the finished share.
     """
     target = folder / "pattern" / name
     target.mkdir(parents=True, exist_ok=True)
@@ -210,7 +210,7 @@ def write_patterns(
 
 
 def _dimmed(lighting: Lighting, numbers: list[int], gain: float) -> Lighting:
-    """Only some of the patterns, in a camera of its own sensitivity."""
+    """Some of the patterns, for a camera of this gain."""
     shown = lighting.shown
     if numbers != list(range(shown.shape[3])):
         shown = np.ascontiguousarray(shown[..., numbers, :])
@@ -219,7 +219,7 @@ def _dimmed(lighting: Lighting, numbers: list[int], gain: float) -> Lighting:
 
 
 class _Rows:
-    """Pictures that grow on disk, so that their number and size do not matter to the memory."""
+    """Pictures that grow on disk, so that memory does not depend on their number and size."""
 
     pixels: NDArray[np.uint8]
     """(K, H, W, 3)."""
@@ -241,7 +241,7 @@ class _Rows:
         return self
 
     def finish_band(self) -> None:
-        """Says that one more band is on disk."""
+        """Records that one more band is on disk."""
         self.pixels.flush()  # type: ignore[attr-defined]  # a memmap
         self.bands += 1
         io.write_text(

@@ -11,16 +11,16 @@ from depthgauge.synth.scene.model import Stand
 from depthgauge.types import Camera
 
 ASPECT = 3008 / 4112
-"""Height by width of the high-resolution sensors."""
+"""Height divided by width of the high-resolution sensors."""
 WIDE_ASPECT = 1216 / 1936
 WIDE_SHARE = 1936 / 4112
-"""Width of the wide camera's image by that of the others."""
+"""Width of the wide camera's image divided by that of the others."""
 SMALLEST_WIDE_PX = 240
-"""The wide camera is not made smaller, or no detector finds the board in it."""
+"""The smallest wide image in which detectors find the board."""
 FOCAL_WIDTHS = 0.80
 """Focal length of the high-resolution cameras in widths of their image."""
 THROW = 0.85
-"""Distance of a projector by the width of its picture there."""
+"""Throw ratio: distance divided by the width of the projected picture."""
 BASELINES_M = {"L": 0.0, "C": 0.04, "R": 0.08}
 _FOCUS_PX = 0.6
 """Standard deviation of a projector's blur, in its own pixels."""
@@ -32,9 +32,9 @@ def cameras(width_px: int, stand: Stand, seed: int) -> dict[str, Camera]:
     """The exact cameras L, C, R: lenses with distortion, mounted by hand.
 
     Args:
-        width_px: Of the high-resolution images.
+        width_px: Width of the high-resolution images.
         stand: Where the rig stands.
-        seed: Of the lenses and of how they are mounted.
+        seed: Decides lenses and mounting.
     """
     rng = np.random.default_rng([seed, 72])
     rig = np.eye(4)
@@ -123,8 +123,8 @@ def blob_px(width_px: int) -> float:
 def pattern(seed: int, number: int, projector: int, width_px: int) -> NDArray[np.uint8]:
     """The picture of one projector, linear light in 255 steps.
 
-    Each channel is noise of two scales, drawn out to almost black and white, as blobs of about
-    four pixels of the cameras; so neighbours differ, and no two windows of a row look alike.
+    Each channel is noise of two scales with its contrast raised to almost black and white. Blobs
+    are about four camera pixels wide: neighbours differ, and no two windows of a row look alike.
 
     Args:
         seed: Of all patterns.
@@ -152,12 +152,12 @@ def _noise(rng: np.random.Generator, blob: float, size: tuple[int, int]) -> NDAr
     grid = cv2.GaussianBlur(grid, (0, 0), 0.65)
     whole = cv2.resize(grid, None, fx=cell, fy=cell, interpolation=cv2.INTER_CUBIC)
     part = whole[:height, :width]
-    # The spread of the cells is known; that of a part of the picture would do as well.
+    # Normalised by the spread of the cells.
     return np.asarray(part / grid.std(), np.float32)
 
 
 def patterns(seed: int, count: int, projectors: int, width_px: int) -> NDArray[np.uint8]:
-    """All pictures (P, h, w, T, 3): what a place shows in all patterns lies together."""
+    """All pictures (P, h, w, T, 3); the values of one pixel in all patterns are adjacent."""
     width, height = projector_px(width_px)
     shown = np.zeros((projectors, height, width, count, 3), np.uint8)
     for number in range(count):

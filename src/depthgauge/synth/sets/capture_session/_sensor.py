@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 GAINS = {"L": 1.0, "C": 1.08, "R": 0.97}
 """How sensitive the cameras are: two of one kind are never equal."""
 WELL = 9000.0
-"""Electrons of a full pixel: its root is the best ratio of signal to noise."""
+"""Electrons of a full pixel; the square root is its signal-to-noise ratio."""
 READ = 0.0025
 """Read noise as a share of a full pixel."""
 REACH_PX = 0.8
@@ -20,8 +20,8 @@ REACH_PX = 0.8
 def footprint(side: int) -> NDArray[np.float64]:
     """Offsets (side * side, 2) of a pixel's samples from its centre, all of equal weight.
 
-    They lie in a grid of equal shares of the tent, within their cells so that no two have the same
-    x or the same y: an edge along a row or column is then as finely resolved as any other.
+    Each lies in a cell of equal weight. No two have the same x or the same y, so edges along rows
+    and columns are resolved as finely as any other.
 
     >>> footprint(2)[:, 0].round(3).tolist()
     [-0.4, 0.107, -0.107, 0.4]
@@ -32,7 +32,7 @@ def footprint(side: int) -> NDArray[np.float64]:
 
 
 def _tent(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where a share of the tent lies left of."""
+    """Position left of which this share of the tent lies."""
     near = REACH_PX * (np.sqrt(2.0 * np.minimum(share, 1.0 - share)) - 1.0)
     return np.where(share < 0.5, near, -near)
 
@@ -58,7 +58,7 @@ def developed(light: NDArray[np.float32], noise_key: int, first: int = 0) -> NDA
 
 
 def linear(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """The light that 8 bits stand for.
+    """The linear light of 8-bit values.
 
     >>> linear(np.array([0, 255], np.uint8)).tolist()
     [0.0, 1.0]

@@ -1,8 +1,8 @@
-"""Our scenes as light fields, in the manner and the folders of the 4D light field benchmark.
+"""The stereo scenes as light fields, in the layout of the 4D light field benchmark.
 
 A grid of cameras with parallel axes looks at one of the stereo scenes; their sensors are shifted so
 that a point at the focus distance is at the same pixel of every view. Truth and masks are those of
-the centre view, at the size of the images and several times as fine:
+the centre view, at image resolution and several times finer:
 
     sample = make_light_field("clutter", size_px=256, views=5, scale=4)
     sample.inputs.views, sample.truth.high_disparity
@@ -35,7 +35,7 @@ from depthgauge.synth.sets.stereo_scenes import NOISE_LEVELS, SCENES
 from depthgauge.types import Inputs, Map, Sample, Truth
 
 SIZE_PX, VIEWS, SCALE = 512, 9, 10
-"""The benchmark's: square images, views along a side of the grid, and how much finer truth is."""
+"""The benchmark's image size, views along a side of the grid, and scale of the fine truth."""
 CATEGORY = "other"
 """The benchmark's folder for scenes that are not its own."""
 REVISION = 1
@@ -44,7 +44,7 @@ _SMALLEST_PX = 8
 
 
 class Options(TypedDict, total=False):
-    """What decides a light field beside its scene; see `make_light_field`."""
+    """Parameters of a light field; see `make_light_field`."""
 
     size_px: int
     views: int
@@ -89,7 +89,7 @@ def make_light_field(
 
     Raises:
         UnknownName: There is no such scene.
-        Misuse: A number makes no sense, or the cameras would be among the things.
+        Misuse: A number is impossible, or the cameras would be inside the scene.
     """
     _check_name(name)
     _check(size_px, views, scale, seed)
@@ -119,8 +119,8 @@ def write_light_fields(
     """Writes scenes as `<root>/other/<scene>/` in the layout of the 4D light field benchmark.
 
     Args:
-        root: The folder; made where it is not there.
-        names: Of the scenes.
+        root: The folder; it is made if necessary.
+        names: Names of the scenes.
         progress: Called with a scene's name, how much of all scenes is done and how much there is.
         overwrite: Replaces scenes that are already there.
         options: As for `make_light_field`: sizes, seed, baseline, focus and range.
@@ -133,7 +133,7 @@ def write_light_fields(
     for name in names:
         _check_name(name)
         folder = Path(root) / CATEGORY / name
-        # Found out now, not after minutes of work.
+        # Checked now, not after minutes of work.
         if not overwrite and (folder / "parameters.cfg").exists():
             raise CannotWrite(f"{folder}: holds a scene already; write elsewhere or overwrite it.")
 
@@ -146,7 +146,7 @@ def write_light_fields(
 
 
 def _of_all(progress: Progress, before: int, count: int) -> Progress:
-    """Counts what is done of one scene as a part of all."""
+    """Turns progress of one scene into progress of all."""
     return lambda name, done, whole: progress(name, before * whole + done, count * whole)
 
 
@@ -178,7 +178,7 @@ def _take(
 
 
 def _work(jobs: Sequence[Callable[[], None]], progress: Callable[[int, int], None] | None) -> None:
-    """Does the jobs, which write to different places, on all cores."""
+    """Runs the jobs, which write to different places, on all cores."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for done, _ in enumerate(pool.map(lambda job: job(), jobs), start=1):
             if progress is not None:

@@ -14,11 +14,11 @@ from depthgauge.synth.scene.model import ShapeScene
 
 SENSOR_MM = 35.0
 _RANGE_WIDTHS = 1.8 / 512
-"""Disparity of the nearest thing, in widths of the image, unless told."""
+"""Default disparity of the nearest point, in widths of the image."""
 _PROBE_PX = 256
 """Rays along a side that find the nearest and the farthest point, the same at every size."""
 _DIGITS = 3
-"""Of what is chosen here: parameters.cfg then holds round numbers."""
+"""Digits of the chosen values, so that parameters.cfg holds round numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Grid:
 
     @property
     def centre(self) -> View:
-        """The camera whose truth is asked for."""
+        """The centre camera, whose truth is computed."""
         return View(_frame(self.scene), self.parameters.focal_px, self.parameters.size_px)
 
     def view(self, row: int, column: int) -> View:
@@ -83,7 +83,7 @@ def grid(
             baseline.
 
     Raises:
-        Misuse: Both a baseline and a range are given, or a camera would be among the things.
+        Misuse: Both a baseline and a range are given, or a camera would be inside the scene.
     """
     if baseline_m is not None and range_px is not None:
         raise Misuse("the range of disparities follows from the baseline; give one of the two.")
@@ -95,7 +95,7 @@ def grid(
         off_focus = max(abs(1 / z - 1 / focus_m) for z in (nearest_m, farthest_m))
         baseline_m = _rounded(widths / (scene.focal_widths * off_focus))
     reach_m = views // 2 * baseline_m
-    # Half of the field of view is half a focal length wide: nearer, a side wall could be passed.
+    # Half of the field of view is half a focal length wide; nearer, a camera could pass a wall.
     if reach_m > nearest_m / 2:
         raise Misuse(
             f"{views} views a side, {1000 * baseline_m:g} mm apart, reach {reach_m:.2f} m to each "

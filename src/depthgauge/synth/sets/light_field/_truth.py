@@ -1,4 +1,4 @@
-"""Truth of a centre view, finer than its pixels: depth, disparity, and which surface it is."""
+"""Truth of a centre view, finer than its pixels: depth, disparity, surfaces, masks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from depthgauge.synth.sets.light_field._grid import Grid
 from depthgauge.types import Map, Mask
 
 _TILE = 128
-"""Side of what is cast at once: enough for NumPy, few enough for the processor's cache."""
+"""Side of the tiles: enough for NumPy, few enough for the processor's cache."""
 _SIDES = 4
 """Codes of one thing: its curved surface, then flat ones along its x, y and z."""
 
@@ -47,21 +47,21 @@ class FineTruth:
 
 
 def empty(grid: Grid, scale: int) -> FineTruth:
-    """Truth that is not yet known, of the size of the views times `scale`."""
+    """Arrays for the truth, `scale` times the size of the views."""
     width, height = grid.finer(scale).size_px
     depth, disparity = (np.full((height, width), np.nan, np.float32) for _ in range(2))
     return FineTruth(depth, disparity, np.full((height, width), -1, np.int16))
 
 
 def bands(truth: FineTruth) -> Iterator[slice]:
-    """Rows that `fill` can work on, one after another or at the same time."""
+    """Bands of rows that `fill` can process independently."""
     height = truth.depth.shape[0]
     for top in range(0, height, _TILE):
         yield slice(top, min(top + _TILE, height))
 
 
 def fill(truth: FineTruth, grid: Grid, scale: int, rows: slice) -> None:
-    """Finds the truth of some rows."""
+    """Computes the truth of some rows."""
     view = grid.finer(scale)
     width = view.size_px[0]
     for left in range(0, width, _TILE):
@@ -109,11 +109,11 @@ def _surfaces(scene: ShapeScene, which: NDArray[Any], at: Vector) -> NDArray[np.
 REACH_PX = 5
 """How far, in px of the views, an edge or a bar reaches."""
 JUMP_PX = 0.1
-"""Difference of disparities between neighbours from which on an edge is a discontinuity."""
+"""Smallest difference of neighbouring disparities that counts as a discontinuity."""
 
 
 def masks(scene: ShapeScene, truth: FineTruth, scale: int) -> dict[str, Mask]:
-    """The masks that have a pixel at all, by name, of the size of the truth.
+    """The masks that are not empty, by name, at the size of the truth.
 
     - `discontinuities`: within `REACH_PX` of where a thing ends in front of another, `JUMP_PX` or
       more in front of it.
@@ -168,7 +168,7 @@ def _both(across: Mask, down: Mask) -> Mask:
 
 
 def _surrounding(thin: Mask, truth: FineTruth, reach: int) -> Mask:
-    """Pixels around bars that are behind the nearest of them."""
+    """Pixels near a bar that are behind it."""
     nearest = nearest_pixel(thin, reach)
     around = (nearest >= 0) & ~thin
     bar = truth.disparity.ravel()[nearest[around]]

@@ -1,7 +1,7 @@
-"""Single pictures whose surfaces are known without error.
+"""Single pictures with exact depth, normals and surfaces.
 
 Random scenes in closed form (`planar`, `curved`, `mixed`) and the rooms of the capture sessions
-(`kitchen`, `bathroom`, `desk`); each is decided by its seed:
+(`kitchen`, `bathroom`, `desk`), each determined by its seed:
 
     view = make_view("curved", seed=3)
     view.image, view.depth, view.normals, view.smooth_labels, view.continuous_labels

@@ -2,7 +2,7 @@
 
 Between two pixels that see different things, the position of the border is found by bisection on
 the ray between them, and the depths just before and just behind it are compared. So a fold (no
-step) and an occlusion (a step) are told apart without any threshold on slopes.
+step) and an occlusion (a step) are distinguished without a threshold on slopes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Probe = Callable[[Floats, Floats], tuple[Floats, NDArray[Any]]]
 ATTACHED = 3e-3
 """Surfaces whose depths differ by less than this share at a border touch there."""
 SAME_SURFACE_DEG = 2.0
-"""Attached surfaces whose normals differ by less go on as one."""
+"""Attached surfaces whose normals differ by less are one surface."""
 _HALVINGS = 24
 _FLAT_DEG, _BENT_SHARE = 1.0, 0.05
 """A piece is flat where fewer than this share of its normals are this far from their mean."""
 _BENT = 0.02
-"""Depth steps within one thing above this share beyond its tangent are looked at closely."""
+"""Relative depth steps within one thing above this are examined."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ def exact_gaps(probe: Probe, depth: Floats, which: NDArray[Any], normals: Floats
         probe: What the ray through any image position meets.
         depth: (H, W) at pixel centres.
         which: (H, W) numbers of things there.
-        normals: (H, W, 3) there; only where they are known can one thing hide a part of itself.
+        normals: (H, W, 3) there; where they are known, a thing may hide a part of itself.
     """
     return Borders(
         _gaps(probe, depth, which, normals, (0, 1)), _gaps(probe, depth, which, normals, (1, 0))
@@ -145,7 +145,7 @@ def renumbered(labels: NDArray[Any]) -> Labels:
 
 
 def flat_pieces(smooth: Labels, normals: NDArray[Any]) -> dict[int, bool]:
-    """Of each piece whether nearly all of its normals are the same."""
+    """For each piece, whether almost all of its normals are equal."""
     flat = smooth.ravel()
     vectors = np.nan_to_num(normals.reshape(-1, 3).astype(np.float64))
     count = np.bincount(flat)
@@ -158,7 +158,7 @@ def flat_pieces(smooth: Labels, normals: NDArray[Any]) -> dict[int, bool]:
 
 
 def _sides(way: tuple[int, int]) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-    """The pixels that have a neighbour along a way, and those neighbours."""
+    """The pixels that have a neighbour in a direction, and those neighbours."""
     if way == (0, 1):
         return np.s_[:, :-1], np.s_[:, 1:]
     return np.s_[:-1, :], np.s_[1:, :]

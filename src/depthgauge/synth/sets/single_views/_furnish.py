@@ -1,7 +1,7 @@
 """Random rooms with things in them: flat ones, round ones, or both.
 
-The camera looks down at a spot on the floor. However long its lens, the strip of the floor across
-that spot is as wide as the image, so things have about the same size in every picture.
+The camera looks down at a spot on the floor. The strip of the floor across that spot is as wide as
+the image for every focal length, so things have about the same size in every picture.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _TONES = (
 
 @dataclass(slots=True)
 class Stage:
-    """A floor with walls, and the places on it that are taken."""
+    """A floor with walls, and its occupied places."""
 
     rng: np.random.Generator
     distance_m: float
-    """Of the camera from the spot, along the floor."""
+    """Distance from the camera to the spot, along the floor."""
     near_m: float
     """How far things may come towards the camera from the spot."""
     taken: list[tuple[float, float, float]]
@@ -76,7 +76,7 @@ class Stage:
         return None
 
     def yaw_deg(self) -> float:
-        """Any turn of a box."""
+        """A random rotation of a box."""
         return self.between(0, 90)
 
     def between(self, low: float, high: float) -> float:
@@ -107,7 +107,7 @@ def furnish(
     Args:
         kind: One of `KINDS`.
         seed: Of the scene and the camera.
-        trial: Another scene of the same seed.
+        trial: Number of the attempt with this seed.
         size_px: Width and height.
         held: The camera is held by hand: it looks down further, and is not level.
     """
@@ -139,7 +139,7 @@ def _walls(stage: Stage) -> list[Body]:
 
 
 def _before(wall: tuple[tuple[float, float], float], x: float, z: float) -> float:
-    """How far a place is before a wall."""
+    """Distance of a place in front of a wall."""
     (a, b), turn = wall[0], math.radians(wall[1])
     return (x - a) * math.sin(turn) - (z - b) * math.cos(turn)
 

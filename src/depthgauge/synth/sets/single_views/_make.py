@@ -1,4 +1,4 @@
-"""Views by kind and seed."""
+"""Exact views by kind and seed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ REVISION = 1
 _SMALLEST_PX = 32
 _TRIALS = 200
 _FEWEST, _LARGE = 6, 0.004
-"""So many surfaces have at least this share of the picture."""
+"""A view shows at least this many surfaces of at least this share of the picture."""
 _DEEPEST = 8.0
-"""Largest depth over the smallest: beyond it a picture shows little but its far end."""
+"""Largest ratio of depths; beyond it a picture shows mostly its far end."""
 
 
 def make_view(
@@ -59,7 +59,7 @@ def make_view(
     if kind in ROOMS:
         return room_view(kind, seed, size_px)
     for trial in range(_TRIALS):
-        # A small picture decides: the same scene is taken at every size.
+        # A small picture decides, so that the scene is the same at every size.
         scene, camera = furnish(kind, seed, trial, _small(size_px), held=held)
         if _shows_enough(exact_view("", scene, camera, 0, quick=True)):
             break
@@ -83,7 +83,7 @@ def _shows_enough(view: ExactView) -> bool:
 
 
 _FACES = 8
-"""Numbers kept for the faces of a thing."""
+"""Numbers reserved for the faces of a thing."""
 NOISE_LEVELS = 1.5
 """Standard deviation of the picture's noise in grey levels of 255."""
 
@@ -91,9 +91,9 @@ NOISE_LEVELS = 1.5
 def exact_view(
     name: str, scene: ShapeScene, view: View, seed: int, *, quick: bool = False
 ) -> ExactView:
-    """What a camera sees of a scene, and all that is known about it.
+    """What a camera sees of a scene, with exact geometry.
 
-    A `quick` one has a black picture and no depth steps, and so only one continuous surface.
+    A `quick` view has a black picture and no depth steps, so only one continuous surface.
     """
     hits = pictures.centre_hits(scene, view)
     y, x = np.mgrid[: view.size_px[1], : view.size_px[0]].astype(np.float64)
@@ -140,12 +140,12 @@ def _surface(
         curved[mine] = shape.curved(local)
     slopes = np.stack([*view.slopes(x, y), np.ones_like(x)], axis=-1)
     away = np.einsum("ijk,ijk->ij", normals, slopes) > 0
-    normals[away] *= -1  # planes have no back
+    normals[away] *= -1  # planes are seen from both sides
     return normals, which, curved
 
 
 def _face(shape: Any, outside: tuple[Array, Array, Array]) -> NDArray[np.int32]:
-    """Which face of its thing a point is on, told by the normal in the thing's own axes."""
+    """The face of its thing that a point is on, from the normal in the thing's own axes."""
     if isinstance(shape, Cylinder):
         return np.where(outside[1] == 0, 0, np.where(outside[1] > 0, 1, 2)).astype(np.int32)
     if isinstance(shape, Box):

@@ -87,7 +87,7 @@ def _probe(traced: TracedScene, camera: Camera, parts: NDArray[np.int32]) -> Pro
 
 
 def _smooth_parts(traced: TracedScene) -> NDArray[np.int32]:
-    """Of every triangle the number of its smooth part: those that share corners are one."""
+    """The number of each triangle's smooth part: triangles that share corners belong together."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -106,7 +106,7 @@ def _world_normals(
     corners = traced.mesh.normals[traced.mesh.triangles[triangle]]
     normals = np.einsum("ij,ijk->ik", shares, corners)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    # Thin things (leaves, cloth) are seen from both sides; so tells the triangle, not the mean.
+    # Thin things (leaves, cloth) are seen from both sides; the triangle decides which one.
     flat = traced.rays.normals()[triangle]
     behind = np.einsum("ij,ij->i", flat, directions) > 0
     normals[behind] *= -1

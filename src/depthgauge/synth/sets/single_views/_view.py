@@ -1,4 +1,4 @@
-"""One picture whose geometry is known without error."""
+"""One picture with exact geometry."""
 
 from __future__ import annotations
 

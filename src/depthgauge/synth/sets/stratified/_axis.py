@@ -1,4 +1,4 @@
-"""A difficulty axis: from where to where a property goes, and in how many bins or cells."""
+"""A difficulty axis: the range of a property, and its number of bins or cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from depthgauge.errors import Misuse
 
 MOST = 100
-"""Bins of an axis; their numbers have to fit into eight bits, and a bin into an image."""
+"""Most bins of an axis: numbers fit into eight bits, and bins into an image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Axis:
         """An axis from `START:END:NUMBER`, from three numbers, or as it is.
 
         Raises:
-            Misuse: It is none of these.
+            Misuse: It is something else.
         """
         if isinstance(given, Axis):
             return given
@@ -61,7 +61,7 @@ class Axis:
 
     @property
     def rise(self) -> float:
-        """The end less the start."""
+        """The end minus the start."""
         return self.end - self.start
 
     def levels(self) -> NDArray[np.float64]:
@@ -69,7 +69,7 @@ class Axis:
         return np.linspace(self.start, self.end, self.count)
 
     def middles(self) -> NDArray[np.float64]:
-        """The level in the middle of each bin, where the property changes all the time."""
+        """The level in the middle of each bin, for a property that changes continuously."""
         return self.start + self.rise * (np.arange(self.count) + 0.5) / self.count
 
     def bins(self, share: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -81,7 +81,7 @@ class Axis:
         """Refuses an axis that leaves the limits.
 
         Raises:
-            Misuse: It does.
+            Misuse: It leaves them.
         """
         if not (low <= min(self.start, self.end) and max(self.start, self.end) <= high):
             raise Misuse(f"{name} goes from {low:g} to {high:g}; found {self}")

@@ -1,4 +1,4 @@
-"""A grid of parallel cameras whose sensors are shifted, so that all see the same focus plane."""
+"""A grid of parallel cameras with sensors shifted to a common focus plane."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from depthgauge.types import Camera, Rig
 
 SENSOR_MM = 35.0
 FULL_SIZE_PX = 512
-"""The benchmark's images; `Optics` is given for them."""
+"""Size of the benchmark's images, for which `Optics` is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Optics:
 class Grid:
     """Cameras that take square images of a size.
 
-    Smaller images have a longer baseline, so that disparities in pixels stay what they are.
+    Smaller images have a longer baseline, so that disparities in pixels stay the same.
     """
 
     optics: Optics

@@ -1,6 +1,6 @@
 """Rays, paints and sensors, compiled. `_records` says what the rows of numbers mean.
 
-All in one file: a kernel that is kept on disk does not notice that another file has changed.
+All in one file: numba's cache on disk does not notice changes in another file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from depthgauge.synth.sets.stratified._records import (
 )
 
 Array = NDArray[Any]
-# Numba counts who holds an array. What is only called from here need not count: the cores would
+# Numba counts references to arrays. Functions that are only called from here need not: cores would
 # spend most of their time waiting for each other at the counters.
 _CALLED = {"_nrt": False}
 _INLINED = {**_CALLED, "forceinline": True}
@@ -197,13 +197,13 @@ def _field(scene: Any, n: int, x: float, y: float, blur: float) -> Any:
             middle = (1.0 - left - right) * lattices[n, k, j, b]
             value += share * (left * lattices[n, k, j, a] + middle + right * lattices[n, k, j, c])
         total += weight * value
-    # Bent towards -1..1, but never flat: there is something to match everywhere.
+    # Compressed towards -1..1, but never flat, so that there is texture everywhere.
     return total / (0.9 + 0.55 * abs(total))
 
 
 @compiled(**_INLINED)
 def _checks(x: float, y: float, blur: float) -> Any:
-    """Rounded squares, rounder where they are blurred: a wall that one recognises."""
+    """Rounded squares, rounder where they are blurred: a wall of tiles."""
     kept = 4.0 * math.exp(-blur * blur * (2.0 * math.pi / _CHECKS_PX) ** 2)
     return min(max(kept * _wave(x / _CHECKS_PX) * _wave(y / _CHECKS_PX), -1.0), 1.0)
 

@@ -25,7 +25,7 @@ _FRUSTUM = (-2.0, 2.0)
 
 @dataclass(frozen=True)
 class LightField:
-    """Makes the parts of a sample when they are asked for, and keeps what others need too."""
+    """Computes the parts of a sample on demand and caches what several need."""
 
     scene: Scene
     size_px: int
@@ -34,7 +34,7 @@ class LightField:
     seed: int
 
     def sample(self) -> Sample:
-        """All of it, nothing made yet."""
+        """The sample; nothing is computed yet."""
         parameters = self._parameters()
         inputs = {
             "views": self.all_views,
@@ -131,7 +131,7 @@ class LightField:
         middle = self.views // 2
         place = row * self.views + column
         centre = middle * self.views + middle
-        # Well spread, the same for every seed: whoever is off is not chance.
+        # Evenly spread and the same for every seed.
         share = ((place - centre) * _GOLDEN) % 1.0
         flaws = self.scene.flaws(self.size_px)
         return flaws.view(column - middle, row - middle, 2 * share - 1 if share else 0.0, share)
@@ -159,6 +159,6 @@ class LightField:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was made is made again in another process.
+        # Cached parts are computed again in another process.
         names = ("scene", "size_px", "views", "scale", "seed")
         return {name: getattr(self, name) for name in names}

@@ -35,7 +35,7 @@ def make_scene(
     seed: int = 0,
     **axes: Axis | str | Sequence[float],
 ) -> Sample:
-    """A scene as a light field; each part of it is made when it is first asked for.
+    """A scene as a light field; each part is computed when it is first used.
 
     Inputs are `views`, `centre_image`, `disparity_range`, `rig` and `parameters`. The truth has
     `disparity`, `depth` and the scene's masks and numbered regions at the size of the views, and
@@ -48,7 +48,7 @@ def make_scene(
             disparities in pixels: smaller images have a longer baseline.
         views: Along a side of the camera grid, an odd number.
         scale: How many times as large the truth of the high resolution is.
-        seed: Of textures and noise; the truth is always the same.
+        seed: Seed of textures and noise; the truth does not depend on it.
         axes: The scene's own, `noise="0:0.2:15"` or `noise=Axis(0, 0.2, 15)`.
 
     Raises:
@@ -72,7 +72,7 @@ def make_pair(
     Args:
         name: One of `SCENES`.
         size_px: Width and height.
-        seed: Of textures and noise; the truth is always the same.
+        seed: Seed of textures and noise; the truth does not depend on it.
         axes: The scene's own.
 
     Raises:
@@ -100,13 +100,13 @@ def write_scenes(
     Our own scenes, which the benchmark does not have, go to `<root>/other/`.
 
     Args:
-        root: The folder; made where it is not there.
-        names: Of the scenes.
+        root: The folder; it is made if necessary.
+        names: Names of the scenes.
         size_px: Width and height of the views.
         views: Along a side of the camera grid.
         scale: How many times as large the truth of the high resolution is.
-        seed: Of textures and noise.
-        axes: By name; each is for those of the scenes that have it.
+        seed: Seed of textures and noise.
+        axes: By name; each applies to the scenes that have it.
         progress: Called with a scene's name, how many are done and how many there are, before each.
         overwrite: Replaces scenes that are there already.
     """
@@ -153,7 +153,7 @@ def write_pairs(
 
 
 def _scenes(names: Sequence[str], axes: Mapping[str, Any]) -> list[Any]:
-    """The scenes with those axes that they have; every axis must be one of some scene."""
+    """The scenes, each with its own axes; every axis must belong to a scene."""
     made = []
     for name in names:
         known = axes_of(name)

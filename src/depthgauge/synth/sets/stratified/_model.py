@@ -1,4 +1,4 @@
-"""Surfaces with their paints, and how they become the rows of numbers that the kernels read."""
+"""Surfaces with their paints, and their packing into numbers for the kernels."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Table: TypeAlias = list[tuple[float, float, float]]
 
 
 _AMBIENT = 0.7
-"""Share of the light that falls on folds from everywhere: none is dark."""
+"""Share of ambient light on folds, so that none is dark."""
 
 
 class Shape(Protocol):
     """A surface in disparity space."""
 
     def row(self, table: Table) -> tuple[Row, Numbers]:
-        """A row of `_records.SURFACE` and its numbers; what does not fit goes into the table."""
+        """A row of `_records.SURFACE` and its numbers; longer lists go into the table."""
         ...
 
 
@@ -107,7 +107,7 @@ class Pyramid:
 
 @dataclass(frozen=True, slots=True)
 class HalfBall:
-    """A true half ball on a plane, or one pressed into it."""
+    """A half ball on a plane, or one pressed into it."""
 
     grid: Grid
     middle_px: tuple[float, float]

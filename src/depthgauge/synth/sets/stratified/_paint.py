@@ -1,8 +1,7 @@
-"""What surfaces look like: smooth random fields in three colours, the same from every view.
+"""Textures: smooth random fields in three colours, the same from every view.
 
 A texture is a function of where the centre view sees a point, so its finest detail has a known
-size in pixels however much a surface is slanted. Colours are light, of which images store the
-square root.
+size in pixels for any slant. Colours are linear light; images store its square root.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ as long, and a pixel's square averages little of them away."""
 _COARSER = 2.6
 """From lattice to lattice; no power of it is whole, so that their nodes never meet."""
 _COARSER_WEIGHT = 0.8
-"""How much weaker than the next finer lattice the coarser one is."""
+"""Weight of a lattice relative to the next finer one."""
 _STRENGTH = 0.5
 """Standard deviation of a texture."""
 _SPLINE = 0.55
-"""What splines leave of the variance along one axis."""
+"""Share of the variance that splines keep along one axis."""
 _NODES_OF_WAVE = 3.5
 """Nodes along a typical wave of a lattice."""
 
@@ -57,7 +56,7 @@ class Paint:
 
 
 def tones(dark: str, middle: str, bright: str) -> Tones:
-    """Three colours as people write them, turned into light.
+    """Three colours given as `#rrggbb`, as linear light.
 
     >>> tones("#000000", "#800000", "#ff0000")[2]
     (1.0, 0.0, 0.0)

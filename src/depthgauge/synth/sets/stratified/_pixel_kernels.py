@@ -1,4 +1,4 @@
-"""From light to images and from fine maps to coarse ones, compiled: no ray is needed here."""
+"""From light to images and from fine maps to coarse ones, compiled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _11, _27, _30, _31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 @compiled()
 def _hash(seed: Any, index: Any) -> Any:
-    """64 bits that look random and depend on nothing else (splitmix64)."""
+    """64 pseudo-random bits (splitmix64)."""
     z = seed + index * _ODD_1
     z = (z ^ (z >> _30)) * _ODD_2
     z = (z ^ (z >> _27)) * _ODD_3
@@ -65,7 +65,7 @@ def expose(light: Array, stops: Array, noise: Array, seed: Any, out: Array) -> N
 
 @compiled()
 def _select(values: Array, k: int) -> Any:
-    """The value that would be at index k if they were sorted; they are moved about (Hoare)."""
+    """The value at index k of the sorted values (Hoare); reorders them."""
     low, high = 0, values.size - 1
     while low < high:
         pivot = values[(low + high) // 2]

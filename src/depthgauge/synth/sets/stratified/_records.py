@@ -1,4 +1,4 @@
-"""What the kernels are given: surfaces, paints and ghosts as rows of plain numbers.
+"""Input of the kernels: surfaces, paints and ghosts as rows of numbers.
 
 A scene lives in *disparity space*: (x, y) is where the centre view sees a point, in px from the
 middle of the image, and d is its disparity. The view s steps right of the centre and t steps below
@@ -18,7 +18,7 @@ PLANE, PROFILE, PYRAMID, PIT, BALL, BOWL = range(6)
 and a ball that go into a plane, seen through their opening in it."""
 
 WHOLE, COMB, STRIPES, DOTS, HOLES = range(5)
-"""Where a plane exists. What is not whole is in parts, which are counted."""
+"""Where a plane exists: everywhere, or in numbered parts."""
 
 OCTAVES, LATTICE = 3, 128
 """Of a texture: how many random lattices are added, and nodes along a side of one."""
@@ -79,7 +79,7 @@ class Packed(NamedTuple):
     """(n, 16) of each surface: eight that mean something else for each kind and pattern; focal
     length in px, baseline in m and offset in px; brightness of five parts."""
     table: NDArray[np.float64]
-    """(m, 3): whatever a surface has several of."""
+    """(m, 3): lists that belong to surfaces."""
     paints: NDArray[Any]
     ghosts: NDArray[Any]
     tones: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""What the views of a scene see: images, exact truth at any resolution, masks."""
+"""Images, exact truth at any resolution, and masks of a scene's views."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.types import Map, Mask
 
 _ANY_SIZE = 512
 _BLOCK_ROWS = 256
-"""Rows whose regions are found at once: temporary arrays stay small."""
+"""Rows processed at once, to keep temporary arrays small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def visible(scene: Packed, view: View, disparity: NDArray[np.float64]) -> Mask:
 
 
 def reduced(high: Found, scale: int) -> Found:
-    """Upper medians of tiles; what a pixel is on is what its disparity was taken from."""
+    """Upper medians of tiles; surface and part are those of the median disparity."""
     if scale == 1:
         return high
     disparity, places = upper_median(high.disparity, scale)
@@ -161,7 +161,7 @@ def regions(scene: Scene, found: Found, size_px: int) -> dict[str, Region]:
 
 
 def region_items(scene: Scene) -> dict[str, str]:
-    """Of each region of a scene the item that holds it: `<name>_mask` or `<name>_labels`."""
+    """The item that holds each region of a scene: `<name>_mask` or `<name>_labels`."""
     dot = np.zeros((1, 1), np.uint8)
     found = regions(scene, Found(dot.astype(np.float32), dot, dot), _ANY_SIZE)
     return {

@@ -1,4 +1,4 @@
-"""What every stratified scene declares, and the helpers that several of them use."""
+"""The interface of stratified scenes, and helpers that several share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from depthgauge.types import Mask
 REVISION = 1
 """Raised whenever the generator may give other bytes."""
 RIM_PX = 16
-"""What evaluators leave out at the border, 15 px, and one more: nothing that counts is there."""
+"""One more than the 15 px border that evaluators leave out."""
 _NOTHING = Axis(0.0, 0.0, 1)
 Region = Mask | NDArray[np.uint8]
 """A mask, or a map whose numbers say the bin, cell or size, 0 for none."""
@@ -57,14 +57,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A camera of the grid, and what is wrong with it."""
+    """A camera of the grid with its flaws."""
 
     right: float = 0.0
     """Steps to the right of the centre view."""
     down: float = 0.0
     """Steps below it."""
     shift_px: float = 0.0
-    """How far its image is shifted to the left, on top of what the focus plane asks for."""
+    """Shift of its image to the left, in addition to that of the focus plane."""
     offset_px: tuple[float, float] = (0.0, 0.0)
     """How far it is off along y at the upper border, and how much more at the lower one."""
     stops: tuple[float, float] = (0.0, 0.0)
@@ -77,7 +77,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Flaws:
-    """What is wrong with the cameras; all of it grows across the image."""
+    """Flaws of the cameras, which grow across the image."""
 
     offset_px: Axis | None = None
     """Views are shifted along y by up to this, from the upper border to the lower one."""
@@ -132,11 +132,11 @@ class Scene(ABC):
         """Masks and numbered regions by the names that they have in the benchmark's files."""
 
     def flaws(self, size_px: int) -> Flaws:
-        """What is wrong with the cameras."""
+        """Flaws of the cameras."""
         return Flaws()
 
     def seed(self, seed: int) -> tuple[int, ...]:
-        """A seed of the scene's own: no two scenes look alike."""
+        """A seed that differs between scenes, so that no two look alike."""
         return seed, *self.name.encode()
 
     def disparity_range(self, grid: Grid) -> tuple[float, float]:

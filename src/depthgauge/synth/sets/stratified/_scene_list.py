@@ -1,4 +1,4 @@
-"""All scenes by name, and how a scene is made of its axes."""
+"""All scenes by name, and scenes with given axes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from depthgauge.synth.sets.stratified.slant import Slant
 from depthgauge.synth.sets.stratified.stripes import Stripes
 
 BENCHMARK: tuple[type[Scene], ...] = (Backgammon, Dots, Pyramids, Stripes)
-"""Those that the 4D light-field benchmark has too."""
+"""Scenes of the 4D light-field benchmark."""
 OURS: tuple[type[Scene], ...] = (Glass, Gloss, Slant, Repetition, Decalibration, Exposure)
-"""Those that only we have."""
+"""Scenes that only depthgauge has."""
 TYPES: Mapping[str, type[Scene]] = {kind.name: kind for kind in BENCHMARK + OURS}
 SCENES: tuple[str, ...] = tuple(TYPES)
 """The names of the scenes: four of the 4D light-field benchmark, then our own."""
