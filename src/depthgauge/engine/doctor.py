@@ -1,4 +1,4 @@
-"""What this installation has and lacks, as plain facts."""
+"""What this installation has and what it lacks."""
 
 from __future__ import annotations
 

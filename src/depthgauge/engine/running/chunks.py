@@ -1,4 +1,4 @@
-"""Tasks in chunks of about two seconds: few messages, and nobody waits long at the end."""
+"""Tasks in chunks of about two seconds: few messages, and no long wait at the end."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from depthgauge.errors import BadData, BadFile
 
 
 def finish(context: Context, info: Mapping[str, Any]) -> None:
-    """Writes the tables of all methods whose items are there; others stay unfinished.
+    """Writes the tables of all methods whose items are complete; others stay unfinished.
 
-    A method that an earlier call began and did not finish keeps nobody from the others' scores.
+    A method that an earlier call did not finish does not hold back the scores of the others.
     """
     folder, there = context.folder, finished(context.folder)
     bodies = {body["label"]: body for body in info["methods"]}
@@ -42,7 +42,7 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
 
 
 def items_to_redo(context: Context, tasks: Sequence[Task], retry_failed: bool) -> set[str]:
-    """Finished items that are made again: of files that somebody replaced, and failed ones."""
+    """Finished items that have to be made again: those of replaced files, and failed ones."""
     there = finished(context.folder)
     found: set[str] = set()
     for task in tasks:
@@ -69,7 +69,7 @@ def _items_of(body: Mapping[str, Any], info: Mapping[str, Any]) -> list[str]:
 
 
 def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
-    """A finished item, which is what its name says."""
+    """A finished item, checked against its file name."""
     path = item_path(folder, name)
     item = read_item(path)
     key = (item.method, item.options_hash, item.seed, item.sample)

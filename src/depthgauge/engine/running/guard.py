@@ -1,4 +1,4 @@
-"""Runs tasks in a worker process that may crash or hang at any moment, and goes on regardless."""
+"""Runs tasks in a worker process that may crash or hang at any moment, and carries on."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _THREADS_OF = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that came of a task."""
+    """The outcome of a task, as the parent process sees it."""
 
     task: str
     failed: str = ""
-    """Why the method failed; its item is written all the same."""
+    """Why the method failed; its item is written nevertheless."""
     broken: str = ""
     """Why there is no item: the sample cannot be used, or nothing can be written."""
     seconds: float = 0.0
 
 
 def _limits(threads: int) -> dict[str, str]:
-    """What a worker and the programs that it starts are told; 0 leaves it to them."""
+    """Environment of a worker and the programs that it starts; 0 sets no limit."""
     limited = dict.fromkeys(_THREADS_OF, str(threads)) if threads else {}
     return {"NUMBA_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **limited}
 
@@ -81,7 +81,7 @@ class Guard:
             self.close()
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
-        """Does all tasks; a task whose worker dies twice, or runs too long, has failed."""
+        """Runs all tasks; a task whose worker dies twice or takes too long has failed."""
         left = {task.id: task for task in tasks}
         deaths: dict[str, int] = {}
         while left and not self._closed:
@@ -134,7 +134,7 @@ class Guard:
                 return
 
     def _after_death(self, died: _Died, left: dict[str, Task], deaths: dict[str, int]) -> None:
-        """Decides what becomes of the task in which the worker died."""
+        """Decides what happens to the task in which the worker died."""
         said = "" if self._worker is None else self._worker.last_words()
         if self._worker is not None:
             self._worker.stop()
@@ -167,7 +167,7 @@ _LATE = object()
 
 
 class _Worker:
-    """A process and the thread that reads what it says."""
+    """A process and the thread that reads its messages."""
 
     def __init__(self, context: Context) -> None:
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
@@ -204,7 +204,7 @@ class _Worker:
             raise WorkerLost(message[1])
 
     def next_message(self, deadline: float | None) -> Any:
-        """The next thing it says; None when it has ended, `_LATE` past the deadline."""
+        """The next message; None when the process has ended, `_LATE` past the deadline."""
         gone = False
         while True:
             rest = math.inf if deadline is None else deadline - time.monotonic()
@@ -218,7 +218,7 @@ class _Worker:
             gone = self._process.poll() is not None
 
     def why_it_died(self) -> str:
-        """Its end in words."""
+        """How the process ended, in words."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         code = self._process.returncode
@@ -227,7 +227,7 @@ class _Worker:
         if code >= 0:
             return f"the method ended its process with exit code {code}"
         name = signal.Signals(-code).name
-        perhaps = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        perhaps = ", perhaps because memory ran out" if name == "SIGKILL" else ""
         return f"the method's process was ended by {name}{perhaps}"
 
     def last_words(self) -> str:
@@ -239,7 +239,7 @@ class _Worker:
         return ""
 
     def stop(self) -> None:
-        """Ends it kindly, so that it can end its own children; then for good."""
+        """Asks it to end, so that it can end its own children; then kills it."""
         if self._process.returncode is None:
             with suppress(OSError):
                 self._process.send_signal(signal.SIGTERM)

@@ -15,9 +15,9 @@ from depthgauge._canonical import hash_json
 
 @contextmanager
 def isolated(sample: str, seed: int) -> Iterator[None]:
-    """Working folder, environment, import paths and NumPy's settings are as before afterwards.
+    """Restores working folder, environment, import paths and NumPy's settings afterwards.
 
-    The global random generators begin in the same state for the same sample and seed, so that
+    The global random generators start in the same state for the same sample and seed, so that
     an estimate does not depend on what ran before it.
     """
     folder, environment, paths = os.getcwd(), dict(os.environ), list(sys.path)

@@ -51,7 +51,7 @@ class RunMaps:
         return self.missing(sample).truth
 
     def missing(self, sample: str) -> Prepared:
-        """A sample as one without an estimate is compared."""
+        """A sample as it is compared when it has no estimate."""
         return self._judge.prepared(self._known(sample), None)
 
     def prepared(self, entrant: Entrant, sample: str, seed: int = 0) -> Prepared | None:

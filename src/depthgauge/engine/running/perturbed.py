@@ -59,7 +59,7 @@ def run_perturbed(
     named = list(methods) if not isinstance(methods, (str, Path)) else [methods]
     if fixed := [method.label for method in find_methods(named) if not method.spec.keeps]:
         raise Misuse(
-            f"method '{fixed[0]}' reads estimates that are there already: no damage to images "
+            f"method '{fixed[0]}' reads existing estimates: no damage to images "
             "changes them; run the method itself."
         )
     runs = []

@@ -1,4 +1,4 @@
-"""How a run begins: what is planned, and what `run.json` says of it."""
+"""The plan of a run, and what `run.json` says about it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PACKAGES = ("numpy", "numba", "scipy", "opencv-python-headless", "pyarrow")
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is to be done."""
+    """Everything that a run has to do."""
 
     context: Context
     samples: tuple[Sample, ...]
@@ -57,7 +57,7 @@ class Plan:
 
 
 def begin(plan: Plan) -> dict[str, Any]:
-    """Writes `run.json`, or adds to the one that is there."""
+    """Writes `run.json`, or adds to the existing one."""
     context, folder = plan.context, plan.context.folder
     protocol = context.protocol
     info: dict[str, Any] = {
@@ -154,7 +154,7 @@ def _is_same(there: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
 
 
 def refuse_strange(folder: Path) -> None:
-    """A folder that holds something else is not ours to fill."""
+    """Refuses a folder that holds something else."""
     if folder.exists() and not folder.is_dir():
         raise BadData(f"{folder}: is a file; a run is a folder.")
     if folder.is_dir() and not (folder / "run.json").is_file():

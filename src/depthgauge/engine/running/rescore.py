@@ -114,7 +114,7 @@ def _images(perturb: str) -> str:
 
 
 def recorded(entrant: Entrant) -> Method:
-    """A method of a run as it was recorded; one that reads files is the real one."""
+    """A method of a run as it was recorded; one that only reads files can be called again."""
     if entrant.method == "folder":
         method = find_method(f"folder:{entrant.options['path']}", entrant.label)
         return replace(method, options=method.spec.options.model_validate(dict(entrant.options)))
@@ -127,7 +127,7 @@ def recorded(entrant: Entrant) -> Method:
 
 @dataclass(frozen=True)
 class Recorded(Method):
-    """A method that is known from a run folder only: its estimates are there, its code is not."""
+    """A method known only from a run folder: its estimates are stored, its code is not."""
 
     recorded_options: Mapping[str, Any] = field(default_factory=dict)
     recorded_hash: str = ""

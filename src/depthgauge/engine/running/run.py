@@ -40,7 +40,7 @@ _ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+/?|inproc://\S+")
 
 @dataclass(frozen=True)
 class Where:
-    """On what the tasks run."""
+    """Where the tasks run."""
 
     workers: int = 1
     """Worker processes; 0: in this process."""
@@ -138,13 +138,13 @@ def run(
 
 
 def folders_of(methods: Sequence[Method]) -> list[Path]:
-    """The folders of estimates, where all methods are such."""
+    """The folders of estimates, if every method is a folder."""
     found = [m.options.path for m in methods if isinstance(m.options, FolderOptions)]
     return found if len(found) == len(methods) else []
 
 
 def _limited(method: Method, time_limit_s: float) -> Method:
-    """A method with a clock of its own has the run's limit, unless it was given another."""
+    """Gives a method with its own clock the run's time limit, unless it has another."""
     options = method.options
     if (
         "time_limit_s" not in type(options).model_fields
@@ -163,7 +163,7 @@ def score_folder(
     name: str | None = None,
     **options: Any,
 ) -> Run:
-    """Scores a folder of estimates that somebody else made, as a run.
+    """Scores an existing folder of estimates as a run.
 
     Args:
         benchmark: Its id, the path of its TOML file, or the protocol itself.
@@ -198,7 +198,7 @@ def score_folder(
 def execute(
     plan: Plan, where: Where, *, retry_failed: bool = False, progress: Progress | None = None
 ) -> Run:
-    """Does what is not done yet, then makes the tables."""
+    """Runs the tasks that are not finished, then writes the tables."""
     context = plan.context
     if context.folder.exists():
         refuse_strange(context.folder)
@@ -270,7 +270,7 @@ def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
 
 
 def _check_ids(samples: Iterable[Sample]) -> None:
-    """Refuses names that no table or disk can hold apart, before anything is run."""
+    """Refuses sample names that a table or a disk cannot tell apart, before anything runs."""
     seen: dict[str, str] = {}
     for sample in samples:
         folded = unicodedata.normalize("NFC", sample.id).casefold()
@@ -300,7 +300,7 @@ def _check_call(methods: Sequence[Method], where: Where, seeds: int, time_limit_
 
 
 def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[Sample]) -> None:
-    """Refuses a method that cannot have an estimate of a single sample, before anything is run."""
+    """Refuses a method that cannot estimate a single sample, before anything runs."""
     for method in methods:
         spec = method.spec
         if spec.quantities and protocol.quantity not in spec.quantities:
@@ -310,7 +310,7 @@ def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[
             )
         if protocol.perturb and not spec.keeps:
             raise Misuse(
-                f"method '{method.label}' reads estimates that are there already, made from other "
+                f"method '{method.label}' reads existing estimates, made from other "
                 f"images than those with {protocol.perturb}; run the method itself."
             )
         folder = getattr(method.options, "path", None) if spec.id == "folder" else None

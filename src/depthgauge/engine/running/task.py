@@ -1,4 +1,4 @@
-"""One estimate to be made and scored, and what every worker has to know to do it."""
+"""One estimate to make and score, and what every worker needs for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from depthgauge.types import Sample
 
 _AFTER_OWN_S = 30.0
 GIVEN = ("sample", "quantity", "seed", "finder")
-"""What a method is given besides the inputs of its sample."""
+"""What a method gets in addition to the inputs of its sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Task:
     before: str = ""
     """Why the method failed in the run that is scored again; it has no estimate then."""
     again: bool = False
-    """Whether the estimate is made anew, also where one is stored."""
+    """Whether the estimate is made again even if one is stored."""
     details: str = ""
     """What the method wrote before it failed."""
 

@@ -47,7 +47,7 @@ class _Made:
     estimate: Estimate | ClipEstimate | None = None
     usage: Usage = _NOTHING
     path: Path | None = None
-    """The file of somebody else that it was read from."""
+    """The submitted file that it was read from."""
     sha256: str = ""
     """Of its values."""
     failed: str = ""
@@ -160,7 +160,7 @@ def _has_values(estimate: Estimate | ClipEstimate) -> bool:
 
 
 def _inputs(method: Method, task: Task, context: Context) -> Inputs:
-    """What the method may see; what it needs is read already, so that its time is its own.
+    """What the method may see; what it needs is read beforehand and does not count as its time.
 
     An input that cannot be read is a fault of the data, not of the method.
     """
@@ -214,7 +214,7 @@ def _public_file(folder: Path, sample: str, estimate: Estimate, twin: str) -> Pa
 
 
 def _marked(values: Map, twin: str) -> Map:
-    """Missing pixels as a public program wants them marked: to many of them NaN is a number."""
+    """Missing pixels marked as a public program expects them: many count NaN as a number."""
     known = is_known(values)
     mark = np.float32(getattr(TWINS[twin], "MISSING", np.nan))
     return np.where(known if values.ndim == 2 else known[..., None], values, mark)

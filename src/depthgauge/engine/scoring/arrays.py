@@ -41,7 +41,7 @@ class Scores(Mapping[str, Score]):
 
     @property
     def protocol_hash(self) -> str:
-        """Two scores compare only when this is the same."""
+        """Two scores can be compared only if this is equal."""
         return self.protocol.hash
 
     def as_result(self, sample: str) -> Result:
@@ -194,7 +194,7 @@ def _prepare_part(
 
 
 def _guessed(shown: Maps) -> str:
-    """What a map is taken for where nobody says."""
+    """The quantity that a map is taken for by default."""
     if isinstance(shown, Mapping):
         known = ", ".join(shown)
         raise BadScoreId(f"say of which quantity the parts {known} are: quantity=...")
@@ -231,7 +231,7 @@ def score_prepared(protocol: Protocol, prepared: Mapping[str, Prepared]) -> Scor
 
 
 def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> Score:
-    """A score; of one that only a dataset has, that of these two maps as all there is."""
+    """A score; one that only a dataset has is computed as if these two maps were all of it."""
     score = found[spec.id]
     if score.level == "sample":
         return score
@@ -250,7 +250,7 @@ def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
 
 
 def _makers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The thing that each text makes, and the text."""
+    """The shared map that each text makes, and the text."""
     seen: set[str] = set()
     for text in texts:
         thing = SHARED_MAPS[text.partition(":")[0].strip()].provides

@@ -1,4 +1,4 @@
-"""Scores estimates, one sample after the other; what no estimate changes is made once a sample."""
+"""Scores estimates sample by sample; what no estimate changes is prepared once per sample."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Rules:
 
     @classmethod
     def of(cls, protocol: Protocol, samples: Iterable[Sample]) -> Rules:
-        """What the samples have, seen together."""
+        """What the samples have, taken together."""
         prefixes = [f"{name}_" if name else "" for name in protocol.resolutions]
         names = {f"{start}{name}" for start in prefixes for name in protocol.may_have}
         ranged = QUANTITIES[protocol.quantity].range_input
@@ -131,7 +131,7 @@ class Judge:
     def score_map(
         self, sample: Sample, find: Callable[[], Map | Estimate | ClipEstimate]
     ) -> Outcome:
-        """Scores what `find` returns; what it raises makes the sample a failed one."""
+        """Scores what `find` returns; if it raises, the sample has failed."""
         if not self.has_truth(sample):
             return Outcome(left_out=(sample.id,), skipped=True)
         if sample.length is not None:
@@ -168,7 +168,7 @@ class Judge:
         return Outcome(dict(found.scores), left_out=left_out, truth_hash=known)
 
     def score_none(self, sample: Sample, why: str) -> Outcome:
-        """What a sample costs that has no estimate: in a twin it has no scores at all."""
+        """Scores a sample without an estimate; a twin has no scores for it."""
         if not self.has_truth(sample):
             return Outcome(failed=why, left_out=(sample.id,), skipped=True)
         if self.protocol.twin is not None:
@@ -261,7 +261,7 @@ class Judge:
         return found
 
     def _warnings(self, sample: Sample) -> Iterable[str]:
-        """What of the whole sample is not as it is in others."""
+        """How this sample differs from the others."""
         ranged = QUANTITIES[self.protocol.quantity].range_input
         if self.rules.ranged and ranged not in sample.inputs:
             # Other samples have one, so this one is scored by a milder rule; that must be seen.
@@ -288,7 +288,7 @@ class Judge:
         return ready
 
     def _is_last(self, sample: Sample) -> bool:
-        """Whether all that was made of the last sample is what would be made of this one."""
+        """Whether what was prepared for the last sample is valid for this one."""
         last = self._last
         if last is None or last.id == sample.id:
             return last is not None

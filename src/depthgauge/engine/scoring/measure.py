@@ -33,7 +33,7 @@ class Prepared:
     """Estimates above are missing."""
     alignment: Alignment | None = None
     items: Mapping[str, Any] = field(default_factory=dict)
-    """What metrics may need besides: cameras, images, maps of regions."""
+    """What else metrics may need: cameras, images, shared maps."""
     error: ErrorName | None = None
     """How two pixels are compared; None: as their number of channels suggests."""
 
@@ -72,7 +72,7 @@ def lacking(prepared: Prepared, spec: ScoreSpec) -> list[str]:
 def _measure_plane(
     prepared: Prepared, plane: Plane, specs: Sequence[ScoreSpec], pool: str
 ) -> Iterator[tuple[ScoreSpec, State, float | None]]:
-    """State, and the value where it cannot be had from the state, of each spec."""
+    """State of each spec, and its value where the state does not give it."""
     recipes = _recipes(specs)
     yield from _measure_sums(prepared, plane, specs, recipes)
     orders = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Order)]

@@ -25,13 +25,13 @@ class Summary:
     """Samples that have this score at all."""
     unit: str = ""
     empty: int = 0
-    """Samples whose region is empty; they say nothing and are not used."""
+    """Samples whose region is empty; they are not used."""
     density: float = math.nan
     """Share of all truth pixels of the region that have an estimate."""
 
     @property
     def incomplete(self) -> bool:
-        """Whether estimates lack for which no number could be put."""
+        """Whether estimates are missing for which the metric has no worst value."""
         return math.isnan(self.value) and self.used + self.empty < self.all
 
 

@@ -144,7 +144,7 @@ def needs_focal(protocol: Protocol) -> bool:
 def _with_estimate(
     protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth
 ) -> Mapping[str, Any]:
-    """What metrics may need, with what an estimate brings besides its map."""
+    """What metrics may need, including the other parts of the estimate."""
     if not needs_focal(protocol):
         return ready.items
     focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)

@@ -41,7 +41,7 @@ class InputsWithoutImages(Mapping[str, Any]):
     Args:
         inputs: Of the sample.
         factor: How many of the finer pixels are one of the images along each axis.
-        kept: Whether disparities are in pixels of the images still.
+        kept: Whether disparities are still in pixels of the images.
     """
 
     def __init__(self, inputs: Mapping[str, Any], factor: int = 1, *, kept: bool = False) -> None:

@@ -20,7 +20,7 @@ def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -
     Args:
         protocol: The benchmark.
         data: The dataset's folder.
-        estimates: Folders of estimates; a twin may take samples from them that the data names not.
+        estimates: Folders of estimates; a twin may add samples that are missing from the dataset.
     """
     samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
     twin = None if protocol.twin is None else TWINS[protocol.twin]

@@ -1,4 +1,4 @@
-"""Whether two samples share their truth or inputs, told without reading any of it."""
+"""Whether two samples share their truth or inputs, without reading them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from depthgauge.types import Items
 
 
 def is_same(one: Items | None, other: Items | None, names: Iterable[str] | None = None) -> bool:
-    """Whether items are the same objects or are read by equal calls; nothing is read for that."""
+    """Whether items are the same objects or are read by equal calls; nothing is read."""
     if one is other or one is None or other is None:
         return one is other
     mine, others = one.unread(), other.unread()

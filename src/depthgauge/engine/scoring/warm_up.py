@@ -20,7 +20,7 @@ def warm_up(rules: Rules) -> None:
     if rules.protocol.twin is not None:
         return
     sample = _sample(rules)
-    with suppress(Exception):  # a region that cannot be had here compiles when it is used
+    with suppress(Exception):  # a region that cannot be computed here compiles when it is used
         Judge(rules).score_map(sample, lambda: _estimate(rules.protocol))
 
 

@@ -124,7 +124,7 @@ def _parts_or_frames(estimate: Estimate | ClipEstimate) -> dict[str, Any]:
 
 
 def plain_extras(extras: Mapping[str, Any]) -> dict[str, Any]:
-    """What a method told besides, as far as JSON can hold it."""
+    """What else a method reported, as far as JSON can hold it."""
     found: dict[str, Any] = {}
     for key, value in extras.items():
         if isinstance(value, str):
@@ -139,7 +139,7 @@ def _plain(value: float | None) -> float | None:
 
 
 def find_stored(place: Place, quantity: str, options_hash: str) -> Stored | None:
-    """The estimate that is there already, where it is whole and of these options."""
+    """The stored estimate, if it is complete and has these options."""
     with suppress(DepthgaugeError):
         return read_stored(place, quantity, options_hash)
     return None

@@ -22,7 +22,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Item:
-    """What came of one task."""
+    """The outcome of one task."""
 
     method: str
     """Label."""
@@ -39,7 +39,7 @@ class Item:
 
 
 def write_item(path: Path, item: Item) -> None:
-    """Writes the file; after a power cut it is there as a whole or not at all."""
+    """Writes the file; after a power cut it is complete or absent."""
     write_text(path, json.dumps(_to_json(item), allow_nan=False, separators=(",", ":")) + "\n")
 
 

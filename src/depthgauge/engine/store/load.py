@@ -59,7 +59,7 @@ def _require_same_items(
     outcomes: Mapping[Key, Collection[str]],
     path: Path,
 ) -> None:
-    """Refuses tables and a `run.json` that speak of different things."""
+    """Refuses tables that do not match `run.json`."""
     keys = {(entrant.label, seed) for entrant in entrants for seed in entrant.seeds}
     samples = set(info["samples"])
     if keys != set(outcomes) or any(set(found) != samples for found in outcomes.values()):

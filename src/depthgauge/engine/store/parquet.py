@@ -1,6 +1,6 @@
 """The tables of a run: written once, sorted, one row group, the same bytes on every machine.
 
-`scores` has one row a score, `samples` one an item, `curves` one an item; `timings` differs from
+`scores` has one row per score, `samples` and `curves` one per item; `timings` differs from
 run to run and is kept apart.
 """
 
@@ -80,7 +80,7 @@ _SCHEMAS: dict[str, dict[str, str]] = {
 
 
 def has_tables(folder: Path) -> bool:
-    """Whether all tables are there, so that none has to be made of the items again."""
+    """Whether all tables exist, so that none has to be rebuilt from the items."""
     return all((folder / f"{name}.parquet").is_file() for name in _SCHEMAS)
 
 
@@ -109,7 +109,7 @@ def read_failures(folder: Path) -> dict[tuple[str, int, str], str]:
 def read_outcomes(
     folder: Path, protocol: Protocol
 ) -> tuple[dict[Key, dict[str, Outcome]], list[Timing], dict[Key, dict[str, str]]]:
-    """What came of every item, by method and seed and then by sample; what it cost; the hashes of
+    """The outcome of every item, by method and seed and then by sample; its cost; the hashes of
     the estimates.
     """
     scores: dict[tuple[str, int, str], dict[str, Score]] = {}

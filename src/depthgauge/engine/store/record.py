@@ -67,7 +67,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Samples on which a method failed for one and the same reason."""
+    """Samples on which a method failed for the same reason."""
 
     label: str
     samples: tuple[str, ...]

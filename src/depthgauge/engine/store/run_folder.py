@@ -1,4 +1,4 @@
-"""The run folder: `run.json`, one file a finished item, and the tables made of them."""
+"""The run folder: `run.json`, one file per finished item, and the tables made of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _ANEW = "put the file back as it was, or begin a new run in another folder"
 
 
 def _wrong_parts(body: Any, parts: Mapping[str, type]) -> list[str]:
-    """Which parts are not there, or are something else; people edit these files."""
+    """Which parts are missing or wrong; people edit these files."""
     if not isinstance(body, dict):
         return ["an entry that is none"]
     return [f"'{name}'" for name, kind in parts.items() if not isinstance(body.get(name), kind)]
@@ -148,7 +148,7 @@ def finished(folder: Path) -> set[str]:
 
 @contextmanager
 def open_folder(folder: Path) -> Iterator[None]:
-    """Makes the folder where it is not there, and keeps other processes out of it."""
+    """Creates the folder if needed, and keeps other processes out of it."""
     try:
         (folder / "items").mkdir(parents=True, exist_ok=True)
     except OSError as error:

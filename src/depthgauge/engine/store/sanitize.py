@@ -1,4 +1,4 @@
-"""Texts that come from methods, made fit for files and tables."""
+"""Texts that come from methods, made safe for files and tables."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def cut(text: str, most: int = MOST_DETAILS) -> str:
 
 
 def reason(text: str) -> str:
-    """A failure in one line of reasonable length; its beginning says most."""
+    """A failure in one line of reasonable length; the beginning matters most."""
     return cut(" ".join(text[: 2 * MOST_REASON].split())[:MOST_REASON])

@@ -1,4 +1,4 @@
-"""Estimates in folders that somebody else made: where they lie, and whether they have changed."""
+"""Estimates in folders from elsewhere: where they are, and whether they have changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Sample
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Where a sample's estimate lies in a folder that somebody else made."""
+    """Where a sample's estimate is in a submitted folder."""
 
     dataset: Dataset
     sample: str
@@ -37,7 +37,7 @@ class Finder:
 
 
 def finder_inputs(dataset: str, sample: Sample, quantity: str) -> Inputs:
-    """All that a method needs that only reads files."""
+    """Everything that a method needs if it only reads files."""
     finder = Finder(DATASETS[dataset], sample.id, quantity, sample.length)
     given = {"sample": sample.id, "quantity": quantity, "seed": 0, "finder": finder}
     clip = {n: v for n, v in sample.inputs.unread().items() if isinstance(v, Frames)}
@@ -45,7 +45,7 @@ def finder_inputs(dataset: str, sample: Sample, quantity: str) -> Inputs:
 
 
 def is_stale(item: Item, task: Task, context: Context) -> bool:
-    """Whether an item was made of a file that has changed since, came or went."""
+    """Whether the file behind an item has changed, appeared or vanished since."""
     method = context.methods[task.method]
     if method.spec.keeps:
         return False

@@ -55,7 +55,7 @@ def run(context: Context, tasks: Sequence[Task], options: DaskOptions) -> Iterat
 
 
 def _events(client: Any, key: str, body: Any, tasks: Sequence[Task]) -> Iterator[Event]:
-    """Keeps two chunks a thread under way, also for workers that join while it runs."""
+    """Keeps two chunks per thread in flight, also for workers that join later."""
     from distributed import as_completed
 
     chunks = Chunks(tasks, _threads(client))
@@ -76,7 +76,7 @@ def _events(client: Any, key: str, body: Any, tasks: Sequence[Task]) -> Iterator
 
 
 def _threads(client: Any) -> int:
-    """Of all workers that the scheduler has now; one where all are lost and may come back."""
+    """Threads of all workers that the scheduler has now; at least 1, as lost workers may return."""
     return max(1, int(sum(client.nthreads().values())))
 
 
@@ -109,7 +109,7 @@ def _run_chunk(key: str, body: bytes, packed: bytes) -> list[Event]:
 
 
 def _guard_of(key: str, context: Context) -> Guard:
-    """This thread's own; those of other runs, whose client may be gone, are ended."""
+    """The guard of this thread; guards of other runs, whose client may be gone, are closed."""
     thread = threading.get_ident()
     with _LOCK:
         for place in [p for p in _GUARDS if p[1] == thread and p[0] != key]:
