@@ -143,6 +143,7 @@ SOURCES = {
     "capture": (
         *SIMULATOR,
         *PIPELINE,
+        "depthgauge.geometry.camera_json",
         "depthgauge.methods.sgbm",
         "depthgauge.methods._stereo",
         "depthgauge.methods._pair",
@@ -191,6 +192,8 @@ SOURCES = {
     ),
     "oasis-like": (
         *OASIS_MAKERS,
+        "depthgauge.synth.render.embree",
+        "depthgauge.synth.scene",
         "depthgauge.datasets._oasis.estimates",
         "depthgauge.datasets._oasis.reading",
         "depthgauge.datasets._oasis.writing",
@@ -218,6 +221,8 @@ SOURCES = {
     ),
     "oasis-reconstruction": (
         *RECONSTRUCTION,
+        "depthgauge.synth.render.embree",
+        "depthgauge.synth.scene",
         "tools.evidence._oasis_ball",
         "tools.evidence._oasis_people",
     ),
