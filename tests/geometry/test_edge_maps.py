@@ -138,7 +138,7 @@ def test_tiny_pictures_are_no_problem(shape):
 
 def test_what_makes_no_sense_is_refused():
     flat = np.zeros((5, 5), np.float32)
-    with pytest.raises(WrongShape, match="a map of edges is"):
+    with pytest.raises(WrongShape, match="an edge map must be"):
         triangle_filter(np.zeros((5, 5, 2), np.float32), 1)
     with pytest.raises(WrongShape, match="directions are"):
         suppress_non_maxima(flat, np.zeros((5, 4), np.float32))

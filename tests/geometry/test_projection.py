@@ -136,7 +136,7 @@ def test_errors_say_what_to_do():
         project(np.ones((4, 2)), camera)
     with pytest.raises(WrongShape, match="a pose must be 4x4"):
         transform(np.ones((4, 3)), np.eye(3))
-    with pytest.raises(Misuse, match="no rotation"):
+    with pytest.raises(Misuse, match="not a rotation"):
         inverse_pose(2 * np.eye(4))
     with pytest.raises(Misuse, match="distortion beyond k1 k2 p1 p2 k3"):
         rays(some_camera((0.0, 0.0, 0.0, 0.0, 0.0, 0.1)))

@@ -98,8 +98,8 @@ def test_the_nearest_of_random_triangles_is_found(seed):
     [
         (np.zeros((3, 2)), TWO, r"vertices must be \(V, 3\)"),
         (SQUARE, np.zeros((0, 3), int), r"triangles must be \(F, 3\)"),
-        (SQUARE, np.array([[0, 1, 4]]), "not there"),
-        (SQUARE, np.array([[0, 1, -1]]), "not there"),
+        (SQUARE, np.array([[0, 1, 4]]), "does not exist"),
+        (SQUARE, np.array([[0, 1, -1]]), "does not exist"),
     ],
 )
 def test_what_is_no_mesh_is_refused(vertices, triangles, message):

@@ -116,5 +116,5 @@ def test_json_keeps_everything():
 def test_damaged_pairs_are_refused(spoil):
     data = some_pair().to_json()
     data[spoil] = "nonsense"
-    with pytest.raises(BadData, match="no rectified pair"):
+    with pytest.raises(BadData, match="not a rectified pair"):
         RectifiedPair.from_json(data)

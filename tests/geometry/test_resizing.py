@@ -176,7 +176,7 @@ def test_errors_say_both_sizes_and_what_to_do():
     values = np.ones((2, 3))
     with pytest.raises(WrongShape, match=r"estimate is 3x2, the truth is 6x4.*estimate_resize"):
         resize(values, (4, 6), "none", "depth")
-    with pytest.raises(WrongShape, match=r"7x4 is no whole multiple of 3x2.*use nearest"):
+    with pytest.raises(WrongShape, match=r"7x4 is not a whole multiple of 3x2.*use nearest"):
         resize(values, (4, 7), "block", "depth")
     with pytest.raises(UnknownName, match="Did you mean 'bilinear'"):
         resize(values, (4, 6), "bilinar", "depth")
@@ -187,7 +187,7 @@ def test_errors_say_both_sizes_and_what_to_do():
     for bad in (0.3, 0.0, 2.0, -1.0, NAN):
         with pytest.raises(Misuse, match="one over k"):
             subsample_truth(values, bad, "depth")
-    with pytest.raises(WrongShape, match="a border of 1 px cannot be taken off a map of 3x2"):
+    with pytest.raises(WrongShape, match="a border of 1 px cannot be removed from a map of 3x2"):
         crop_border(values, 1)
     with pytest.raises(Misuse, match="0 px or more"):
         pad_border(values, -1)

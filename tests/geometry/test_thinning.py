@@ -92,5 +92,5 @@ def test_it_agrees_with_scikit_image_on_something_large():
 
 def test_numbers_are_a_set_and_other_shapes_are_refused():
     np.testing.assert_array_equal(thin(np.array([[0, 3, 0]])), [[False, True, False]])
-    with pytest.raises(WrongShape, match="a set to be thinned is"):
+    with pytest.raises(WrongShape, match="a set to be thinned must be"):
         thin(np.zeros((3, 3, 1), bool))

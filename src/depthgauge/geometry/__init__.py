@@ -1,8 +1,8 @@
 """Geometry of maps: cameras, disparity and depth, warping, resizing, surfaces, alignment, filling;
-and what a map shows: discontinuities, fine structures, planar and curved surfaces.
+and the structure of a map: discontinuities, fine structures, planar and curved surfaces.
 
-Every function takes and returns float32 maps in which a missing value is NaN, and says what becomes
-of it. Pixel centres are at integers; camera axes are x right, y down, z forward.
+Every function takes and returns float32 maps in which a missing value is NaN, and documents how it
+treats missing values. Pixel centres are at integers; camera axes are x right, y down, z forward.
 """
 
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment

@@ -1,6 +1,6 @@
-"""Parameters that make no sense are refused, each kind with one sentence.
+"""Checks of parameters; each kind of mistake has one sentence.
 
-The regions' makers ask the same when a protocol is made, long before there is a map.
+Regions run the same checks when a protocol is made, long before there is a map.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from depthgauge.errors import Misuse
 
 _WIDEST = 99
-"""px; a window holds its square of pixels, for each thread."""
+"""px; each thread needs memory for a window of this width squared."""
 
 
 def need_jump(jump: float) -> None:
@@ -26,7 +26,7 @@ def need_length(name: str, length_px: int) -> None:
 
 
 def need_window(window: int, least: int = 1) -> None:
-    """Refuses a window's width that is even, or beyond what anybody means."""
+    """Refuses a window width that is even, too small or unreasonably large."""
     if not least <= window <= _WIDEST or window % 2 == 0:
         raise Misuse(f"window is {window}; a window's width is odd, from {least} to {_WIDEST}")
 

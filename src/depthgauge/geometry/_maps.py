@@ -1,4 +1,4 @@
-"""What every module of this room asks of the maps it is given."""
+"""Checks and conversions of maps, used by every module of this room."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from depthgauge.types import Map, Mask
 
 
 def as_map(values: NDArray[np.generic]) -> Map:
-    """The same values as contiguous float32, (H, W) or (H, W, C); no copy where they are already.
+    """The values as contiguous float32, (H, W) or (H, W, C); copied only if needed.
 
     Raises:
-        WrongShape: It has neither two nor three dimensions, or no pixel.
+        WrongShape: It does not have two or three dimensions, or has no pixel.
     """
     array = np.ascontiguousarray(values, dtype=np.float32)
     if array.ndim not in (2, 3) or array.size == 0:
@@ -29,7 +29,7 @@ def as_plane(values: NDArray[np.generic], name: str) -> Map:
     """The same values as contiguous float32 (H, W).
 
     Raises:
-        WrongShape: It has not two dimensions, or no pixel.
+        WrongShape: It does not have two dimensions, or has no pixel.
     """
     array = np.ascontiguousarray(values, dtype=np.float32)
     if array.ndim != 2 or array.size == 0:
@@ -38,13 +38,13 @@ def as_plane(values: NDArray[np.generic], name: str) -> Map:
 
 
 def missing(values: Map) -> Mask:
-    """True where a pixel has no value, which is where any of its channels has none."""
+    """True where a pixel has no value, i.e. where any of its channels is NaN."""
     absent: Mask = ~np.isfinite(values)
     return absent if absent.ndim == 2 else np.logical_or.reduce(absent, axis=2)
 
 
 def size_of(values: NDArray[np.generic]) -> str:
-    """Width x height, as people say it.
+    """Width x height as text.
 
     >>> size_of(np.zeros((480, 640, 3)))
     '640x480'
@@ -55,15 +55,15 @@ def size_of(values: NDArray[np.generic]) -> str:
 def need_same_size(
     first: NDArray[np.generic], second: NDArray[np.generic], names: tuple[str, str]
 ) -> None:
-    """Refuses two arrays that are not of one width and height.
+    """Refuses two arrays of different width or height.
 
     Raises:
-        WrongShape: They are not.
+        WrongShape: The sizes differ.
     """
     if first.shape[:2] != second.shape[:2]:
         raise WrongShape(
             f"{names[0]} is {size_of(first)}, {names[1]} is {size_of(second)}: "
-            "both must be of one size; resize one of them first"
+            "both must have the same size; resize one of them first"
         )
 
 
@@ -79,6 +79,6 @@ def need_positive(**numbers: float) -> None:
 
 
 def drop_infinite(values: Map) -> Map:
-    """Makes what is not finite missing, in place: a missing value is NaN and never infinite."""
+    """Replaces infinities by NaN in place: a missing value is NaN, never infinite."""
     np.copyto(values, np.float32(np.nan), where=~np.isfinite(values))
     return values

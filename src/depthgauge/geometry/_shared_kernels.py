@@ -1,4 +1,4 @@
-"""Small pieces that kernels of several rooms are made of.
+"""Small functions that kernels of several rooms share.
 
 numba does not see that a kernel of another module has changed: after a change here, delete the
 `*.nbi` and `*.nbc` files of the modules that import it.

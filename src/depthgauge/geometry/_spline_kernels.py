@@ -1,4 +1,4 @@
-"""Cubic B-splines through pixels, compiled: what the kernels of other modules are made of.
+"""Cubic B-splines through pixels, compiled, for kernels of other modules.
 
 numba does not see that a kernel of another module has changed: after a change here, delete the
 `*.nbi` and `*.nbc` files of the modules that import it.
@@ -27,8 +27,8 @@ def spline_filter(lines: Array, gain: Any) -> None:
     """Turns float32 values into coefficients of the splines through them, along the first axis.
 
     Args:
-        lines: (N, K), mirrored at both ends, once: exact for N of 1, and from about 12 on.
-        gain: float32, `GAIN` for each axis; one axis may take it for another as well, which then
+        lines: (N, K), mirrored once at both ends: exact for N = 1 and from about N = 12 on.
+        gain: float32, `GAIN` for each axis; one axis may also apply the gain of another, which then
             has 1.
     """
     count, size = lines.shape

@@ -1,4 +1,4 @@
-"""Estimates without a scale brought to the truth's: by medians, or by least squares."""
+"""Alignment of estimates that are known only up to scale: by medians or by least squares."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SPACES = ("depth", "disparity")
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What was found: in `space`, the aligned estimate is scale * estimate + shift."""
+    """The fitted relation: in `space`, the aligned estimate is scale * estimate + shift."""
 
     kind: Kind
     space: Space
     scale: float
-    """NaN where none could be found."""
+    """NaN if none could be fitted."""
     shift: float
-    """NaN where none could be found; 0 for all kinds but `scale_shift`."""
+    """NaN if none could be fitted; 0 for all kinds except `scale_shift`."""
     count: int
-    """Pixels that it was fitted on."""
+    """Number of pixels used in the fit."""
     reason: str = ""
-    """Why there is no scale, in one phrase; empty where there is one."""
+    """Why there is no scale, in one phrase; empty if there is one."""
 
 
 def fit_alignment(
@@ -65,15 +65,15 @@ def fit_alignment(
     Args:
         estimate: (H, W), of the quantity.
         truth: (H, W), of the quantity.
-        mask: Pixels to fit on; all when left out.
+        mask: Pixels to fit on; all by default.
         kind: One of the four.
         space: `depth` or `disparity`: where the relation is linear.
         quantity: `depth` or `disparity`: what both maps hold.
 
     Returns:
-        An alignment; its scale and shift are NaN and its reason says why where there are too few
-        pixels, the estimate is zero and only scaled, or the result is not finite. With a shift, an
-        estimate that does not vary keeps its scale and becomes the truth's mean.
+        An alignment. If there are too few pixels, if the estimate is zero and is only scaled, or if
+        the result is not finite, scale and shift are NaN and `reason` says why. With a shift, a
+        constant estimate keeps its scale and is shifted to the truth's mean.
 
     >>> truth = np.array([[1.0, 3.0, 5.0]])
     >>> found = fit_alignment(
@@ -105,8 +105,8 @@ def fit_alignment(
 def apply_alignment(estimate: NDArray[np.generic], alignment: Alignment, quantity: str) -> Map:
     """The aligned estimate, of the same quantity.
 
-    Without a scale all of it is missing. Where the alignment is of inverses, values that are not
-    positive, before or after, become missing. Kind `none` returns the estimate as it is.
+    Without a scale every pixel is missing. If the alignment is of inverses, values that are not
+    positive before or after become missing. Kind `none` returns the estimate unchanged.
 
     >>> halved = Alignment("scale", "disparity", 2.0, 0.0, 9)
     >>> apply_alignment(np.array([[4.0, -1.0]]), halved, "depth")
@@ -151,7 +151,7 @@ def _fit_median(values: Map, target: Map, inverse: bool) -> tuple[float, float, 
 
 
 def _median(values: Map, inverse: bool) -> float:
-    """Median of the values or of their inverses, which have the same order, turned around."""
+    """Median of the values or of their inverses, whose order is reversed."""
     middle = [(values.size - 1) // 2, values.size // 2]
     pair = np.partition(values, middle)[middle].astype(np.float64)
     return float((1.0 / pair if inverse else pair).mean())
@@ -169,7 +169,7 @@ def _fit_squares(
         return products / squares, 0.0, ""
     mean, target_mean, squares, products, varies = centred_sums(values, target, used, inverse)
     if not varies or squares == 0:
-        # Every scale fits equally well with its shift; what comes out is the truth's mean.
+        # Every scale fits equally well with its own shift; the result is the truth's mean.
         return 1.0, target_mean - mean, ""
     scale = products / squares
     return scale, target_mean - scale * mean, ""

@@ -1,4 +1,4 @@
-"""Angles between directions: of maps of normals, or of lists of vectors."""
+"""Angles between directions, for maps of normals or lists of vectors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from depthgauge.types import Map
 
 
 def angles_between(first: NDArray[Any], second: NDArray[Any]) -> Map:
-    """Angles in degrees; NaN where one of both has no direction (it is 0, or not finite).
+    """Angles in degrees; NaN where either vector has no direction (it is 0 or not finite).
 
-    By the arc tangent, in float64: exact for small angles too, whatever the lengths are.
+    Uses the arc tangent in float64, which is exact for small angles too, at any length.
 
     Args:
         first: (..., 3).

@@ -1,4 +1,4 @@
-"""Cameras and rigs as plain data: the form that they have in JSON files."""
+"""Cameras and rigs as plain data, the way they are stored in JSON files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def camera_from_json(data: Mapping[str, Any]) -> Camera:
     """The camera that `camera_to_json` wrote.
 
     Raises:
-        KeyError, TypeError, ValueError: Something is missing or of another kind.
+        KeyError, TypeError, ValueError: Something is missing or has the wrong type.
     """
     fx, fy = (float(v) for v in data["focal_px"])
     cx, cy = (float(v) for v in data["centre_px"])
@@ -51,7 +51,7 @@ def rig_from_json(data: Mapping[str, Any]) -> Rig:
     """The rig that `rig_to_json` wrote.
 
     Raises:
-        KeyError, TypeError, ValueError: Something is missing or of another kind.
+        KeyError, TypeError, ValueError: Something is missing or has the wrong type.
     """
     baseline = data["baseline_m"]
     return Rig(

@@ -1,4 +1,4 @@
-"""Disparities for objects that have a mask but no depth: each becomes an upright cardboard."""
+"""Disparities for objects with a mask but no depth: each becomes an upright cardboard cut-out."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ Indices = NDArray[np.intp]
 REVISION = 1
 """Raised whenever a filled value may change; part of the protocol's hash."""
 _FOOT = 0.1
-"""Of an object's height: columns that end within this share above its lowest pixel are its feet."""
+"""Columns that end within this share of the object's height above its lowest pixel are its feet."""
 _BELOW = 5
-"""px; how far below an object its ground is looked for."""
+"""px; how far below an object to look for the ground."""
 
 
 def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
-    """The truth with one value for each object that has none (Honauer 2019, section 5.1.2).
+    """The truth with one value added for each object that has none (Honauer 2019, section 5.1.2).
 
     An object that stands on the ground is as far away as the ground at its feet. Its feet are the
-    columns in which it reaches down to within a tenth of its height above its lowest pixel, and the
-    ground at them is what is known and unlabelled among the five pixels below it in each of these
-    columns. The object's pixels get the median of the ground (the lower one of two). Without any
-    ground there, the five pixels below all of its columns are taken; without any there either, or
-    where the object is cut off by the image's lower border, it stays missing.
+    columns in which it reaches down to within a tenth of its height above its lowest pixel. The
+    ground at the feet is whatever is known and unlabelled among the five pixels below the object in
+    each of these columns. The object's pixels get the median of the ground (the lower of two). If
+    there is no ground there, the five pixels below all of its columns are used. If there is none
+    there either, or if the lower border of the image cuts the object off, it stays missing.
 
-    An object with truth of its own, be it one pixel, is left as it is.
+    An object with at least one pixel of truth is left unchanged.
 
     Args:
         truth: (H, W) disparity or depth, NaN where missing.
-        labels: (H, W) whole numbers; every value above 0 is one object, its pixels need not hang
-            together.
+        labels: (H, W) integers; every value above 0 is one object, whose pixels need not be
+            connected.
 
     Returns:
         A new map.
 
     Raises:
-        WrongShape: Truth and labels are not (H, W) of one size.
+        WrongShape: Truth and labels are not (H, W) of the same size.
 
     >>> truth = np.array([[1, 1, 1], [1, np.nan, 1], [4, 5, 6]])
     >>> fill_cardboard(truth, np.isnan(truth))
@@ -69,10 +69,10 @@ def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
 
 
 def _objects(labels: NDArray[np.generic]) -> Iterator[tuple[slice, slice, Mask]]:
-    """The box of each object, and its pixels in it."""
+    """The bounding box of each object, and its pixels within it."""
     from scipy import ndimage
 
-    # Instance labels may be large and far apart.
+    # Instance labels may be large and sparse.
     at = np.flatnonzero(np.greater(labels, 0))
     _, dense = np.unique(labels.reshape(-1)[at], return_inverse=True)
     numbers = np.zeros(labels.shape, np.int32)
@@ -89,7 +89,7 @@ def _outline(rows: slice, columns: slice, inside: Mask) -> tuple[Indices, Indice
 
 
 def _below(values: Map, ground: Mask, lowest: Indices, columns: Indices) -> Map:
-    """The values of the ground in the pixels below some."""
+    """The values of the ground in the pixels below these."""
     down = np.arange(1, _BELOW + 1)[:, np.newaxis]
     rows, across = np.broadcast_arrays(lowest + down, columns)
     within = rows < values.shape[0]

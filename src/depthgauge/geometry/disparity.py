@@ -1,4 +1,4 @@
-"""Disparity to depth and back, for stereo pairs and for light fields."""
+"""Conversion between disparity and depth, for stereo pairs and light fields."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def depth_from_lightfield_disparity(
         sensor_mm: Sensor's length along the larger side of the image.
         baseline_m: Distance b between neighbouring views.
         focus_m: Distance of the focus plane; infinity for parallel views.
-        size_px: Pixels along the larger side of the image that the disparities are in pixels of
-            (hci4d: of the small image, also for the ten times larger truth).
+        size_px: Pixels along the larger side of the image whose pixels are the unit of disparity
+            (hci4d: the small image, also for the truth that is ten times larger).
 
     Returns:
         Depth; NaN where the disparity is missing or belongs to no point in front of the camera.
@@ -109,7 +109,7 @@ def lightfield_disparity_from_depth(
 def _lightfield_step(
     focal_mm: float, sensor_mm: float, baseline_m: float, focus_m: float, size_px: int
 ) -> float:
-    """Shift in pixels between neighbouring views of a point at one metre, views parallel."""
+    """Shift in pixels of a point at one metre between neighbouring parallel views."""
     need_positive(focal_mm=focal_mm, sensor_mm=sensor_mm, baseline_m=baseline_m, size_px=size_px)
     if math.isnan(focus_m) or focus_m <= 0:
         raise Misuse(f"focus_m must be positive (infinity for parallel views), found {focus_m}")

@@ -1,4 +1,4 @@
-"""How far it is from each pixel to the nearest pixel of a set, and which one that is."""
+"""The distance from each pixel to the nearest pixel of a set, and which pixel that is."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _FAR = 1 << 30  # px; its square fits into 64 bits
 def nearest_pixel(mask: Mask, limit_px: int | None = None) -> NDArray[np.int32]:
     """The flat index (row * width + column) of each pixel's nearest True pixel.
 
-    Exact Euclidean distance, linear in pixels. Of several at the same distance it is the one in the
-    leftmost column, and of two in that column the upper one.
+    Exact Euclidean distance, in time linear in the number of pixels. Among several at the same
+    distance, the leftmost column wins, then the upper pixel in that column.
 
     Args:
         mask: (H, W).
-        limit_px: Only True pixels up to this distance count, which is faster.
+        limit_px: Ignore True pixels beyond this distance, which is faster.
 
     Returns:
         int32 (H, W); -1 where there is none.
@@ -45,11 +45,11 @@ def nearest_pixel(mask: Mask, limit_px: int | None = None) -> NDArray[np.int32]:
 
 
 def distance_to(mask: Mask, limit_px: int | None = None) -> Map:
-    """The distance in px from each pixel to the nearest True one, 0 on those.
+    """The distance in px from each pixel to the nearest True pixel; 0 on True pixels.
 
     Args:
         mask: (H, W).
-        limit_px: Distances above it are infinite, which is faster.
+        limit_px: Report longer distances as infinite, which is faster.
 
     Returns:
         float32 (H, W); infinite where there is none.

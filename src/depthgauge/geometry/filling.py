@@ -1,4 +1,4 @@
-"""Missing estimates filled in, for protocols that ask for an estimate of every pixel."""
+"""Filling of missing estimates, for protocols that require an estimate at every pixel."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ FILLINGS = ("background", "scanline", "constant")
 
 
 def fill(values: NDArray[np.generic], how: Filling, constant: float | None = None) -> Map:
-    """A copy in which missing pixels are filled in and all others are untouched.
+    """A copy in which missing pixels are filled and all others are unchanged.
 
-    A pixel is missing where any of its channels is, and is then filled in all of them.
+    A pixel is missing if any of its channels is; then all its channels are filled.
 
     - `background`: what KITTI's development kit does (`interpolateBackground`). In each row a gap
       takes the smaller of the two values beside it (of flow, per component), and the outermost
       values are extended to both ends. Then in each column the outermost values are extended up
       and down. A row without any value that has rows with values both above and below stays
       missing, as in the kit (which then scores a disparity of -1 or a flow of 0 there).
-    - `scanline`: in each row linear interpolation between the values beside a gap, the outermost
-      values extended to both ends. A row without any value takes the nearest row that has one, of
-      two equally near ones the upper.
+    - `scanline`: linear interpolation in each row between the values beside a gap; the outermost
+      values are extended to both ends. A row without any value copies the nearest row that has
+      one, the upper of two equally near rows.
     - `constant`: the given number.
 
-    A map without any value stays missing (but for `constant`).
+    A map without any value stays missing (except with `constant`).
 
     Args:
         values: (H, W) or (H, W, C).

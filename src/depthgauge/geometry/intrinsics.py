@@ -1,4 +1,4 @@
-"""Cameras from focal lengths in pixels or millimetres, and for other image sizes."""
+"""Cameras from focal lengths in pixels or millimetres, and cameras for other image sizes."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def camera_from_pixels(
         focal_px: Along x and y, or one number for square pixels.
         width_px: Width of the image.
         height_px: Height of the image.
-        centre_px: Principal point (x, y); the middle of the image, ((W-1)/2, (H-1)/2), when left
-            out: pixel centres are at integers.
+        centre_px: Principal point (x, y); by default the middle of the image, ((W-1)/2, (H-1)/2),
+            since pixel centres are at integers.
         distortion: k1 k2 p1 p2 k3, OpenCV's order.
-        world_from_camera: 4x4 pose; the identity when left out.
+        world_from_camera: 4x4 pose; the identity by default.
 
     >>> camera_from_pixels(500.0, 641, 481).centre_px
     (320.0, 240.0)
@@ -78,7 +78,7 @@ def camera_from_mm(
 ) -> Camera:
     """A camera with its focal length and sensor in millimetres.
 
-    Pixels are square unless `sensor_height_mm` says otherwise; the rest is as in
+    Pixels are square unless `sensor_height_mm` is given. The other arguments are those of
     `camera_from_pixels`.
 
     >>> camera_from_mm(100.0, 35.0, 512, 512).focal_px
@@ -103,7 +103,7 @@ def scale_camera(camera: Camera, width_px: int, height_px: int) -> Camera:
 
     The image's outline stays where it is, half a pixel outside the first and last pixel centres:
     f' = s f and c' = (c + 0.5) s - 0.5, with s the ratio of the widths (of the heights for y).
-    Distortion is in focal lengths and does not change.
+    Distortion is relative to the focal length and does not change.
 
     >>> scale_camera(camera_from_pixels(500.0, 640, 480), 320, 240).centre_px
     (159.5, 119.5)

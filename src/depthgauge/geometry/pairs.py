@@ -1,4 +1,4 @@
-"""Pairs of points whose relation is asked for: which of two is deeper, how two planes stand."""
+"""Pairs of points with a relation: which point is deeper, how two planes are oriented."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ROUNDS = 20  # a map on which nearly all depths are equal gives fewer pairs, no
 def sample_depth_pairs(depth: Map, count: int, seed: int) -> DepthPairs:
     """Pairs of pixels with different depths: half anywhere, half on one row.
 
-    The same map, count and seed give the same pairs. There are fewer of them where a map has too
-    few depths that differ.
+    The same map, count and seed give the same pairs. A map with too few different depths gives
+    fewer pairs.
 
     Args:
-        depth: (H, W), NaN where it is not known.
-        count: How many pairs; where it is odd, the odd one is anywhere.
-        seed: Of the choice.
+        depth: (H, W), NaN where unknown.
+        count: Number of pairs; if it is odd, the extra pair may be anywhere.
+        seed: Of the random choice.
 
     >>> pairs = sample_depth_pairs(np.array([[1.0, 1.0, 2.0]], np.float32), 6, seed=0)
     >>> all((order == -1) == (x_b == 2) for x_a, _, x_b, _, order in pairs)
@@ -47,7 +47,7 @@ def sample_depth_pairs(depth: Map, count: int, seed: int) -> DepthPairs:
 def _distinct(
     depth: Map, known: NDArray[np.int64], count: int, rng: np.random.Generator, *, by_row: bool
 ) -> DepthPairs:
-    """As many pairs of known pixels with different depths as are wanted, or can be found."""
+    """Up to the wanted number of pairs of known pixels with different depths."""
     height, width = depth.shape
     values = depth.ravel()
     rows = known // max(width, 1)
@@ -72,14 +72,14 @@ def sample_normal_pairs(
 ) -> NormalPairs:
     """Pairs of pixels on planes that are parallel, orthogonal, or neither.
 
-    Each relation that occurs gives `count` pairs: two planes of which it holds are drawn, then a
-    pixel of each. The same arguments give the same pairs.
+    Each relation that occurs gives `count` pairs: two planes with this relation are drawn, then a
+    pixel of each plane. The same arguments give the same pairs.
 
     Args:
         labels: (H, W) plane ids; 0 or NaN where there is none.
         relations: (m, 3): plane id, plane id, relation.
-        count: Pairs of each relation.
-        seed: Of the choice.
+        count: Number of pairs for each relation.
+        seed: Of the random choice.
 
     >>> pairs = sample_normal_pairs(np.array([[1.0, 2.0]]), np.array([[1, 2, 2]]), 3, seed=0)
     >>> pairs[:, :5].tolist()
@@ -104,7 +104,7 @@ def sample_normal_pairs(
 
 
 def keyed_normal_pairs(pairs: NDArray[Any], seed: int) -> NormalPairs:
-    """Given pairs (xA, yA, xB, yB, relation) with the key that orders them in a dataset."""
+    """Adds to given pairs (xA, yA, xB, yB, relation) the key that orders them in a dataset."""
     table = np.asarray(pairs, np.int64).reshape(-1, 5)
     return _keyed(table, np.random.default_rng([seed, _fingerprint(table)]))
 
@@ -114,7 +114,7 @@ def _keyed(pairs: NDArray[Any], rng: np.random.Generator) -> NormalPairs:
 
 
 def _fingerprint(*arrays: NDArray[np.int64]) -> int:
-    """Differs from sample to sample: with equal keys, each would give its first pairs only."""
+    """Differs between samples; with equal numbers, each would give only its first pairs."""
     found = 0
     for array in arrays:
         found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
@@ -124,13 +124,13 @@ def _fingerprint(*arrays: NDArray[np.int64]) -> int:
 def ends_inside(pairs: NDArray[Any], region: Mask | None, truth: Map) -> NDArray[np.bool_]:
     """Which pairs have both ends in a region.
 
-    Relations are known where no map is: a pixel without truth, which is in no region, leaves no
-    pair out.
+    Relations are also known at pixels where the map has no truth. Such pixels are in no region, but
+    they do not exclude a pair.
 
     Args:
         pairs: (n, 5) or more: xA, yA, xB, yB ...
-        region: The region; None for everything.
-        truth: The map that the region was made of.
+        region: The region; None for the whole image.
+        truth: The map from which the region was computed.
 
     Raises:
         WrongShape: An end lies outside the map.

@@ -10,14 +10,14 @@ from depthgauge.types import Mask
 
 
 def polygon_mask(shape: tuple[int, ...], points_px: Iterable[tuple[float, float]]) -> Mask:
-    """The pixels whose centres a polygon encloses, even-odd where it crosses itself.
+    """The pixels whose centres a polygon encloses, by the even-odd rule where it crosses itself.
 
-    A centre on the outline belongs to it on the left and upper side only, so that a square from
-    2 to 5 has three pixels a side, and of two polygons with a common side only one has it.
+    A centre on the outline is inside only on the left and upper sides. So a square from 2 to 5 is
+    three pixels wide, and a pixel on the common side of two polygons belongs to only one of them.
 
     Args:
         shape: Height and width of the image.
-        points_px: Three or more corners x, y, pixel centres at integers; they may lie outside.
+        points_px: Three or more corners (x, y), pixel centres at integers; may lie outside.
 
     >>> polygon_mask((3, 4), [(0.5, -0.5), (2.5, -0.5), (2.5, 1.5), (0.5, 1.5)]).astype(int)
     array([[0, 1, 1, 0],

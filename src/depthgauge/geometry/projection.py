@@ -1,4 +1,4 @@
-"""Pixels to points and back: rays, back-projection, projection, rigid transforms."""
+"""Rays, back-projection, projection and rigid transforms."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Points = NDArray[np.floating[Any]]
 
 
 def rays(camera: Camera) -> Map:
-    """The direction (x, y, 1) in camera axes that each pixel looks along, (H, W, 3).
+    """The direction (x, y, 1) of each pixel's ray in camera axes, (H, W, 3).
 
-    Lens distortion is undone; a pixel that no ray reaches is NaN. Multiplied by the depth, a ray is
-    the point that is seen.
+    Lens distortion is undone; a pixel that no ray reaches is NaN. A ray multiplied by the depth is
+    the visible point.
     """
     x, y = ray_slopes(camera)
     out = np.ones((*x.shape, 3), np.float32)
@@ -29,7 +29,7 @@ def rays(camera: Camera) -> Map:
 
 
 def ray_slopes(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Slopes x / z and y / z of each pixel's ray, two (H, W) arrays; read-only if undistorted."""
+    """Slopes x / z and y / z of each pixel's ray as two (H, W) arrays; read-only if undistorted."""
     (width, height), (fx, fy), (cx, cy) = camera.size_px, camera.focal_px, camera.centre_px
     x = np.broadcast_to(((np.arange(width) - cx) / fx)[None, :], (height, width))
     y = np.broadcast_to(((np.arange(height) - cy) / fy)[:, None], (height, width))
@@ -44,7 +44,7 @@ def ray_slopes(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def slopes_at(pixels: NDArray[np.generic], camera: Camera) -> NDArray[np.float64]:
-    """Slopes (x / z, y / z), (..., 2), of the rays through any positions (..., 2) in the image.
+    """Slopes (x / z, y / z), (..., 2), of the rays through arbitrary positions (..., 2).
 
     Lens distortion is undone; NaN where no ray reaches the position.
 
@@ -63,19 +63,19 @@ def slopes_at(pixels: NDArray[np.generic], camera: Camera) -> NDArray[np.float64
 
     flat = bent.reshape(1, -1, 2)
     x, y = np.full(flat.shape[:2], np.nan), np.full(flat.shape[:2], np.nan)
-    # A copy of each: the kernel is compiled for contiguous rows.
+    # Copies, because the kernel is compiled for contiguous rows.
     undistort(flat[..., 0].copy(), flat[..., 1].copy(), coefficients, x, y)
     return np.stack([x, y], axis=-1).reshape(positions.shape)
 
 
 def backproject(depth_m: NDArray[np.generic], camera: Camera) -> Map:
-    """The points (H, W, 3) in camera axes, in metres, that a depth map shows.
+    """The points (H, W, 3) of a depth map in camera axes, in metres.
 
     Depth is along the optical axis, so z is the depth itself. A missing or non-positive depth gives
-    a point of NaN.
+    NaN coordinates.
 
     Raises:
-        WrongShape: The map is not of the camera's size.
+        WrongShape: The map does not have the camera's size.
 
     >>> camera = Camera((100.0, 100.0), (1.0, 0.0), (3, 1))
     >>> backproject(np.array([[2.0, 2.0, np.nan]]), camera)[0, 0]
@@ -111,7 +111,7 @@ def project(points: Points, camera: Camera) -> NDArray[Any]:
         x, y = _distort(array[..., 0] / z, array[..., 1] / z, _distortion(camera))
     (fx, fy), (cx, cy) = camera.focal_px, camera.centre_px
     pixels = np.stack([x * fx + cx, y * fy + cy], axis=-1)
-    # An overflow on one axis must not leave half a position.
+    # An overflow on one axis must not leave the other coordinate valid.
     pixels[~np.isfinite(pixels).all(axis=-1)] = np.nan
     return pixels
 
@@ -142,7 +142,7 @@ def inverse_pose(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     pose = _as_pose(matrix)
     if not np.allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-6):
-        raise Misuse("the pose's upper left 3x3 is no rotation; give a rigid transform")
+        raise Misuse("the pose's upper left 3x3 is not a rotation; give a rigid transform")
     inverse = np.eye(4)
     inverse[:3, :3] = pose[:3, :3].T
     inverse[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]
@@ -160,10 +160,10 @@ def to_camera(points: Points, camera: Camera) -> NDArray[Any]:
 
 
 def need_camera_size(values: NDArray[np.generic], camera: Camera) -> None:
-    """Refuses a map that is not of the camera's size.
+    """Refuses a map that does not have the camera's size.
 
     Raises:
-        WrongShape: It is not.
+        WrongShape: The sizes differ.
     """
     width, height = camera.size_px
     if values.shape[:2] != (height, width):
@@ -174,7 +174,7 @@ def need_camera_size(values: NDArray[np.generic], camera: Camera) -> None:
 
 
 def _distortion(camera: Camera) -> NDArray[np.float64]:
-    """k1 k2 p1 p2 k3, zeros filled in."""
+    """k1 k2 p1 p2 k3, padded with zeros."""
     given = np.asarray(camera.distortion, np.float64)
     if given[5:].any():
         raise Misuse(

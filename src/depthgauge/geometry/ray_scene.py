@@ -1,7 +1,7 @@
 """Exact geometry of triangle meshes: what a ray hits first, and whether two points see each other.
 
-The search is Embree's, in float32; the distance is then computed again in float64 from the plane
-of the triangle that was hit, so that points are exact to about 1e-9 of their distance.
+Embree searches in float32. The distance is then recomputed in float64 from the plane of the
+triangle that was hit, so points are exact to about 1e-9 of their distance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Points = NDArray[np.float64]
 """(N, 3) in metres."""
 
 _CHUNK = 1 << 20
-"""Rays at a time: bounds the memory that the float32 copies need."""
+"""Number of rays per call, which bounds the memory for the float32 copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +26,24 @@ class Hits:
     """What rays hit first."""
 
     distance: NDArray[np.float64]
-    """(N,) in lengths of the ray's direction; NaN where nothing is hit."""
+    """(N,) in multiples of the ray's direction; NaN where nothing is hit."""
     triangle: NDArray[np.int32]
-    """(N,) which triangle; -1 where nothing is hit."""
+    """(N,) index of the triangle; -1 where nothing is hit."""
 
 
 class RayScene:
-    """A mesh that can be asked for the first hit of many rays at once."""
+    """A mesh that answers which triangle each of many rays hits first."""
 
     def __init__(self, vertices: NDArray[np.generic], triangles: NDArray[np.generic]) -> None:
         """Builds the search tree.
 
         Args:
             vertices: (V, 3) in metres.
-            triangles: (F, 3) indices of vertices; no two triangles need share a vertex.
+            triangles: (F, 3) indices of vertices; triangles need not share vertices.
 
         Raises:
             MissingExtra: Embree's Python package is not installed.
-            WrongShape: The arrays are no mesh.
+            WrongShape: The arrays do not describe a mesh.
         """
         self.vertices = np.asarray(vertices, np.float64)
         self.triangles = np.asarray(triangles, np.int32)
@@ -52,14 +52,14 @@ class RayScene:
         if self.triangles.ndim != 2 or self.triangles.shape[1] != 3 or not len(self.triangles):
             raise WrongShape(f"triangles must be (F, 3), found {self.triangles.shape}")
         if self.triangles.min() < 0 or self.triangles.max() >= len(self.vertices):
-            raise WrongShape("a triangle names a vertex that is not there")
+            raise WrongShape("a triangle refers to a vertex that does not exist")
         corners = self.vertices[self.triangles]
         self._corner = corners[:, 0]
         self._normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         self._scene = _embree_scene(corners)
 
     def normals(self) -> Points:
-        """Unit normal of every triangle, by the order of its corners; NaN for an empty one."""
+        """Unit normal of every triangle, by the order of its corners; NaN for a degenerate one."""
         length = np.linalg.norm(self._normal, axis=1, keepdims=True)
         return self._normal / np.where(length > 0, length, np.nan)
 
@@ -82,12 +82,12 @@ class RayScene:
     def sees(
         self, origins: NDArray[np.generic], targets: NDArray[np.generic], gap_m: float = 1e-4
     ) -> NDArray[np.bool_]:
-        """Whether nothing lies between each origin and its target, `gap_m` before it left out.
+        """Whether nothing lies between each origin and its target, except within `gap_m` of it.
 
         Args:
             origins: (N, 3), or (3,) for one point.
-            targets: (N, 3) points on surfaces; NaN: not seen.
-            gap_m: A surface so near to the target is the target's own.
+            targets: (N, 3) points on surfaces; NaN counts as not seen.
+            gap_m: A surface this close to the target is the target's own surface.
         """
         ends = np.asarray(targets, np.float64)
         starts = np.broadcast_to(np.asarray(origins, np.float64), ends.shape)
@@ -118,7 +118,7 @@ def _embree_scene(corners: Points) -> Any:
         from embreex.rtcore_scene import EmbreeScene
     except ImportError as error:
         raise MissingExtra(
-            "rays need Embree, which is not installed; say: pip install 'depthgauge[render]'"
+            "rays need Embree, which is not installed; run: pip install 'depthgauge[render]'"
         ) from error
     scene = EmbreeScene()
     TriangleMesh(scene, corners.astype(np.float32))

@@ -1,9 +1,9 @@
 """Rectified views and pairs: from raw pixels of a real lens to pixels of an ideal camera and back.
 
-A pair is rectified when matching points lie on one row *after both images are brought to the same
-size*. For a balanced pair that is at once; in an unbalanced pair the views have different sizes,
-and the second is scaled to the first's (areas aligned, as
-`cv2.resize` does: u' = (u + 0.5) s - 0.5).
+A pair is rectified when matching points lie on the same row *after both images are resized to the
+same size*. A balanced pair already has one size. In an unbalanced pair the views have different
+sizes, and the second is scaled to the size of the first (areas aligned, as in `cv2.resize`:
+u' = (u + 0.5) s - 0.5).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RectifiedView:
     rotation: NDArray[np.float64]
     """3x3, from the raw camera's axes to the rectified ones."""
     camera: Camera
-    """The ideal camera of the rectified image: no distortion, its own size."""
+    """The ideal camera of the rectified image, without distortion and with its own image size."""
 
     def from_raw(self, pixels: NDArray[np.generic]) -> Pixels:
         """Where positions of the raw image lie in the rectified one."""
@@ -82,27 +82,27 @@ class RectifiedPair:
 
     @property
     def right_scale(self) -> float:
-        """What the right image is enlarged by to have the left one's width."""
+        """The factor that enlarges the right image to the width of the left one."""
         return self.left.camera.size_px[0] / self.right.camera.size_px[0]
 
     def right_camera(self) -> Camera:
-        """The right camera after its image was brought to the left one's size."""
+        """The right camera after its image is resized to the size of the left one."""
         return scale_camera(self.right.camera, *self.left.camera.size_px)
 
     def rig(self) -> Rig:
-        """Both ideal cameras; the principal points' offset is in px of the left image."""
+        """Both ideal cameras; the offset of the principal points is in px of the left image."""
         offset = self.right_camera().centre_px[0] - self.left.camera.centre_px[0]
         cameras = {"left": self.left.camera, "right": self.right.camera}
         return Rig(cameras, self.baseline_m, offset)
 
     def to_left_size(self, right_px: NDArray[np.generic]) -> Pixels:
-        """Positions of the right image after it was brought to the left one's size."""
+        """Positions in the right image after it is resized to the size of the left one."""
         (lw, lh), (rw, rh) = self.left.camera.size_px, self.right.camera.size_px
         ratio = np.array([lw / rw, lh / rh])
         return np.asarray((np.asarray(right_px, np.float64) + 0.5) * ratio - 0.5)
 
     def from_left_size(self, scaled_px: NDArray[np.generic]) -> Pixels:
-        """Positions of the right image itself, from those that `to_left_size` gives."""
+        """Positions in the original right image, from those that `to_left_size` gives."""
         (lw, lh), (rw, rh) = self.left.camera.size_px, self.right.camera.size_px
         ratio = np.array([rw / lw, rh / lh])
         return np.asarray((np.asarray(scaled_px, np.float64) + 0.5) * ratio - 0.5)
@@ -124,19 +124,19 @@ class RectifiedPair:
         """The pair that `to_json` wrote.
 
         Raises:
-            BadData: Something is missing or of another kind.
+            BadData: Something is missing or has the wrong type.
         """
         try:
             left, right = (RectifiedView.from_json(data[side]) for side in ("left", "right"))
             return cls(left, right, float(data["baseline_m"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise BadData(f"this is no rectified pair: {error!r}; run `capture rectify`") from error
+            raise BadData(f"not a rectified pair: {error!r}; run `capture rectify`") from error
 
 
 def inside_image(
     x: NDArray[np.floating[Any]], y: NDArray[np.floating[Any]], size_px: tuple[int, int]
 ) -> Mask:
-    """Which positions lie in an image; pixels are squares around their centres, NaN is outside.
+    """Which positions lie inside an image; pixels are squares around their centres, NaN is outside.
 
     Args:
         x: Columns.

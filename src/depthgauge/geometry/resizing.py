@@ -1,4 +1,4 @@
-"""Maps brought to another size, their values following, and borders taken off or put on."""
+"""Resizing of maps, with their values scaled accordingly; cropping and padding of borders."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def resize(
     *,
     scale_values: bool = True,
 ) -> Map:
-    """A map brought to another size.
+    """A map resized to another size.
 
     - `none`: the sizes must be equal already.
     - `nearest`: the pixels that OpenCV's INTER_NEAREST takes, floor(i * source / target).
@@ -47,13 +47,13 @@ def resize(
 
     Args:
         values: (H, W) or (H, W, C).
-        shape: Height and width to reach.
+        shape: Target height and width.
         how: One of the five.
         quantity: Decides how values scale.
         scale_values: False where the values stay in pixels of the original image (hci4d, Spring).
 
     Returns:
-        float32; the same array where there is nothing to do.
+        float32; the same array if there is nothing to do.
 
     Raises:
         UnknownName: No such way of resizing.
@@ -76,7 +76,7 @@ def resize(
 
 
 def resize_labels(labels: Array, shape: tuple[int, int], how: Resizing) -> Array:
-    """Masks, labels or images brought to another size by picking pixels; dtype and values stay.
+    """Masks, labels or images resized by picking pixels; dtype and values do not change.
 
     `how` is as in `resize`, without `bilinear`.
 
@@ -90,7 +90,7 @@ def resize_labels(labels: Array, shape: tuple[int, int], how: Resizing) -> Array
 
 
 def subsample_truth(values: Array, factor: float, quantity: str) -> Array:
-    """Every k-th row and column from the first on, k = 1 / factor, no blending.
+    """Every k-th row and column starting with the first, k = 1 / factor, without blending.
 
     Maps are scaled as in `resize`, by exactly the factor; masks and labels (any dtype but floating
     point) keep their values.
@@ -111,7 +111,7 @@ def subsample_truth(values: Array, factor: float, quantity: str) -> Array:
     taken = values[::step, ::step].copy()
     if np.issubdtype(taken.dtype, np.floating):
         taken = QUANTITIES[quantity].scale(as_map(taken), 1 / step, 1 / step)
-    return taken  # type: ignore[return-value]  # of the dtype that it came with, or float32
+    return taken  # type: ignore[return-value]  # the original dtype, or float32
 
 
 def crop_border(values: Array, border_px: int) -> Array:
@@ -123,13 +123,13 @@ def crop_border(values: Array, border_px: int) -> Array:
     height, width = values.shape[:2]
     if border_px < 0 or 2 * border_px >= min(height, width):
         raise WrongShape(
-            f"a border of {border_px} px cannot be taken off a map of {size_of(values)}"
+            f"a border of {border_px} px cannot be removed from a map of {size_of(values)}"
         )
     return values[border_px : height - border_px, border_px : width - border_px]  # type: ignore[return-value]  # a view of the same type
 
 
 def pad_border(values: NDArray[np.generic], border_px: int) -> Map:
-    """The map with missing rows and columns put around it.
+    """The map with missing rows and columns added around it.
 
     >>> pad_border(np.array([[1.0]]), 1)[1]
     array([nan, 1., nan], dtype=float32)
@@ -157,8 +157,8 @@ def _check(source: NDArray[Any], shape: tuple[int, int], how: str) -> tuple[int,
         )
     if how == "block" and (height % source.shape[0] or width % source.shape[1]):
         raise WrongShape(
-            f"{width}x{height} is no whole multiple of {size_of(source)}, which block replication "
-            "needs; use nearest or bilinear"
+            f"{width}x{height} is not a whole multiple of {size_of(source)}, which block "
+            "replication needs; use nearest or bilinear"
         )
     return height, width
 
@@ -196,7 +196,7 @@ def _bilinear(source: Map, height: int, width: int) -> Map:
 
 def _neighbours(source: int, target: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
     """The first neighbour of each target index, and the weight of the second."""
-    # In whole numbers, so that a weight which should be zero is zero: it decides what is missing.
+    # In integers, so that a weight that should be zero is zero: it decides what is missing.
     numerator = (2 * np.arange(target) + 1) * source - target
     first = numerator // (2 * target)
     weight = (numerator % (2 * target)) / (2 * target)

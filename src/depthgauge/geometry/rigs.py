@@ -1,4 +1,4 @@
-"""Rigs: the camera that a map belongs to, and the normals of what a map shows through it."""
+"""Rigs: the camera that a map belongs to, and the surface normals of a map seen through it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Rig
 
 REVISION = 1
-"""Of `surface_normals`: raised whenever it may give other normals."""
+"""Of `surface_normals`: raised whenever its normals may change."""
 STEP = 0.02
-"""Surfaces do not go on where a pixel is off the line between its neighbours by more than this
-share of its inverse depth."""
+"""A surface ends where a pixel is off the line between its neighbours by more than this share of
+its inverse depth."""
 
 
 def main_camera(rig: Rig) -> Camera:
-    """The camera whose pixels the maps of a sample have: `left`, else `centre`, else the only one.
+    """The camera that the maps of a sample belong to: `left`, else `centre`, else the only one.
 
     Raises:
-        Unavailable: There are several cameras and none has such a name.
+        Unavailable: There are several cameras and none has one of these names.
 
     >>> main_camera(Rig({"cam0": Camera((100.0, 100.0), (1.0, 1.0), (3, 3))})).size_px
     (3, 3)
@@ -44,7 +44,7 @@ def normals_from_map(values: NDArray[np.generic], quantity: str, rig: Rig) -> Ma
 
     Raises:
         Unavailable: The rig lacks the map's camera or, for a disparity map, its baseline.
-        WrongShape: The map is not of the camera's size.
+        WrongShape: The map does not have the camera's size.
     """
     camera = main_camera(rig)
     if QUANTITIES[quantity].space == "depth":
@@ -57,10 +57,10 @@ def normals_from_map(values: NDArray[np.generic], quantity: str, rig: Rig) -> Ma
 
 
 def surface_normals(values: NDArray[np.generic], quantity: str, rig: Rig) -> Map:
-    """The same, but NaN where the map jumps: a central difference there is of no surface.
+    """As `normals_from_map`, but NaN where the map jumps, since differences are meaningless there.
 
-    On a plane the inverse depth is linear in the pixels. A pixel has a normal where its own is
-    within 2 % of the mean of both neighbours', along rows and along columns.
+    On a plane the inverse depth is linear in the pixels. A pixel has a normal where its inverse
+    depth is within 2 % of the mean of both neighbours, along rows and along columns.
 
     >>> depth = np.tile([2.0, 2.0, 2.0, 4.0, 4.0, 4.0], (3, 1))
     >>> rig = Rig({"left": Camera((9.0, 9.0), (2.5, 1.0), (6, 3))})

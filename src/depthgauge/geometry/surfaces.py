@@ -1,4 +1,4 @@
-"""Surface normals, and second derivatives and curvature of maps."""
+"""Surface normals, second derivatives and curvature of maps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from depthgauge.types import Camera, Map
 
 
 def normals_from_depth(depth_m: NDArray[np.generic], camera: Camera) -> Map:
-    """Unit normals (H, W, 3) of the surface that a depth map shows, pointing to the viewer.
+    """Unit normals (H, W, 3) of the surface in a depth map, pointing to the viewer.
 
     With P the back-projected points, n = dP/dy x dP/dx, normalised; derivatives are central
     differences. Camera axes: a wall seen head-on has the normal (0, 0, -1).
@@ -22,7 +22,7 @@ def normals_from_depth(depth_m: NDArray[np.generic], camera: Camera) -> Map:
         neighbours is missing or not positive.
 
     Raises:
-        WrongShape: The map is not of the camera's size.
+        WrongShape: The map does not have the camera's size.
 
     >>> camera = Camera((100.0, 100.0), (1.0, 1.0), (3, 3))
     >>> normals_from_depth(np.full((3, 3), 2.0), camera)[1, 1] + 0.0
@@ -39,7 +39,7 @@ def normals_from_depth(depth_m: NDArray[np.generic], camera: Camera) -> Map:
 def normals_from_disparity(
     disparity_px: NDArray[np.generic], camera: Camera, baseline_m: float, offset_px: float = 0.0
 ) -> Map:
-    """Unit normals of the surface that a disparity map shows: those of its depth.
+    """Unit normals of the surface in a disparity map, computed from its depth.
 
     See `depth_from_disparity` for the arguments and `normals_from_depth` for the result.
     """
@@ -65,7 +65,7 @@ def hessian(values: NDArray[np.generic]) -> Map:
 
 
 def curvature(values: NDArray[np.generic]) -> Map:
-    """Both eigenvalues (H, W, 2) of the Hessian, the one of larger magnitude first.
+    """Both eigenvalues (H, W, 2) of the Hessian, the larger magnitude first.
 
     They are the second derivatives across and along the direction in which the map bends most; both
     are 0 on planes. NaN as in `hessian`.
@@ -78,6 +78,6 @@ def curvature(values: NDArray[np.generic]) -> Map:
     xx, xy, yy = second[..., 0], second[..., 1], second[..., 2]
     mean = (xx + yy) / 2
     radius = np.hypot((xx - yy) / 2, xy)
-    # On the mean's own side of zero lies the eigenvalue of larger magnitude.
+    # The eigenvalue of larger magnitude has the sign of the mean.
     radius = np.copysign(radius, mean)
     return np.stack([mean + radius, mean - radius], axis=-1)

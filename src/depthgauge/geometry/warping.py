@@ -1,4 +1,4 @@
-"""Maps carried from one view to another, and which pixels both views of a pair see."""
+"""Warping of maps from one view to another, and which pixels both views of a pair see."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def warp_forward(
     depth: NDArray[np.generic] | None = None,
     towards: View = "right",
 ) -> Map:
-    """Each pixel's value put where the pixel goes, the nearest surface winning.
+    """Moves each pixel's value to where the pixel goes; the nearest surface wins.
 
-    A pixel lands on the nearest pixel of the other view. Where several land on one, that with the
-    smallest depth wins; of disparities, when no depth is given, the largest; of equals the first in
-    reading order. A missing value still hides what is behind it.
+    A pixel lands on the nearest pixel of the other view. Where several land on the same pixel, the
+    one with the smallest depth wins, or with the largest disparity if no depth is given; among
+    equals the first in reading order. A missing value still hides what is behind it.
 
     Args:
         values: (H, W) or (H, W, C) in the first view.
-        displacement: Disparity (H, W), or flow (H, W, 2) with (x', y') = (x + u, y + v); a pixel
-            where it is missing goes nowhere.
-        depth: (H, W) depth of the first view; needed for flow. A pixel without depth goes nowhere.
+        displacement: Disparity (H, W), or flow (H, W, 2) with (x', y') = (x + u, y + v); pixels
+            where it is missing are dropped.
+        depth: (H, W) depth of the first view; needed for flow. Pixels without depth are dropped.
         towards: For disparities, the view they point to.
 
     Returns:
@@ -55,7 +55,7 @@ def warp_forward(
 def warp_backward(
     values: NDArray[np.generic], displacement: NDArray[np.generic], *, towards: View = "right"
 ) -> Map:
-    """The other view's values seen from this one: each pixel fetches its value, bilinearly.
+    """The other view's values seen from this one: each pixel looks up its value bilinearly.
 
     Args:
         values: (H, W) or (H, W, C) in the second view.
@@ -63,8 +63,8 @@ def warp_backward(
         towards: For disparities, the view they point to.
 
     Returns:
-        float32 in the first view; NaN where the displacement is missing or leads out of the second
-        view, or where a neighbour that is needed is missing.
+        float32 in the first view; NaN where the displacement is missing or points outside the
+        second view, or where a required neighbour is missing.
 
     >>> warp_backward(np.array([[10.0, 20.0, 30.0]]), np.array([[0.5, 0.5, 0.0]]))
     array([[nan, 15., 30.]], dtype=float32)
@@ -82,10 +82,10 @@ def left_right_consistent(
     right_disparity: NDArray[np.generic],
     threshold_px: float = 1.0,
 ) -> Mask:
-    """True where the right view sees the left view's pixel too, by its own disparity.
+    """True where the right view also sees the left view's pixel, judged by its own disparity.
 
-    Visible is where |d_L(x) - d_R(x - d_L(x))| <= threshold, d_R taken at the nearest pixel. What
-    leaves the view is not visible; nor is, for want of evidence, what `left_right_unknown` marks.
+    A pixel is visible where |d_L(x) - d_R(x - d_L(x))| <= threshold, with d_R at the nearest pixel.
+    Pixels that leave the view are not visible, nor are those that `left_right_unknown` marks.
 
     >>> left_right_consistent(np.array([[0.0, 1.0, 3.0]]), np.array([[1.0, 9.0, 3.0]]))
     array([[ True, True, False]])
@@ -97,7 +97,7 @@ def left_right_consistent(
 def left_right_unknown(
     left_disparity: NDArray[np.generic], right_disparity: NDArray[np.generic]
 ) -> Mask:
-    """True where visibility cannot be told: the disparity, or that of the pixel met, is missing.
+    """True where visibility is unknown: the disparity of the pixel or of its match is missing.
 
     >>> left_right_unknown(np.array([[5.0, 1.0, np.nan]]), np.array([[np.nan, 9.0, 9.0]]))
     array([[False,  True,  True]])
@@ -135,7 +135,7 @@ def _displacement(
 
 
 def _nearness(move: Map, depth: NDArray[np.generic] | None) -> Map:
-    """What decides between pixels that land on one: larger is nearer."""
+    """Decides between pixels that land on the same pixel: larger is nearer."""
     if depth is not None:
         plane = as_plane(depth, "depth")
         need_same_size(plane, move, ("depth", "the displacement"))

@@ -120,7 +120,7 @@ def test_bad_files_are_one_sentence(files):
     depth, camera, pose = files
     good = pose.read_text()
     pose.write_text(json.dumps({"second_from_left": (2 * np.eye(4)).tolist()}))
-    with pytest.raises(Misuse, match="no rotation"):
+    with pytest.raises(Misuse, match="not a rotation"):
         read_second_source(depth, camera, pose)
     pose.write_text("{}")
     with pytest.raises(BadData, match="second_from_left"):

@@ -31,13 +31,14 @@ def triangle_filter(values: Map, radius: int) -> Map:
 def across_edges(values: Map, radius: int = 4) -> NDArray[np.float32]:
     """The direction across the edge at each pixel, from 0 to pi, from x (right) towards y (down).
 
-    From the second derivatives of the smoothed map, with the formula of Dollar's toolbox, so that
-    scores agree: it is right at multiples of 45 degrees and off by at most 13 between them; an
-    exactly horizontal edge has the direction 0, so non-maximum suppression leaves it as it is.
+    Computed from the second derivatives of the smoothed map with the formula of Dollar's toolbox,
+    so that scores agree. It is exact at multiples of 45 degrees and off by at most 13 degrees
+    between them. An exactly horizontal edge has direction 0, so non-maximum suppression does not
+    change it.
 
     Args:
         values: (H, W), strength of edges.
-        radius: Of the triangle that smooths.
+        radius: Of the smoothing triangle.
     """
     gy, gx = _gradients(triangle_filter(values, radius))
     _, gxx = _gradients(gx)
@@ -47,7 +48,7 @@ def across_edges(values: Map, radius: int = 4) -> NDArray[np.float32]:
 
 
 def _gradients(values: Map) -> tuple[Map, Map]:
-    """Central differences down and across; at the border the difference to the neighbour."""
+    """Central differences down and across; one-sided differences at the border."""
     found = [
         np.gradient(values, axis=axis) if values.shape[axis] > 1 else np.zeros_like(values)
         for axis in (0, 1)
@@ -63,20 +64,20 @@ def suppress_non_maxima(
     border: int = 5,
     margin: float = 1.01,
 ) -> Map:
-    """Keeps the crests of a map of edges; everything else becomes 0.
+    """Keeps the crests of an edge map; everything else becomes 0.
 
-    A pixel stays where its value times the margin is at least the (bilinear) value at 1 ... `reach`
-    px to both sides across the edge. Towards the picture's border, values fade to 0.
+    A pixel is kept if its value times the margin is at least the (bilinear) value at 1 ... `reach`
+    px on both sides across the edge. Values fade to 0 towards the border of the image.
 
     Args:
         values: (H, W), strength of edges.
         across: (H, W), from `across_edges`.
         reach: In px.
-        border: Width in px of the frame in which values fade; at most half the picture.
-        margin: Above 1 keeps more.
+        border: Width in px of the frame in which values fade; at most half the image.
+        margin: Values above 1 keep more.
 
     Raises:
-        WrongShape: The two are not of one size.
+        WrongShape: The sizes differ.
         Misuse: A negative length.
     """
     from depthgauge.geometry.boundary_maps._edge_map_kernels import suppress
@@ -97,13 +98,13 @@ def suppress_non_maxima(
 
 
 def _fade(length: int, border: int) -> NDArray[np.float64]:
-    """1 in the middle, from 0 at both ends."""
+    """1 in the middle, falling to 0 at both ends."""
     from_end = np.minimum(np.arange(length), np.arange(length)[::-1])
     return np.minimum(from_end / border, 1.0) if border else np.ones(length)
 
 
 def thin_edges(values: Map) -> Map:
-    """Smooths a map of edges and keeps its crests, as is usual before edges are evaluated.
+    """Smooths an edge map and keeps its crests, as is usual before edges are evaluated.
 
     >>> ridge = np.zeros((20, 21), np.float32)
     >>> ridge[:, 9:12] = [0.5, 1, 0.5]
@@ -116,4 +117,4 @@ def thin_edges(values: Map) -> Map:
 
 def _need_map(values: Map) -> None:
     if values.ndim != 2:
-        raise WrongShape(f"a map of edges is (H, W), this one is {values.shape}.")
+        raise WrongShape(f"an edge map must be (H, W), this one is {values.shape}.")

@@ -1,1 +1,1 @@
-"""Where a map jumps, and what that makes of it: edges, continuous surfaces, fine structures."""
+"""Where a map jumps, and what follows from it: edges, continuous surfaces, fine structures."""

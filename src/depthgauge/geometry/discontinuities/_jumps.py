@@ -1,4 +1,4 @@
-"""The jumps of a map, and the surfaces beside them continued over the pixels around."""
+"""The jumps of a map, and the surfaces beside them continued over the pixels nearby."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Jumps:
     """(H, W), larger in front."""
     known: Mask
     steps: NDArray[np.uint8]
-    """What lies between each pixel and its right and lower neighbour; see `_edge_kernels`."""
+    """The step from each pixel to its right and lower neighbours; see `_edge_kernels`."""
     jump: float
 
     def sides(self) -> Sides:
@@ -49,7 +49,7 @@ class Jumps:
         return sides
 
     def ends(self, seeds: Indices, in_front: NDArray[np.bool_]) -> Indices:
-        """The pixels across the jumps at some pixels, which are in front or behind there."""
+        """The pixels across the jumps at these pixels, which are in front or behind there."""
         from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
         kinds = np.where(in_front, kernels.FALL, kernels.RISE).astype(np.uint8)
@@ -71,10 +71,10 @@ class Jumps:
 def find_jumps(
     truth: Map, order: Map, jump: float, objects: NDArray[np.int32] | None = None
 ) -> Jumps:
-    """Where a map jumps by more than `jump`; with objects only where two of them meet.
+    """Where a map jumps by more than `jump`; if objects are given, only where two of them meet.
 
     Raises:
-        WrongShape: They are not of one size.
+        WrongShape: The sizes differ.
         Misuse: The jump is negative or not finite.
     """
     values, ahead = as_map(truth), as_plane(order, "the order")
@@ -99,9 +99,9 @@ class Seeds(NamedTuple):
     at: Indices
     """Ascending."""
     ends: Indices
-    """For each the pixel on whose surface it continues."""
+    """For each seed, the pixel whose surface is continued."""
     directions: NDArray[np.float32]
-    """(n, C) for each the direction in the truth's channels in which that surface lies."""
+    """(n, C) for each seed, the direction to that surface in the truth's channels."""
 
 
 def continue_surfaces(jumps: Jumps, chosen: Indices, seeds: Seeds, window: int) -> Map:
@@ -110,7 +110,7 @@ def continue_surfaces(jumps: Jumps, chosen: Indices, seeds: Seeds, window: int) 
     Args:
         jumps: The map.
         chosen: (H, W) flat index of each pixel's seed, -1 for none.
-        seeds: All that are chosen.
+        seeds: All chosen seeds.
         window: Width of the square around a seed's end to which a plane is fitted.
 
     Returns:

@@ -18,22 +18,22 @@ class Surfaces:
     """The continuous surfaces of a map (Honauer 2019, section 4.2.1)."""
 
     continuous: Mask
-    """M_c: no jump near, and the surface bends little."""
+    """M_c: no jump nearby, and little curvature."""
     planar: Mask
-    """M_p: those that do not bend."""
+    """M_p: the planar ones."""
     curved: Mask
-    """M_n: those that do."""
+    """M_n: the curved ones."""
 
 
 def fitted_curvature(values: Map, window: int = 9) -> Map:
     """How strongly a map bends at each pixel: the larger magnitude of its Hessian's eigenvalues.
 
-    The Hessian is that of the quadratic of least squares over `window` x `window` pixels. Noise of
-    s px per pixel makes it uncertain by 0.24 s for a window of 5, 0.04 s for 9 and 0.008 s for 15,
-    where `curvature` (central differences) is uncertain by 2.4 s.
+    The Hessian belongs to the least-squares quadratic over `window` x `window` pixels. Noise of s
+    px per pixel makes it uncertain by 0.24 s for a window of 5, 0.04 s for 9 and 0.008 s for 15;
+    `curvature` (central differences) is uncertain by 2.4 s.
 
     Args:
-        values: (H, W) or (H, W, C); of several channels the largest.
+        values: (H, W) or (H, W, C); the largest value over the channels counts.
         window: Width in px, odd, from 3 to 99.
 
     Returns:
@@ -46,7 +46,7 @@ def fitted_curvature(values: Map, window: int = 9) -> Map:
     >>> fitted_curvature(0.5 * x * x - 2 * y * y, 5)[2, 2]
     np.float32(4.0)
     """
-    need_window(window, least=3)  # two pixels show no bend
+    need_window(window, least=3)  # two pixels have no curvature
     array = as_map(values)
     from depthgauge.geometry.discontinuities import _fit_kernels as kernels
 
@@ -66,22 +66,22 @@ def find_surfaces(
 ) -> Surfaces:
     """The continuous surfaces of a dense map, split into planar and curved ones.
 
-    A pixel is continuous where the `window` around it is whole, holds no pixel of a jump (see
-    `find_edges`), and the surface in it bends by no more than `bend`; planar where that is no more
-    than `flat`. How much it bends is its `fitted_curvature`. Disparity is linear on every plane. So
-    is the inverse of depth, and depth is not: for depth it is the curvature of 1 / depth, times the
-    depth squared, which is in m per px squared, that of the depth itself where the surface faces
-    the camera, and 0 on every plane. Of flow it is the larger one of both channels.
+    A pixel is continuous if the `window` around it is complete, contains no pixel of a jump (see
+    `find_edges`), and has a curvature of at most `bend`. It is planar if the curvature is at most
+    `flat`. The curvature is the `fitted_curvature`. Disparity and inverse depth are linear on every
+    plane, but depth is not. For depth, the curvature is therefore that of 1 / depth times the depth
+    squared: in m per px squared, equal to that of the depth itself where the surface faces the
+    camera, and 0 on every plane. For flow it is the larger of the two channels.
 
-    Within a window of 9 px a surface that bends by 0.05 px per px squared leaves its tangent plane
-    by 0.4 px, which is well below a jump, and one that bends by 0.002 by 0.016 px, which is below
-    what a truth measured with light can show (its noise may be 0.04 px). For truth in steps of a
-    quarter px take a `flat` of 0.005, for rendered truth without noise 0.0001, and for rendered
-    light fields a jump of 0.1, a bend of 0.005 and a `flat` of 0.0002.
+    Within a window of 9 px, a surface with a curvature of 0.05 px per px squared deviates from its
+    tangent plane by 0.4 px, well below a jump. One with a curvature of 0.002 deviates by 0.016 px,
+    less than truth measured with light can show (its noise may be 0.04 px). Use a `flat` of 0.005
+    for truth in steps of a quarter px and 0.0001 for rendered truth without noise. For rendered
+    light fields use a jump of 0.1, a bend of 0.005 and a `flat` of 0.0002.
 
     Args:
         truth: (H, W) or (H, W, C), NaN where missing.
-        quantity: What the truth is of; only depth is special.
+        quantity: Of the truth; only depth is treated specially.
         jump: In the truth's unit.
         bend: In the truth's unit per px squared.
         flat: In the truth's unit per px squared.

@@ -1,4 +1,4 @@
-"""Depth discontinuities, both sides of them, and each side's surface continued across them."""
+"""Depth discontinuities, their two sides, and each side's surface continued across them."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class Edges:
 
 
 def front(truth: Map, quantity: str) -> Map:
-    """How far in front a pixel is: the larger, the nearer to the viewer.
+    """How far in front a pixel is: larger is nearer to the viewer.
 
-    Disparity itself; depth with its sign turned; of flow the length, because what moves faster is
-    taken to be in front. That is so where the camera moves; an object that runs behind a fence is
-    taken to be in front of it.
+    This is the disparity itself, the negated depth, or the length of the flow, because what moves
+    faster is assumed to be in front. That holds when the camera moves; an object that runs behind a
+    fence is wrongly assumed to be in front of it.
 
     Args:
-        truth: (H, W), or (H, W, 2) of flow.
+        truth: (H, W), or (H, W, 2) for flow.
         quantity: disparity, depth or flow.
 
     Returns:
         float32 (H, W), NaN where the truth is missing.
 
     Raises:
-        Misuse: The quantity has no front.
+        Misuse: The quantity does not say what is in front.
 
     >>> front(np.array([[1.0, 3.0]]), "depth")
     array([[-1., -3.]], dtype=float32)
@@ -75,22 +75,22 @@ def find_edges(
 ) -> Edges:
     """The discontinuities of a dense map.
 
-    Two 4-neighbours whose truth differs by more than `jump` are a jump; of several channels it is
-    the length of the difference. Missing truth is never part of one. A pixel belongs to the side of
-    the nearest pixel of a jump, up to `reach` px away: to the foreground where that one is in front
-    at its jumps, to the background where it is behind. A pixel as near to both, or whose nearest is
-    both (in front of one neighbour and behind another), belongs to neither; so does one from which
-    that pixel lies beyond missing truth, for nobody knows which surface it is on.
+    Two 4-neighbours whose truth differs by more than `jump` form a jump; with several channels, the
+    length of the difference counts. Missing truth is never part of a jump. A pixel belongs to the
+    side of the nearest jump pixel up to `reach` px away: to the foreground if that pixel is in
+    front at its jumps, to the background if it is behind. A pixel belongs to neither side if it is
+    equally near to both, if its nearest jump pixel is both (in front of one neighbour and behind
+    another), or if missing truth lies between the two, because its surface is then unknown.
 
-    The foreground is continued into the background from the pixel across the nearest jump, by the
-    plane of least squares over the pixels in the `window` x `window` around it that hang together
-    with it without a jump. Across a border of mixed pixels (jump upon jump, at most three)
-    that is the surface behind the border. Where those pixels spread too little to show a slope (a
-    bar of less than three px shows none across it) the surface is taken to be level in that
+    The foreground is continued into the background from the pixel across the nearest jump. The
+    continuation is the least-squares plane over those pixels of the `window` x `window` around it
+    that are connected to it without a jump. Across a border of mixed pixels (consecutive jumps, at
+    most three) it is the surface behind the border. Where those pixels are too narrow to show a
+    slope (across a bar of less than three px), the surface is assumed to be level in that
     direction. Two surfaces that meet cannot be told apart: f is kept at least `jump` in front of
     the truth, measured along the difference of the two sides at the jump. The background is
-    continued into the foreground in the same way, and kept behind. Exact where both sides are
-    planes at least a jump apart.
+    continued into the foreground in the same way, and kept behind. The result is exact where both
+    sides are planes at least a jump apart.
 
     Args:
         truth: (H, W) or (H, W, C), NaN where missing.
@@ -100,7 +100,7 @@ def find_edges(
         window: Width in px, odd, at most 99.
 
     Raises:
-        WrongShape: Truth and order are not of one size.
+        WrongShape: Truth and order differ in size.
         Misuse: A negative jump or reach, or a window that is not odd or too wide.
 
     >>> found = find_edges(*2 * [np.array([[1, 1, 5, 5]], np.float32)], reach=1)
@@ -121,22 +121,22 @@ def edges_from_mask(
 ) -> Edges:
     """The discontinuities at the outlines of objects whose masks are known.
 
-    As `find_edges`, but only neighbours that are of different objects are a jump, and with the
-    default any difference is enough. Which side is in front is the truth's to say: an outline where
-    something else hides the object has the object behind.
+    As `find_edges`, but only neighbours on different objects form a jump, and by default any
+    difference is enough. The truth decides which side is in front: where something else hides the
+    object, the object is behind its outline.
 
     Args:
-        mask: (H, W); True or a label of its own for each object, 0 elsewhere.
-        truth: (H, W) or (H, W, C), NaN where missing; `fill_cardboard` gives one to objects
-            without.
+        mask: (H, W); True, or a separate label for each object; 0 elsewhere.
+        truth: (H, W) or (H, W, C), NaN where missing; `fill_cardboard` adds truth to objects
+            that have none.
         order: (H, W), larger in front.
-        jump: Differences up to this one are no discontinuity, as at the feet of an object that
-            stands on the ground.
+        jump: Differences up to this value are not discontinuities, as at the feet of an object
+            that stands on the ground.
         reach: Euclidean distance in px.
         window: Width in px, odd, at most 99.
 
     Raises:
-        WrongShape: Truth, order and mask are not of one size.
+        WrongShape: Truth, order and mask differ in size.
         Misuse: A negative jump or reach, or a window that is not odd or too wide.
     """
     jumps = find_jumps(truth, order, jump, _numbered(mask))
@@ -144,7 +144,7 @@ def edges_from_mask(
 
 
 def _numbered(objects: NDArray[np.generic]) -> NDArray[np.int32]:
-    """The same objects by numbers that fit: labels may be larger, and far apart."""
+    """The same objects with consecutive numbers: labels may be large and sparse."""
     if np.can_cast(objects.dtype, np.int32):
         return np.ascontiguousarray(objects, np.int32)
     return np.searchsorted(np.unique(objects), objects).astype(np.int32)
@@ -154,7 +154,7 @@ def _edges(jumps: Jumps, reach: int, window: int, shape: tuple[int, ...]) -> Edg
     need_length("reach", reach)
     edge, in_front, behind = jumps.sides()
     chosen, foreground, background = _near(jumps, in_front, behind, reach)
-    # A pixel that is both is nearest to nothing that has a side.
+    # A pixel that is both in front and behind has no side.
     at = np.flatnonzero(in_front ^ behind).astype(np.int32)
     ends = jumps.ends(at, in_front.reshape(-1)[at])
     seeds = Seeds(at, ends, jumps.directions(at, ends))
@@ -170,7 +170,7 @@ def _edges(jumps: Jumps, reach: int, window: int, shape: tuple[int, ...]) -> Edg
 
 
 def _near(jumps: Jumps, in_front: Mask, behind: Mask, reach: int) -> tuple[Indices, Mask, Mask]:
-    """The pixel of a jump that decides each pixel's side, and both sides."""
+    """The jump pixel that decides each pixel's side, and the two sides."""
     from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
     chosen = nearest_pixel(in_front, reach)

@@ -21,10 +21,10 @@ from depthgauge.geometry.distances import distance_to, nearest_pixel
 from depthgauge.types import Map, Mask
 
 _WINDOW = 5
-"""px; the slope of a structure is that of the plane over so many around its pixel."""
+"""px; the slope of a structure is that of the plane over a window of this width."""
 _STANDS_OUT = 0.75
-"""Of the width: how far a thin part must stand out from what is not thin. A right-angled corner's
-thin part stands out by half the width, that of a tip of 67 degrees by three quarters."""
+"""How far a thin part must stand out from what is not thin, as a share of the width. The thin part
+of a right-angled corner stands out by half the width, that of a 67 degree tip by three quarters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,20 @@ def find_structures(
 ) -> Structures:
     """The fine structures of a dense map.
 
-    A pixel is *thin* where along a row, a column or a diagonal it lies between a rise of more than
-    `jump` and the opposite fall, no more than `width` px apart. Diagonal steps count sqrt 2; a bar
-    of any direction looks at most 8 % wider than it is. Between them the surface may be slanted,
-    and something smaller may be in front of it. What reaches the image's border or missing truth
-    has one edge only and is not thin there.
+    A pixel is *thin* if, along a row, a column or a diagonal, it lies between a rise of more than
+    `jump` and the opposite fall, at most `width` px apart. Diagonal steps count sqrt 2, so a bar of
+    any direction appears at most 8 % wider than it is. Between rise and fall the surface may be
+    slanted, and something smaller may be in front of it. A part that reaches the image border or
+    missing truth has only one edge and is not thin there.
 
-    The corners of wide objects are thin too. A thin pixel belongs to a fine structure where its
-    thin part stands out from the wide surface that it hangs together with by more than three
-    quarters of `width`, or hangs together with none: bars, dots, grids and tips of less than 67
-    degrees are fine structures; right-angled corners and ragged outlines are not.
+    The corners of wide objects are thin too. A thin pixel belongs to a fine structure if its thin
+    part stands out by more than three quarters of `width` from the wide surface that it is
+    connected to, or is connected to none. So bars, dots, grids and tips of less than 67 degrees are
+    fine structures; right-angled corners and ragged outlines are not.
 
-    The surrounding are the pixels within `reach` of a structure that are behind its nearest pixel
-    by more than `jump`. The structure is continued into it as `find_edges` continues a foreground.
+    The surrounding is the set of pixels within `reach` of a structure that are behind its nearest
+    pixel by more than `jump`. The structure is continued into it as `find_edges` continues a
+    foreground.
 
     Args:
         truth: (H, W) or (H, W, C), NaN where missing.
@@ -68,7 +69,7 @@ def find_structures(
         reach: Euclidean distance in px.
 
     Raises:
-        WrongShape: Truth and order are not of one size.
+        WrongShape: Truth and order differ in size.
         Misuse: A negative jump, width or reach.
 
     >>> row = np.array([[1, 1, 5, 5, 1, 1, 1]], np.float32)
@@ -92,23 +93,23 @@ def structures_from_masks(
     jump: float = 0.0,
     reach: int = 10,
 ) -> Structures:
-    """Fine structures whose masks are known, from a renderer or by hand.
+    """Fine structures whose masks are known, rendered or drawn by hand.
 
     Args:
         mask: (H, W) pixels of fine structures; those without truth do not count.
-        surrounding: (H, W) pixels around them. None: those within `reach` that are behind the
+        surrounding: (H, W) pixels around them. By default those within `reach` that are behind the
             nearest pixel of a structure by more than `jump`.
         truth: (H, W) or (H, W, C), NaN where missing.
         order: (H, W), larger in front.
         jump: In the unit of the order.
-        reach: Euclidean distance in px; a given surrounding may go farther.
+        reach: Euclidean distance in px; a given surrounding may extend farther.
 
     Raises:
-        WrongShape: Truth, order and masks are not of one size.
+        WrongShape: Truth, order and masks differ in size.
         Misuse: A negative jump or reach.
     """
     inside = np.not_equal(mask, 0)
-    # A structure is whole, however steep it is: it may jump at its outline only.
+    # A structure is one surface, however steep it is: it may jump only at its outline.
     jumps = find_jumps(truth, order, jump, np.ascontiguousarray(inside, np.int32))
     if surrounding is not None:
         need_same_size(surrounding, truth, ("the surrounding", "the truth"))
@@ -119,7 +120,7 @@ def structures_from_masks(
 def _thin(jumps: Jumps, width: int) -> Mask:
     from depthgauge.geometry.discontinuities import _structure_kernels as kernels
 
-    # The nearer end of a run through a pixel is at most half its length away; of a diagonal run the
+    # The nearer end of a run through a pixel is at most half its length away; in a diagonal run the
     # jump may be at the neighbour around the corner.
     near = np.isfinite(distance_to(jumps.sides().front, math.ceil(width / 2) + 1))
     slopes = np.zeros(near.shape, np.uint8)
@@ -138,7 +139,7 @@ def _stands_out(jumps: Jumps, thin: Mask, width: int) -> Mask:
 
 
 def _flooded(jumps: Jumps, starts: Mask, within: Mask, limit: float) -> Mask:
-    """The starts, and what lies within and up to a limit from them on the same surface."""
+    """The starts, and all pixels `within` up to a limit from them on the same surface."""
     from depthgauge.geometry.discontinuities import _structure_kernels as kernels
 
     distance = np.where(starts, np.float32(0), np.float32(np.inf))
@@ -150,7 +151,7 @@ def _flooded(jumps: Jumps, starts: Mask, within: Mask, limit: float) -> Mask:
 def _around(
     jumps: Jumps, mask: Mask, surrounding: Mask | None, reach: int, shape: tuple[int, ...]
 ) -> Structures:
-    """Everything else that there is to say about structures."""
+    """Completes the structures: labels, surrounding and continuation."""
     from scipy import ndimage
 
     need_length("reach", reach)
@@ -171,7 +172,7 @@ def _around(
 
 
 def _behind(jumps: Jumps, mask: Mask, chosen: Indices) -> Mask:
-    """Where the order is lower than that of the nearest structure's pixel, by more than a jump."""
+    """Where the order is lower than at the nearest structure pixel by more than a jump."""
     behind = np.zeros(mask.size, bool)
     here = np.flatnonzero((chosen >= 0) & jumps.known & ~mask)
     order = jumps.order.reshape(-1)
