@@ -382,7 +382,7 @@ def test_make_small_scenes_and_run_on_them(run, tmp_path):
     assert f"--data '{out}'" in ran.err
     ran = run(*call)
     assert ran.code == 1
-    assert "there is a dataset here already" in ran.err
+    assert "already contains a dataset" in ran.err
     assert run(*call, "--overwrite", "--json").json()["size_px"] == [64, 48]
     assert run("dataset", "verify", out, "--json").json()["ok"]
     ran = run(

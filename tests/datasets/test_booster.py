@@ -517,7 +517,7 @@ def test_two_truths_of_one_scene(tmp_path):
     first, second = scene()
     same = Truth({**first.truth, "disparity": first.truth.disparity.copy()})
     write(tmp_path, [first, Sample(second.id, second.inputs, same)])
-    with pytest.raises(DoesNotFit, match="truth of Bathroom/im1 is not that of Bathroom/im0"):
+    with pytest.raises(DoesNotFit, match="truth of Bathroom/im1 differs from that of Bathroom/im0"):
         write(tmp_path, [first, Sample(second.id, second.inputs, truth(99))], overwrite=True)
 
 

@@ -67,7 +67,7 @@ def test_a_picture_alone_has_no_truth_and_a_truth_alone_no_picture(tmp_path):
 def test_one_name_twice_is_refused(tmp_path):
     put(tmp_path / "groundTruth" / "1.mat", MARKED)
     put(tmp_path / "groundTruth" / "test" / "1.mat", MARKED)
-    with pytest.raises(BadData, match="'1' is there twice"):
+    with pytest.raises(BadData, match="'1' occurs twice"):
         list(BSDS.samples(tmp_path))
 
 

@@ -76,11 +76,11 @@ def test_lists_beside_and_of_both_splits(folder):
     ("line", "why"),
     [
         ("1,2,3,4,=,20,10", "must be > or <"),
-        ("0,2,3,4,>,20,10", "coordinates from 1 on"),
-        ("1,2,3,nan,>,20,10", "coordinates from 1 on"),
-        ("1,2,3,x,>,20,10", "coordinates from 1 on"),
-        ("1,2,3,4,>,0,10", "coordinates from 1 on"),
-        ("1,2,3", "coordinates from 1 on"),
+        ("0,2,3,4,>,20,10", "coordinates starting at 1"),
+        ("1,2,3,nan,>,20,10", "coordinates starting at 1"),
+        ("1,2,3,x,>,20,10", "coordinates starting at 1"),
+        ("1,2,3,4,>,0,10", "coordinates starting at 1"),
+        ("1,2,3", "coordinates starting at 1"),
     ],
 )
 def test_a_damaged_line_costs_its_sample_only(folder, line, why):
@@ -94,7 +94,7 @@ def test_a_damaged_line_costs_its_sample_only(folder, line, why):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("./DIW_test/a.png\n", "one is left over"),
+        ("./DIW_test/a.png\n", "one line is left over"),
         ("../a.png\n1,2,3,4,>,20,10\n", "line 2: .*refused"),
         ("/a.png\n1,2,3,4,>,20,10\n", "refused"),
         ("x/a.png\n1,2,3,4,>\ny/a.png\n1,2,3,4,>\n", "two images are called 'a'"),

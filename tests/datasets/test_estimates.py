@@ -48,7 +48,9 @@ def test_without_a_name_the_only_one_is_taken_and_never_the_truth(tmp_path):
 
 def test_several_names_need_one_to_be_said(tmp_path):
     touch(tmp_path, "Piano/disp0SGM.pfm", "Piano/disp0ELAS.pfm")
-    with pytest.raises(BadData, match=r"disp0ELAS\.pfm and .*disp0SGM\.pfm; say which with --name"):
+    with pytest.raises(
+        BadData, match=r"disp0ELAS\.pfm and .*disp0SGM\.pfm; choose one with --name"
+    ):
         find_estimate(tmp_path, MIDDLEBURY, "Piano", "disparity")
 
 

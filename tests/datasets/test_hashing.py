@@ -82,5 +82,5 @@ def test_rigs_count_and_what_cannot_be_hashed_is_refused():
         return Rig({"left": Camera((focal_px, focal_px), (0.0, 0.0), (4, 3))}, 0.1)
 
     assert hashed(rig=rig(1.0)) == hashed(rig=rig(1.0)) != hashed(rig=rig(2.0))
-    with pytest.raises(Misuse, match="holds a object"):
+    with pytest.raises(Misuse, match="contains a object cannot be hashed"):
         hashed(thing=object())

@@ -335,7 +335,7 @@ def test_huge_views_are_refused_before_anything_is_made(scene):
 def test_parameters_without_a_range(scene):
     text = (scene / "parameters.cfg").read_text()
     (scene / "parameters.cfg").write_text(text.replace("disp_min = -1.5\n", ""))
-    with pytest.raises(BadData, match="says no disp_min and disp_max"):
+    with pytest.raises(BadData, match="has no disp_min and disp_max"):
         only(scene.parent).inputs["disparity_range"]
 
 
@@ -379,7 +379,7 @@ def test_a_scene_is_replaced_only_when_told(tmp_path):
     write(tmp_path, [sample()])
     folder = tmp_path / "training/cotton"
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(CannotWrite, match="holds a scene already; say --overwrite"):
+    with pytest.raises(CannotWrite, match="already contains a scene; use --overwrite"):
         write(tmp_path, [sample()])
     made = sample(seed=1)
     fewer = Inputs(

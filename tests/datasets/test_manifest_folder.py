@@ -188,7 +188,7 @@ def test_half_a_folder_is_none(tmp_path, stereo):
         (
             {"x": object()},
             Misuse,
-            r"a/inputs/x: a dataset folder cannot hold this \(of type object\)",
+            r"a/inputs/x: a dataset folder cannot hold an item of type object",
         ),
         ({"x": [np.ones((2, 2))]}, Misuse, "of type list"),
         ({"x": math.nan}, Misuse, "a/inputs/x: a value is not finite"),
@@ -205,13 +205,13 @@ def test_what_cannot_be_written(tmp_path, items, error, text):
 
 def test_mistakes_of_the_caller(root, tmp_path_factory, stereo):
     other = tmp_path_factory.mktemp("other")
-    with pytest.raises(BadData, match="there is a dataset here already"):
+    with pytest.raises(BadData, match="already contains a dataset"):
         write(root, [stereo()], **ABOUT)
     with pytest.raises(BadData, match="two samples are called 'Canal'"):
         write(other, [stereo(), stereo()], **ABOUT)
     with pytest.raises(Misuse, match="refused"):
         write(other, [stereo("../x")], **ABOUT)
-    with pytest.raises(Misuse, match="names 'nobody', which is no sample"):
+    with pytest.raises(Misuse, match="lists 'nobody', which is not a sample"):
         write(other, [stereo()], **ABOUT, splits={"test": ["nobody"]})
 
 
@@ -290,7 +290,7 @@ def test_all_mistakes_of_a_manifest_are_named(root):
 def test_a_manifest_that_is_none(tmp_path, text):
     (tmp_path / "dataset.json").write_text(text)
     assert verify(tmp_path)
-    with pytest.raises(BadData, match="no usable dataset folder"):
+    with pytest.raises(BadData, match="not a usable dataset folder"):
         samples(tmp_path)
 
 

@@ -149,7 +149,7 @@ def test_boundaries_that_are_not_right(tmp_path):
     with pytest.raises(BadFile, match="'boundary' must be from 0 to 1, found"):
         found(tmp_path, "boundaries")
     write_arrays(path, {"boundary": LINES[..., 0], "occlusion": LINES[:2, :, 0]})
-    with pytest.raises(BadFile, match="of one size, found 'occlusion'"):
+    with pytest.raises(BadFile, match="of the same size, found 'occlusion'"):
         found(tmp_path, "boundaries")
     write_arrays(path, {"boundary": LINES[..., 0]})
     with pytest.raises(BadFile, match="expected an array named 'occlusion'"):
@@ -186,8 +186,8 @@ def test_plane_parameters_are_kept(tmp_path):
     [
         ("a.png 1\n", "line 1: expected 'PNG label confidence'.*found 2 words"),
         ("a.png 1 0.5 0 0 1\n", "found 6 words"),
-        ("a.png one 0.5\n", "expected a whole label"),
-        ("a.png 1 nan\n", "expected a whole label"),
+        ("a.png one 0.5\n", "expected an integer label"),
+        ("a.png 1 nan\n", "expected an integer label"),
         ("a.png 1 -0.5\n", "must be above 0 .* and at most 1e[+]06, found -0.5"),
         ("a.png 1 0\n", "must be above 0 .*, found 0; leave out"),
         ("a.png 1 1e-300\n", "at least 1.2e-38.*, found 1e-300"),

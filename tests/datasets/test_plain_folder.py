@@ -152,7 +152,7 @@ def test_files_that_a_pattern_asks_for_must_be_there(tmp_path):
 
 def test_a_pattern_of_a_mask_alone_is_not_enough(tmp_path):
     put(tmp_path, "truth/a.pfm")
-    with pytest.raises(BadData, match="say 'truth', 'left', 'first' or 'image' too"):
+    with pytest.raises(BadData, match="add 'truth', 'left', 'first' or 'image'"):
         samples(tmp_path, visible_mask="m/{id}.png")
 
 

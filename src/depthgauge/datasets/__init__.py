@@ -1,4 +1,4 @@
-"""Dataset layouts, one file each: what reads them and, where it makes sense, writes them.
+"""Dataset layouts, one file each, which reads the layout and, where that makes sense, writes it.
 
 >>> DATASETS["middlebury-2014"].spec.quantities
 ('disparity',)

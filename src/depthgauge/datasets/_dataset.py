@@ -17,28 +17,28 @@ from depthgauge.types import Estimate, Sample
 
 @dataclass(frozen=True, slots=True)
 class DatasetSpec:
-    """What is known of a dataset before any of it is read."""
+    """What is known about a dataset before any of it is read."""
 
     id: str
     title: str
     quantities: tuple[str, ...]
-    """What its truth can hold; empty: any quantity."""
+    """What its truth can contain; empty: any quantity."""
     splits: tuple[str, ...]
-    """Empty: the data itself says which there are."""
+    """Empty: the data itself defines its splits."""
     licence: str
     cite: str
     homepage: str
     sample_layout: str
-    """The files on disk in one line, for the docs and for errors."""
+    """The files on disk in one line, for the docs and for error messages."""
     estimate_layouts: tuple[str, ...] = ()
-    """Public layouts of estimates: `{sample}`, or what comes before and after its last `/`,
-    `{folder}` and `{file}`; `{name}` (the method's) and `{quantity}`."""
+    """Public layouts of estimates, with the placeholders `{sample}`, or `{folder}` and `{file}` for
+    the parts before and after its last `/`; `{name}` (of the method) and `{quantity}`."""
     quantity_layouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Public layouts of one quantity only: `{"planes": ("planar/{sample}.txt",)}`."""
     not_estimates: tuple[str, ...] = ()
     """File names that fit `estimate_layouts` but hold the truth."""
     png_scales: Mapping[str, float] = field(default_factory=dict)
-    """Codes per unit of 16-bit PNG estimates that say none themselves, by quantity; else 256."""
+    """Codes per unit of 16-bit PNG estimates that do not state it, by quantity; 256 by default."""
     revision: int = 1
     """Raised whenever the reader may change a value."""
 
@@ -59,7 +59,7 @@ class Dataset:
     reader: Reader
     writer: Callable[..., None] | None = None
     estimate_reader: Callable[[Path, str], Estimate | None] | None = None
-    """Reads a file of its public submissions; None from it: an ordinary map."""
+    """Reads a file of its public submissions; returns None if the file is an ordinary map."""
 
     @property
     def id(self) -> str:
@@ -72,14 +72,14 @@ class Dataset:
         return self.spec.revision
 
     def samples(self, root: Path, split: str = "all", **options: Any) -> Iterator[Sample]:
-        """The samples of a split, at least one; their maps are read when they are asked for."""
+        """The samples of a split, at least one; their maps are read on first use."""
         return self.reader(root, split, **options)
 
     def write(self, root: Path, samples: Iterable[Sample], **options: Any) -> None:
         """Writes samples in this layout.
 
         Raises:
-            Unavailable: There is no writer for it.
+            Unavailable: The layout has no writer.
         """
         if self.writer is None:
             raise Unavailable(
@@ -90,7 +90,7 @@ class Dataset:
 
 
 def reader(spec: DatasetSpec) -> Callable[[Callable[..., Iterator[Sample]]], Reader]:
-    """Gives a dataset's reader the checks that all of them need: split, folder, not empty."""
+    """Adds the checks that every reader needs: split known, folder there, at least one sample."""
 
     def wrap(read: Callable[..., Iterator[Sample]]) -> Reader:
         @functools.wraps(read)
@@ -101,7 +101,7 @@ def reader(spec: DatasetSpec) -> Callable[[Callable[..., Iterator[Sample]]], Rea
             if not _is_folder(root):
                 raise BadData(f"{root}: there is no such folder. {expected(spec)}")
             found = read(root, split, **options)
-            # The first sample is made at once, so that mistakes show where the call is.
+            # The first sample is read here, so that mistakes are raised by the call itself.
             first = next(found, None)
             if first is None:
                 raise BadData(f"{root}: no sample of split '{split}'. {expected(spec)}")
@@ -115,7 +115,7 @@ def reader(spec: DatasetSpec) -> Callable[[Callable[..., Iterator[Sample]]], Rea
 def _is_folder(root: Path) -> bool:
     try:
         return root.resolve(strict=True).is_dir()
-    except (OSError, RuntimeError):  # nothing there, or links that lead in a circle
+    except (OSError, RuntimeError):  # missing, or a cycle of links
         return False
 
 

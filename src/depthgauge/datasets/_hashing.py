@@ -17,20 +17,20 @@ from depthgauge.types import Frames, Sample
 
 
 def truth_hash(sample: Sample) -> str | None:
-    """SHA-256 over the truth's arrays by name (shape, type, bytes); None where there is no truth.
+    """SHA-256 of the truth's arrays by name (shape, type, bytes); None without truth.
 
-    How the values were stored does not matter: a PFM and a NumPy file of the same map have the
-    same hash. Paths and other things that belong to one machine are left out.
+    The storage format does not matter: a PFM and a NumPy file of the same map have the same hash.
+    Paths and other things specific to one machine are left out.
     """
     return None if sample.truth is None else things_hash(sample.truth)
 
 
 def things_hash(things: Mapping[str, Any]) -> str:
-    """SHA-256 over named arrays and plain values, in the order of their names."""
+    """SHA-256 of named arrays and plain values, in the order of their names."""
     digest = hashlib.sha256()
     for name in sorted(things):
         for part in _parts(things[name]):
-            # Lengths go in too, or two neighbouring parts could trade bytes unnoticed.
+            # Lengths are hashed too, or neighbouring parts could exchange bytes unnoticed.
             digest.update(f"{name}\0{len(part)}\0".encode())
             digest.update(part)
     return digest.hexdigest()
@@ -44,7 +44,7 @@ def _parts(thing: Any) -> tuple[bytes | memoryview, ...]:
     if isinstance(thing, Path):
         return ()
     if isinstance(thing, Frames):
-        # One frame at a time: a clip does not fit into memory.
+        # One frame at a time, because a clip does not fit into memory.
         return tuple(things_hash({"": frame}).encode() for frame in thing)
     return (json.dumps(thing, sort_keys=True, default=_plain).encode(),)
 
@@ -56,8 +56,8 @@ def _plain(thing: object) -> Any:
         return {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
     if isinstance(thing, Mapping):
         return dict(thing)
-    # Left out, two truths that differ would have one hash.
-    raise Misuse(f"a truth cannot be hashed that holds a {type(thing).__name__}.")
+    # Leaving it out would give the same hash to two different truths.
+    raise Misuse(f"a truth that contains a {type(thing).__name__} cannot be hashed.")
 
 
 def canonical(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,14 +15,14 @@ _MOST = 65535
 
 
 def write_labels(path: Path, labels: NDArray[Any]) -> None:
-    """Writes whole numbers from 0 to 65535 as they are.
+    """Writes integers from 0 to 65535.
 
     Raises:
-        DoesNotFit: There are others.
+        DoesNotFit: There are other values.
     """
     if labels.size and (labels.min() < 0 or labels.max() > _MOST):
         raise DoesNotFit(
             f"{path}: labels are {labels.min()}..{labels.max()}, "
-            f"a 16-bit PNG holds 0..{_MOST}; number them again."
+            f"a 16-bit PNG holds 0..{_MOST}; renumber them."
         )
     io.write_image(path, labels.astype(np.uint16))

@@ -1,4 +1,4 @@
-"""Paths that come out of files: none of them may lead out of its folder."""
+"""Checks of paths read from files: none of them may leave its folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST = 1024
 
 
 def unsafe(relative: str) -> str:
-    """Why a relative path (or sample id) is refused; empty where it is fine.
+    """Why a relative path (or sample id) is refused; empty if it is fine.
 
     >>> unsafe("Bathroom/im0"), unsafe("../x")
     ('', "a part of it is '..'")
@@ -28,7 +28,7 @@ def unsafe(relative: str) -> str:
 
 
 def inside(root: Path, relative: str) -> Path:
-    """The path below `root`; refused where it, or a link on the way, leads outside.
+    """The path below `root`; refused if it, or a link on the way, leads outside.
 
     Raises:
         BadData: The path leaves the folder.

@@ -20,7 +20,7 @@ IMAGES = {
     "second": "second_image",
     "image": "image",
 }
-"""Patterns of pictures, which are also the folders where they usually are, and their items."""
+"""Patterns of pictures, which are also their usual folders, and the names of their items."""
 LEADING = ("left_image", "first_image", "image")
 """Pictures that make a sample even where there is no truth."""
 _PATTERNS = ("truth", *IMAGES)
@@ -29,7 +29,7 @@ _KNOWN = (*_PATTERNS, "quantity", "scale", "disparity_range", "labels")
 
 @dataclass(frozen=True, slots=True)
 class PlainFolderOptions:
-    """Where the files of a sample are; in each pattern `{id}` stands for the sample's id."""
+    """Where the files of a sample are; `{id}` in a pattern stands for the sample's id."""
 
     truth: str | None = None
     """Maps, e.g. `truth/{id}.pfm`."""
@@ -38,24 +38,24 @@ class PlainFolderOptions:
     right: str | None = None
     """Right images."""
     first: str | None = None
-    """First frames, of flow."""
+    """First frames, for flow."""
     second: str | None = None
-    """Second frames, of flow."""
+    """Second frames, for flow."""
     image: str | None = None
-    """Single pictures, of monocular depth."""
+    """Single pictures, for monocular depth."""
     quantity: str | None = None
-    """What the maps hold; None: disparity, or flow where all of them are .flo."""
+    """What the maps contain; None: flow if all of them are .flo files, else disparity."""
     scale: float | None = None
-    """Stored value divided by quantity, for formats of whole numbers."""
+    """Stored value divided by the quantity, for integer formats."""
     disparity_range: tuple[float, float] | None = None
-    """What the methods are told."""
+    """The search range given to the methods."""
     masks: Mapping[str, str] = field(default_factory=dict)
     """Patterns by `<name>_mask`."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Patterns by `<name>_labels`."""
 
     def patterns(self) -> dict[str, str]:
-        """Those that are given, by the item's name; the map's is `truth`."""
+        """The given patterns by the item's name; the map is called `truth`."""
         named = {"truth": self.truth}
         named |= {item: getattr(self, name) for name, item in IMAGES.items()}
         given = {name: pattern for name, pattern in named.items() if pattern is not None}
@@ -63,10 +63,10 @@ class PlainFolderOptions:
 
 
 def load(root: Path, given: Mapping[str, Any]) -> PlainFolderOptions:
-    """The options of a folder; what the caller gives goes before the file.
+    """The options of a folder; arguments override the file.
 
     Raises:
-        BadData: Some of it is not right; all mistakes are named.
+        BadData: There are mistakes; the message lists all of them.
     """
     path = root / FILE_NAME
     content: dict[str, Any] = {}

@@ -11,9 +11,9 @@ from depthgauge.errors import BadData, Misuse
 
 
 def scene_folders(root: Path, signs: Iterable[str]) -> list[Path]:
-    """The folders directly under `root` that hold at least one of the expected files, by name.
+    """The folders directly under `root` that contain at least one of the expected files, by name.
 
-    `signs` are relative to the scene's folder. Other folders are none of ours.
+    `signs` are relative to the scene's folder. Other folders are ignored.
 
     Raises:
         BadData: `root` is itself such a folder.
@@ -32,10 +32,10 @@ def _holds_any(folder: Path, names: Sequence[str]) -> bool:
 
 
 def refuse(spec: DatasetSpec, root: Path, faults: Mapping[str, Sequence[str]]) -> None:
-    """Names every scene that is not right; nothing happens where all are.
+    """Reports all incomplete scenes at once, if there are any.
 
     Raises:
-        BadData: There is a fault.
+        BadData: At least one scene has a fault.
     """
     listed = "; ".join(f"{scene}: {', '.join(what)}" for scene, what in faults.items() if what)
     if listed:
@@ -43,7 +43,7 @@ def refuse(spec: DatasetSpec, root: Path, faults: Mapping[str, Sequence[str]]) -
 
 
 def one_of(folder: Path, names: Iterable[str], faults: list[str]) -> Path | None:
-    """The one of these files that is there; two of them are a fault."""
+    """The one of these files that exists; two of them are a fault."""
     found = [folder / name for name in names if (folder / name).is_file()]
     if len(found) > 1:
         faults.append(f"has both {' and '.join(p.name for p in found)}, keep one")
@@ -53,20 +53,20 @@ def one_of(folder: Path, names: Iterable[str], faults: list[str]) -> Path | None
 def together(
     first: Path | None, second: Path | None, names: tuple[str, str], faults: list[str]
 ) -> None:
-    """Two files of which one alone is a fault."""
+    """Adds a fault if only one of two files exists."""
     if (first is None) != (second is None):
         lacking, present = names if first is None else names[::-1]
         faults.append(f"lacks {lacking} but has {present}")
 
 
 def new_scene(root: Path, sample_id: str) -> Path:
-    """Makes the folder of a scene that is about to be written.
+    """Creates the folder of a scene that is about to be written.
 
     Raises:
-        Misuse: The layout has no folders within folders.
+        Misuse: The layout does not allow nested folders.
     """
     if "/" in sample_id:
-        raise Misuse(f"sample id '{sample_id}' has a '/': this layout has one folder for a scene.")
+        raise Misuse(f"sample id '{sample_id}' has a '/': this layout has one folder per scene.")
     folder = inside(Path(root), sample_id)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -44,10 +44,10 @@ _STYLES = ("png", "npy")
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """One sample for each illumination of a scene, `Bathroom/im0`; they share the scene's truth.
+    """One sample per illumination of a scene, such as `Bathroom/im0`; they share the scene's truth.
 
-    `root` is the dataset's folder, `train` in it, or any folder of scenes. Samples of `test-mono`
-    have the left picture for input and nothing else, those of `unlabelled` no truth.
+    `root` is the dataset's folder, `train` in it, or any folder of scenes. The only input of
+    `test-mono` samples is the left picture; `unlabelled` samples have no truth.
     """
     yield from read_samples(SPEC, root, split, BALANCED)
 
@@ -55,19 +55,19 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
 def write(
     root: Path, samples: Iterable[Sample], *, split: str = TRAIN, overwrite: bool = False
 ) -> None:
-    """Writes scenes as the dataset has them, `<root>/train/balanced/<Scene>/`.
+    """Writes scenes in the layout of the dataset, `<root>/train/balanced/<Scene>/`.
 
     Args:
         root: The dataset's folder.
-        samples: With ids such as `Bathroom/im0`; those of a scene have one truth.
-        split: Decides the folder, and what of a sample is written: the left picture alone and the
-            truth for `test-mono`, no truth for `unlabelled`.
-        overwrite: Replace scenes that are there.
+        samples: With ids such as `Bathroom/im0`; those of a scene have the same truth.
+        split: Decides the folder, and which parts of a sample are written: only the left picture
+            and the truth for `test-mono`, no truth for `unlabelled`.
+        overwrite: Replace existing scenes.
 
     Raises:
-        CannotWrite: A scene is there already.
-        DoesNotFit: The layout has no place for a value, such as a disparity of 0.
-        WrongShape: Maps, masks and pictures of a scene are not of one size.
+        CannotWrite: A scene already exists.
+        DoesNotFit: The layout cannot store a value, such as a disparity of 0.
+        WrongShape: Maps, masks and pictures of a scene differ in size.
     """
     write_samples(Path(root), samples, split, BALANCED, overwrite)
 
@@ -79,18 +79,18 @@ def write_submission(
     style: Literal["png", "npy"] = "png",
     setup: str = BALANCED,
 ) -> None:
-    """Writes disparity maps as they are submitted.
+    """Writes disparity maps in the layout of a submission.
 
     - `png`, the online benchmark: `<setup>/<Scene>/im0.png`, 16 bits, disparity * 64.
     - `npy`, the challenges: `<Scene>/im0.npy`, float32, without a folder around the scenes.
 
-    `depthgauge check booster-balanced ROOT --data DIR` looks at what was written, and `score` reads
-    it. A missing pixel is 0 in a PNG and NaN in a NumPy file.
+    `depthgauge check booster-balanced ROOT --data DIR` checks the result, and `score` reads it. A
+    missing pixel is 0 in a PNG and NaN in a NumPy file.
 
     Args:
-        root: The folder that is zipped and sent.
-        estimates: By sample id (`Bathroom/im0`); pairs may come one by one.
-        style: Which of the two.
+        root: The folder that is zipped and submitted.
+        estimates: By sample id (`Bathroom/im0`); may be an iterator of pairs.
+        style: One of the two.
         setup: `balanced` or `unbalanced`, for the PNG style.
 
     Raises:

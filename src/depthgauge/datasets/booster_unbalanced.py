@@ -32,10 +32,10 @@ SPEC = DatasetSpec(
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """One sample for each illumination of a scene, `Bathroom/im0`; they share the scene's truth.
+    """One sample per illumination of a scene, such as `Bathroom/im0`; they share the scene's truth.
 
-    The truth has the size of the left picture, the right picture its own. `root` is the dataset's
-    folder, `train` in it, or any folder of scenes.
+    The truth has the size of the left picture; the right picture is smaller. `root` is the
+    dataset's folder, `train` in it, or any folder of scenes.
     """
     yield from read_samples(SPEC, root, split, UNBALANCED)
 
@@ -43,5 +43,5 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
 def write(
     root: Path, samples: Iterable[Sample], *, split: str = TRAIN, overwrite: bool = False
 ) -> None:
-    """Writes scenes as `<root>/train/unbalanced/<Scene>/`; see `booster`'s own."""
+    """Writes scenes as `<root>/train/unbalanced/<Scene>/`; see `booster.write`."""
     write_samples(Path(root), samples, split, UNBALANCED, overwrite)

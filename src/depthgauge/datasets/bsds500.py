@@ -37,9 +37,9 @@ _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """One sample for each image, by its number; one without truth where there is only the picture.
+    """One sample per image, named by its number; without truth if there is only the picture.
 
-    `all` takes what lies directly in the folders and in those of the splits.
+    `all` includes the files directly in the folders and those in the folders of the splits.
     """
     place = root / "data" if (root / "data" / _TRUTH).is_dir() else root
     truths = _files(place / _TRUTH, split, (".mat",))
@@ -56,7 +56,7 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
 
 
 def _files(folder: Path, split: str, suffixes: tuple[str, ...]) -> dict[str, Path]:
-    """Files by their stems; one name twice is a fault."""
+    """Files by their stems; a duplicate stem is a fault."""
     places = [folder, *(folder / name for name in SPLITS)] if split == "all" else [folder / split]
     found: dict[str, Path] = {}
     for place in places:
@@ -66,7 +66,7 @@ def _files(folder: Path, split: str, suffixes: tuple[str, ...]) -> dict[str, Pat
                 continue
             if path.stem in found:
                 raise BadData(
-                    f"{folder}: '{path.stem}' is there twice, {found[path.stem]} and {path}; "
+                    f"{folder}: '{path.stem}' occurs twice, {found[path.stem]} and {path}; "
                     f"keep one. {expected(SPEC)}"
                 )
             found[path.stem] = path
@@ -74,10 +74,10 @@ def _files(folder: Path, split: str, suffixes: tuple[str, ...]) -> dict[str, Pat
 
 
 def read_boundaries(path: Path) -> Map:
-    """What people marked: (H, W, people), 1 on a boundary and 0 elsewhere.
+    """The boundaries marked by people: (H, W, people), 1 on a boundary and 0 elsewhere.
 
     Raises:
-        BadFile: The file lacks something, or two people's pictures differ in size.
+        BadFile: The file is incomplete, or the maps of two people differ in size.
     """
     people = read_mat(path).get("groundTruth")
     if isinstance(people, dict):
@@ -104,12 +104,12 @@ def _marked(path: Path, number: int, person: Any) -> Map:
 
 
 def read_estimate(path: Path, quantity: str) -> Estimate | None:
-    """Probabilities from 0 to 1; in a PNG 8 bits are code / 255, 16 bits code / 65535.
+    """Probabilities from 0 to 1; an 8-bit PNG holds code / 255, a 16-bit PNG code / 65535.
 
-    Code 0 of a PNG is a probability of 0, not missing.
+    Code 0 of a PNG is a probability of 0, not a missing value.
 
     Raises:
-        BadFile: The file holds something else.
+        BadFile: The file contains something else.
     """
     if quantity not in SPEC.quantities:
         return None

@@ -1,4 +1,4 @@
-"""Depth in the Wild: pictures with one pair of pixels each, of which one is deeper (Michigan)."""
+"""Depth in the Wild: pictures with one pair of pixels each, one of them deeper (Michigan)."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ SPEC = DatasetSpec(
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """One sample for each image, called as its file is; truth has the pair, and no depth map.
+    """One sample per image, named after its file; the truth has the pair, and no depth map.
 
-    Coordinates in the files count from 1, as the authors' own code takes them; in
-    `relative_depth` they count from 0. `all` has every list that is there; `DIW_train.csv` and
-    `DIW_val.csv` only where there is no `DIW_train_val.csv`, which is both of them.
+    Coordinates in the files start at 1, as the authors' own code reads them; in `relative_depth`
+    they start at 0. `all` contains every existing list; `DIW_train.csv` and `DIW_val.csv` are used
+    only if there is no `DIW_train_val.csv`, which contains both.
     """
     lists = _lists(root, split)
     if not lists:
@@ -85,7 +85,7 @@ def _lists(root: Path, split: str) -> list[Path]:
 
 
 def _pairs(root: Path, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """Images with the line that follows each, and where it stands."""
+    """Each image with the line that follows it, and the place of that line."""
     try:
         lines = enumerate(read_text(path).split("\n"), start=1)
         filled = [(number, line.strip()) for number, line in lines if line.strip()]
@@ -93,7 +93,7 @@ def _pairs(root: Path, path: Path) -> Iterator[tuple[Path, str, str]]:
         raise BadData(f"{path}: the list cannot be read: {error}") from None
     if len(filled) % 2:
         raise BadData(
-            f"{path}: expected pairs of lines, an image and its pixels; one is left over."
+            f"{path}: expected pairs of lines, an image and its pixels; one line is left over."
         )
     folder = Folder(root)
     for (_, image), (number, pair) in zip(filled[::2], filled[1::2], strict=True):
@@ -110,7 +110,7 @@ def _read_pairs(image: Path, lines: str) -> NDArray[np.int32]:
 
 
 def _pair(where: str, line: str, width: int, height: int) -> tuple[int, ...]:
-    """xA, yA, xB, yB and the relation, in the picture as it is on disk."""
+    """xA, yA, xB, yB and the relation, in pixels of the picture on disk."""
     cells = [cell.strip() for cell in line.split(",")]
     try:
         numbers = [float(cell) for cell in (*cells[:4], *(cells[5:7] or (width, height)))]
@@ -119,11 +119,11 @@ def _pair(where: str, line: str, width: int, height: int) -> tuple[int, ...]:
     # Written so that NaN fails.
     if len(numbers) != 6 or not all(1 <= number < math.inf for number in numbers):
         raise BadFile(
-            f"{where}: expected yA,xA,yB,xB,relation,width,height with coordinates from 1 on, "
+            f"{where}: expected yA,xA,yB,xB,relation,width,height with coordinates starting at 1, "
             f"found '{line[:80]}'."
         )
     ya, xa, yb, xb, of_width, of_height = numbers
-    # A picture that was made smaller: as the authors' training code scales.
+    # For a picture that was shrunk, scaled as in the authors' training code.
     left, right = (_scaled(x, of_width, width) for x in (xa, xb))
     top, bottom = (_scaled(y, of_height, height) for y in (ya, yb))
     return left, top, right, bottom, deeper(where, cells[4:5])
@@ -141,16 +141,16 @@ def _nothing(image: Path) -> Map:
 def write(
     root: Path, samples: Iterable[Sample], *, split: str = "test", overwrite: bool = False
 ) -> None:
-    """Writes pictures and the list of their pairs; more than one pair repeats the image's line.
+    """Writes pictures and the list of their pairs; each further pair repeats the image's line.
 
     Args:
         root: The dataset's folder.
         samples: With a `left_image` and `relative_depth`.
         split: `test`, `train`, `val` or `train-val`.
-        overwrite: Replace the list that is there.
+        overwrite: Replace an existing list.
 
     Raises:
-        CannotWrite: The list is there already.
+        CannotWrite: The list already exists.
         Unavailable: A sample has no pairs.
     """
     root = Path(root)
@@ -159,7 +159,7 @@ def write(
     place = root / _FILES[split][0]
     if place.exists() and not overwrite:
         raise CannotWrite(
-            f"{place}: is there already; say --overwrite (overwrite=True) to replace it."
+            f"{place}: already exists; use --overwrite (overwrite=True) to replace it."
         )
     folder = "DIW_test" if split == "test" else _OF_BOTH
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Where the estimate of a sample lies in a folder of estimates."""
+"""How to find and read the estimate of a sample in a folder of estimates."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ SUFFIXES = ("pfm", "png", "npy", "npz", "flo", "exr", "tif", "tiff")
 def find_estimate(
     root: Path, dataset: Dataset, sample_id: str, quantity: str, name: str | None = None
 ) -> Path | None:
-    """The one file that holds a sample's estimate, or None where there is none.
+    """The one file that holds a sample's estimate, or None if there is none.
 
     Args:
         root: The folder of estimates.
-        dataset: Says which public layouts are accepted beside our own.
-        sample_id: The dataset's own name of the sample; may contain `/`.
+        dataset: Defines the public layouts that are accepted besides our own.
+        sample_id: The dataset's own name for the sample; may contain `/`.
         quantity: `disparity`, `depth`, `flow` ...
-        name: The method's name where a layout has it in the file name; None takes any, if there
+        name: The method's name if a layout has it in the file name; None accepts any name if there
             is only one.
 
     Raises:
-        BadData: Two files could be meant.
+        BadData: There are two candidates.
     """
     found: dict[Path, None] = {}
     stem = QUANTITIES[quantity].main.name
@@ -50,7 +50,7 @@ def find_estimate(
 
 
 def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
-    """What a file of estimates holds, read as the dataset's submissions are.
+    """The estimate in a file, read the way the dataset's submissions are read.
 
     In our own layout (`{sample}/{quantity}.npy`) the other parts lie beside the main map; single
     numbers, such as `focal_px`, are in an `estimate.json` beside any file. `extras` has the `path`.
@@ -79,7 +79,7 @@ def read_clip(
     Frames without an estimate count as missing.
 
     Raises:
-        BadData: There is not a single one.
+        BadData: No frame has an estimate.
     """
     ids = [f"{sample_id}/{frame_name(index)}" for index in range(length)]
     paths = [find_estimate(root, dataset, frame, quantity, name) for frame in ids]
@@ -95,7 +95,7 @@ def read_clip(
 def estimate_candidates(
     dataset: Dataset, sample_id: str, quantity: str, name: str | None = None
 ) -> tuple[str, ...]:
-    """Where an estimate would be found, most usual first, for error messages."""
+    """Where an estimate could be, the most usual place first, for error messages."""
     public = (*dataset.spec.quantity_layouts.get(quantity, ()), *dataset.spec.estimate_layouts)
     layouts = (OWN_LAYOUT, *public)
     any_suffix = ".{" + ",".join(SUFFIXES) + "}"
@@ -120,7 +120,7 @@ def _matches(
     root: Path, dataset: Dataset, layout: str, sample_id: str, quantity: str, name: str | None
 ) -> Iterator[Path]:
     if name is None and "{name}" in layout:
-        # Only the method's name is open; a sample called `a[1]` is no pattern.
+        # Only the method's name is a wildcard; a sample called `a[1]` is not a pattern.
         pattern = _fill(glob.escape(layout), glob.escape(sample_id), glob.escape(quantity), "*")
         found = sorted(root / match for match in glob.glob(pattern, root_dir=root))
     else:
@@ -135,7 +135,7 @@ def _is_truth(dataset: Dataset, path: Path) -> bool:
 
 
 def _fill(layout: str, sample_id: str, quantity: str, name: str) -> str:
-    # Not str.format: a name may contain braces of its own.
+    # Not str.format, because a name may contain braces.
     folder, _, file = sample_id.rpartition("/")
     values = {"sample": sample_id, "quantity": quantity, "name": name, "folder": folder}
     values["file"] = file
@@ -144,5 +144,5 @@ def _fill(layout: str, sample_id: str, quantity: str, name: str) -> str:
 
 def _ambiguous(root: Path, sample_id: str, found: list[Path], named: bool) -> BadData:
     listed = " and ".join(str(path.relative_to(root)) for path in found)
-    advice = "keep one of them" if named else "say which with --name, or keep one of them"
+    advice = "keep one of them" if named else "choose one with --name, or keep one of them"
     return BadData(f"{root}: sample '{sample_id}' has {len(found)} estimates, {listed}; {advice}.")

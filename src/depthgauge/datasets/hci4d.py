@@ -51,10 +51,10 @@ _SIGNS = (view_name(0), PARAMETERS, *(str(file_of(name)) for name in _MAPS))
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """The scenes of a split, whose names say to which they belong; `all` takes any name.
+    """The scenes of a split, which is determined by their names; `all` accepts any name.
 
-    Disparity and depth are those of the centre view; items that begin with `high_` are those of
-    the high resolution. A scene whose truth is not in the data has `truth = None`.
+    Disparity and depth belong to the centre view; items that start with `high_` have the high
+    resolution. A scene whose truth is not in the data has `truth = None`.
     """
     wanted = scenes_of(split)
     found: dict[str, Path] = {}
@@ -111,7 +111,7 @@ def _read_rig(path: Path) -> Rig:
 def _read_range(path: Path) -> tuple[float, float]:
     found = io.read_light_field_parameters(path).disparity_range
     if found is None:
-        raise BadData(f"{path}: says no disp_min and disp_max in its section [meta].")
+        raise BadData(f"{path}: has no disp_min and disp_max in its section [meta].")
     return found
 
 
@@ -149,7 +149,7 @@ def _read_labels(path: Path) -> NDArray[np.int32]:
 
 
 def _of_truths_size(path: Path, found: NDArray[Any]) -> NDArray[Any]:
-    """The mask, if it has the size of the truth of its resolution."""
+    """The mask, checked to have the size of the truth at its resolution."""
     size = path.stem.rpartition("_")[2]
     truths = [path.with_name(f"gt_{kind}_{size}.pfm") for kind in ("disp", "depth")]
     truth = next((p for p in truths if p.is_file()), None)
@@ -159,6 +159,6 @@ def _of_truths_size(path: Path, found: NDArray[Any]) -> NDArray[Any]:
     if found.shape != (height, width):
         raise WrongShape(
             f"{path}: is {found.shape[1]}x{found.shape[0]} but {truth.name} is {width}x{height}; "
-            "they must be of one size."
+            "they must have the same size."
         )
     return found

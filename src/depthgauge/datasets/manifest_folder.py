@@ -31,7 +31,7 @@ SPEC = DatasetSpec(
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """The samples of a split that the manifest names; `all` is always there."""
+    """The samples of a split of the manifest; the split `all` always exists."""
     from depthgauge.datasets._manifest_folder import manifest_file
 
     manifest = manifest_file.read(root)
@@ -61,7 +61,7 @@ def verify(root: Path) -> list[Problem]:
 
 
 def manifest_hash(root: Path) -> str:
-    """SHA-256 of what the manifest says, and so of all the data that it names."""
+    """SHA-256 of the manifest's content, and thus of all the data that it lists."""
     from depthgauge.datasets._manifest_folder import manifest_file
 
     return manifest_file.manifest_hash(Path(root))
@@ -81,35 +81,36 @@ def write(
     made_by: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Writes samples as a dataset folder; the manifest comes last, so half a folder is none.
+    """Writes samples as a dataset folder; the manifest is written last, so an unfinished folder is
+    never mistaken for a dataset.
 
-    Paths among the items are left out: they belong to where the sample came from.
+    Items that are paths are left out, because they refer to where the sample came from.
 
     Args:
-        root: The folder; made where it is not there.
-        samples: What to write. Each is read, written and let go before the next.
+        root: The folder; created if it does not exist.
+        samples: What to write. Each sample is read, written and released before the next.
         id: Short name of the dataset.
         title: Its name for people.
-        licence: Under which it may be used.
-        split: The split that all samples belong to, beside `all`.
-        splits: Or splits with the ids of their samples.
-        quantities: What the truth holds; found in the samples where not given.
+        licence: The licence under which it may be used.
+        split: The split that all samples belong to, besides `all`.
+        splits: Alternatively, splits with the ids of their samples.
+        quantities: What the truth contains; by default found in the samples.
         with_truth: False writes the inputs only, for publishing a hidden test split.
         made_by: How the data was made (program, version, options); plain values.
-        overwrite: Replaces a dataset folder that is already there.
+        overwrite: Replaces an existing dataset folder.
 
     Raises:
-        BadData: There is a dataset already, or two samples share an id.
-        Misuse: An item is of no kind that a folder can hold.
+        BadData: There is already a dataset, or two samples share an id.
+        Misuse: An item has a type that a folder cannot hold.
     """
     from depthgauge.datasets._manifest_folder import manifest_file
 
     root = Path(root)
     place = root / manifest_file.FILE_NAME
     if place.exists() and not overwrite:
-        raise BadData(f"{root}: there is a dataset here already; write elsewhere or overwrite it.")
+        raise BadData(f"{root}: already contains a dataset; write elsewhere or overwrite it.")
     before = _files(root)
-    # While files change, there is no manifest that could be wrong about them.
+    # There is no manifest while files change, so it can never be wrong about them.
     place.unlink(missing_ok=True)
     entries: dict[str, dict[str, Any]] = {}
     for sample in samples:
@@ -127,7 +128,7 @@ def write(
         "made_by": _inline("made_by", dict(made_by or {}))["value"],
     }
     manifest_file.write(root, _validated(root, content))
-    # What the old folder had and the new one has not may be truth that is hidden from now on.
+    # Files that only the old folder had may be truth that is hidden from now on.
     for relative in before - _files(root):
         inside(root, relative).unlink(missing_ok=True)
 
@@ -186,7 +187,7 @@ def _write_items(root: Path, folder: str, items: Items) -> dict[str, Any]:
 
 
 def _write_item(root: Path, folder: str, name: str, thing: Any, of: str = "") -> dict[str, Any]:
-    """Writes one item; the frames of a clip one by one, each of the item `of`."""
+    """Writes one item; the frames of a clip are written one by one, each as part of item `of`."""
     from depthgauge.datasets._manifest_folder.item_kinds import FILE_KINDS, file_kind
     from depthgauge.datasets._manifest_folder.manifest_file import FRAMES, file_hash
 
@@ -213,7 +214,7 @@ def _inline(where: str, thing: Any) -> dict[str, Any]:
     kind = inline_kind(where, thing)
     if kind is None:
         raise Misuse(
-            f"{where}: a dataset folder cannot hold this (of type {type(thing).__name__}); "
+            f"{where}: a dataset folder cannot hold an item of type {type(thing).__name__}; "
             "it holds arrays, rigs, cameras and plain values."
         )
     try:

@@ -1,4 +1,4 @@
-"""Middlebury stereo 2001, 2003, 2005 and 2006: images in pairs, truth in 8 bits."""
+"""Middlebury stereo 2001, 2003, 2005 and 2006: image pairs with 8-bit truth."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPEC = DatasetSpec(
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Stems of the files of one generation of datasets."""
+    """File stems of one generation of datasets."""
 
     left: str
     right: str
@@ -49,7 +49,7 @@ _GENERATIONS = (
 _IMAGES = (".png", ".ppm", ".pgm")
 _TRUTHS = (".png", ".pgm")
 
-# By how much the 8-bit disparities are multiplied.
+# Factors by which the 8-bit disparities are multiplied.
 # 2001: one size. https://vision.middlebury.edu/stereo/data/scenes2001/
 _OF_2001 = dict.fromkeys(("barn1", "barn2", "bull", "poster", "sawtooth", "venus"), 8.0)
 _OF_2001["tsukuba"] = 16.0
@@ -73,14 +73,14 @@ _OF_2006 = frozenset(_ONCE_2006) | {
     f"{name}{i}" for name, count in _SEVERAL_2006.items() for i in range(1, count + 1)
 }
 _FULL_WIDTHS = (1230, 1400)
-"""Between these are the widths of all full-size images of 2005 and 2006; the ranges of half and
+"""The widths of all full-size images of 2005 and 2006 are between these; the ranges of half and
 third size are far from it and from each other."""
 _SIZES_2005_2006 = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """The files of one scene; None for one that is not there."""
+    """The files of one scene; None for missing ones."""
 
     folder: Path
     left: Path | None
@@ -108,7 +108,7 @@ def samples(
         scene, faults[folder.name] = _find(folder, lit)
         scenes.append(scene)
     refuse(SPEC, root, faults)
-    # Scales first: a scene whose scale is not known is told before any other is used.
+    # Scales first, so that a scene with unknown scale is reported before any scene is used.
     scales = [disparity_scale(s.folder, s.truth) if s.truth else None for s in scenes]
     for scene, scale in zip(scenes, scales, strict=True):
         yield _sample(scene, scale)
@@ -156,7 +156,7 @@ def _sample(scene: _Scene, scale: float | None) -> Sample:
         inputs["right_image"] = partial(io.read_image, scene.right)
     if scene.truth is None or scale is None:
         return Sample(scene.folder.name, Inputs(inputs), None)
-    # No larger disparity fits into the files; this needs no look at the truth.
+    # The largest disparity that fits into the files; known without looking at the truth.
     inputs["disparity_range"] = (0, math.ceil(255 / scale))
     truth: dict[str, Any] = {
         "disparity": _loader(scene.truth, scale),
@@ -178,8 +178,9 @@ def write(root: Path, samples: Iterable[Sample], *, scale: float, views: bool = 
     Args:
         root: The folder of scenes.
         samples: With `disparity` truth, or without truth.
-        scale: By which disparities are multiplied before they are rounded to 1..255.
-        views: Names as in 2005 and 2006 (view1, view5, disp1, disp5), not im2, im6, disp2, disp6.
+        scale: Factor by which disparities are multiplied before they are rounded to 1..255.
+        views: Use the names of 2005 and 2006 (view1, view5, disp1, disp5) instead of im2, im6,
+            disp2 and disp6.
 
     Raises:
         DoesNotFit: A disparity times `scale` is not in 1..255 after rounding.
@@ -220,11 +221,11 @@ def _write_scaled(path: Path, values: Map, scale: float) -> None:
 def disparity_scale(folder: Path, truth: Path) -> float:
     """Stored value divided by disparity, for the truth file of a scene.
 
-    What is written beside the data (`scale.txt` or `depthgauge.toml`, in the scene's folder or in
-    the one above) goes before what is known of the scene.
+    A value in `scale.txt` or `depthgauge.toml`, in the scene's folder or the one above, takes
+    precedence over the known value of the scene.
 
     Raises:
-        BadData: The scene is not known, or not at that size, and nothing is written.
+        BadData: The scene is unknown, or unknown at that size, and there is no such file.
     """
     written = _written(folder) or _written(folder.parent)
     return written if written is not None else _known(folder, truth)
@@ -261,7 +262,7 @@ def _known(folder: Path, truth: Path) -> float:
         scale = _of_2003(width) if name in _OF_2003 else _of_2005_2006(width)
         if scale is not None:
             return scale
-        raise _unsure(folder, f"it is {width} px wide, which is none of the scene's sizes")
+        raise _unsure(folder, f"it is {width} px wide, which is not one of the scene's sizes")
     raise _unsure(folder, "the scene is not one of Middlebury's 2001-2006")
 
 
@@ -276,6 +277,6 @@ def _of_2005_2006(width: int) -> float | None:
 
 def _unsure(folder: Path, why: str) -> BadData:
     return BadData(
-        f"{folder}: by how much its disparities are multiplied is not known: {why}. "
+        f"{folder}: the factor of its disparities is unknown: {why}. "
         f"Write the factor (stored value / disparity, e.g. 4) to {folder / 'scale.txt'}."
     )

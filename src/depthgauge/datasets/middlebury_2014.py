@@ -45,7 +45,7 @@ _SIGNS = ("im0.png", "im1.png", "calib.txt", "mask0nocc.png", *_TRUTHS, *_RIGHT_
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """The files of one scene; None for one that is not there."""
+    """The files of one scene; None for missing ones."""
 
     folder: Path
     left: Path | None
@@ -60,9 +60,9 @@ class _Scene:
 def samples(root: Path, split: str) -> Iterator[Sample]:
     """The scenes of a split.
 
-    A folder of scenes is the split that is asked for, unless its name says otherwise; below a
-    MiddEval3 folder, `training` and `test` are the largest size that is there. A scene whose
-    truth is not in the data has `truth = None`.
+    A folder of scenes counts as the requested split, unless its name is that of another split. In
+    a MiddEval3 folder, `training` and `test` mean the largest available size. A scene whose truth
+    is not in the data has `truth = None`.
     """
     scenes: list[_Scene] = []
     faults: dict[str, list[str]] = {}
@@ -157,7 +157,7 @@ def _read_range(path: Path) -> tuple[int, int]:
 
 
 def _read_visible(path: Path) -> Mask:
-    # 128 is an occluded pixel: not every value other than zero is visible.
+    # 128 is an occluded pixel: not every nonzero value is visible.
     visible: Mask = io.read_labels(path) == 255
     return visible
 
@@ -168,7 +168,7 @@ def write(root: Path, samples: Iterable[Sample], *, style: Literal["2014", "v3"]
     Args:
         root: The folder of scenes, e.g. `trainingF`.
         samples: With `disparity` truth, or without truth.
-        style: `2014`: disp0.pfm; `v3`: disp0GT.pfm, and mask0nocc.png where `visible_mask` is.
+        style: `2014`: disp0.pfm; `v3`: disp0GT.pfm, and mask0nocc.png if there is a `visible_mask`.
     """
     for sample in samples:
         folder = new_scene(root, sample.id)

@@ -1,4 +1,4 @@
-"""OASIS: single pictures with depth, normals, boundaries and planes by hand (Princeton)."""
+"""OASIS: single pictures with hand-annotated depth, normals, boundaries, planes (Princeton)."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ SPEC = DatasetSpec(
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """One sample for each line of the index, called as its image is; `all` has all indices.
+    """One sample per line of the index, named after its image; `all` reads all indices.
 
-    Truth has what the line names: depth, normals (our axes), boundaries, planes, masks, labels,
-    the camera, and pairs of pixels. Where only pairs are known, the map has no value.
+    The truth contains what the line lists: depth, normals (our axes), boundaries, planes, masks,
+    labels, the camera, and pairs of pixels. If only pairs are known, the map has no values.
     """
     pairs = root / RELATIVE_NORMALS
     related = names_with_relations(pairs)
@@ -60,21 +60,21 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
 def write(
     root: Path, samples: Iterable[Sample], *, split: str = "val", overwrite: bool = False
 ) -> None:
-    """Writes samples as the dataset has them: pickles, PNGs, and the index last.
+    """Writes samples in the layout of the dataset: pickles, PNGs, and the index last.
 
-    Pairs go to `relative_normal.csv`, where those of other images stay. A camera's centre is not
-    stored: readers take the middle of the picture.
+    Pairs are added to `relative_normal.csv`; those of other images are kept. A camera's centre is
+    not stored: readers assume the middle of the picture.
 
     Args:
         root: The dataset's folder.
-        samples: With a `left_image`, and any of the truth's items that this layout knows; others
-            are left out. Each is written and let go before the next.
+        samples: With a `left_image`, and any items of the truth that this layout supports; others
+            are left out. Each sample is written and released before the next.
         split: `train`, `val` or `test`.
-        overwrite: Replace the split that is there.
+        overwrite: Replace an existing split.
 
     Raises:
-        CannotWrite: The split is there already.
-        DoesNotFit: The layout has no place for a value, such as a depth of 0.
-        WrongShape: Maps and picture of a sample are not of one size.
+        CannotWrite: The split already exists.
+        DoesNotFit: The layout cannot store a value, such as a depth of 0.
+        WrongShape: Maps and picture of a sample differ in size.
     """
     write_samples(Path(root), samples, split, overwrite)

@@ -1,4 +1,4 @@
-"""Any folder of maps and images: files that belong together by their names."""
+"""Any folder of maps and images; files with matching names form a sample."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ Files = dict[str, dict[str, Path]]
 def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
     """One sample for each map, and one without truth for each picture that has no map.
 
-    A right or second picture alone makes no sample.
+    A right or second picture alone does not form a sample.
 
     Args:
         root: The folder.
         split: There is only `all`.
         options: `truth`, `left`, `right`, `first`, `second`, `image`, `<name>_mask`: patterns
             with `{id}`; `labels`: patterns by name; `quantity`, `scale`, `disparity_range`. They
-            go before `depthgauge.toml`.
+            override `depthgauge.toml`.
     """
     chosen = folder_options.load(root, options)
     files = _by_pattern(root, chosen) if chosen.patterns() else _by_default(root)
@@ -91,7 +91,7 @@ def _sample(
     return Sample(sample_id, Inputs(inputs), Truth(truth))
 
 
-# Files by the patterns of a depthgauge.toml: all of them must be there.
+# Files by the patterns of a depthgauge.toml: all of them must exist.
 
 
 def _by_pattern(root: Path, chosen: PlainFolderOptions) -> Files:
@@ -100,7 +100,7 @@ def _by_pattern(root: Path, chosen: PlainFolderOptions) -> Files:
     if not set(leading) & set(patterns):
         raise BadData(
             f"{root}: patterns for {', '.join(patterns)} only; "
-            "say 'truth', 'left', 'first' or 'image' too."
+            "add 'truth', 'left', 'first' or 'image'."
         )
     found = {name: _matching(root, pattern) for name, pattern in patterns.items()}
     ids = {sample_id for name in leading for sample_id in found.get(name, ())}
@@ -111,14 +111,14 @@ def _by_pattern(root: Path, chosen: PlainFolderOptions) -> Files:
     ]
     if lacking:
         raise BadData(
-            f"{root}: {len(lacking)} of the files that the patterns ask for are missing: "
-            f"{first_few(lacking, _MOST_NAMED)}. Add them, or take the pattern out."
+            f"{root}: {len(lacking)} of the files that the patterns require are missing: "
+            f"{first_few(lacking, _MOST_NAMED)}. Add them, or remove the pattern."
         )
     return {i: {name: paths[i] for name, paths in found.items()} for i in ids}
 
 
 def _matching(root: Path, pattern: str) -> dict[str, Path]:
-    """Files that fit a pattern, by id; an id may span folders."""
+    """Files that match a pattern, by id; an id may span folders."""
     expression = re.compile(_expression(pattern))
     start = root.joinpath(*pattern.partition("{id}")[0].split("/")[:-1])
     found = {}
@@ -131,16 +131,16 @@ def _matching(root: Path, pattern: str) -> dict[str, Path]:
 
 def _expression(pattern: str) -> str:
     first, *rest = (re.escape(part) for part in pattern.split("{id}"))
-    # The id may stand in a pattern twice; both times it is the same.
+    # The id may occur twice in a pattern, with the same value.
     return first + "(?P<id>.+)" + "(?P=id)".join(rest)
 
 
 def _is_ours(path: Path) -> bool:
-    # `._left.png` and the like are what some systems leave in archives.
+    # Some systems leave files such as `._left.png` in archives.
     return path.is_file() and not path.name.startswith(".")
 
 
-# Files where people usually put them: what is there is used.
+# Files in their usual folders: whatever exists is used.
 
 
 def _by_default(root: Path) -> Files:
@@ -181,7 +181,7 @@ def _by_stem(folder: Path, paths: Iterable[Path], suffixes: Collection[str]) -> 
         if sample_id in found:
             raise BadData(
                 f"{folder}: {found[sample_id].name} and {path.name} are both '{sample_id}'; "
-                "keep one of them, or say which in depthgauge.toml: truth = 'truth/{id}.pfm'."
+                "keep one of them, or choose one in depthgauge.toml: truth = 'truth/{id}.pfm'."
             )
         found[sample_id] = path
     return found
@@ -197,7 +197,7 @@ def write(
         root: The folder.
         samples: With truth of the quantity, or without truth.
         quantity: Which map of the truth.
-        suffix: Of its files, without the dot.
+        suffix: Of its files, without a dot.
     """
     root = Path(root)
     for sample in samples:

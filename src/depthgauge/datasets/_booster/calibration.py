@@ -17,9 +17,9 @@ from depthgauge.types import Camera, Rig
 
 LEFT_MATRIX, RIGHT_MATRIX, BASELINE = "proj_matL", "proj_matR", "baselineLR"
 RANGE = ("disparity_min", "disparity_max")
-"""Ours, in px: not in the dataset's own files."""
+"""Our own addition, in px; the dataset's own files do not have it."""
 _SAME = 1e-3
-"""Two focal lengths are one where they differ by less than this share."""
+"""Two focal lengths count as equal if they differ by less than this share."""
 
 Calibration = dict[str, Any]
 
@@ -38,16 +38,16 @@ def read_calibration(path: Path) -> Calibration:
     if not isinstance(baseline, (int, float)) or not (0 < baseline < math.inf):
         raise BadFile(
             f"{path}: expected the positive baseline in millimetres as {BASELINE}, found "
-            f"{baseline!r}; the file must be of a calibrated pair."
+            f"{baseline!r}; the file must belong to a calibrated pair."
         )
     return values
 
 
 def read_rig(path: Path, left_px: tuple[int, int], right_px: tuple[int, int] | None) -> Rig:
-    """The two rectified cameras; widths and heights are those of their pictures.
+    """The two rectified cameras, with the widths and heights of their pictures.
 
-    A right picture that is smaller has a camera of its own size, whether the file's `proj_matR` is
-    of that size or of the left picture's.
+    A smaller right picture has a camera of its own size, whether the file's `proj_matR` refers to
+    that size or to the size of the left picture.
     """
     values = read_calibration(path)
     baseline_m = float(values[BASELINE]) / 1000
@@ -64,13 +64,13 @@ def read_rig(path: Path, left_px: tuple[int, int], right_px: tuple[int, int] | N
 
 
 def read_range(path: Path) -> tuple[float, float]:
-    """The disparity range that the file names; see `has_range`."""
+    """The disparity range in the file; see `has_range`."""
     values = read_calibration(path)
     return float(values[RANGE[0]]), float(values[RANGE[1]])
 
 
 def has_range(path: Path) -> bool:
-    """Whether a file names a disparity range; a file that cannot be read names none."""
+    """Whether a file contains a disparity range; False if the file cannot be read."""
     try:
         values = io.read_opencv_calibration(path)
     except BadFile:
@@ -80,7 +80,7 @@ def has_range(path: Path) -> bool:
 
 
 def calibration_of(rig: Rig, disparity_range: tuple[float, float] | None) -> Calibration:
-    """What a file says of a rectified pair.
+    """The values that a file contains for a rectified pair.
 
     Raises:
         DoesNotFit: The rig has no left camera or baseline, or its cameras are not rectified.
@@ -116,8 +116,8 @@ def _camera(matrix: NDArray[Any], size_px: tuple[int, int]) -> Camera:
 
 
 def _offset(left: Camera, right: Camera) -> float:
-    """How far right the right principal point is of the left one, in px of the left picture."""
-    # A pair is rectified when brought to one size, where its focal lengths agree.
+    """The right principal point's x minus the left one's, in px of the left picture."""
+    # A pair is rectified at a common size, at which its focal lengths agree.
     scale = left.focal_px[0] / right.focal_px[0]
     if scale == 1:
         return right.centre_px[0] - left.centre_px[0]
@@ -141,13 +141,13 @@ def _projection(camera: Camera, baseline_mm: float) -> NDArray[np.float64]:
         raise DoesNotFit("Booster's cameras are rectified; this one has lens distortion.")
     matrix = np.zeros((3, 4))
     matrix[:, :3] = camera.matrix()
-    # As OpenCV's rectification has it; minus zero would be another number in the file.
+    # As in OpenCV's rectification; minus zero would be a different number in the file.
     matrix[0, 3] = -camera.focal_px[0] * baseline_mm if baseline_mm else 0.0
     return matrix
 
 
 def _millimetres(baseline_m: float) -> float:
-    """A number that is the baseline again when divided by 1000, where there is one."""
+    """A number that gives exactly the baseline when divided by 1000, if there is one."""
     near = baseline_m * 1000
     for candidate in (near, math.nextafter(near, math.inf), math.nextafter(near, 0.0)):
         if candidate / 1000 == baseline_m:

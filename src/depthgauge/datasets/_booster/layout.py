@@ -1,4 +1,4 @@
-"""Where the files of Booster lie: splits, setups, scenes, and what each scene's folder holds."""
+"""The files of Booster: splits, setups, scenes, and the content of each scene's folder."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ DISPARITY, RIGHT_DISPARITY = "disp_00.npy", "disp_02.npy"
 VISIBLE, RIGHT_VISIBLE = "mask_00.png", "mask_02.png"
 MATERIALS = "mask_cat.png"
 SURFACES = "mask_surface.png"
-"""Ours, for the comparison of transparent with mirroring surfaces: 0 neither, 1, 2."""
+"""Our own addition, to compare surfaces: 0 neither, 1 transparent, 2 mirror."""
 TRUTH_FILES = (DISPARITY, RIGHT_DISPARITY, VISIBLE, RIGHT_VISIBLE, MATERIALS, SURFACES)
 TRAIN, TEST_STEREO, TEST_MONO, UNLABELLED = "train", "test-stereo", "test-mono", "unlabelled"
 _IMAGE = re.compile(r"(?:im)?(\d{1,9})\.png")
 _FOLDERS = {TRAIN: ("train",), TEST_STEREO: ("test",), TEST_MONO: ("test",)} | {
     UNLABELLED: ("unlabelled", "unlabeled")
 }
-"""The folder of each split; of two spellings the first is written."""
+"""The folders of each split; if there are two spellings, the first one is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The folder of a scene and the split that it is read as."""
+    """The folder of a scene and its split."""
 
     folder: Path
     split: str
@@ -54,12 +54,13 @@ def place_of(root: Path, split: str, setup: str) -> Path:
 def find_scenes(spec: DatasetSpec, root: Path, split: str, setup: str) -> list[Scene]:
     """The scenes of a split below `root`, by name.
 
-    `root` is the dataset's folder, the one of a split (`train`), or any that holds scenes. The last
-    is taken for the split that is asked for, unless its name, or the one it lies in, says another.
+    `root` is the dataset's folder, the folder of a split (`train`), or any folder of scenes. A
+    folder of scenes counts as the requested split, unless its name or its parent's name is that of
+    another split.
 
     Raises:
-        BadData: Two scenes have one name, `root` is itself a scene or holds pairs of the other
-            setup, or it has other splits only.
+        BadData: Two scenes have the same name, `root` is itself a scene or contains pairs of the
+            other setup, or it contains only other splits.
     """
     if is_scene(root):
         raise BadData(
@@ -80,7 +81,7 @@ def find_scenes(spec: DatasetSpec, root: Path, split: str, setup: str) -> list[S
                 other = found[folder.name].folder
                 raise BadData(
                     f"{root}: scene '{folder.name}' is in {_short(root, other)} and in "
-                    f"{_short(root, folder)}; rename one, or say one split."
+                    f"{_short(root, folder)}; rename one, or choose one split."
                 )
             found[folder.name] = Scene(folder, of)
     if not found:
@@ -89,14 +90,14 @@ def find_scenes(spec: DatasetSpec, root: Path, split: str, setup: str) -> list[S
 
 
 def is_scene(folder: Path) -> bool:
-    """Whether a folder holds left pictures or a left truth."""
+    """Whether a folder contains left pictures or a left truth."""
     return folder.is_dir() and ((folder / LEFT).is_dir() or (folder / DISPARITY).is_file())
 
 
 def image_names(folder: Path) -> list[str]:
     """The pictures of a camera by number: `im0.png`, `im1.png` ... or `0000.png` ...
 
-    Other files are none of ours.
+    Other files are ignored.
     """
     if not folder.is_dir():
         return []
@@ -115,21 +116,21 @@ def is_image_name(name: str) -> bool:
 
 
 def _places(root: Path, wanted: tuple[str, ...], setup: str) -> Iterator[tuple[Path, str]]:
-    """The folders of scenes, each with the split that it is."""
+    """The folders of scenes, each with its split."""
     known = list(_known_places(root, setup))
     if known:
         yield from ((place, split) for place, split in known if split in wanted)
         return
     of_root = _split_of(root.resolve(), setup)
     if of_root is None:
-        # A plain folder of scenes says nothing of splits; `all` has pairs and truth as they are.
+        # A plain folder of scenes has no split; `all` reads its pairs and truth as they are.
         yield root, wanted[0]
     elif of_root in wanted:
         yield root, of_root
 
 
 def _known_places(root: Path, setup: str) -> Iterator[tuple[Path, str]]:
-    """What there is of `<split>/<setup>/` below the dataset's folder, or `<setup>/` below one."""
+    """The existing folders `<split>/<setup>/` below the dataset, or `<setup>/` below a split."""
     own = root.resolve().name
     for split in splits_of(setup):
         inner = MONO if split == TEST_MONO else setup
@@ -141,7 +142,7 @@ def _known_places(root: Path, setup: str) -> Iterator[tuple[Path, str]]:
 
 
 def _split_of(folder: Path, setup: str) -> str | None:
-    """The split that a folder of scenes is by its path; None where that says nothing."""
+    """The split of a folder of scenes according to its path; None if the path does not tell."""
     outer, inner = folder.parent.name, folder.name
     for split in splits_of(setup):
         expected_inner = MONO if split == TEST_MONO else setup

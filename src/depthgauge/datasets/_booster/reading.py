@@ -1,4 +1,4 @@
-"""Samples of Booster scenes: one for each illumination, all with the truth of their scene."""
+"""Samples of Booster scenes: one per illumination, all with the truth of their scene."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from depthgauge.types import Image, Inputs, Map, Mask, Rig, Sample, Truth
 
 
 def read_samples(spec: DatasetSpec, root: Path, split: str, setup: str) -> Iterator[Sample]:
-    """The samples of a split, scene after scene, illuminations by number."""
+    """The samples of a split, scene by scene, illuminations in numerical order."""
     scenes = layout.find_scenes(spec, root, split, setup)
     refuse(spec, root, {scene.name: _faults(scene) for scene in scenes})
     for scene in scenes:
@@ -48,7 +48,7 @@ def _faults(scene: Scene) -> list[str]:
 
 
 def _shared_inputs(scene: Scene) -> dict[str, Any]:
-    """What methods are given that is the same for all illuminations; for one picture nothing."""
+    """The inputs shared by all illuminations; empty for single pictures."""
     path = scene.folder / layout.CALIBRATION
     if scene.split == layout.TEST_MONO or not path.is_file():
         return {}
@@ -73,7 +73,7 @@ def _images(scene: Scene, name: str, setup: str) -> dict[str, Any]:
 
 
 def truth_of(scene: Scene) -> Truth | None:
-    """The truth of a scene, whatever its illumination; None where it is not in the data."""
+    """The truth of a scene for every illumination; None if it is not in the data."""
     folder = scene.folder
     disparity = folder / layout.DISPARITY
     if scene.split == layout.UNLABELLED or not disparity.is_file():
@@ -95,7 +95,7 @@ def truth_of(scene: Scene) -> Truth | None:
 
 
 def _read_disparity(path: Path) -> Map:
-    """A map in which what is not above 0 is missing."""
+    """A map in which values that are not above 0 are missing."""
     stored = io.read_map(path, quantity="disparity")
     return np.where(stored > 0, stored, np.float32(np.nan))
 
@@ -129,7 +129,7 @@ _TRUTH_ITEMS = (
 
 
 def _of_truths_size(path: Path, found: NDArray[Any], truth: str) -> NDArray[Any]:
-    """A mask, if it is of the size of its truth."""
+    """A mask, checked to have the size of its truth."""
     other = path.with_name(truth)
     if other.is_file():
         _require_same(path, found.shape[:2], other, io.map_size(other)[:2])
@@ -154,7 +154,7 @@ def _require_same(path: Path, found: tuple[int, ...], other: Path, wanted: tuple
     if tuple(found) != tuple(wanted):
         raise WrongShape(
             f"{path}: is {found[1]}x{found[0]} but {other.parent.name}/{other.name} is "
-            f"{wanted[1]}x{wanted[0]}; they must be of one size."
+            f"{wanted[1]}x{wanted[0]}; they must have the same size."
         )
 
 
@@ -165,7 +165,7 @@ def _read_rig(folder: Path) -> Rig:
 
 
 def _size_px(folder: Path, camera: str, truth: str) -> tuple[int, int] | None:
-    """Width and height of a camera's pictures, from a header."""
+    """Width and height of a camera's pictures, read from a file header."""
     names = layout.image_names(folder / camera)
     candidates = [folder / camera / name for name in names[:1]] + [folder / truth]
     for path in candidates:

@@ -26,7 +26,7 @@ _MOST_LABEL = 255
 def write_samples(
     root: Path, samples: Iterable[Sample], split: str, setup: str, overwrite: bool
 ) -> None:
-    """Writes scene after scene; samples of a scene need not come one after the other."""
+    """Writes the scenes one by one; the samples of a scene need not be consecutive."""
     if split not in layout.splits_of(setup):
         raise unknown("split", split, layout.splits_of(setup))
     place = layout.place_of(root, split, setup)
@@ -57,7 +57,7 @@ def _write_scene(
         _require_one_truth(folder, [sample for _, sample in found])
         jobs += _truth_jobs(folder, first, first.truth)
         size = first.truth["disparity"].shape
-    # All but the pictures is read and checked before anything is removed.
+    # Everything except the pictures is read and checked before anything is removed.
     _clear(folder, overwrite)
     for job in jobs:
         job()
@@ -72,7 +72,7 @@ def _write_scene(
 
 
 def _require_one_truth(folder: Path, samples: list[Sample]) -> None:
-    """All samples of a scene have one truth: the same object, or equal values."""
+    """Requires the same truth for all samples of a scene: the same object, or equal values."""
     first = samples[0].truth
     others = [sample for sample in samples[1:] if sample.truth is not first]
     if not others:
@@ -81,8 +81,8 @@ def _require_one_truth(folder: Path, samples: list[Sample]) -> None:
     for sample in others:
         if _truth_hash(sample.truth) != known:
             raise DoesNotFit(
-                f"{folder}: the truth of {sample.id} is not that of {samples[0].id}; in this "
-                "layout a scene has one truth, give each its own scene."
+                f"{folder}: the truth of {sample.id} differs from that of {samples[0].id}; in this "
+                "layout a scene has one truth, so give each sample its own scene."
             )
 
 
@@ -94,12 +94,12 @@ def _truth_hash(truth: Truth | None) -> str:
 
 
 def _clear(folder: Path, overwrite: bool) -> None:
-    """Removes what another scene left; not its pictures yet, which may be those to be written."""
+    """Removes files of an earlier scene, except its pictures, which may be written again."""
     ours = [folder / name for name in (layout.CALIBRATION, *layout.TRUTH_FILES)]
     ours = [path for path in ours if path.exists()]
     if not overwrite and (ours or any(_pictures(folder))):
         raise CannotWrite(
-            f"{folder}: holds a scene already; say --overwrite (overwrite=True) to replace it."
+            f"{folder}: already contains a scene; use --overwrite (overwrite=True) to replace it."
         )
     for path in ours:
         path.unlink()
@@ -114,7 +114,7 @@ def _pictures(folder: Path) -> Iterator[Path]:
 def _calibration_job(folder: Path, sample: Sample) -> Iterator[_Job]:
     inputs, truth = sample.inputs, sample.truth or Truth({})
     if "calibration" in inputs or "calibration" in truth:
-        # A single picture comes without; then only the evaluator has it.
+        # Methods for single pictures are not given it; only the evaluator has it.
         values = (inputs if "calibration" in inputs else truth)["calibration"]
     elif "rig" in inputs:
         values = calib.calibration_of(inputs["rig"], inputs.get("disparity_range"))
@@ -143,8 +143,8 @@ def _write_disparity(path: Path, values: Map) -> None:
     known = np.isfinite(values)
     if (values[known] <= 0).any():
         raise DoesNotFit(
-            f"{path}: holds a disparity of {values[known].min():g} px, but what is not above 0 "
-            "means no truth in this layout; make it NaN."
+            f"{path}: contains a disparity of {values[known].min():g} px, but values that are not "
+            "above 0 mean no truth in this layout; make them NaN."
         )
     io.write_map(path, np.where(known, values, np.float32(0)), quantity="disparity")
 
@@ -169,13 +169,13 @@ _ITEMS: Mapping[str, tuple[str, _Writer, str]] = {
     "material_labels": (layout.MATERIALS, _write_labels, "disparity"),
     "surface_labels": (layout.SURFACES, _write_labels, "disparity"),
 }
-"""Of the truth: the file, how it is written, and the item whose size it has."""
+"""For each item of the truth: its file, its writer, and the item whose size it must have."""
 
 
 def _write_images(
     folder: Path, file: str, sample: Sample, split: str, setup: str, size: tuple[int, ...] | None
 ) -> list[Path]:
-    """Writes what the split has of a sample's pictures; `size` is that of the truth."""
+    """Writes those pictures of a sample that the split contains; `size` is that of the truth."""
     inputs = sample.inputs
     if "left_image" not in inputs:
         raise Unavailable(f"sample '{sample.id}' has no left_image, only {', '.join(inputs)}.")
@@ -196,5 +196,5 @@ def _require_size(path: Path, image: NDArray[Any], wanted: tuple[int, ...]) -> N
     if image.shape[:2] != wanted[:2]:
         raise WrongShape(
             f"{path}: the picture is {image.shape[1]}x{image.shape[0]} but the scene's truth, or "
-            f"its partner, is {wanted[1]}x{wanted[0]}; they must be of one size."
+            f"its partner, is {wanted[1]}x{wanted[0]}; they must have the same size."
         )

@@ -1,4 +1,4 @@
-"""How the truth's items are called here, and how their files are called in the benchmark.
+"""Names of the truth's items, and of their files in the benchmark.
 
 `disparity` is gt_disp_lowres.pfm, `high_depth` is gt_depth_highres.pfm, `planes_mask` is
 mask_planes_lowres.png and `high_vertical_bins_labels` is mask_vertical_bins_highres.png.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 HIGH = "high_"
-"""Before the names of items of the high resolution."""
+"""Prefix of the items at high resolution."""
 _QUANTITIES = {"disp": "disparity", "depth": "depth"}
 _KINDS = {quantity: kind for kind, quantity in _QUANTITIES.items()}
 _MAP = re.compile(r"gt_(disp|depth)_(lowres|highres)\.pfm")
 _MASK = re.compile(r"mask_(\w+)_(lowres|highres)\.png")
 _LABELS = ("boxes", "dots_by_size")
-# A mask of scene Stripes; its item at the low resolution begins like one of the high.
+# A mask of scene Stripes whose item at low resolution starts with the prefix of high resolution.
 _NOT_HIGH = "high_contrast"
 
 
@@ -35,7 +35,7 @@ def item_of(file: str) -> str | None:
 
 
 def file_of(item: str) -> str | None:
-    """The file that holds an item; None for items that the layout has no place for.
+    """The file that holds an item; None for items that the layout cannot hold.
 
     >>> file_of("high_contrast_mask"), file_of("high_high_contrast_mask")
     ('mask_high_contrast_lowres.png', 'mask_high_contrast_highres.png')
@@ -53,7 +53,7 @@ def file_of(item: str) -> str | None:
         return f"gt_{_KINDS[name]}_{size}.pfm" if name in _KINDS else None
     if not re.fullmatch(r"\w+", name):
         return None
-    # A name that says nothing of labels gets it added, or they would be read as a mask.
+    # "labels" is added to names without it, or the file would be read as a mask.
     told = "" if kind == "_mask" or _holds_labels(name) else "_labels"
     return f"mask_{name}{told}_{size}.png"
 

@@ -1,4 +1,4 @@
-"""The scenes of the 4D light field benchmark, by category, and what is known of all of them."""
+"""The scenes of the 4D light field benchmark by category, and what they have in common."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SCENES = {
 }
 """All 28 scenes; the truth of `test` is not public."""
 BENCHMARK = (*SCENES["stratified"], *SCENES["training"], *SCENES["test"])
-"""The twelve that a submission has, in the benchmark's order."""
+"""The twelve scenes of a submission, in the benchmark's order."""
 OTHER = "other"
-"""The category of a scene that is none of the benchmark's."""
+"""The category of scenes that are not part of the benchmark."""
 CATEGORIES = (*SCENES, OTHER)
 IMAGE_SIZE = (512, 512)
 """Height and width of every view and of every estimate."""
@@ -47,7 +47,7 @@ DISPARITY_RANGES = {
     "herbs": (-3.1, 1.8),
     "origami": (-2.0, 1.7),
 }
-"""`disp_min` and `disp_max` of the published parameters.cfg of the twelve."""
+"""`disp_min` and `disp_max` in the published parameters.cfg of the twelve scenes."""
 _CATEGORY_OF = {scene: category for category, scenes in SCENES.items() for scene in scenes}
 
 
@@ -61,7 +61,7 @@ def category_of(scene: str) -> str:
 
 
 def scenes_of(split: str) -> tuple[str, ...] | None:
-    """The scenes of a split; None for `all`, which takes any."""
+    """The scenes of a split; None for `all`, which accepts any scene."""
     if split == "all":
         return None
     return BENCHMARK if split == "benchmark" else SCENES[split]

@@ -40,7 +40,7 @@ def is_view(name: str) -> bool:
 
 
 def square_grid(count: int) -> tuple[int, int] | None:
-    """The grid of a scene without parameters.cfg: square, or not known.
+    """The grid of a scene without parameters.cfg: square, or unknown.
 
     >>> square_grid(81), square_grid(33)
     ((9, 9), None)
@@ -53,12 +53,12 @@ def read_views(folder: Path, grid: tuple[int, int], size_px: tuple[int, int] | N
     """All views of a scene.
 
     Args:
-        folder: The scene's.
+        folder: The scene's folder.
         grid: Rows and columns.
-        size_px: The width and height that every view must have; None: those of the first.
+        size_px: The width and height that every view must have; by default those of the first.
 
     Raises:
-        BadData: A view is not there, or not like the others.
+        BadData: A view is missing, or differs from the others in size or type.
     """
     rows, columns = grid
     found = count_views(folder)
@@ -83,7 +83,7 @@ def read_views(folder: Path, grid: tuple[int, int], size_px: tuple[int, int] | N
 
 
 def read_centre(folder: Path, grid: tuple[int, int], size_px: tuple[int, int] | None) -> Views:
-    """The centre view (H, W, 3) alone; of an even number of rows, the lower of the middle two."""
+    """Only the centre view (H, W, 3); for an even number of rows, the lower of the middle two."""
     rows, columns = grid
     path = folder / view_name(rows // 2 * columns + columns // 2)
     shape = None if size_px is None else (size_px[1], size_px[0], 3)
@@ -98,7 +98,7 @@ def _read_view(path: Path, shape: tuple[int, int, int] | None) -> Views:
         kind = "RGB" if image.ndim == 3 else "grey"
         raise BadData(
             f"{path}: is a {kind} image of {bits} bits, {image.shape[1]}x{image.shape[0]}; "
-            f"expected RGB of 8 bits, {wanted[1]}x{wanted[0]}, as the other views and "
-            "parameters.cfg have it."
+            f"expected RGB of 8 bits, {wanted[1]}x{wanted[0]}, like the other views and "
+            "parameters.cfg."
         )
     return image  # type: ignore[return-value]  # of bytes, as was just checked

@@ -33,41 +33,41 @@ def write(
 ) -> None:
     """Writes scenes as `<root>/<category>/<scene>/`, so that the benchmark's own tools read them.
 
-    Written is what a sample has: `views`, `parameters` (or a `rig`, from which they are made), and
-    of the truth disparity, depth, masks and labels at either resolution. Missing pixels of a map
-    are +inf in its file.
+    The following items are written if a sample has them: `views`, `parameters` (or a `rig`, from
+    which they are derived), and the disparity, depth, masks and labels of the truth at both
+    resolutions. Missing pixels of a map are +inf in its file.
 
     Args:
         root: The folder of categories.
         samples: Their ids are the names of the scenes.
-        category: Of all of them; None: by their names, `other` for names that are not the
-            benchmark's.
-        overwrite: Replace scenes that are there; what else is in their folders stays.
+        category: Of all scenes; by default the benchmark's category for each name, or `other`.
+        overwrite: Replace existing scenes; other files in their folders stay.
 
     Raises:
-        CannotWrite: A scene is there already.
-        WrongShape: A mask is not of its map's size, or the views not of the parameters' size.
+        CannotWrite: A scene already exists.
+        WrongShape: A mask does not have the size of its map, or the views do not match the
+            parameters.
     """
     if category is not None and category not in CATEGORIES:
         raise unknown("category of scenes", category, CATEGORIES)
     for sample in samples:
         folder = new_scene(Path(root) / (category or category_of(sample.id)), sample.id)
-        # All is read and checked before anything is removed: the sample may come from there.
+        # Everything is read and checked before anything is removed: it may be read from there.
         jobs = [*_input_jobs(folder, sample), *_truth_jobs(folder, sample.truth or Truth({}))]
         _clear(folder, overwrite)
-        # Encoding and compressing leaves Python alone, so threads do help.
+        # Encoding and compressing release Python's lock, so threads help.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for _ in pool.map(lambda job: job(), jobs):
                 pass
 
 
 def _clear(folder: Path, overwrite: bool) -> None:
-    """Removes what another light field left; its views and masks would count as this one's."""
+    """Removes files of an earlier light field, which would be mistaken for this one's."""
     ours = [p for p in folder.iterdir() if is_view(p.name) or item_of(p.name)]
     ours += [p for p in (folder / PARAMETERS,) if p.exists()]
     if ours and not overwrite:
         raise CannotWrite(
-            f"{folder}: holds a scene already; say --overwrite (overwrite=True) to replace it."
+            f"{folder}: already contains a scene; use --overwrite (overwrite=True) to replace it."
         )
     for path in ours:
         path.unlink()
@@ -98,7 +98,7 @@ def _require_agreement(
 
 
 def _parameters(folder: Path, sample: Sample) -> io.LightFieldParameters | None:
-    """The sample's own, or made from its rig; with what the benchmark's tools cannot do without."""
+    """The sample's own or derived from its rig, completed with what the benchmark's tools need."""
     inputs, truth = sample.inputs, sample.truth or Truth({})
     if "parameters" in inputs:
         found: io.LightFieldParameters = inputs["parameters"]
@@ -116,7 +116,7 @@ def _parameters(folder: Path, sample: Sample) -> io.LightFieldParameters | None:
 
 
 def _range_of(truth: Truth) -> tuple[float, float]:
-    """The true range, a little wider, in tenths: as the benchmark's renderer writes it."""
+    """The true range, slightly widened to tenths, as the benchmark's renderer writes it."""
     maps = [truth[name] for name in (f"{HIGH}disparity", "disparity") if name in truth]
     known = maps[0][np.isfinite(maps[0])] if maps else np.zeros(0)
     if not known.size:
@@ -134,7 +134,7 @@ def _scale_of(truth: Truth) -> float:
 
 def _truth_jobs(folder: Path, truth: Truth) -> Iterator[_Job]:
     sizes: dict[str, tuple[int, ...]] = {}
-    # Maps come before their masks, which must be of the same size.
+    # Maps come before their masks, which must have the same size.
     for item in sorted(truth, key=lambda name: name.endswith(("_mask", "_labels"))):
         file = file_of(item)
         if file is None:
@@ -163,5 +163,5 @@ def _codes(path: Path, labels: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.u
     least, most = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
     if least < 0 or most > _MOST_LABEL:
         raise DoesNotFit(f"{path}: labels are {least}..{most}, a PNG holds 0..{_MOST_LABEL}.")
-    # Bytes where they are enough, as the benchmark has them.
+    # 8 bits if they are enough, as in the benchmark.
     return labels.astype(np.uint8) if most < 256 else labels.astype(np.uint16)

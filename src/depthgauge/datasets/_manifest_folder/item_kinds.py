@@ -1,4 +1,4 @@
-"""What our own dataset folder can hold: each kind of thing, how it is stored and how read."""
+"""What our own dataset folder can hold: each kind of item, and how it is stored and read."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from depthgauge.types import Camera, Rig
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of thing that has a file of its own."""
+    """A kind of item that has its own file."""
 
     suffix: str
     holds: Callable[[str, Any], bool]
-    """Whether a thing of that name and value is of this kind."""
+    """Whether an item with this name and value is of this kind."""
     write: Callable[[Path, Any], None]
     read: Callable[[Path], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class InlineKind:
-    """A kind of thing that is small enough to stand in the manifest."""
+    """A kind of item that is small enough to be stored in the manifest."""
 
     holds: Callable[[str, Any], bool]
     encode: Callable[[Any], Any]
@@ -63,9 +63,9 @@ def _is_labels(name: str, thing: Any) -> bool:
 
 
 def _is_map(name: str, thing: Any) -> bool:
-    # A float image stays as it is: a map may lose what is not finite, an image may not.
+    # A float image is stored as an array: a map may lose infinities, an image may not.
     real = isinstance(thing, np.ndarray) and thing.dtype.kind == "f" and thing.size > 0
-    # With a first axis of length 1 a reader could take it for a batch of one.
+    # A reader could mistake a first axis of length 1 for a batch of one.
     flat = real and (thing.ndim == 2 or (thing.ndim == 3 and 1 not in thing.shape[::2]))
     return flat and not name.endswith("image")
 
@@ -75,7 +75,7 @@ def _is_array(_: str, thing: Any) -> bool:
 
 
 def _write_array(path: Path, array: NDArray[Any]) -> None:
-    # Aside, then renamed: the array may be a view into the very file that is replaced.
+    # Written to a temporary file and renamed: the array may be a view into the replaced file.
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with aside.open("wb") as f:
@@ -158,12 +158,12 @@ INLINE_KINDS: dict[str, InlineKind] = {
 
 
 def file_kind(name: str, thing: Any) -> str | None:
-    """The kind of file that holds a thing, None where none does."""
+    """The kind of file that holds an item; None if there is none."""
     return next((kind for kind, how in FILE_KINDS.items() if how.holds(name, thing)), None)
 
 
 def inline_kind(name: str, thing: Any) -> str | None:
-    """The kind under which a thing stands in the manifest, None where there is none."""
+    """The kind under which an item is stored in the manifest; None if there is none."""
     return next((kind for kind, how in INLINE_KINDS.items() if how.holds(name, thing)), None)
 
 

@@ -1,4 +1,4 @@
-"""`dataset.json`: the list of what is in our own dataset folder, with the hash of every file."""
+"""`dataset.json`: the content of our own dataset folder, with the hash of every file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCHEMA = 1
 FRAMES = "frames"
 """The kind of an item that is a sequence."""
 ALL = "all"
-"""The split of all samples; it is always there and is never listed."""
+"""The split of all samples; it always exists and is never listed."""
 
 
 def _relative(text: str) -> str:
@@ -49,7 +49,7 @@ class _Strict(BaseModel):
 
 
 class Item(_Strict):
-    """One thing of a sample: a file with size and hash, or a small value."""
+    """One item of a sample: a file with size and hash, or a small value."""
 
     kind: str
     path: RelativePath | None = None
@@ -57,7 +57,7 @@ class Item(_Strict):
     sha256: Sha256 | None = None
     value: Any = None
     frames: tuple[Item, ...] | None = Field(default=None, strict=False)
-    """Of a clip: an item for each frame, in order."""
+    """For a clip: one item per frame, in order."""
 
     @model_validator(mode="after")
     def _complete(self) -> Item:
@@ -80,7 +80,7 @@ class Item(_Strict):
 
     @model_serializer(mode="wrap")
     def _without_frames(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Items of one frame are written as they were before there were clips."""
+        """Items of single images are written as they were before clips existed."""
         content: dict[str, Any] = handler(self)
         if self.frames is None:
             content.pop("frames", None)
@@ -123,11 +123,11 @@ class Manifest(_Strict):
     @model_validator(mode="after")
     def _splits_exist(self) -> Manifest:
         if ALL in self.splits:
-            raise ValueError(f"the split '{ALL}' is always there; do not list it")
+            raise ValueError(f"the split '{ALL}' always exists; do not list it")
         for split, ids in self.splits.items():
             for sample_id in ids:
                 if sample_id not in self.samples:
-                    raise ValueError(f"split '{split}' names '{sample_id}', which is no sample")
+                    raise ValueError(f"split '{split}' lists '{sample_id}', which is not a sample")
         return self
 
     def ids(self, split: str) -> list[str]:
@@ -140,7 +140,7 @@ class Manifest(_Strict):
 
 
 def problems(root: Path) -> tuple[Manifest | None, list[Problem]]:
-    """The manifest where it is right, and everything that is wrong with it where it is not."""
+    """The manifest if it is valid, else everything that is wrong with it."""
     try:
         content = json.loads((root / FILE_NAME).read_bytes(), parse_constant=_no_constant)
     except FileNotFoundError:
@@ -161,17 +161,17 @@ def read(root: Path) -> Manifest:
     """The manifest of a folder.
 
     Raises:
-        BadData: It is not there or not right; all mistakes are named.
+        BadData: It is missing or has mistakes; the message lists all of them.
     """
     manifest, wrong = problems(root)
     if manifest is None:
         listed = "; ".join(str(p) for p in wrong[:20])
-        raise BadData(f"{root}: no usable dataset folder: {listed}.")
+        raise BadData(f"{root}: not a usable dataset folder: {listed}.")
     return manifest
 
 
 def write(root: Path, manifest: Manifest) -> None:
-    """Writes the manifest aside, syncs it and moves it into place."""
+    """Writes the manifest to a temporary file, syncs it and moves it into place."""
     content = manifest.model_dump(by_alias=True, exclude_none=False)
     for entry in content["samples"].values():
         for items in (entry["inputs"], entry["truth"] or {}):
@@ -182,9 +182,9 @@ def write(root: Path, manifest: Manifest) -> None:
 
 
 def manifest_hash(root: Path) -> str:
-    """SHA-256 of the manifest's content; how it is indented does not matter.
+    """SHA-256 of the manifest's content, whatever its indentation.
 
-    It names every file's hash, so two folders with the same one hold the same data.
+    It covers the hash of every file, so two folders with the same hash hold the same data.
     """
     content = read(root).model_dump(by_alias=True)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -200,7 +200,7 @@ def file_hash(path: Path) -> str:
 def _without_blanks(item: Mapping[str, Any]) -> dict[str, Any]:
     if item["kind"] == FRAMES:
         return {"kind": FRAMES, "frames": [_without_blanks(frame) for frame in item["frames"]]}
-    # A file has no value and a value no file; a value itself may be null.
+    # A file has no value, and a value has no file; a value itself may be null.
     inline = item["kind"] in INLINE_KINDS
     names = ("kind", "value") if inline else ("kind", "path", "bytes", "sha256")
     return {name: item[name] for name in names}

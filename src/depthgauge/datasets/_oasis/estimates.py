@@ -1,4 +1,4 @@
-"""Estimates the way OASIS takes them: `depth/`, `normals/`, `occfold/` and `planar/`."""
+"""Estimates in the layout of OASIS submissions: `depth/`, `normals/`, `occfold/`, `planar/`."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _LEAST = float(np.finfo(np.float32).tiny)
 _MOST_CONFIDENCE = 1e6
 _MOST_INSTANCES = 1000
 MOST_PIXELS = 2**26
-"""Of one estimate: a picture is smaller, and a packed file may claim anything."""
+"""Limit for one estimate: pictures are smaller, and a packed file may claim any size."""
 _MOST_VALUES = 8 * MOST_PIXELS
 
 
 def read_estimate(path: Path, quantity: str) -> Estimate | None:
-    """What a file of the public submission holds; None where it is an ordinary map.
+    """The estimate in a file of a public submission; None if it is an ordinary map.
 
     - depth: a dict with `pred_depth` and `pred_focal` in an .npy file.
     - normals: an array in a folder called `normals`, with z towards the viewer.
     - boundaries: `boundary` and `occlusion` of an .npz file.
-    - planes: a text file with a line `PNG label confidence` for each instance, and perhaps four
-      plane parameters, which are kept in `extras["planes"]` as they are.
+    - planes: a text file with a line `PNG label confidence` for each instance, optionally followed
+      by four plane parameters, which are stored unchanged in `extras["planes"]`.
 
     Raises:
-        BadFile: It is damaged or holds something else.
+        BadFile: It is damaged or contains something else.
     """
     read = _PUBLIC_READERS.get((quantity, path.suffix.lower()))
     return None if read is None else read(path)
@@ -69,7 +69,7 @@ def _read_boundary_arrays(path: Path) -> Estimate | None:
 
 
 def _is_public(path: Path) -> bool:
-    """Whether normals are a submission's; `<id>/normals.npy` is our own, with our axes."""
+    """Whether normals belong to a submission; `<id>/normals.npy` is our own layout and axes."""
     return path.parent.name == FOLDERS["normals"] and path.name != "normals.npy"
 
 
@@ -77,7 +77,7 @@ def read_depth_dict(path: Path) -> tuple[NDArray[Any], float]:
     """Depth and focal length of the public dict, as they are stored.
 
     Raises:
-        BadFile: It is another dict, the depth is no map, or the focal length is not positive.
+        BadFile: It is another dict, the depth is not a map, or the focal length is not positive.
     """
     found = safe_pickle.require_dict(path, safe_pickle.load_object_npy(path), (DEPTH, FOCAL))
     values, focal = found[DEPTH], found[FOCAL]
@@ -108,7 +108,7 @@ def _read_boundaries(path: Path) -> Map:
             lines = np.zeros((*values.shape, 2), np.float32)
         if values.ndim != 2 or values.shape != lines.shape[:2]:
             raise BadFile(
-                f"{path}: {BOUNDARY} and {OCCLUSION} must be maps (H, W) of one size, found "
+                f"{path}: {BOUNDARY} and {OCCLUSION} must be maps (H, W) of the same size, found "
                 f"'{name}' of {values.shape}."
             )
         outside = np.isfinite(values) & ((values < 0) | (values > 1))
@@ -128,7 +128,7 @@ def _read_planes(path: Path) -> Estimate:
             f"{path}: names {len(instances)} instances; at most {_MOST_INSTANCES} are read."
         )
     if not instances:
-        # No picture says the size; one pixel without a plane stands for all of them.
+        # No picture gives the size; one pixel without a plane stands for all pixels.
         return Estimate(np.zeros((1, 1, 1), np.float32), "planes", extras={"planes": []})
     first = _read_instance(path, instances[0])
     if first.size * len(instances) > _MOST_VALUES:
@@ -139,18 +139,18 @@ def _read_planes(path: Path) -> Estimate:
         if mask.shape != first.shape:
             raise BadFile(
                 f"{path}: {instance['file']} is {mask.shape[1]}x{mask.shape[0]}, the first is "
-                f"{first.shape[1]}x{first.shape[0]}; all must be of one size."
+                f"{first.shape[1]}x{first.shape[0]}; all must have the same size."
             )
         planes[..., channel] = np.where(mask, np.float32(instance["confidence"]), 0)
     return Estimate(planes, "planes", extras={"planes": instances})
 
 
 def _instance(path: Path, number: int, cells: list[str]) -> dict[str, Any]:
-    """One line: the PNG, the label, the confidence, and perhaps the plane."""
+    """One line: the PNG, the label, the confidence, and optionally the plane."""
     where = f"{path}, line {number}"
     if len(cells) not in (3, 7):
         raise BadFile(
-            f"{where}: expected 'PNG label confidence', perhaps followed by four numbers of the "
+            f"{where}: expected 'PNG label confidence', optionally followed by four numbers of the "
             f"plane, found {len(cells)} words."
         )
     name, label, *rest = cells
@@ -163,7 +163,7 @@ def _instance(path: Path, number: int, cells: list[str]) -> dict[str, Any]:
         numbers, code = [math.nan], 0
     if not all(math.isfinite(value) for value in numbers):
         raise BadFile(
-            f"{where}: expected a whole label, a confidence and finite numbers, found "
+            f"{where}: expected an integer label, a confidence and finite numbers, found "
             f"'{' '.join(cells[1:])[:80]}'."
         )
     if not _LEAST <= numbers[0] <= _MOST_CONFIDENCE:
@@ -192,11 +192,11 @@ _PUBLIC_READERS: dict[tuple[str, str], Callable[[Path], Estimate | None]] = {
     ("boundaries", ".npz"): _read_boundary_arrays,
     ("planes", ".txt"): _read_planes,
 }
-"""By quantity and ending; None where a file is an ordinary map."""
+"""Readers by quantity and suffix; None from a reader means an ordinary map."""
 
 
 def write_estimate(root: Path, sample_id: str, estimate: Estimate) -> None:
-    """Writes an estimate as it is submitted.
+    """Writes an estimate in the layout of a submission.
 
     - depth: `depth/<id>.npy`, a dict with `pred_depth` and `pred_focal` (the part `focal_px`).
     - normals: `normals/<id>.npy`, z towards the viewer; a missing one is 0.
@@ -205,17 +205,17 @@ def write_estimate(root: Path, sample_id: str, estimate: Estimate) -> None:
 
     Args:
         root: The folder that holds those folders.
-        sample_id: The image's name without its ending.
+        sample_id: The image's name without its suffix.
         estimate: In our conventions.
 
     Raises:
-        DoesNotFit: The estimate is not of the shape that its quantity has, or lacks the focal
+        DoesNotFit: The estimate does not have the shape of its quantity, or lacks the focal
             length.
     """
     if estimate.quantity not in _WRITERS:
         raise unknown("quantity of OASIS", estimate.quantity, tuple(_WRITERS))
     if "/" in sample_id:
-        raise Misuse(f"sample id '{sample_id}' has a '/': an estimate is one file of a folder.")
+        raise Misuse(f"sample id '{sample_id}' has a '/': an estimate is one file in a folder.")
     folder = Path(root) / FOLDERS[estimate.quantity]
     path = inside(folder, sample_id)
     folder.mkdir(parents=True, exist_ok=True)
@@ -260,7 +260,7 @@ def _write_planes(path: Path, estimate: Estimate) -> None:
         if mask.any():
             name = f"{path.name}_{channel:02d}.png"
             io.write_image(path.with_name(name), mask)
-            # All digits: two instances must not change places when read again.
+            # All digits, so that two instances do not change places when read again.
             confidence = max(float(planes[..., channel].max()), _LEAST)
             lines.append(f"{name} 1 {confidence!r}\n")
     io.write_text(f"{path}.txt", "".join(lines))

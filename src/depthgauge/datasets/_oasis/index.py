@@ -1,4 +1,4 @@
-"""The index of OASIS: one CSV for each split, and where the files lie that it names."""
+"""The index of OASIS: one CSV per split, and the location of the files that it lists."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ COLUMNS = (
 )
 _PATHS = tuple(name for name in COLUMNS if name != "FocalLength")
 FOLDERS = {"train": "OASIS_trainval", "val": "OASIS_trainval", "test": "OASIS_test"}
-"""Where the files of each split lie below the dataset's folder."""
+"""The folder of each split's files below the dataset's folder."""
 SPLITS = tuple(FOLDERS)
 _MARKS = ("OASIS_trainval", "OASIS_test")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}")
-"""File names that need no closer look; an index has a million of them."""
+"""File names that need no further check; an index has a million of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of an index: the image, and the files that are known of it."""
+    """One line of an index: the image, and the files that belong to it."""
 
     id: str
     image: Path
     focal: str
-    """As it is written, in px; empty where it is not known."""
+    """As written in the file, in px; empty if unknown."""
     files: dict[str, Path]
-    """By column; only what the line names."""
+    """By column; only the files that the line lists."""
     where: str
-    """The index and the line, for errors."""
+    """The index and the line, for error messages."""
 
 
 def index_name(split: str) -> str:
@@ -63,10 +63,10 @@ def index_name(split: str) -> str:
 
 
 def read_index(spec: DatasetSpec, root: Path, split: str) -> Iterator[Row]:
-    """The rows of a split, by id; of `all`, those of every index that is there.
+    """The rows of a split by id; for `all`, those of every existing index.
 
     Raises:
-        BadData: There is no index, or one of its lines is not right.
+        BadData: There is no index, or one of its lines is wrong.
     """
     wanted = SPLITS if split == "all" else (split,)
     found = [path for path in (_find(root, name) for name in wanted) if path is not None]
@@ -78,7 +78,7 @@ def read_index(spec: DatasetSpec, root: Path, split: str) -> Iterator[Row]:
         for row in read_rows(root, path):
             if row.id in rows:
                 raise BadData(
-                    f"{row.where}: image '{row.id}' is in {rows[row.id].where} already; "
+                    f"{row.where}: image '{row.id}' is already in {rows[row.id].where}; "
                     "every image has one line."
                 )
             rows[row.id] = row
@@ -94,12 +94,12 @@ def _find(root: Path, split: str) -> Path | None:
 def read_rows(root: Path, path: Path) -> Iterator[Row]:
     """The rows of one index, in its order.
 
-    Paths in it are relative to `root`. Indices that were made for another folder are understood
-    too: `./OASIS_trainval/...`, and, where that is no file, what follows `OASIS_trainval` in
+    Paths in it are relative to `root`. Indices made for another folder work too:
+    `./OASIS_trainval/...` and, if that is not a file, the part after `OASIS_trainval` of
     `/home/me/OASIS/OASIS_trainval/...`.
 
     Raises:
-        BadData: It lacks columns, a line has too few, or a path leads out of `root`.
+        BadData: Columns are missing, or a path leads outside `root`.
     """
     lines = _lines(path)
     header = lines[0][1] if lines else []
@@ -118,7 +118,7 @@ def read_rows(root: Path, path: Path) -> Iterator[Row]:
         files = {name: folder.inside(place(row[name]), where) for name in _PATHS if row[name]}
         image = files.pop("Image", None)
         if image is None:
-            raise BadData(f"{where}: names no image.")
+            raise BadData(f"{where}: has no image.")
         yield Row(image.stem, image, row["FocalLength"], files, where)
 
 
@@ -135,13 +135,13 @@ def _named(cells: list[str], where: str) -> dict[str, str]:
     if len(cells) != len(COLUMNS):
         raise BadData(
             f"{where}: expected {len(COLUMNS)} columns, found {len(cells)}; leave a cell empty "
-            "where there is no file."
+            "if there is no file."
         )
     return dict(zip(COLUMNS, (cell.strip() for cell in cells), strict=True))
 
 
 def _placing(root: Path, image: str) -> Callable[[str], str]:
-    """How paths of an index become relative to `root`, told by where its first image is."""
+    """How to make the paths of an index relative to `root`, judged by its first image."""
     for way in (_as_is, _from_mark, _after_mark):
         relative = way(image)
         if not unsafe(relative) and (root / relative).is_file():
@@ -167,7 +167,7 @@ def _after_mark(text: str) -> str:
 
 
 class Folder:
-    """Refuses paths that lead out of a folder; each folder on the way is looked up once."""
+    """Refuses paths that leave a folder; each folder on the way is resolved once."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -177,7 +177,7 @@ class Folder:
         """The path below the folder.
 
         Raises:
-            BadData: It leads outside; says `where` it was found.
+            BadData: It leads outside; the message says `where` it was found.
         """
         above, _, name = relative.rpartition("/")
         if (_NAME.fullmatch(name) is None or not above) and (why := unsafe(relative)):

@@ -1,7 +1,7 @@
-"""Samples of OASIS: the picture, and what people said of it.
+"""Samples of OASIS: the picture and its human annotations.
 
-Files have normals with z towards the viewer and boxes of values around the region of interest;
-items have our axes, the picture's size, and NaN outside.
+In the files, z of normals points towards the viewer, and values are stored for a box around the
+region of interest. Items have our axes, the size of the picture, and NaN outside.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from depthgauge.io import safe_pickle
 from depthgauge.types import Camera, Image, Inputs, Map, Mask, Sample, Truth
 
 BOX = ("min_y", "max_y", "min_x", "max_x")
-"""Keys of a pickle: the first and last row and column that it holds."""
+"""Keys of a pickle: its first and last row and column."""
 PAIRS_FOLDER = "DIW_style_rel_depth"
 PLANE_RELATIONS_FOLDER = "plane_relations"
-"""Ours: how planes stand to each other."""
+"""Our own addition: relations between planes."""
 _ON = 240
 _UNIT = 1e-4
-"""Normals whose length is this near to 1 are kept as they are."""
+"""Normals whose length is this close to 1 are not changed."""
 
 
 def sample_of(row: Row, relative_normals: Path | str) -> Sample:
@@ -36,7 +36,7 @@ def sample_of(row: Row, relative_normals: Path | str) -> Sample:
 
     Args:
         row: The line.
-        relative_normals: The file with pairs of this image; empty where there are none.
+        relative_normals: The file with pairs of this image; empty if there are none.
     """
     truth = _maps(row, relative_normals) | _lines_and_labels(row)
     if truth and row.focal:
@@ -99,7 +99,7 @@ def _lines_and_labels(row: Row) -> dict[str, Any]:
 
 
 def _pairs_file(row: Row) -> Path | None:
-    """Where the public code looks for pairs, else what the index names."""
+    """The file where the public code looks for pairs, else the one in the index."""
     usual = row.image.parent.parent / PAIRS_FOLDER / f"{row.id}.csv"
     if row.image.parent.name == "image" and usual.is_file():
         return usual
@@ -107,21 +107,21 @@ def _pairs_file(row: Row) -> Path | None:
 
 
 def there(path: Path) -> Path:
-    """A file that the index names.
+    """A file that the index lists, checked to exist.
 
     Raises:
-        BadFile: It is not there.
+        BadFile: It does not exist.
     """
     if not path.exists():
         raise BadFile(
-            f"{path}: there is no such file, though the index names it; unpack the dataset again, "
-            "or take the file out of its line in the index."
+            f"{path}: there is no such file, though the index lists it; unpack the dataset again, "
+            "or remove the file from its line in the index."
         )
     return path
 
 
 def read_picture(path: Path) -> Image:
-    """A picture with three channels, grey ones too."""
+    """A picture with three channels, even if the file is grey."""
     image = io.read_image(there(path))
     if image.ndim == 3:
         return image
@@ -130,7 +130,7 @@ def read_picture(path: Path) -> Image:
 
 
 def picture_size(path: Path) -> tuple[int, int]:
-    """Height and width; of a PNG from its header."""
+    """Height and width; for a PNG from its header."""
     if path.suffix.lower() == ".png":
         height, width, _ = io.map_size(there(path))
         return height, width
@@ -139,16 +139,16 @@ def picture_size(path: Path) -> tuple[int, int]:
 
 
 def read_box(path: Path, key: str, shape: tuple[int, int], outside: float) -> Map:
-    """The values of a pickle at their place in the picture, as they are stored.
+    """The values of a pickle at their place in the picture, unchanged.
 
     Args:
         path: The pickle.
         key: `depth` or `normal`.
         shape: Height and width of the picture.
-        outside: What pixels have that are not in the box.
+        outside: The value of pixels outside the box.
 
     Raises:
-        BadFile: It is damaged, more than data, or does not fit the picture.
+        BadFile: It is damaged, contains more than data, or does not fit the picture.
     """
     found = safe_pickle.require_dict(path, safe_pickle.load(there(path)), (*BOX, key))
     values = found[key]
@@ -157,7 +157,7 @@ def read_box(path: Path, key: str, shape: tuple[int, int], outside: float) -> Ma
     if not all(
         isinstance(edge, (int, float)) and edge == int(edge) for edge in map(_finite, edges)
     ):
-        raise BadFile(f"{path}: {', '.join(BOX)} must be whole numbers, found {str(edges)[:80]}.")
+        raise BadFile(f"{path}: {', '.join(BOX)} must be integers, found {str(edges)[:80]}.")
     top, bottom, left, right = (int(edge) for edge in edges)
     inside = 0 <= top <= bottom < shape[0] and 0 <= left <= right < shape[1]
     need = (bottom - top + 1, right - left + 1, *channels)
@@ -174,13 +174,13 @@ def read_box(path: Path, key: str, shape: tuple[int, int], outside: float) -> Ma
 
 
 def _finite(value: Any) -> Any:
-    """A number that can be made whole; else something that is none."""
+    """The number if it is finite; else something that is not a number."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return value if is_number and math.isfinite(value) else ""
 
 
 def _read_depth(path: Path, image: Path) -> Map:
-    """NaN where there is none: outside, or not above 0."""
+    """NaN where there is no depth: outside the box, or not above 0."""
     stored = read_box(path, "depth", picture_size(image), math.nan)
     known = np.isfinite(stored) & (stored > 0)
     return np.where(known, stored, np.float32(np.nan))
@@ -198,7 +198,7 @@ def _read_normals(path: Path, image: Path) -> Map:
 
 
 def _nothing(image: Path, channels: int = 1) -> Map:
-    """A map without a value, for samples of which only relations are known."""
+    """A map without values, for samples of which only relations are known."""
     shape = picture_size(image)
     return np.full(shape if channels == 1 else (*shape, channels), np.nan, np.float32)
 
@@ -227,9 +227,9 @@ def _read_camera(image: Path, focal: str, where: str) -> Camera:
 
 
 def _read_lines(path: Path, image: Path) -> Mask:
-    """A mask, or lines: what is above 240 of the first channel, or 1.
+    """A mask or lines: True where the first channel is above 240, or 1.
 
-    Lower values are neither: the public code leaves them as they are, which is not 1.
+    The public code compares with 1 after setting values above 240 to 1, so all others are False.
     """
     codes = io.read_image(there(path))
     if codes.dtype != np.uint8:
@@ -266,5 +266,5 @@ def _require_size(path: Path, found: NDArray[Any], image: Path) -> None:
     if found.shape != (height, width):
         raise WrongShape(
             f"{path}: is {found.shape[1]}x{found.shape[0]} but {image.name} is {width}x{height}; "
-            "they must be of one size."
+            "they must have the same size."
         )

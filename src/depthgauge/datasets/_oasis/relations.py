@@ -1,7 +1,6 @@
-"""Pairs in OASIS and DIW: which of two pixels is deeper, and how the normals at two pixels stand.
+"""Pairs in OASIS and DIW: which of two pixels is deeper, and how their normals are related.
 
-In both files and arrays a pair is two pixels and their relation; arrays have xA, yA, xB, yB and a
-number.
+A pair consists of two pixels and their relation; a row of an array is xA, yA, xB, yB and a number.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ DEEPER = {">": 1, "<": -1}
 """`>`: the first pixel is deeper."""
 RELATIONS = {"neither": 0, "parallel": 1, "perpendicular": 2, "orthogonal": 2}
 RELATION_NAMES = {0: "neither", 1: "parallel", 2: "perpendicular"}
-"""As the files have them."""
+"""As written in the files."""
 RELATIVE_NORMALS = "relative_normal.csv"
 
 
 def read_depth_pairs(path: Path, width: int, height: int) -> Pairs:
-    """Pairs of a `DIW_style_rel_depth` file: `yA,xA,yB,xB,>,...` a line.
+    """Pairs of a `DIW_style_rel_depth` file: one line `yA,xA,yB,xB,>,...` per pair.
 
-    Coordinates count from 0; those beyond the image are moved to its last row or column, as the
-    public code does, and fractions are cut off.
+    Coordinates start at 0. Those outside the image are moved to its last row or column, as in the
+    public code, and fractions are truncated.
 
     Raises:
-        BadFile: A line is not right.
+        BadFile: A line is wrong.
     """
     pairs = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
@@ -48,7 +47,7 @@ def read_depth_pairs(path: Path, width: int, height: int) -> Pairs:
 
 
 def coordinates(where: str, cells: Iterable[str]) -> list[float]:
-    """Four numbers from 0 on.
+    """Four numbers that are not negative.
 
     Raises:
         BadFile: They are not.
@@ -60,7 +59,7 @@ def coordinates(where: str, cells: Iterable[str]) -> list[float]:
         values = []
     if len(values) != 4 or not all(0 <= value < math.inf for value in values):
         raise BadFile(
-            f"{where}: expected four coordinates from 0 on, found '{','.join(found)[:80]}'."
+            f"{where}: expected four coordinates, at least 0, found '{','.join(found)[:80]}'."
         )
     return values
 
@@ -78,7 +77,7 @@ def deeper(where: str, cells: Iterable[str]) -> int:
 
 
 def depth_pairs_text(pairs: Pairs, width: int, height: int) -> str:
-    """The lines of a file; the public code drops the last character of each, here a comma."""
+    """The lines of a file; each ends with a comma, as the public code drops the last character."""
     signs = {number: sign for sign, number in DEEPER.items()}
     return "".join(
         f"{ya},{xa},{yb},{xb},{signs[rel]},{width},{height},\n"
@@ -87,15 +86,15 @@ def depth_pairs_text(pairs: Pairs, width: int, height: int) -> str:
 
 
 def names_with_relations(path: Path) -> frozenset[str]:
-    """The ids of all images that `relative_normal.csv` has pairs of."""
+    """The ids of all images with pairs in `relative_normal.csv`."""
     return frozenset(_grouped(path)) if path.is_file() else frozenset()
 
 
 def read_normal_pairs(path: Path, sample: str, width: int, height: int) -> Pairs:
-    """The pairs of one image: `image,xA,yA,xB,yB,parallel` a line.
+    """The pairs of one image: one line `image,xA,yA,xB,yB,parallel` per pair.
 
     Raises:
-        BadFile: A line of that image is not right, or a pixel is outside of it.
+        BadFile: A line of that image is wrong, or a pixel is outside the image.
     """
     pairs = []
     for number, line in _grouped(path).get(sample, ()):
@@ -105,7 +104,7 @@ def read_normal_pairs(path: Path, sample: str, width: int, height: int) -> Pairs
         xa, ya, xb, yb = (int(value) for value in values)
         if [xa, ya, xb, yb] != values or max(xa, xb) >= width or max(ya, yb) >= height:
             raise BadFile(
-                f"{where}: the pixels {','.join(cells[1:5])} are not whole or not in the image, "
+                f"{where}: the pixels {','.join(cells[1:5])} are not integers or not in the image, "
                 f"which is {width}x{height}."
             )
         if len(cells) != 6 or cells[5] not in RELATIONS:
@@ -118,7 +117,7 @@ def read_normal_pairs(path: Path, sample: str, width: int, height: int) -> Pairs
 
 
 def normal_pairs_text(image: str, pairs: Pairs) -> str:
-    """The lines of an image, named by its path."""
+    """The lines of an image, which is identified by its path."""
     return "".join(
         f"{image},{xa},{ya},{xb},{yb},{RELATION_NAMES[rel]}\n"
         for xa, ya, xb, yb, rel in pairs.tolist()
@@ -126,7 +125,7 @@ def normal_pairs_text(image: str, pairs: Pairs) -> str:
 
 
 def other_lines(path: Path, samples: Iterable[str]) -> str:
-    """The lines of all images but these."""
+    """The lines of all other images."""
     left = set(samples)
     groups = _grouped(path) if path.is_file() else {}
     kept = sorted(pair for name, lines in groups.items() if name not in left for pair in lines)
@@ -134,10 +133,10 @@ def other_lines(path: Path, samples: Iterable[str]) -> str:
 
 
 def read_plane_relations(path: Path) -> NDArray[np.int32]:
-    """Our own file: two plane ids and their relation a line.
+    """Our own file: one line with two plane ids and their relation per pair.
 
     Raises:
-        BadFile: A line is not right.
+        BadFile: A line is wrong.
     """
     found = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
@@ -163,7 +162,7 @@ def plane_relations_text(relations: NDArray[np.int32]) -> str:
 
 
 def _grouped(path: Path) -> Mapping[str, list[tuple[int, str]]]:
-    """The lines of `relative_normal.csv` by image, read once while the file stays as it is."""
+    """The lines of `relative_normal.csv` by image, read once until the file changes."""
     state = path.stat()
     return _read_grouped(path, state.st_mtime_ns, state.st_size)
 
@@ -173,7 +172,7 @@ def _read_grouped(path: Path, _changed: int, _size: int) -> Mapping[str, list[tu
     groups: dict[str, list[tuple[int, str]]] = {}
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         image = line.partition(",")[0].strip()
-        # A header line, which the public file has not, is none of an image.
+        # A header line, which the public file does not have, belongs to no image.
         if image and image.lower() != "image":
             groups.setdefault(Path(image).stem, []).append((number, line))
     return groups

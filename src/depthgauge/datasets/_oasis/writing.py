@@ -1,4 +1,4 @@
-"""Writes samples in OASIS's layout, so that its public tools can read them."""
+"""Writes samples in the layout of OASIS, so that its public tools can read them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from depthgauge.types import Camera, Map, Mask, Sample, Truth
 _ID = re.compile(r"[^/\\,\"\s:]+")
 _MOST_LABEL = 65535
 _BY_NAME = (PAIRS_FOLDER, PLANE_RELATIONS_FOLDER)
-"""Folders whose files are found by the image's name."""
+"""Folders whose files are found by the name of the image."""
 
 
 def write_samples(root: Path, samples: Iterable[Sample], split: str, overwrite: bool) -> None:
-    """Writes file after file, the index last: half a dataset has none."""
+    """Writes all files, the index last, so that an unfinished dataset has no index."""
     if split not in SPLITS:
         raise unknown("oasis split", split, SPLITS)
     index = root / index_name(split)
@@ -49,13 +49,13 @@ def write_samples(root: Path, samples: Iterable[Sample], split: str, overwrite: 
 
 
 def _before(root: Path, index: Path, overwrite: bool) -> list[Row]:
-    """The images of the index that is there, which goes first."""
+    """The images of the existing index, which is removed first."""
     if not index.exists():
         root.mkdir(parents=True, exist_ok=True)
         return []
     if not overwrite:
         raise CannotWrite(
-            f"{index}: is there already; say --overwrite (overwrite=True) to replace it."
+            f"{index}: already exists; use --overwrite (overwrite=True) to replace it."
         )
     try:
         found = list(read_rows(root, index))
@@ -66,7 +66,7 @@ def _before(root: Path, index: Path, overwrite: bool) -> list[Row]:
 
 
 def _files(row: Row) -> Iterator[Path]:
-    """All files of an image, those too that are found by its name."""
+    """All files of an image, including those that are found by its name."""
     yield row.image
     yield from row.files.values()
     for place in _BY_NAME:
@@ -105,18 +105,18 @@ def _write_sample(root: Path, folder: Path, sample: Sample, pairs: dict[str, str
 
 
 class _Writer:
-    """Puts files of one sample into their folders and notes where they are."""
+    """Writes the files of one sample into their folders and records where they are."""
 
     def __init__(self, root: Path, folder: Path, sample: str, shape: tuple[int, int]) -> None:
         self.root, self.folder, self.sample, self.shape = root, folder, sample, shape
         self.row: dict[str, str] = {}
-        """Its line of the index."""
+        """Its line in the index."""
         self.written: set[Path] = set()
 
     def put(
         self, column: str, place: str, suffix: str, write: Callable[[Path, Any], None], thing: Any
     ) -> None:
-        """Writes a file; `column` is empty for one that the index does not name."""
+        """Writes a file; `column` is empty if the index does not list it."""
         path = self.folder / place / f"{self.sample}{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, thing)
@@ -125,7 +125,7 @@ class _Writer:
             self.row[column] = path.relative_to(self.root).as_posix()
 
     def drop_old(self) -> None:
-        """Removes files of an image of that name that would be found without being named."""
+        """Removes files of an earlier image that would be found by the name of this one."""
         for place in _BY_NAME:
             path = self.folder / place / f"{self.sample}.csv"
             if path not in self.written:
@@ -134,7 +134,7 @@ class _Writer:
     def sized(
         self, item: str, values: NDArray[Any], channels: tuple[int, ...] = ()
     ) -> NDArray[Any]:
-        """An item, if it has the picture's size."""
+        """An item, checked to have the size of the picture."""
         if values.shape != (*self.shape, *channels):
             raise WrongShape(
                 f"sample '{self.sample}': {item} is {values.shape} but the picture is "
@@ -167,7 +167,7 @@ def _write_maps(writer: _Writer, truth: Truth) -> None:
 
 
 def _boxed(key: str, values: Map, known: Mask) -> dict[str, Any]:
-    """The smallest box around what is known, as the files have it."""
+    """The smallest box around the known values, as in the files."""
     rows, columns = (np.flatnonzero(known.any(axis=axis)) for axis in (1, 0))
     edges = [int(edge) for edge in (rows[0], rows[-1], columns[0], columns[-1])]
     top, bottom, left, right = edges
@@ -187,14 +187,14 @@ def _pairs(writer: _Writer, item: str, truth: Truth) -> relations.Pairs:
         and np.isin(pairs[:, 4], allowed).all()
     ):
         raise DoesNotFit(
-            f"sample '{writer.sample}': {item} must be whole numbers (n, 5), pixels of the picture "
+            f"sample '{writer.sample}': {item} must be integers (n, 5), pixels of the picture "
             f"and a relation of {allowed}, found an array {pairs.shape} of {pairs.dtype}."
         )
     return pairs.astype(np.int32)
 
 
 def _write_lines(writer: _Writer, truth: Truth) -> None:
-    """Masks and lines, black and white in three channels, of which the public code takes one."""
+    """Masks and lines, black and white in three channels, of which the public code uses one."""
     region = _region(writer, truth)
     if region is not None:
         writer.put("Mask", "mask", ".png", _write_mask, region)
@@ -256,11 +256,11 @@ def _write_mask(path: Path, mask: NDArray[Any]) -> None:
 
 
 def _write_label_map(path: Path, labels: NDArray[Any]) -> None:
-    """8 bits where they do; the public code reads no more."""
+    """8 bits if they suffice, which is all that the public code reads."""
     least, most = labels.min(), labels.max()
     if least < 0 or most > _MOST_LABEL or (labels != np.round(labels)).any():
         raise DoesNotFit(
-            f"{path}: labels are {least}..{most}; they must be whole, from 0 to {_MOST_LABEL}."
+            f"{path}: labels are {least}..{most}; they must be integers from 0 to {_MOST_LABEL}."
         )
     if most < 256:
         io.write_image(path, labels.astype(np.uint8))
@@ -281,7 +281,7 @@ def _focal(sample: str, camera: Camera, shape: tuple[int, int]) -> float:
 
 
 def _write_pairs(path: Path, replaced: Iterable[str], pairs: Mapping[str, str]) -> None:
-    """Pairs of the images that were written, and those of others that are there already."""
+    """Writes the pairs of the new images and keeps those of other images."""
     kept = relations.other_lines(path, replaced)
     text = kept + "".join(pairs.values())
     if text:
