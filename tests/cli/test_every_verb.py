@@ -29,7 +29,8 @@ def arguments(
     tmp_path,
 ):
     """For each verb and subcommand, arguments that make it print something quickly."""
-    demo = replace(DEMONSTRATIONS["stereo"], options={"width": 64, "height": 48})
+    size, methods = {"width": 64, "height": 48}, ("bm-small=bm:block_size=9", "constant")
+    demo = replace(DEMONSTRATIONS["stereo"], options=size, methods=methods)
     monkeypatch.setitem(DEMONSTRATIONS, "stereo", demo)
     tiny = ("--size", "64", "--views", "3", "--scale", "2", "--overwrite")
     truth, estimate = tmp_path / "truth.pfm", tmp_path / "estimate.pfm"

@@ -4,7 +4,8 @@ A page is run from top to bottom in one folder and one namespace.
 
 - ```python with `>>>` is a doctest; without, it is executed.
 - ```bash is run where `<!-- run -->` stands above it, and must end with exit code 0. Those of
-  `cli.md` use the real command, those of other pages a faster one (`served_command.py`).
+  `methods.md`, where a method ends its process, use the real command, those of other pages a
+  faster one (`served_command.py`).
 - ```text is compared with what the last such run printed where `<!-- output -->` stands above it.
 - Any other block with `<!-- file: name -->` above it is written to that file.
 - `<!-- not run -->` above a block leaves it out.
@@ -107,7 +108,7 @@ class Page:
         self.names.update(test.globs)
 
     def _shell(self, block: Block) -> None:
-        run = run_command(block.text) if self.path.name == "cli.md" else run_bash(block.text)
+        run = run_command(block.text) if self.path.name == "methods.md" else run_bash(block.text)
         assert run.returncode == 0, f"{self.path.name}:{block.line}: {run.stderr}"
         self.printed = run.stdout
 

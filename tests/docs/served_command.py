@@ -2,7 +2,7 @@
 
 A real command takes a second to start, and a run starts two more processes. So the shell finds a
 `depthgauge` that hands its arguments, folder and streams to this process, which waits for the shell
-anyway. Runs are done without worker processes.
+anyway. Runs are done without worker processes: a method that ends its process would end the tests.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from unittest import mock
 
 from depthgauge.cli import main
 
@@ -45,12 +46,11 @@ def run_bash(text: str) -> subprocess.CompletedProcess[str]:
         server.bind(str(address))
         server.listen()
         path = os.pathsep.join([place, str(Path(sys.executable).parent), os.environ["PATH"]])
-        shell = subprocess.Popen(
-            ["bash", "-e", "-c", text], env={**os.environ, "PATH": path}, stdout=out, stderr=err
-        )
-        while shell.poll() is None:
-            if select.select([server], [], [], 0.02)[0]:
-                _serve(server)
+        with mock.patch.dict(os.environ, PATH=path):
+            shell = subprocess.Popen(["bash", "-e", "-c", text], stdout=out, stderr=err)
+            while shell.poll() is None:
+                if select.select([server], [], [], 0.02)[0]:
+                    _serve(server)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(text, shell.returncode, out.read(), err.read())

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_quick_run_writes_its_results(tmp_path):
     out = tmp_path / "reconstruct.json"
     command = [sys.executable, "-m", "perf.reconstruct", "--quick", "--out", str(out)]

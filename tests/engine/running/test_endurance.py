@@ -318,7 +318,8 @@ def test_a_worker_that_cannot_start_says_why_in_one_sentence(guard, pairs):
     assert "Traceback" not in str(error.value)
 
 
-def test_a_process_that_ran_methods_ends_well(pairs, tmp_path):
+@pytest.mark.parametrize("times", [2, pytest.param(12, marks=pytest.mark.long)])
+def test_a_process_that_ran_methods_ends_well(pairs, tmp_path, times):
     """Reading tables must not leave threads of Arrow that abort the process at its end."""
     script = (
         "import sys, depthgauge as dg\n"
@@ -327,7 +328,7 @@ def test_a_process_that_ran_methods_ends_well(pairs, tmp_path):
         " 'pool': 'image', 'scores': [{'metric': 'mae'}]}, 't')\n"
         "dg.run(p, sys.argv[1], ['constant'], sys.argv[2], workers=0)\n"
     )
-    for n in range(6):
+    for n in range(times):
         call = [sys.executable, "-c", script, str(pairs.data), str(tmp_path / f"run{n % 2}")]
         ended = subprocess.run(call, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
