@@ -11,7 +11,7 @@ from depthgauge import io
 from depthgauge.datasets import DATASETS, find_estimate, read_estimate
 from depthgauge.datasets.oasis import write_estimate
 from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse, TooLarge, UnknownName
-from depthgauge.io.npz_arrays import write_arrays
+from depthgauge.io.npz import write_arrays
 from depthgauge.types import Estimate
 
 OASIS = DATASETS["oasis"]

@@ -132,12 +132,13 @@ def calib_seeds() -> list[bytes]:
 
 def storage_seeds() -> list[bytes]:
     return [
-        b'%YAML:1.0\n---\nn: 3 # three\nname: "a \\"b\\" c"\nM: !!opencv-matrix\n   rows: 2\n'
-        b'   cols: 2\n   dt: "2f"\n   data: [ 1., 2., 3.e+2, .Nan,\n       5., -6., 7., 8. ]\n'
-        b"list:\n   - { a:1, b:[1, 2], c:'x' }\n   - 2.5\n   - key: 1\n     other: two\n",
         b'<?xml version="1.0"?>\n<opencv_storage>\n<!-- c -->\n<M type_id="opencv-matrix"><rows>1'
         b'</rows><cols>2</cols><dt>d</dt><data>1. 2.e-3</data></M>\n<names>"a b" c 12</names>'
         b"<seq><_>1</_><_><k>2</k></_></seq>\n</opencv_storage>\n",
+        b'<opencv_storage><n>3</n><name>"a &quot;b&quot; c"</name><M type_id="opencv-matrix">'
+        b'<rows>2</rows><cols>2</cols><dt>"2f"</dt><data>1. 2. 3.e+2 .Nan\n 5. -6. 7. 8.</data>'
+        b"</M>"
+        b"</opencv_storage>",
         b'<!DOCTYPE a [<!ENTITY b "c">]><opencv_storage><x>&b;</x></opencv_storage>',
     ]
 
@@ -210,7 +211,7 @@ OWN: dict[str, tuple[Callable[[], list[bytes]], Callable[[Path], object]]] = {
     "a.npy": (npy_seeds, read_map),
     "a.ply": (ply_seeds, read_ply),
     "calib.txt": (calib_seeds, read_middlebury_calib),
-    "a.yml": (storage_seeds, read_opencv_calibration),
+    "a.xml": (storage_seeds, read_opencv_calibration),
     "a.png": (png_seeds, png_header_only),
 }
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from depthgauge.errors import BadFile, TooLarge
-from depthgauge.io import safe_pickle
-from depthgauge.io._pickle_steps import MOST_STEPS
+from depthgauge.io.pickles import safe_pickle
+from depthgauge.io.pickles._steps import MOST_STEPS
 
 DEPTH = {
     "min_y": 3,

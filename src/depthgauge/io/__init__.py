@@ -1,4 +1,4 @@
-"""Bytes <-> maps, images, masks, point clouds and calibrations: one module a format.
+"""Bytes <-> maps, images, masks, point clouds and calibrations: one module per format.
 
 Readers convert to the package's conventions at the edge (missing is NaN, RGB, metres, pixels) and
 writers convert back; nothing else in the package opens such a file. Every bad file gives exactly
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.io._files import MAX_PIXELS, write_bytes, write_text
 
 if TYPE_CHECKING:
+    from depthgauge.io.exif import focal_from_exif
     from depthgauge.io.glb import write_glb
     from depthgauge.io.image import read_image, read_labels, read_mask, write_image
     from depthgauge.io.light_field_parameters import (
@@ -36,6 +37,7 @@ _HOMES = {
     "LightFieldParameters": "light_field_parameters",
     "MiddleburyCalib": "middlebury_calib",
     "PointCloud": "ply",
+    "focal_from_exif": "exif",
     "guess_quantity": "maps",
     "map_pfm": "pfm",
     "map_size": "maps",
@@ -64,6 +66,7 @@ __all__ = [
     "LightFieldParameters",
     "MiddleburyCalib",
     "PointCloud",
+    "focal_from_exif",
     "guess_quantity",
     "map_pfm",
     "map_size",

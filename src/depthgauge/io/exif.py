@@ -24,7 +24,7 @@ _SHORTEST, _LONGEST = 0.1, 100.0
 
 
 def focal_from_exif(path: AnyPath, width_px: int | None = None) -> float | None:
-    """The focal length in pixels from a JPEG's EXIF; None where it is not told, or not sensibly.
+    """The focal length in pixels from a JPEG's EXIF; None where it is missing or implausible.
 
     The equivalent for 35 mm film is used where there is one (by the diagonal), else the focal
     length with the sensor's resolution.

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DepthgaugeError, DoesNotFit
-from depthgauge.io import _exr_header as exr_header
-from depthgauge.io._files import AnyPath, decoded, opened, replacing, size_of
+from depthgauge.io._files import AnyPath, check_size, decoded, opened, replacing, size_of
 from depthgauge.io._values import Request, as_map, to_float32
 from depthgauge.quantities import QUANTITIES, guess
 from depthgauge.types import Map
 
+_MAGIC = b"\x76\x2f\x31\x01"
+_HEADER_BYTES = 2**16
+_TILED, _LONG_NAMES, _DEEP, _MULTI_PART = 0x200, 0x400, 0x800, 0x1000
+_PIXEL_TYPES = {0: np.uint32, 1: np.float16, 2: np.float32}
+_LINES_A_BLOCK = {0: 1, 1: 1, 2: 1, 3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256}
 _ONE = ("Z", "Y", "R")
 _USUAL = {1: ("Z",), 3: ("R", "G", "B")}
 """Channels of quantities that do not name theirs."""
 _ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What is needed of it."""
+
+    height: int
+    width: int
+    dtypes: dict[str, np.dtype[Any]]
+    """Of each channel."""
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.dtypes)
 
 
 def read(path: AnyPath, request: Request) -> Map:
@@ -83,9 +104,9 @@ def write(path: AnyPath, values: Map, quantity: str) -> None:
             raise DepthgaugeError(f"{path}: cannot be written: {error}") from None
 
 
-def _header(path: AnyPath, limit: int) -> exr_header.Header:
+def _header(path: AnyPath, limit: int) -> Header:
     with opened(path) as file:
-        return exr_header.parse(path, file.read(exr_header.HEADER_BYTES), size_of(file), limit)
+        return _parsed_header(path, file.read(_HEADER_BYTES), size_of(file), limit)
 
 
 def _choose(path: AnyPath, channels: tuple[str, ...], quantity: str | None) -> tuple[str, ...]:
@@ -120,7 +141,7 @@ def _first(path: AnyPath, channels: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _listed(header: exr_header.Header) -> str:
+def _listed(header: Header) -> str:
     return ", ".join(header.channels[:10])
 
 
@@ -156,7 +177,7 @@ def _listening() -> Iterator[_Said]:
             said.thread = None
 
 
-def _planes(path: AnyPath, header: exr_header.Header) -> dict[str, NDArray[Any]]:
+def _planes(path: AnyPath, header: Header) -> dict[str, NDArray[Any]]:
     import OpenEXR
 
     def decode() -> dict[str, NDArray[Any]]:
@@ -170,3 +191,79 @@ def _planes(path: AnyPath, header: exr_header.Header) -> dict[str, NDArray[Any]]
         if name not in planes or planes[name].shape != (header.height, header.width):
             raise BadFile(f"{path}: EXR channel {name!r} does not have the size of its header")
     return planes
+
+
+def _parsed_header(path: AnyPath, head: bytes, length: int, limit: int) -> Header:
+    """Checks a single-part flat image; `head` is the file's beginning, `length` the whole's."""
+    if head[:4] != _MAGIC or len(head) < 8:
+        raise BadFile(f"{path}: an EXR file starts with {_MAGIC!r}, this one with {head[:4]!r}")
+    version = int.from_bytes(head[4:8], "little")
+    if version & 0xFF != 2 or version & ~(0xFF | _TILED | _LONG_NAMES):
+        kind = "deep" if version & _DEEP else "multi-part" if version & _MULTI_PART else "unknown"
+        raise BadFile(
+            f"{path}: expected an EXR of one flat image, found a {kind} one; save it flat"
+        )
+    attributes, end = _attributes(path, head)
+    height, width = _window(path, attributes)
+    dtypes = _channels(path, attributes.get(b"channels", b""))
+    check_size(path, (height, width, len(dtypes)), limit)
+    _check_offsets(path, attributes, height, length - end, tiled=bool(version & _TILED))
+    return Header(height, width, dtypes)
+
+
+def _attributes(path: AnyPath, head: bytes) -> tuple[dict[bytes, bytes], int]:
+    found: dict[bytes, bytes] = {}
+    at = 8
+    while head[at : at + 1] != b"\0":
+        name_end = head.find(b"\0", at)
+        type_end = head.find(b"\0", name_end + 1)
+        if name_end < 0 or type_end < 0 or type_end + 5 > len(head):
+            raise BadFile(
+                f"{path}: its EXR header is truncated or longer than {_HEADER_BYTES} bytes"
+            )
+        length = int.from_bytes(head[type_end + 1 : type_end + 5], "little")
+        start = type_end + 5
+        if length > len(head) - start:
+            raise BadFile(
+                f"{path}: its EXR header is truncated or longer than {_HEADER_BYTES} bytes"
+            )
+        found[head[at:name_end]] = head[start : start + length]
+        at = start + length
+    return found, at + 1
+
+
+def _window(path: AnyPath, attributes: dict[bytes, bytes]) -> tuple[int, int]:
+    body = attributes.get(b"dataWindow", b"")
+    if len(body) != 16:
+        raise BadFile(f"{path}: its EXR header has no data window, so no size")
+    left, top, right, bottom = struct.unpack("<4i", body)
+    return bottom - top + 1, right - left + 1
+
+
+def _check_offsets(
+    path: AnyPath, attributes: dict[bytes, bytes], height: int, left: int, *, tiled: bool
+) -> None:
+    compression = attributes.get(b"compression", b"")
+    if len(compression) != 1 or compression[0] not in _LINES_A_BLOCK:
+        raise BadFile(f"{path}: its EXR compression {compression!r} is not a known one")
+    # Each block of rows has 8 bytes in a table and 8 of its own header.
+    blocks = 1 if tiled else -(-height // _LINES_A_BLOCK[compression[0]])
+    if left < 16 * blocks:
+        raise BadFile(f"{path}: the EXR is truncated: {left} bytes follow its header")
+
+
+def _channels(path: AnyPath, body: bytes) -> dict[str, np.dtype[Any]]:
+    found: dict[str, np.dtype[Any]] = {}
+    at = 0
+    while at < len(body) and body[at] != 0:
+        end = body.find(b"\0", at)
+        if end < 0 or end + 17 > len(body):
+            raise BadFile(f"{path}: its EXR list of channels is damaged")
+        kind, _, x_step, y_step = struct.unpack("<iiii", body[end + 1 : end + 17])
+        if kind not in _PIXEL_TYPES or (x_step, y_step) != (1, 1):
+            raise BadFile(f"{path}: EXR channel {body[at:end]!r} is subsampled or of unknown type")
+        found[body[at:end].decode("latin-1")] = np.dtype(_PIXEL_TYPES[kind])
+        at = end + 17
+    if not found:
+        raise BadFile(f"{path}: the EXR has no channels")
+    return found

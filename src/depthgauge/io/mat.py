@@ -1,8 +1,10 @@
 """.mat: MATLAB's files of version 5 to 7 (`-v6`, `-v7`): numbers, texts, structs and cells.
 
-The parser is our own, so that nothing is executed and nothing is allocated that the file does not
-hold: every size is compared with the bytes that are there, and what is compressed is unpacked up to
-a limit. Files of version 7.3 are HDF5, which is another format.
+They are parsed here and not by `scipy.io.loadmat`, which crashes the process on some damaged files
+(segmentation faults within a few thousand random changes to a small file) and unpacks whatever a
+compressed variable claims. Here every size is compared with the bytes that are there, what is
+compressed is unpacked up to a limit, and a bad file is one sentence. Files of version 7.3 are HDF5,
+which is another format.
 """
 
 from __future__ import annotations

@@ -1,30 +1,33 @@
-""".npz: a zip of .npy files. The map is the array named `map`, or the only one."""
+""".npz: a zip of .npy files; one map, or several named ones.
+
+A single map is the array named `map`, or the only one of the file.
+"""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
-from depthgauge.io._files import AnyPath, as_bytes, decoded, opened, replacing
+from depthgauge.io._files import MAX_PIXELS, AnyPath, as_bytes, decoded, opened, replacing
 from depthgauge.io._values import Request, as_map
 from depthgauge.io.npy import Header, encode_header, map_shape, read_header, read_values
 from depthgauge.types import Map
 
 KEY = "map"
 _MOST_EXPANSION = 1100  # deflate reaches 1032 : 1
+T = TypeVar("T")
 
 
 def read(path: AnyPath, request: Request) -> Map:
     """The array `map`, or the only array of the archive, as a map."""
-    with opened(path) as file:
-        return as_map(path, decoded(path, ".npz file", lambda: _read(path, file, request)), request)
+    values = _with_archive(path, lambda a: _values(path, a, _only(path, a), request))
+    return as_map(path, values, request)
 
 
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
@@ -41,38 +44,69 @@ def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
 
 def write(path: AnyPath, values: Map) -> None:
     """One compressed array named `map`, missing as NaN."""
-    stored = np.ascontiguousarray(values, dtype="<f4")
-    # A fixed date: the same map gives the same bytes.
-    info = zipfile.ZipInfo(f"{KEY}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = 0o644 << 16
-    with (
-        replacing(path) as beside,
-        zipfile.ZipFile(beside, "x") as archive,
-        archive.open(info, "w", force_zip64=stored.nbytes > 2**31) as stream,
-    ):
-        stream.write(encode_header(stored))
-        stream.write(as_bytes(stored))
+    write_arrays(path, {KEY: values})
 
 
-def _header(path: AnyPath) -> Header:
-    def parse() -> Header:
-        with zipfile.ZipFile(file) as archive, _member(path, archive) as (_, stream):
-            return read_header(path, stream)
+def array_names(path: AnyPath) -> tuple[str, ...]:
+    """The names of all arrays of the file."""
+    return _with_archive(path, lambda archive: tuple(name[:-4] for name in _arrays(archive)))
+
+
+def read_arrays(path: AnyPath, names: Iterable[str], limit: int = MAX_PIXELS) -> dict[str, Map]:
+    """Some arrays of the file as maps, infinities as NaN.
+
+    Args:
+        path: The file.
+        names: Of the arrays.
+        limit: The most pixels that an array may claim; nothing of more is unpacked.
+
+    Raises:
+        BadFile: One of them is missing or damaged.
+        TooLarge: One claims more than the limit.
+    """
+    request = Request(limit=limit)
+
+    def read_all(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
+        return {
+            name: _values(path, archive, _named(path, archive, name), request) for name in names
+        }
+
+    found = _with_archive(path, read_all)
+    return {name: as_map(path, values, Request()) for name, values in found.items()}
+
+
+def write_arrays(path: AnyPath, arrays: Mapping[str, Map]) -> None:
+    """Writes compressed float32 arrays; the same arrays give the same bytes."""
+    with replacing(path) as beside, zipfile.ZipFile(beside, "x") as archive:
+        for name, values in arrays.items():
+            stored = np.ascontiguousarray(values, dtype="<f4")
+            # A fixed date: the same map gives the same bytes.
+            info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            with archive.open(info, "w", force_zip64=stored.nbytes > 2**31) as stream:
+                stream.write(encode_header(stored))
+                stream.write(as_bytes(stored))
+
+
+def _with_archive(path: AnyPath, use: Callable[[zipfile.ZipFile], T]) -> T:
+    """What a function makes of the archive; whatever is wrong with it is one sentence."""
+
+    def used() -> T:
+        with zipfile.ZipFile(file) as archive:
+            return use(archive)
 
     with opened(path) as file:
-        return cast(Header, decoded(path, ".npz file", parse))
+        return cast(T, decoded(path, ".npz file", used))
 
 
-@contextmanager
-def _member(path: AnyPath, archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, BinaryIO]]:
-    info = _find(path, archive)
-    with archive.open(info) as stream:
-        yield info, cast(BinaryIO, stream)
+def _arrays(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    return {info.filename: info for info in archive.infolist() if info.filename[-4:] == ".npy"}
 
 
-def _find(path: AnyPath, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    arrays = {info.filename: info for info in archive.infolist() if info.filename[-4:] == ".npy"}
+def _only(path: AnyPath, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The array named `map`, or the only one."""
+    arrays = _arrays(archive)
     if f"{KEY}.npy" in arrays:
         return arrays[f"{KEY}.npy"]
     if len(arrays) != 1:
@@ -84,8 +118,28 @@ def _find(path: AnyPath, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     return next(iter(arrays.values()))
 
 
-def _read(path: AnyPath, file: IO[bytes], request: Request) -> NDArray[Any]:
-    with zipfile.ZipFile(file) as archive, _member(path, archive) as (info, stream):
+def _named(path: AnyPath, archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    try:
+        return archive.getinfo(f"{name}.npy")
+    except KeyError:
+        found = ", ".join(archive.namelist()[:10]) or "nothing"
+        raise BadFile(f"{path}: expected an array named '{name}', found {found}.") from None
+
+
+def _header(path: AnyPath) -> Header:
+    def parse(archive: zipfile.ZipFile) -> Header:
+        with archive.open(_only(path, archive)) as stream:
+            return read_header(path, cast(BinaryIO, stream))
+
+    return _with_archive(path, parse)
+
+
+def _values(
+    path: AnyPath, archive: zipfile.ZipFile, info: zipfile.ZipInfo, request: Request
+) -> NDArray[Any]:
+    """The values of one array; its size is checked before anything is unpacked."""
+    with archive.open(info) as opened_stream:
+        stream = cast(BinaryIO, opened_stream)
         header = read_header(path, stream)
         map_shape(path, header.shape, request)
         length = stream.tell() + header.bytes

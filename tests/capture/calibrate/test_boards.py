@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 
@@ -112,8 +113,8 @@ def test_a_large_board_is_found_in_a_shrunk_copy_and_fitted_at_full_size():
 def test_recorded_corners(shared, number):
     """OpenCV's own test pictures; the recorded corners are good to about a tenth of a pixel."""
     folder = shared("data/calib-chessboard-corners")
-    stored = io.read_opencv_calibration(folder / f"chess_corners{number}.dat")
-    recorded = np.asarray(stored["corners"], float)
+    stored = cv2.FileStorage(str(folder / f"chess_corners{number}.dat"), cv2.FILE_STORAGE_READ)
+    recorded = np.asarray(stored.getNode("corners").mat(), float)
     board = Board(recorded.shape[1], recorded.shape[0])
     found = find_corners(io.read_image(folder / f"chess{number}.png"), board)
     assert len(found.ids) == 35
@@ -130,8 +131,6 @@ def test_a_charuco_board(shared):
     found = find_corners(io.read_image(folder / "choriginal.jpg"), board)
     np.testing.assert_array_equal(found.ids, np.arange(24))
     # A plane seen by a camera: a homography explains all corners.
-    import cv2
-
     flat = board.corners_m()[:, :2]
     matrix, _ = cv2.findHomography(flat, found.pixels)
     mapped = cv2.perspectiveTransform(flat[:, None], matrix)[:, 0]

@@ -24,7 +24,7 @@ from depthgauge.errors import BadEstimate, Misuse, Unavailable
 from depthgauge.geometry.resizing import resize
 from depthgauge.io import read_map
 from depthgauge.io.beside import read_numbers
-from depthgauge.io.safe_pickle import is_object_npy
+from depthgauge.io.pickles.safe_pickle import is_object_npy
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Sample, Score, Truth
 

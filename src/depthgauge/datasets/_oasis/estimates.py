@@ -14,7 +14,8 @@ from depthgauge import io
 from depthgauge._registry import unknown
 from depthgauge.datasets._paths import inside, unsafe
 from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse
-from depthgauge.io import npz_arrays, safe_pickle
+from depthgauge.io import npz
+from depthgauge.io.pickles import safe_pickle
 from depthgauge.io.text import read_text
 from depthgauge.types import Estimate, Map
 
@@ -63,7 +64,7 @@ def _read_normals(path: Path) -> Estimate | None:
 
 
 def _read_boundary_arrays(path: Path) -> Estimate | None:
-    if BOUNDARY not in npz_arrays.array_names(path):
+    if BOUNDARY not in npz.array_names(path):
         return None
     return Estimate(_read_boundaries(path), "boundaries")
 
@@ -103,7 +104,7 @@ def _without_infinities(values: NDArray[Any]) -> Map:
 def _read_boundaries(path: Path) -> Map:
     lines = np.zeros((0, 0, 2), np.float32)
     for channel, name in enumerate((BOUNDARY, OCCLUSION)):
-        values = npz_arrays.read_arrays(path, (name,), limit=MOST_PIXELS)[name]
+        values = npz.read_arrays(path, (name,), limit=MOST_PIXELS)[name]
         if values.ndim == 2 and channel == 0:
             lines = np.zeros((*values.shape, 2), np.float32)
         if values.ndim != 2 or values.shape != lines.shape[:2]:
@@ -244,7 +245,7 @@ def _write_boundaries(path: Path, estimate: Estimate) -> None:
     lines = np.nan_to_num(_shaped(path, estimate, 3, 2), nan=0.0)
     if lines.min() < 0 or lines.max() > 1:
         raise DoesNotFit(f"{path}.npz: probabilities are from 0 to 1, found {lines.max():g}.")
-    npz_arrays.write_arrays(f"{path}.npz", {BOUNDARY: lines[..., 0], OCCLUSION: lines[..., 1]})
+    npz.write_arrays(f"{path}.npz", {BOUNDARY: lines[..., 0], OCCLUSION: lines[..., 1]})
 
 
 def _write_planes(path: Path, estimate: Estimate) -> None:

@@ -18,7 +18,7 @@ from depthgauge import io
 from depthgauge.datasets._oasis import relations
 from depthgauge.datasets._oasis.index import Row
 from depthgauge.errors import BadFile, WrongShape
-from depthgauge.io import safe_pickle
+from depthgauge.io.pickles import safe_pickle
 from depthgauge.types import Camera, Image, Inputs, Map, Mask, Sample, Truth
 
 BOX = ("min_y", "max_y", "min_x", "max_x")

@@ -16,7 +16,7 @@ from depthgauge.datasets._oasis import relations
 from depthgauge.datasets._oasis.index import COLUMNS, FOLDERS, SPLITS, Row, index_name, read_rows
 from depthgauge.datasets._oasis.reading import BOX, PAIRS_FOLDER, PLANE_RELATIONS_FOLDER
 from depthgauge.errors import BadData, CannotWrite, DoesNotFit, Misuse, Unavailable, WrongShape
-from depthgauge.io import safe_pickle
+from depthgauge.io.pickles import safe_pickle
 from depthgauge.types import Camera, Map, Mask, Sample, Truth
 
 _ID = re.compile(r"[^/\\,\"\s:]+")

@@ -16,9 +16,9 @@ import numpy as np
 
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath, decoded, opened, read_whole, write_parts
-from depthgauge.io._pickle_steps import run
-from depthgauge.io._pickle_values import Builder, Refused
 from depthgauge.io.npy import MAGIC
+from depthgauge.io.pickles._steps import run
+from depthgauge.io.pickles._values import Builder, Refused
 
 MOST_BYTES = 2**30
 """The longest file that is read, unless the caller says otherwise."""

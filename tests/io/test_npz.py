@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import BadFile, TooLarge
-from depthgauge.io.npz_arrays import array_names, read_arrays, write_arrays
+from depthgauge.io.npz import array_names, read_arrays, write_arrays
 
 MAPS = {
     "boundary": np.array([[0, 0.25], [1, np.nan]], np.float32),

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sized
 from typing import Any
 
-from depthgauge.io._pickle_values import Builder, Name, Refused
+from depthgauge.io.pickles._values import Builder, Name, Refused
 
 _MOST_LINE = 1000
 _MOST_KEYS = 10_000

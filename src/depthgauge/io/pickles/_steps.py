@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from depthgauge.io._pickle_machine import MARK, Machine, decoded_text, pairs_of
-from depthgauge.io._pickle_values import Box, Builder, Kind, Name, Refused
+from depthgauge.io.pickles._machine import MARK, Machine, decoded_text, pairs_of
+from depthgauge.io.pickles._values import Box, Builder, Kind, Name, Refused
 
 MOST_STEPS = 1_000_000
 """A dict of arrays has some fifty; longer programs are lists of many numbers."""

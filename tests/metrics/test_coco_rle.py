@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from coco_rle import decode_coco_mask, fill_coco_outline
 from hypothesis import given
 from hypothesis import strategies as st
 
 from depthgauge.errors import BadFile, TooLarge
-from depthgauge.io.coco_rle import decode_coco_mask, fill_coco_outline
 
 
 def text_of(runs):
