@@ -24,6 +24,7 @@ from pydantic.fields import FieldInfo
 
 from depthgauge.benchmarks import BENCHMARKS, Protocol
 from depthgauge.benchmarks.twins import TWINS
+from depthgauge.capture.registry import STEPS
 from depthgauge.cli import VERBS, depthgauge
 from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.engine.running.task import GIVEN
@@ -315,6 +316,19 @@ def _values(field: FieldInfo) -> str:
     return ", ".join([*words, *(["`none`"] if NoneType in parts and str not in parts else [])])
 
 
+# Capture steps.
+
+
+def _step_options(name: str) -> Iterator[str]:
+    """The options of one step, with their defaults."""
+    yield "| option | default | meaning |"
+    yield "|---|---|---|"
+    for option, field in STEPS[name].spec.options.model_fields.items():
+        default = "" if field.default is None else f"`{str(field.default).lower()}`"
+        meaning = " ".join((field.description or "").split()).replace("|", r"\|")
+        yield f"| `{option}` | {default} | {meaning} |"
+
+
 # Benchmarks.
 
 
@@ -516,6 +530,7 @@ _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "perturbations": _perturbations,
     "datasets": _datasets,
     "methods": _methods,
+    "step-options": _step_options,
     "benchmark": _benchmark,
     "generators": _generators,
     "cli": _cli,
