@@ -37,8 +37,6 @@ PIPELINE = (
     "!depthgauge.capture.export",
     "!depthgauge.capture.splits",
     "!depthgauge.capture.step_options",
-    "!depthgauge.capture.registry",
-    "!depthgauge.capture.pipeline",
     "depthgauge.geometry._distance_kernels",
     "depthgauge.geometry._kernels",
     "depthgauge.geometry.disparity",
