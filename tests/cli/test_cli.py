@@ -204,7 +204,15 @@ def test_an_unwritable_json_is_one_sentence(run, maps):
 
 def test_list_and_show(run):
     assert "badpix:threshold" in run("list", "metrics").out
-    kinds = {"metrics", "regions", "derived", "datasets", "methods", "perturbations", "benchmarks"}
+    kinds = {
+        "metrics",
+        "regions",
+        "shared-maps",
+        "datasets",
+        "methods",
+        "perturbations",
+        "benchmarks",
+    }
     assert set(run("list", "--json").json()) == kinds
     shown = run("show", "badpix").out
     assert "100 * mean [not |e| <= threshold]" in shown
