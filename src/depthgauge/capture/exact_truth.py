@@ -74,7 +74,7 @@ def exact_truth(
         cameras: The true cameras of the pair, `LR` or `LC`.
         side: Which view the truth is wanted for.
         scene: `RayScene(truth.vertices, truth.triangles)` where it is at hand already.
-        progress: Told the rows that are done.
+        progress: Called with the rows that are done.
 
     Raises:
         BadData: The truth lacks a camera.

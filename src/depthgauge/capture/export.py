@@ -30,7 +30,7 @@ from depthgauge.sessions import Session, read_simulated
 from depthgauge.types import Inputs, Map, Sample, Truth
 
 _STEP_PX = 16
-"""Disparity ranges end at multiples of this: they tell methods where to search, not the truth."""
+"""Disparity ranges end at multiples of this: they limit the search without revealing the truth."""
 
 
 _Truths = Callable[[str], Truth | None]

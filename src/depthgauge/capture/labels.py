@@ -1,4 +1,4 @@
-"""The label maps that somebody drew on the left photograph, in the frames of rectified pairs."""
+"""Label maps drawn on the left photograph, in the frames of rectified pairs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BAND = 256
 
 
 def label_files(session: Session) -> list[Path]:
-    """Those label maps of a session that somebody has drawn."""
+    """The label maps that a session has."""
     return [path for name in LABELS if (path := session.label_file(name)) is not None]
 
 
 def rectified_labels(
     session: Session, name: str, balanced: RectifiedPair, view: RectifiedView
 ) -> NDArray[np.uint8] | None:
-    """A label map as a rectified left view sees it; None where nobody has drawn it.
+    """A label map as a rectified left view sees it; None where the session has none.
 
     Each pixel takes the label of the nearest pixel of the map; where the camera saw nothing it is
     0.
@@ -64,7 +64,7 @@ def write_labels(
     """Writes the label maps of a rectified left view.
 
     Returns:
-        Pixels of each label, and a sentence for each map that nobody has drawn.
+        Pixels of each label, and a sentence for each missing map.
     """
     counts: dict[str, Any] = {}
     warnings = []
@@ -91,7 +91,7 @@ def _read(path: Path, name: str) -> NDArray[np.uint8]:
     if least < 0 or most >= CLASSES[name]:
         raise BadData(
             f"{path}: expected labels 0..{CLASSES[name] - 1}, found {least}..{most}; "
-            "save the map with one number a class, not with its colours."
+            "save the map with one number per class, not with its colours."
         )
     return labels.astype(np.uint8)
 

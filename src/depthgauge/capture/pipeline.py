@@ -24,7 +24,7 @@ def run_steps(
     progress: Progress | None = None,
     again: bool = False,
 ) -> Iterator[Step]:
-    """Does every step that is not done yet; yields each as soon as it is there.
+    """Does every step that is not done yet; yields each as soon as it is done.
 
     A step is repeated with the options that it was last given, wherever that was. A step that
     this session cannot have (`warp`, of a rig without camera C) is left out.

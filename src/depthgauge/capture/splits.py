@@ -1,4 +1,4 @@
-"""Scenes shared out to train, test-stereo and test-mono so that the splits look alike.
+"""Scenes divided into train, test-stereo and test-mono so that the splits look alike.
 
 Alike in two ways: the shares of the material classes, and the distribution of disparities
 (figures 7 and 8). The number that is made small is the largest distance between any two splits.
@@ -127,7 +127,7 @@ def assign_splits(
 
     The distance of two splits is the larger of: half the sum of the differences of their material
     shares, and the largest difference of their cumulative disparity distributions. The same
-    scenes, sizes and seed always give the same splits, in whatever order the scenes come.
+    scenes, sizes and seed always give the same splits, in any order of the scenes.
 
     Args:
         scenes: All scenes.
@@ -135,7 +135,7 @@ def assign_splits(
         seed: Of the random starts, of which the best is taken.
 
     Raises:
-        Misuse: Two scenes have one name, or the sizes are not those of so many scenes.
+        Misuse: Two scenes have one name, or the sizes do not add up to the number of scenes.
     """
     ordered = sorted(scenes, key=lambda scene: scene.name)
     wanted = dict(default_sizes(len(ordered)) if sizes is None else sizes)

@@ -1,7 +1,7 @@
 """The options that each step of a work folder was last given.
 
 They are kept in `step_options.json`, so that `run_steps` repeats a step with the same options
-instead of undoing them. Only options that somebody gave are in it; the others have their defaults.
+instead of undoing them. It holds only options that were given; the others have their defaults.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The steps of the pipeline on disk: each has a folder in the work folder, and is done or not.
+"""Steps on disk: each has a folder in the work folder, and is done or not.
 
 A step's folder holds what it made and `step.json`: its options, a key of everything that it was
 made from, and the figures that a person wants to read. A step whose key is unchanged is not done
 again. A step is made in a folder beside its own, which takes its name only when it is complete; a
-killed step finds what it had made so far there.
+killed step finds there what it had made so far.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def do_step(
         name: The step's name, which becomes its folder's.
         make: Fills the folder that it is given, in which an interrupted attempt may have left
             files of the same key.
-        options: Everything that the step's function was told; plain data.
+        options: All options of the step, as plain data.
         revision: Raised whenever the code may change a value.
         after: Steps whose files it reads.
         files: Other files that it reads; their content is part of the key.
@@ -178,7 +178,7 @@ def _read(work: Path, name: str) -> Step | None:
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return None  # not done, or damaged: it is done anew
     if not whole:
-        return None  # somebody took a file away
+        return None  # a file is missing
     return Step(name, work / name, *known, made_from, shown, fresh=False)
 
 

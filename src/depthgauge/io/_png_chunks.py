@@ -1,4 +1,4 @@
-"""PNG containers: header and chunks checked by ourselves before any decoder sees a byte.
+"""PNG containers: header and chunks are checked here before any decoder sees a byte.
 
 Decoders differ in what they do with a truncated file (some return half an image), so lengths and
 checksums are verified here; and they get a rebuilt file of header and pixels only, which keeps

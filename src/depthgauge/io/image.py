@@ -1,4 +1,4 @@
-"""Pictures, masks and label maps, whatever of the common formats they are in."""
+"""Pictures, masks and label maps in any of the common formats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_image(path: AnyPath, limit: int = MAX_PIXELS) -> Image:
     float32. The orientation tag of a JPEG is not applied: pixels stay where the camera had them.
 
     Args:
-        path: The file; its kind is told by its content.
+        path: The file; its format is recognised by its content.
         limit: The most pixels it may have.
     """
     return _reader(path, _IMAGES, "a picture (PNG, JPEG, PPM, PGM or EXR)")(path, limit)

@@ -42,7 +42,7 @@ _CELL, _STRUCT, _CHAR = 1, 2, 4
 _CLASSES = {
     6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
 }  # fmt: skip
-"""What an array of numbers is, whatever its numbers are stored as."""
+"""The type of an array, however its numbers are stored."""
 _OTHERS = {3: "an object", 5: "a sparse matrix", 16: "a function", 17: "an object"}
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
@@ -235,7 +235,7 @@ class _Parts:
         return element
 
     def expect(self, count: int) -> int:
-        """The count, if so many elements can be there at all."""
+        """The count, if the data can hold that many elements."""
         if count * _TAG_BYTES > len(self._data):
             raise self._reader._bad(f"{count} values are announced, {len(self._data)} bytes left")
         self._reader.inside -= count

@@ -1,4 +1,4 @@
-"""Text files: whole, decoded, and with one sentence for whatever is wrong with them."""
+"""Text files: read whole and decoded; anything wrong with them is one sentence."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Session:
         return self._pictures("pattern", camera)
 
     def label_file(self, name: str) -> Path | None:
-        """The label map `materials` or `surfaces`; None where nobody has drawn it."""
+        """The label map `materials` or `surfaces`; None where there is none."""
         path = self.folder / "labels" / f"{name}.png"
         return path if path.is_file() else None
 
@@ -102,7 +102,7 @@ def open_session(folder: Path | str) -> Session:
 
 
 def write_session(session: Session) -> None:
-    """Writes session.json; the pictures are put beside it by whoever takes them."""
+    """Writes session.json; the pictures are added by the caller."""
     data = {
         "schema": SCHEMA,
         "name": session.name,

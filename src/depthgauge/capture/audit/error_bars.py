@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from depthgauge.types import Map
 
 EXPECTED = {1: 68.2689, 2: 95.4500}
-"""Per cent of normal errors within so many standard deviations."""
+"""Per cent of normal errors within this many standard deviations."""
 _BINS = 10
 
 
@@ -20,7 +20,7 @@ def bar_figures(error: Map, variance: Map, bins: int = _BINS) -> dict[str, Any]:
     Args:
         error: Estimate minus truth in px, NaN where there is none.
         variance: Predicted, in px^2.
-        bins: The table has so many rows with equally many pixels each.
+        bins: Rows of the table, with equally many pixels each.
 
     Returns:
         `within_1_sigma_percent` and `within_2_sigma_percent` (normal errors: 68.3 and 95.4),

@@ -145,7 +145,7 @@ def agreement_percent(labels: NDArray[np.int32], truth: NDArray[np.int32]) -> fl
 
 
 def percent(part: int, whole: int) -> float | None:
-    """100 part / whole; None where there is no whole."""
+    """100 part / whole; None where the whole is 0."""
     return 100.0 * part / whole if whole else None
 
 

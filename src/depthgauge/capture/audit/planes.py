@@ -31,7 +31,7 @@ _TRIPLES = 64
 _MOST_TRIED = 4000
 """Values that a plane through three of them is tried on."""
 _LEAST = 12
-"""Pixels without which there is no plane."""
+"""A plane has at least this many pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def fit_plane(x: NDArray[Any], y: NDArray[Any], values: NDArray[Any]) -> Coeffic
     """The plane through most of the values: least squares, with less weight for what is far off.
 
     It starts from the plane with the smallest median residual (of some through three values) and
-    goes on with Tukey's weights, under which what is far off does not count at all. So up to a
+    continues with Tukey's weights, under which outliers do not count at all. So up to a
     third of the values may belong to something else. No chance is in it: equal values give equal
     planes.
 
@@ -135,7 +135,7 @@ def plane_residuals(disparity: Map, region: PlanarRegion) -> Map:
 
 
 def read_planes(path: Path, shape: tuple[int, int]) -> dict[str, Mask]:
-    """Regions that somebody drew: polygons on the rectified left image.
+    """Regions drawn by a person: polygons on the rectified left image.
 
     The file is JSON: `{"schema": 1, "regions": [{"name": "wall", "points_px": [[x, y], ...]}]}`.
     A region has the pixels whose centres its polygon encloses, as in a file of removals by hand.

@@ -46,9 +46,9 @@ class Corners:
 def find_corners(image: Image, board: Board) -> Corners | None:
     """The board's corners in a photograph; None where the board is not seen.
 
-    A chessboard must be seen whole, of a ChArUco board some corners are enough. Which corner is
-    the first is told by the colours of the squares; a chessboard that looks the same after a turn
-    is numbered from the corner that is uppermost left in the image (see `turned_alike`).
+    A chessboard must be seen whole, of a ChArUco board some corners are enough. The
+    colours of the squares show which corner is the first; a chessboard that looks the same after a
+    turn is numbered from the corner that is uppermost left in the image (see `turned_alike`).
 
     Args:
         image: Grey or RGB.
@@ -165,7 +165,7 @@ def _search(grey: NDArray[np.uint8], board: Board) -> NDArray[np.float64] | None
 def _first_corner_first(
     grey: NDArray[np.uint8], rough: NDArray[np.float64], board: Board
 ) -> NDArray[np.float64]:
-    """The corners in the board's order: right-handed, from the corner that the colours tell."""
+    """The corners in the board's order: right-handed, from the corner that the colours mark."""
     grid = rough.reshape(board.rows, board.columns, 2)
     across, down = grid[0, -1] - grid[0, 0], grid[-1, 0] - grid[0, 0]
     if across[0] * down[1] - across[1] * down[0] < 0:  # seen as in a mirror: x right, y down

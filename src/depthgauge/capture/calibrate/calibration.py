@@ -23,7 +23,7 @@ FILE = "calibration.json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pose:
-    """Where a camera stands beside L: X = rotation X_L + translation_m."""
+    """The pose of a camera relative to L: X = rotation X_L + translation_m."""
 
     rotation: NDArray[np.float64]
     """3x3, from L's axes to the camera's."""

@@ -1,4 +1,4 @@
-"""Where a second camera stands beside the first, from boards that both saw at once."""
+"""The pose of a second camera relative to the first, from boards that both saw at once."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Views = Mapping[str, Mapping[str, Corners]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardViews:
-    """What was seen in the photographs."""
+    """What was found in the photographs."""
 
     views: dict[str, dict[str, Corners]]
     """By camera and pose, where the board was found."""
@@ -69,7 +69,7 @@ def calibrate_images(
         board: The board.
         outlier_factor: Views that stand out by more robust standard deviations are dropped.
         joint: Refine all cameras and pairs together at the end.
-        progress: Told about each photograph.
+        progress: Called for each photograph.
 
     Raises:
         BadData: The photographs do not determine L or R, or contradict each other.
@@ -102,9 +102,9 @@ def find_views(
         images: Files by camera and pose.
         board: The board.
         kept: A folder that keeps what was found in each photograph as soon as it is done, by the
-            photograph's content; what is there is not looked for.
-        again: Look even for what is there.
-        progress: Told about each photograph.
+            photograph's content; what it holds is not searched again.
+        again: Search every photograph, whatever `kept` holds.
+        progress: Called for each photograph.
     """
     total = sum(len(paths) for paths in images.values())
     found = BoardViews({}, {})
@@ -172,7 +172,7 @@ def _look(path: Path, board: Board) -> Corners:
 
 
 def _read_corners(file: Path) -> Corners | None:
-    """None where there are none, or the file is damaged: they are looked for anew."""
+    """None where there are none, or the file is damaged: they are searched again."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         ids = np.asarray(data["ids"], np.intp)
@@ -197,8 +197,8 @@ def calibrate_views(
     Args:
         views: Corners by camera and pose.
         board: The board.
-        listed: All poses that were looked at; those without corners are reported.
-        left_out: Poses that could not be looked at, and why; they are reported as dropped.
+        listed: All poses that were searched; those without corners are reported.
+        left_out: Poses that could not be read, and why; they are reported as dropped.
         outlier_factor: As there.
         joint: As there.
     """

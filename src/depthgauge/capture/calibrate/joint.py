@@ -1,7 +1,7 @@
 """All cameras of a rig and all poses of the board at once.
 
-A board stands still while all cameras photograph it, so it has one pose, not one a camera. Cameras
-that are calibrated alone do not know that; together, each number is known better.
+A board stands still while all cameras photograph it, so it has one pose, not one per camera.
+Cameras that are calibrated alone do not use that; together, each number is known better.
 """
 
 from __future__ import annotations

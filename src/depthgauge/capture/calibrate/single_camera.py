@@ -86,7 +86,7 @@ def calibrate_single(
         board: The board.
         outlier_factor: Views whose error is above the median by more than this many robust
             standard deviations are left out, and the camera is calibrated again.
-        left_out: Poses that could not be looked at and why; they count as dropped.
+        left_out: Poses that could not be read and why; they count as dropped.
 
     Raises:
         BadData: Too few views, or the boards do not determine the camera.
@@ -222,7 +222,7 @@ def outliers(errors_px: Mapping[str, float], factor: float) -> list[str]:
         return list(errors_px)
     middle = float(np.median(values))
     spread = 1.4826 * float(np.median(np.abs(values - middle)))
-    # Not twice the usual is no outlier, however alike the others are.
+    # An error below twice the median is no outlier, however similar the others are.
     limit = max(middle + factor * spread, 2 * middle, FLOOR_PX)
     return [name for name, value in errors_px.items() if not value <= limit]
 

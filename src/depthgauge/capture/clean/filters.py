@@ -110,7 +110,7 @@ def smooth_plain(
     """The bilateral filter: each known pixel becomes a weighted mean of its window's known pixels.
 
     Weights are exp(-(d_i - d_j)^2 / (2 sigma_px^2)) exp(-r^2 / (2 sigma_distance_px^2)). At image
-    borders and beside holes a slanted surface is bent, because more of it lies on one side.
+    borders and next to holes a slanted surface is bent, because more of it lies on one side.
 
     Args:
         disparity: (H, W), NaN where missing; stays so.
@@ -135,7 +135,7 @@ def smooth_planes(
     sigma_px: float = PLANES_SIGMA_PX,
     sigma_distance_px: float = SIGMA_DISTANCE_PX,
 ) -> Map:
-    """A bilateral filter of first order: planes stay exactly what they are, also beside holes.
+    """A bilateral filter of first order: planes stay exactly as they are, also next to holes.
 
     Each known pixel becomes the centre of a plane, fitted with bilateral weights. Differences are
     taken from the pixel's tangent plane, which is found in a smaller window before, so that
@@ -223,7 +223,7 @@ SMOOTHINGS: dict[str, Callable[[Map, int, float, float], Map]] = {
     "planes": smooth_planes,
     "plain": smooth_plain,
 }
-"""By the name that `capture clean` knows them by."""
+"""The filters, by their name in the options of `capture clean`."""
 
 
 def edge_variance(disparity: Map, radius_px: int) -> Map:

@@ -19,11 +19,11 @@ from depthgauge.types import Mask
 _WIDTH = 320
 """About the width of the small pictures."""
 _LEAST_AGREEMENT = 0.5
-"""Correlation of all patterns at a match that is believed."""
+"""Least correlation of all patterns at an accepted match."""
 _LEAST_SHARE = 0.1
-"""Of all pixels; fewer matches may be accidents."""
+"""Of all pixels; fewer matches may be chance."""
 _SUPPORT = 3e-4
-"""Share of the matches that a disparity must have to be more than an accident."""
+"""Share of the matches that a disparity must have to be more than chance."""
 _ODD_ONE_OUT = 0.5
 """A pattern whose own correlation is below this share of the others' is not of these matches."""
 
@@ -33,7 +33,7 @@ class Look:
     """What the small pictures show."""
 
     disparities: NDArray[np.float64]
-    """Of all matches that are believed, in px of the pictures that were looked at."""
+    """Of all accepted matches, in px of the given pictures."""
     ratio: float
     """How much smaller the small pictures are."""
     agreement: dict[str, float]
@@ -80,7 +80,7 @@ def strangers(found: Look) -> dict[str, str]:
 
 
 def matches(found: Look) -> bool:
-    """Whether so much matches that it is no accident."""
+    """Whether too much matches to be chance."""
     return found.share >= _LEAST_SHARE
 
 

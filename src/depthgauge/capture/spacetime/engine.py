@@ -59,8 +59,8 @@ class Matches:
     disparity: Map
     """In px."""
     variance: Map
-    """Of that disparity, in px^2; NaN where it cannot be told, as with one pattern. A match that
-    is not to be trusted has a large one: NaN is kept by later steps."""
+    """Of that disparity, in px^2; NaN where it cannot be computed, as with one pattern. A match
+    that cannot be trusted has a large one: later steps keep NaN."""
     confidence: Map
     """0..1: how well the patterns agree at the match."""
 

@@ -26,7 +26,7 @@ _DARK_SHARE = 0.1
 _LEAST_CONTRAST = 1.5
 """Grey levels; a picture with less shows nothing."""
 _LOOKED_AT = 250
-"""About so many rows and columns are looked at for a picture's contrast."""
+"""About this many rows and columns are sampled for the contrast of a picture."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,11 @@ from depthgauge.sessions import Session
 from depthgauge.types import Map
 
 FULL_SIZE_MPX = 4.0
-"""Larger pictures are matched at half their size, unless told otherwise."""
+"""Larger pictures are matched at half their size by default."""
 MAPS = ("disparity", "variance", "confidence")
 _FEWEST_ROWS = 16
 _FEW = 6
-"""Patterns that tell whether left and right are swapped."""
+"""Patterns used to check whether left and right are swapped."""
 
 
 class SpacetimeOptions(Options):
@@ -257,7 +257,7 @@ class Tiles:
         Args:
             pairs: The pictures, perhaps mapped files.
             places: The patterns to use.
-            progress: Is told after each tile.
+            progress: Called after each tile.
         """
         _, height, width = pairs.size
         maps = {

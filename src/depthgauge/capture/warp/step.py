@@ -138,7 +138,7 @@ def warp_disparity(
         balanced: The pair that they are of.
         unbalanced: The pair that they are wanted for; its left camera is the same.
         jump_px: Larger steps between neighbours separate surfaces.
-        progress: Told the rows that are done.
+        progress: Called with the rows that are done.
 
     Raises:
         BadData: The two left views are not of one camera.

@@ -16,7 +16,7 @@ VALUE, SCALE, VARIANCE, CONFIDENCE, DISTANCE = 0, 1, 2, 3, 4
 """Places in the table of a candidate's numbers."""
 _DOWN = (0, 1, 0, -1, 1, 1, -1, -1)
 _RIGHT = (1, 0, -1, 0, 1, -1, 1, -1)
-_STEEPEST = 1.5  # px a px; what changes faster is no surface that both views see
+_STEEPEST = 1.5  # px per px; no surface that both views see is steeper
 _SPREAD = 0.15  # px^2; two columns of pixels have a variance of 1/4, less where one weighs more
 _NEAR = 0.6  # px: weights fall by e within it, so that a bar of one column outweighs both sides
 

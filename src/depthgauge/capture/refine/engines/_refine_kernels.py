@@ -141,7 +141,7 @@ def enlarge(
                 if not np.isfinite(disparity[cy, cx]):
                     if chosen[DISTANCE] > numbers[4]:
                         continue
-                    # Nobody saw it: a surface may bend by a quarter of a pixel a pixel.
+                    # Not measured: a surface may bend by a quarter of a pixel per pixel.
                     picked[1] += (0.25 * (1.0 + chosen[DISTANCE])) ** 2
                     picked[2] *= 0.5
             out[0, row, x], out[1, row, x], out[2, row, x] = picked[0], picked[1], picked[2]

@@ -11,7 +11,7 @@ from depthgauge.types import Image, Map, Mask
 
 SPEC = RefinerSpec("classical", "Two candidates per pixel, the more probable one is taken.")
 _NOISE_SIGMAS = 4.0
-"""Colours that differ by so many times the guide's noise are different."""
+"""Colours that differ by more than this many times the guide's noise are different."""
 _LEAST_SIGMA, _MOST_SIGMA = 0.01, 0.1
 _POWER = 8
 """Of the confidence: on simulated sessions 1 in 200 is wrong at 0.92, 1 in 16 at 0.85, 4 in 10 at
@@ -75,7 +75,7 @@ def refine(maps: MeasuredMaps, guide: Image, options: RefineOptions) -> RefinedM
 def guide_sigma(colours: NDArray[np.float32]) -> float:
     """How far apart colours of one surface may be: a few times the guide's noise.
 
-    The noise is told from differences between neighbours, most of which are on one surface.
+    The noise is estimated from differences between neighbours, most of which are on one surface.
 
     Args:
         colours: (H, W, C), 0..1.

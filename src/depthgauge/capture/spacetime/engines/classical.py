@@ -35,8 +35,9 @@ _MATCH_WINDOWS = (
     (2, (1, 4, 6, 4, 1)),
     (1, (1, 6, 15, 20, 15, 6, 1)),
 )
-"""Weights of a window's rows and columns, for so many patterns and more. Five patterns tell pixels
-apart nearly alone, and small windows keep thin things and edges; one alone needs neighbours."""
+"""Weights of a window's rows and columns, for this many patterns and more. Five patterns nearly
+suffice to distinguish pixels, and small windows keep thin things and edges; a single pattern needs
+neighbours."""
 _SHIFT_WINDOWS = ((2, (1, 4, 6, 4, 1)), (1, (1, 6, 15, 20, 15, 6, 1)))
 """The same for fractions of a pixel, where pixels of other surfaces are left out of a window."""
 
@@ -74,7 +75,7 @@ class Classical:
     jump_penalty: int = 110
     """Cost of larger changes."""
     margin_rows: int = 24
-    """Penalties forget what lies farther away; the tiles of a picture overlap by so many rows."""
+    """Penalties forget what lies farther away; the tiles of a picture overlap by this many rows."""
     revision: int = 2
     uncertainty: str = "jackknife over patterns"
 
