@@ -9,8 +9,9 @@ from maps import make_pair, seeds
 
 from depthgauge._compiled import compiled
 from depthgauge.errors import BadData, BadDeclaration, WrongShape
-from depthgauge.metrics import METRICS, _kernels, metric
+from depthgauge.metrics import METRICS, metric
 from depthgauge.metrics._metric import finish_recipe
+from depthgauge.metrics.kernels import moments as _kernels
 from depthgauge.metrics.moments import (
     columns_of,
     error_kind,

@@ -65,7 +65,7 @@ class _Frame:
 
     def reach(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """The plane of what lies within the radius of these places."""
-        from depthgauge.metrics._matching_kernels import mark_reach
+        from depthgauge.metrics.kernels.matching import mark_reach
 
         plane = np.zeros((self.shape[0] + 2 * self.border) * self.stride, bool)
         mark_reach(places, self.steps, plane)
@@ -148,7 +148,7 @@ def count_curve(
         WrongShape: The sizes differ.
     """
     from depthgauge.geometry.boundary_maps._thinning_kernels import DELETABLE
-    from depthgauge.metrics._boundary_kernels import count_matches
+    from depthgauge.metrics.kernels.boundaries import count_matches
 
     _need_sizes(codes, truths)
     frame = _frame(codes.shape, radius_in_px(codes.shape, radius))
@@ -208,7 +208,7 @@ def matched_pairs(estimate: Mask, truth: Mask, *, radius: float) -> NDArray[np.i
         truth: (H, W).
         radius: Share of the diagonal.
     """
-    from depthgauge.metrics._matching_kernels import match_sets
+    from depthgauge.metrics.kernels.matching import match_sets
 
     _need_sizes(estimate, [truth])
     frame = _frame(estimate.shape, radius_in_px(estimate.shape, radius))

@@ -34,7 +34,7 @@ def bend(values: Map) -> Map:
     >>> float(bend(0.5 * x * x - 2 * y * y)[1, 1])
     4.0
     """
-    from depthgauge.metrics._surface_kernels import bending
+    from depthgauge.metrics.kernels.surfaces import bending
 
     plane = as_plane(values, "the map")
     found = np.full(plane.shape, np.nan, np.float32)
@@ -206,7 +206,7 @@ class LightFieldBumpiness:
 
 
 def _clipped_norm(estimate: Map, truth: Map, clip: float) -> NDArray[np.float64]:
-    from depthgauge.metrics._surface_kernels import hessian_norm
+    from depthgauge.metrics.kernels.surfaces import hessian_norm
 
     error = as_plane(estimate - truth, "the error")
     norms = np.full(error.shape, np.nan, np.float32)

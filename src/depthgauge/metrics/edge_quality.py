@@ -48,7 +48,7 @@ class _Beside:
 
 
 def _beside(estimate: Map, truth: Map, edges: Edges, piece: int) -> _Beside:
-    from depthgauge.metrics._edge_quality_kernels import find_pieces, take_sides
+    from depthgauge.metrics.kernels.edge_quality import find_pieces, take_sides
 
     shape = truth.shape[:2]
     side, taken = np.zeros(shape, np.int8), np.zeros(shape, np.uint8)
@@ -70,7 +70,7 @@ def _largest_shifts(beside: _Beside) -> Map:
     """How far each piece may be shifted back and to the front: half of the depth there."""
     from scipy import ndimage
 
-    from depthgauge.metrics._edge_quality_kernels import find_deepest
+    from depthgauge.metrics.kernels.edge_quality import find_deepest
 
     deepest = np.zeros((*beside.squares, 2, 2), np.float32)
     find_deepest(beside.depth, beside.pieces, deepest.reshape(-1, 2))
@@ -81,7 +81,7 @@ def _largest_shifts(beside: _Beside) -> Map:
 
 def _best_shifts(beside: _Beside, shift: float, tolerance: float) -> Map:
     """The shift of each piece that leaves the fewest misfits; of several the smallest."""
-    from depthgauge.metrics._edge_quality_kernels import count_misfits
+    from depthgauge.metrics.kernels.edge_quality import count_misfits
 
     steps = int(shift * STEPS_PER_PX)
     shifts = np.arange(-steps, steps + 1, dtype=np.float32) / STEPS_PER_PX
@@ -97,7 +97,7 @@ def _best_shifts(beside: _Beside, shift: float, tolerance: float) -> Map:
 
 def _lost(beside: _Beside) -> NDArray[np.bool_]:
     """Which pieces have lost their edge: around them, the estimate takes one side only."""
-    from depthgauge.metrics._edge_quality_kernels import BEHIND, FRONT
+    from depthgauge.metrics.kernels.edge_quality import BEHIND, FRONT
 
     true = _both_around(beside, beside.side == -1, beside.side == 1)
     return true & ~_both_around(beside, beside.taken == BEHIND, beside.taken == FRONT)
@@ -128,7 +128,7 @@ def _misfits(
     piece: int,
 ) -> Judged:
     """Which pixels beside edges fit no moderately shifted true edge."""
-    from depthgauge.metrics._edge_quality_kernels import mark_misfits
+    from depthgauge.metrics.kernels.edge_quality import mark_misfits
 
     if piece < 1:
         raise BadScoreId(f"edge_quality: piece is {piece} but an edge is judged by 1 px or more.")

@@ -77,7 +77,7 @@ def fragments(
     A fragment is a set of 8-connected pixels of one structure with an error of at most the
     threshold. Fragments of fewer than `smallest` pixels are left out.
     """
-    from depthgauge.metrics._fragment_kernels import components
+    from depthgauge.metrics.kernels.fragments import components
 
     found = found_pixels(estimate, truth, structures, threshold)
     numbers = np.zeros(found.shape, np.int32)

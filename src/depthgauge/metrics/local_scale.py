@@ -51,7 +51,7 @@ def fit_surfaces(points: Values, target: Values, surface: Numbers) -> Fit:
     >>> fit.scale.round(12).tolist(), fit.shift.round(12).tolist()
     ([3.0], [5.0])
     """
-    from depthgauge.metrics import _local_scale_kernels as kernels
+    from depthgauge.metrics.kernels import local_scale as kernels
 
     surface = np.ascontiguousarray(surface, np.int64)
     n = int(surface.max(initial=-1)) + 1

@@ -128,7 +128,7 @@ def measure_moments(
     `error` says how two pixels are compared. Where it is left out, one channel is a number, two are
     a vector and three a direction.
     """
-    from depthgauge.metrics import _kernels
+    from depthgauge.metrics.kernels import moments as _kernels
 
     estimate, truth = same_size(estimate, truth)
     if plane.codes.shape != truth.shape[:2]:
@@ -195,7 +195,7 @@ class _Pixels:
 
 def _given_values(pixels: _Pixels, given: list[Column], t: int) -> NDArray[np.float64]:
     """The values of one tile that the kernel cannot compute: (columns, pixels)."""
-    from depthgauge.metrics._kernels import TILE
+    from depthgauge.metrics.kernels.moments import TILE
 
     tile = _Tile.of(pixels, t * TILE, min((t + 1) * TILE, pixels.codes.size))
     values = np.zeros((len(given), tile.error.size))
@@ -224,7 +224,7 @@ class _Tile:
 
     @classmethod
     def of(cls, pixels: _Pixels, start: int, stop: int) -> _Tile:
-        from depthgauge.metrics import _kernels
+        from depthgauge.metrics.kernels import moments as _kernels
 
         n, channels = stop - start, pixels.channels
         estimate = pixels.estimate[start * channels : stop * channels]
@@ -269,7 +269,7 @@ class _Tile:
         n = self.present.size
         error = self.error.take(self.present)
         if term.function is None:
-            from depthgauge.metrics._kernels import term_values
+            from depthgauge.metrics.kernels.moments import term_values
 
             found = np.zeros(n)
             other = self.other.take(self.present)
@@ -369,7 +369,7 @@ def map_recipe(
 
 
 def _term_map(term: Term, estimate: Map, truth: Map, error: ErrorName | None) -> Map:
-    from depthgauge.metrics import _kernels
+    from depthgauge.metrics.kernels import moments as _kernels
 
     values = np.full(truth.shape[:2], np.nan, np.float32)
     low = np.float32(SMALLEST if term.positive else -LARGEST)

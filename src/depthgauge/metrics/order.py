@@ -75,7 +75,7 @@ def count_within(
 
     Thresholds ascend and are compared in float32, as `badpix` and `npx` do.
     """
-    from depthgauge.metrics import _order_kernels as kernels
+    from depthgauge.metrics.kernels import order as kernels
 
     estimate, truth = same_size(estimate, truth)
     counts = np.zeros(len(thresholds) + 2, np.int64)
@@ -104,7 +104,7 @@ def select(
     error: ErrorName | None = None,
 ) -> dict[tuple[str, Order], tuple[float, int, int]]:
     """Value, count and missing of each wanted (region, order statistic), in two passes."""
-    from depthgauge.metrics import _order_kernels as kernels
+    from depthgauge.metrics.kernels import order as kernels
 
     estimate, truth = same_size(estimate, truth)
     wanted = list(wanted)
@@ -189,7 +189,7 @@ def _collect(
     ranks: list[tuple[NDArray[np.bool_], int, int]],
 ) -> list[float]:
     """The exact error at each (region, bin, rank)."""
-    from depthgauge.metrics import _order_kernels as kernels
+    from depthgauge.metrics.kernels import order as kernels
 
     bins = sorted({bin_ for _, bin_, _ in ranks})
     if not bins:

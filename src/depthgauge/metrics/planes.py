@@ -35,7 +35,7 @@ def _instances(estimate: Map, truth: Map, inside: Mask, least_px: int) -> Instan
 
     True planes that are too small are one crowd: whatever lies on them is nobody's business.
     """
-    from depthgauge.metrics._plane_kernels import count_shared
+    from depthgauge.metrics.kernels.planes import count_shared
 
     labels = np.where(inside, truth, 0).astype(np.int64)
     numbers = surface_numbers(labels, inside)

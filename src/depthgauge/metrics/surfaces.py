@@ -29,7 +29,7 @@ def _angles(
     estimate: Map, truth: Map, region: Mask | None, rig: Rig, quantity: str
 ) -> tuple[Map, Mask]:
     """The angles, and the pixels of the region at which the truth has a normal."""
-    from depthgauge.metrics._surface_kernels import angles_between
+    from depthgauge.metrics.kernels.surfaces import angles_between
 
     estimate, truth, judged = judged_pixels(estimate, truth, region)
     true_normals = normals_from_map(truth, quantity, rig)
@@ -240,7 +240,7 @@ class SurfaceAngle:
     @staticmethod
     def error_map(estimate: Map, truth: Map) -> Map:
         """The angle at each pixel."""
-        from depthgauge.metrics._surface_kernels import angles_between_slopes
+        from depthgauge.metrics.kernels.surfaces import angles_between_slopes
 
         angles = np.full(truth.shape, np.nan, np.float32)
         angles_between_slopes(estimate, truth, angles)

@@ -7,7 +7,7 @@ from numba import prange
 
 from depthgauge._compiled import compiled
 from depthgauge.geometry._shared_kernels import pixel_angle
-from depthgauge.metrics._kernels import ANGLE, DIFFERENCE, LENGTH, is_within, vector_error
+from depthgauge.metrics.kernels.moments import ANGLE, DIFFERENCE, LENGTH, is_within, vector_error
 
 SHIFT = 16
 BINS = 1 << (31 - SHIFT)  # the sign bit of an absolute error is 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from depthgauge._compiled import compiled
 from depthgauge.geometry.boundary_maps._thinning_kernels import thin_set
-from depthgauge.metrics._matching_kernels import match_sets
+from depthgauge.metrics.kernels.matching import match_sets
 
 Array = NDArray[Any]
 
