@@ -415,7 +415,7 @@ def test_ctrl_c_loses_nothing(command, run, work, workers):
     out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert out == ""
-    assert err == ("error: stopped; finished work is kept, and the same command continues.\n")
+    assert err == "error: stopped; finished work is kept, and the same command continues.\n"
     kept = {path.name: path.read_bytes() for path in items.glob("*.json")}
     assert 2 <= len(kept) < 10
     for path in work.root.glob("*.pid"):
