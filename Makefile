@@ -79,8 +79,9 @@ docs: .venv/.dev  ## regenerates the pages that are made from the declarations
 	$(PIP) -e '.[docs]'
 	touch $@
 
+# Not --quiet: mkdocs counts no warnings then, and nothing is an error.
 site: .venv/.docs  ## the documentation as a site, in out/site; a dead link or a page without a place is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "out/site: built; to read it with search, say: python3 -m http.server --directory out/site"
 
 clean:

@@ -94,5 +94,14 @@ def test_examples_in_docstrings_become_code_blocks():
     assert fence_examples("No example.") == "No example."
 
 
+def test_the_build_is_strict():
+    """With --quiet, mkdocs does not count warnings, so a dead link would pass."""
+    assert "\nstrict: true\n" in (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    recipe = re.search(r"^\t.*mkdocs build.*$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert recipe
+    assert "quiet" not in recipe[0]
+    assert "-q" not in recipe[0]
+
+
 def test_the_readme_is_short():
     assert len((REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()) <= 75
