@@ -362,7 +362,7 @@ def test_templates_are_checked_before_anything_runs(template, message):
     ],
 )
 def test_inputs_that_a_sample_lacks(name, item):
-    with pytest.raises(Unavailable, match=rf"has \{{{name}\}}, but .* there is no {item}, only"):
+    with pytest.raises(Unavailable, match=rf"has \{{{name}\}}, but .* have no {item}, only"):
         find_method(f"command:true {{{name}}} {{out}}").estimate(inputs(), "depth")
 
 

@@ -66,7 +66,7 @@ BAD = [
     ("sgbm:block_size=5,block_size=7", "method 'sgbm': block_size: is given twice."),
     ("command:", "method 'command': template: is missing (write command:TEMPLATE)."),
     ("folder", "method 'folder': path: is missing (write folder:PATH)."),
-    ("m.toml:a=1", "m.toml:a=1: the options of a TOML method stand in its file, below [options]."),
+    ("m.toml:a=1", "m.toml:a=1: the options of a TOML method belong in its file, below [options]."),
     ("a/b=sgbm", rf"label 'a/b': it holds a '/' or '\', {FOLDER}"),
     ("=sgbm", f"label '': it is empty, {FOLDER}"),
     ("..=sgbm", f"label '..': it starts with '.', {FOLDER}"),
@@ -154,7 +154,7 @@ def test_two_of_one_label_are_refused(tmp_path):
     with pytest.raises(Misuse) as caught:
         find_methods(["a=sgbm", "a=sgbm:block_size=7"])
     assert str(caught.value) == (
-        "two methods have the label 'a' (sgbm and sgbm) but are not the same; "
+        "two methods have the label 'a' (sgbm and sgbm) but differ; "
         "give one of them another label: OTHER=a=sgbm:block_size=7."
     )
     # The path is no part of the hash, yet these are two.

@@ -120,7 +120,7 @@ def test_rooms_that_are_none(text, expected):
 
 
 def test_what_it_cannot_do():
-    with pytest.raises(Misuse, match="estimates depth and disparity, flow was asked for"):
+    with pytest.raises(Misuse, match="estimates depth and disparity, but flow is wanted"):
         made(quantity="flow")
     with pytest.raises(Unavailable, match="none among the inputs"):
         find_method("ground-plane").estimate(Inputs({"quantity": "depth"}), "depth")

@@ -309,7 +309,7 @@ def test_grids_that_one_method_cannot_use():
 def test_a_range_that_holds_too_many_disparities():
     views = np.zeros((9, 9, 32, 32, 3), np.uint8)
     inputs = Inputs({"views": views, "disparity_range": (-50, 50)})
-    with pytest.raises(Unavailable, match=r"-50\.\.50 px a step holds 1601 disparities"):
+    with pytest.raises(Unavailable, match=r"-50\.\.50 px per step has 1601 disparities"):
         find_method("lf-cost-volume").estimate(inputs, "disparity")
 
 

@@ -131,7 +131,11 @@ WHO = "method 'mine' returned"
         (np.ones((1, 2, 3, 4)), "planes", "expected (H, W) or (H, W, C)"),
         (np.ones((0, 3)), "depth", "of shape (0, 3)"),
         (np.full((1, 1), 1e300), "depth", "beyond float32 (3.4e38), such as 1e+300"),
-        (Estimate(np.ones((2, 2)), "depth"), "disparity", f"{WHO} 'depth', 'disparity' was asked"),
+        (
+            Estimate(np.ones((2, 2)), "depth"),
+            "disparity",
+            f"{WHO} 'depth', but 'disparity' is wanted",
+        ),
         (Estimate(None, "depth"), "depth", f"{WHO} a NoneType for depth"),
     ],
 )
@@ -169,7 +173,7 @@ def test_our_own_errors_come_through():
 
 
 def test_what_is_asked_must_fit():
-    with pytest.raises(Misuse, match="'sgbm' estimates disparity, flow was asked for"):
+    with pytest.raises(Misuse, match="'sgbm' estimates disparity, but flow is wanted"):
         find_method("sgbm").estimate(Inputs({}), "flow")
     with pytest.raises(Unavailable) as caught:
         find_method("dis").estimate(Inputs({"sample": "a/1"}), "flow")

@@ -46,7 +46,7 @@ def test_labels(toml):
 def test_quantities_narrow_a_method(toml):
     method = find_method(toml("method = 'constant'\nquantities = ['flow']"))
     inputs = Inputs({"image": np.zeros((2, 2), np.uint8), "quantity": "depth"})
-    with pytest.raises(Misuse, match="method 'mine' estimates flow, depth was asked for"):
+    with pytest.raises(Misuse, match="method 'mine' estimates flow, but depth is wanted"):
         method.estimate(inputs, "depth")
 
 
@@ -72,10 +72,10 @@ def test_a_command_runs_in_the_folder_of_its_file(toml, tmp_path, monkeypatch):
 
 
 MISTAKES = [
-    ("", "method, command: one of the two is needed, neither is there"),
+    ("", "method, command: exactly one of the two is needed, neither is given"),
     (
         "method = 'sgbm'\ncommand = 'x {out}'",
-        "method, command: one of the two is needed, both are there",
+        "method, command: exactly one of the two is needed, both are given",
     ),
     ("method = 'sgmb'", "method: no method 'sgmb'. Did you mean 'sgbm'?"),
     ("method = 'no.py'", "no.py: cannot be read"),
@@ -84,10 +84,10 @@ MISTAKES = [
     ("method = 'sgbm'\nlable = 'x'", "lable: is not a key (Did you mean 'label'?)"),
     ("method = 'sgbm'\noptions = 3", "options: is 3 but must be a table: [options]"),
     ("method = 'sgbm'\nquantities = 'flow'", "quantities: is 'flow' but must be a list"),
-    ("method = 'sgbm'\nquantities = ['flwo']", "'flwo' is no quantity (Did you mean 'flow'?)"),
+    ("method = 'sgbm'\nquantities = ['flwo']", "'flwo' is not a quantity (Did you mean 'flow'?)"),
     ("command = 'x {lef} {out}'", "command: has an unknown {lef}. Did you mean 'left'?"),
     ("command = 3", "command: is 3 but must be a text"),
-    ("command = 'x {out}'\n[options]\ntemplate = 'y {out}'", "options.template: is said already"),
+    ("command = 'x {out}'\n[options]\ntemplate = 'y {out}'", "options.template: is already given"),
     ("method = 'sgbm'\n[options]\nblock_size = true", "options.block_size: is true but must be"),
     ("method = ", "is not TOML"),
 ]
@@ -112,7 +112,7 @@ def test_all_mistakes_are_named_at_once(toml):
         find_method(path)
     assert str(caught.value) == (
         f"{path}: lable: is not a key (Did you mean 'label'?); "
-        "quantities: 'flwo' is no quantity (Did you mean 'flow'?); "
+        "quantities: 'flwo' is not a quantity (Did you mean 'flow'?); "
         "options.block_size: is 4 but must be odd; "
         "options.mode: is 'x' but must be 'sgbm', 'hh', '3way' or 'hh4'; "
         "options.blok_size: is no option of 'sgbm' (Did you mean 'block_size'?)."

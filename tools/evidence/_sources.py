@@ -39,6 +39,7 @@ PIPELINE = (
     "!depthgauge.capture.step_options",
     "depthgauge.geometry._distance_kernels",
     "depthgauge.geometry._kernels",
+    "depthgauge.geometry.camera_json",
     "depthgauge.geometry.disparity",
     "depthgauge.geometry.distances",
     "depthgauge.geometry.intrinsics",

@@ -1,4 +1,4 @@
-"""Methods, one file each: what turns the inputs of a sample into an estimate.
+"""Methods, one file each: they turn the inputs of a sample into an estimate.
 
 >>> find_method("sgbm:block_size=7").label
 'sgbm:block_size=7'

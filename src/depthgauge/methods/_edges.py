@@ -1,4 +1,4 @@
-"""An edge detector: gradients of colour at several scales, less where all around is textured."""
+"""An edge detector: colour gradients at several scales, weakened in textured surroundings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from depthgauge.methods._spec import MethodOptions
 from depthgauge.types import Inputs, Map
 
 USUAL_DIAGONAL_PX = 578.0
-"""Of the pictures (481 x 321) in whose pixels the scales are given."""
+"""Diagonal of the pictures (481 x 321) for which the scales are given."""
 SCALES_PX = (1.5, 3.0, 6.0)
 COLOUR_WEIGHT = 1.3
-"""Of differences in colour beside those in lightness: they are smaller but say more."""
+"""Weight of colour differences relative to lightness: they are smaller but more informative."""
 SURROUND = 3.0
-"""Width of what counts as all around, in scales."""
+"""Width of the surroundings, in multiples of the scale."""
 
 
 class EdgeOptions(MethodOptions):
@@ -29,17 +29,17 @@ class EdgeOptions(MethodOptions):
     contrast: float = Field(default=10.0, gt=0)
     """The difference across an edge, in units of CIELAB, that has the probability 0.63."""
     surround: float = Field(default=0.5, ge=0, le=1)
-    """How much of the mean strength around a pixel is taken off, so that texture is no edge."""
+    """The share of the mean strength around a pixel that is subtracted, to suppress texture."""
     crests: bool = False
-    """Keep only the crests of the map: for benchmarks that do not do it themselves (bsds500)."""
+    """Keep only the crests of the map, for benchmarks that do not do so themselves (bsds500)."""
 
 
 def edge_probability(inputs: Inputs, options: EdgeOptions) -> Map:
     """The probability of an edge at each pixel of the left picture, 0 to 1.
 
     At each scale the strength is the largest change of CIELAB colour in any direction (Di Zenzo
-    1986), by derivatives of a Gaussian; the mean strength around the pixel is taken off (Grigorescu
-    et al. 2003). Scales grow with the picture's diagonal.
+    1986), computed with derivatives of a Gaussian; the mean strength around the pixel is subtracted
+    (Grigorescu et al. 2003). Scales are proportional to the picture's diagonal.
     """
     lab = _lab(as_bytes(inputs["left_image"]))
     unit = max(math.hypot(*lab.shape[:2]) / USUAL_DIAGONAL_PX, 0.5)
@@ -50,7 +50,7 @@ def edge_probability(inputs: Inputs, options: EdgeOptions) -> Map:
 
 
 def _lab(image: NDArray[np.uint8]) -> Map:
-    """Lightness (0 to 100) and the two colours; of a grey picture, lightness alone."""
+    """Lightness (0 to 100) and the two colour axes; only lightness for a grey picture."""
     import cv2
 
     colour = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
@@ -71,7 +71,7 @@ def _strength(lab: Map, scale_px: float, surround: float) -> Map:
 
 
 def _gradients(lab: Map, scale_px: float) -> Iterator[tuple[Map, Map]]:
-    """Of each channel, across and down, per scale instead of per pixel."""
+    """Gradients of each channel, across and down, per scale instead of per pixel."""
     from scipy import ndimage
 
     for channel in range(lab.shape[2]):

@@ -1,4 +1,4 @@
-"""From what a person writes to a method: `sgbm:block_size=5`, a file, a function."""
+"""Finds the method that a user names: `sgbm:block_size=5`, a file or a function."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from depthgauge.quantities import QUANTITIES
 MethodLike = str | Path | Method | Callable[..., Any]
 _FILES = (".py", ".toml")
 _KEYS = ("method", "command", "label", "quantities", "options")
-"""Of a method in a TOML file."""
+"""Keys of a method in a TOML file."""
 
 
 def find_method(text: MethodLike, label: str | None = None) -> Method:
-    """The method that is meant.
+    """The method that a text, a path or a function stands for.
 
     - `sgbm`, `sgbm:block_size=5,mode=hh`: one of `METHODS`, with options.
-    - `command:python infer.py {left} {right} {out}`, `folder:results/x`: those that take the rest
-      of the text as it is.
+    - `command:python infer.py {left} {right} {out}`, `folder:results/x`: methods that take the
+      rest of the text unchanged.
     - `path/to/method.toml`, `path/to/method.py`, `path/to/method.py:threshold=3`: a file.
-    - `LABEL=...` before any of these: its name in tables and folders.
+    - `LABEL=...` before any of these: the method's name in tables and folders.
     - a function `f(inputs)` or `f(inputs, options)`.
 
     Args:
         text: One of these, or a method, which is returned.
-        label: Its name; goes before one that the text or a file has.
+        label: Its name; overrides the label in the text or file.
 
     Raises:
-        UnknownName: There is no method of that id; the nearest is named.
-        Misuse: The text, an option or the label is not right; all wrong options are named.
+        UnknownName: There is no method with this id; the message suggests the nearest.
+        Misuse: The text, an option or the label is wrong; the message lists all wrong options.
         BadFile: The file cannot be used.
     """
     if isinstance(text, Method):
@@ -58,10 +58,10 @@ def find_method(text: MethodLike, label: str | None = None) -> Method:
 
 
 def find_methods(texts: Iterable[MethodLike]) -> tuple[Method, ...]:
-    """The methods that are meant, in that order; one that is named twice is there once.
+    """The methods that these stand for, in this order, without duplicates.
 
     Raises:
-        Misuse: Two different ones have the same label.
+        Misuse: Two different methods have the same label.
     """
     found: dict[str, Method] = {}
     for text in texts:
@@ -70,7 +70,7 @@ def find_methods(texts: Iterable[MethodLike]) -> tuple[Method, ...]:
         if known != method:
             raise Misuse(
                 f"two methods have the label '{method.label}' "
-                f"({known.source} and {method.source}) but are not the same; give one of them "
+                f"({known.source} and {method.source}) but differ; give one of them "
                 f"another label: OTHER={text if isinstance(text, (str, Path)) else 'METHOD'}."
             )
     return tuple(found.values())
@@ -96,7 +96,7 @@ def _from_text(text: str, label: str | None) -> Method:
     if name in METHODS or not name.endswith(_FILES):
         return _make(METHODS[name], tail, label, name)
     if name.endswith(".toml") and tail:
-        raise Misuse(f"{text}: the options of a TOML method stand in its file, below [options].")
+        raise Misuse(f"{text}: the options of a TOML method belong in its file, below [options].")
     path = Path(os.path.abspath(name))
     if name.endswith(".toml"):
         return _from_path(path, label)
@@ -104,7 +104,7 @@ def _from_text(text: str, label: str | None) -> Method:
 
 
 def _label_and_rest(text: str) -> tuple[str | None, str]:
-    """`LABEL=method:...` in two; after the first `:` an `=` belongs to the options."""
+    """Splits `LABEL=method:...`; after the first `:`, an `=` belongs to the options."""
     label, equals, _ = text.partition(":")[0].partition("=")
     if not equals or _is_file(text):
         return None, text
@@ -116,7 +116,7 @@ def _is_file(text: str) -> bool:
 
 
 def _make(kind: MethodKind, text: str, label: str | None, source: str) -> Method:
-    """A method of a kind with the options that stand after its `:`."""
+    """A method of a kind with the options after its `:`."""
     spec = kind.spec
     given, wrong = _given(spec, text.strip())
     options, more = make_options(spec, given)
@@ -141,7 +141,7 @@ def _given(spec: MethodSpec, text: str) -> tuple[dict[str, str], list[Problem]]:
 
 @dataclass(frozen=True, slots=True)
 class MethodFile:
-    """What such a file says."""
+    """The content of such a file."""
 
     kind: MethodKind
     options: MethodOptions
@@ -176,8 +176,8 @@ def _mistakes(raw: Mapping[str, Any]) -> Iterator[Problem]:
         if key not in _KEYS:
             yield Problem(key, "is not a key", nearest(key, _KEYS) or f"Known: {', '.join(_KEYS)}")
     if ("method" in raw) == ("command" in raw):
-        found = "both are there" if "method" in raw else "neither is there"
-        yield Problem("method, command", f"one of the two is needed, {found}")
+        found = "both are given" if "method" in raw else "neither is given"
+        yield Problem("method, command", f"exactly one of the two is needed, {found}")
     for key in ("method", "command", "label"):
         if not isinstance(raw.get(key, ""), str):
             yield Problem(key, f"is {raw[key]!r} but must be a text")
@@ -185,7 +185,7 @@ def _mistakes(raw: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(options, dict):
         yield Problem("options", f"is {options!r} but must be a table: [options]")
     elif "command" in raw and "template" in options:
-        yield Problem("options.template", "is said already by 'command'")
+        yield Problem("options.template", "is already given by 'command'")
     yield from _quantity_mistakes(raw.get("quantities", []))
 
 
@@ -196,7 +196,7 @@ def _quantity_mistakes(value: Any) -> Iterator[Problem]:
     for name in value:
         if name not in QUANTITIES:
             hint = nearest(str(name), QUANTITIES) or f"Known: {', '.join(QUANTITIES)}"
-            yield Problem("quantities", f"{name!r} is no quantity", hint)
+            yield Problem("quantities", f"{name!r} is not a quantity", hint)
 
 
 def _kind(raw: Mapping[str, Any], folder: Path) -> MethodKind | None:
@@ -218,13 +218,13 @@ def _where(raw: Mapping[str, Any], option: str) -> str:
     return "command" if option == "template" and "command" in raw else f"options.{option}"
 
 
-# Options from what a person wrote.
+# Options as a user writes them.
 
 
 def make_options(
     spec: MethodSpec, given: Mapping[str, Any]
 ) -> tuple[MethodOptions | None, list[Problem]]:
-    """The options with the defaults filled in, or None and what is wrong, all of it."""
+    """The options with defaults filled in, or None and all mistakes."""
     options, problems = checked_options(spec.options, given, spec.id)
     hint = f"write {spec.id}:{spec.text_option.upper()}"
     return options, [
@@ -236,7 +236,7 @@ def make_options(
 
 
 def pairs(text: str) -> tuple[dict[str, str], list[Problem]]:
-    """`block_size=5,mode=hh` as a dict, and what cannot be read so.
+    """`block_size=5,mode=hh` as a dict, and the parts that cannot be read.
 
     >>> pairs("block_size=5, mode=hh")
     ({'block_size': '5', 'mode': 'hh'}, [])
@@ -255,7 +255,7 @@ def pairs(text: str) -> tuple[dict[str, str], list[Problem]]:
 
 
 def in_words(options: MethodOptions, given: Mapping[str, Any]) -> str:
-    """Those options that were given, in declared order, as `pairs` reads them."""
+    """The given options in declared order, in the form that `pairs` reads."""
     return ",".join(
         f"{name}={_as_text(getattr(options, name))}"
         for name in type(options).model_fields
@@ -270,7 +270,7 @@ def _as_text(value: Any) -> str:
 
 
 def anchored(options: AnyOptions, names: tuple[str, ...], folder: Path) -> AnyOptions:
-    """The options with the relative paths among those names taken from a folder."""
+    """The options with relative paths among these names resolved against a folder."""
     changed = dict(_absolute(options, names, folder))
     return options.model_copy(update=changed) if changed else options
 

@@ -1,4 +1,4 @@
-"""Pictures as OpenCV's algorithms want them."""
+"""Pictures in the form that OpenCV's algorithms need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def two_images(inputs: Inputs, first: str, second: str, *, grey: bool) -> tuple[
         inputs: Of the sample.
         first: Name of one of its items.
         second: Name of another.
-        grey: Whether colour is given up; it is too where only one of them has colour.
+        grey: Whether to convert to grey, which is also done if only one of them has colour.
 
     Raises:
         WrongShape: Their sizes differ.
@@ -37,7 +37,7 @@ def two_images(inputs: Inputs, first: str, second: str, *, grey: bool) -> tuple[
 
 
 def as_bytes(image: NDArray[Any]) -> Bytes:
-    """uint8 as it is; floats from 0 to 1 as 0 to 255, what lies outside clipped."""
+    """uint8 unchanged; floats from 0 to 1 become 0 to 255, clipped."""
     if image.dtype == np.uint8:
         return np.ascontiguousarray(image)
     scaled = np.nan_to_num(np.clip(image, 0, 1)) * np.float32(255)
@@ -54,7 +54,7 @@ def as_grey(image: Bytes) -> Bytes:
 
 
 def image_size(inputs: Inputs) -> tuple[int, int]:
-    """Height and width of the picture that estimates are made for.
+    """Height and width of the picture, and so of the estimate.
 
     Raises:
         Unavailable: There is no picture among the inputs.
@@ -65,6 +65,6 @@ def image_size(inputs: Inputs) -> tuple[int, int]:
             height, width = inputs[name].shape[:2]
             return int(height), int(width)
     raise Unavailable(
-        f"the size of the estimate is taken from a picture, but there is none among the inputs: "
+        f"the size of the estimate is that of a picture, but there is none among the inputs: "
         f"{', '.join(inputs)}."
     )

@@ -1,4 +1,4 @@
-"""Methods from outside of the package: a Python file, or a function."""
+"""Methods from outside the package: a Python file or a function."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from depthgauge.types import Inputs
 
 
 def kind_at(home: str | Callable[..., Any]) -> MethodKind:
-    """The method that lives there: an id, the path of a Python file, or a function itself."""
+    """The method at this place: an id, the path of a Python file, or a function itself."""
     if not isinstance(home, str):
         return from_function(home)
     return from_file(Path(home)) if home.endswith(".py") else METHODS[home]
 
 
 def from_function(function: Callable[..., Any]) -> MethodKind:
-    """A function `f(inputs)` or `f(inputs, options)` as a method of its name."""
+    """A function `f(inputs)` or `f(inputs, options)` as a method of the same name."""
     inner = function.func if isinstance(function, partial) else function
     name = getattr(inner, "__name__", type(inner).__name__)
     return MethodKind(_plain_spec(name, inner), _of_two(function), home=function)
 
 
 def from_file(path: Path) -> MethodKind:
-    """The method of a file: `SPEC` and `estimate(inputs, options)`, or only the function.
+    """The method in a file: `SPEC` and `estimate(inputs, options)`, or only the function.
 
-    The file's folder is put at the end of `sys.path`, so that it can import what lies beside it.
+    The file's folder is appended to `sys.path`, so that it can import its neighbours.
 
     Raises:
-        BadFile: It cannot be read or run, or has no such function.
+        BadFile: The file cannot be read or run, or has no such function.
     """
     path = Path(os.path.abspath(path))
     try:
@@ -61,7 +61,7 @@ def from_file(path: Path) -> MethodKind:
 
 @cache
 def _run(path: Path, code: bytes) -> ModuleType:
-    # Not the import system: it may take stale bytecode, and what runs must be what is hashed.
+    # Not with the import system, which may use stale bytecode: what runs must be what is hashed.
     name = f"depthgauge_method_{hashlib.sha256(os.fsencode(path) + code).hexdigest()[:16]}"
     module = ModuleType(name)
     module.__file__ = str(path)
@@ -83,7 +83,7 @@ def _plain_spec(name: str, documented: object) -> MethodSpec:
 
 
 def _of_two(function: Callable[..., Any]) -> Function:
-    """The function with the two arguments that all methods have."""
+    """The function with the two arguments that every method takes."""
     if _wants_options(function):
         return function
 
@@ -100,7 +100,7 @@ def _wants_options(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):  # some compiled functions have no signature
         return False
     placed = [a for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
-    # A second one with a default is a setting of the function's own, unless it says otherwise.
+    # A second argument with a default is the function's own setting, unless it is `options`.
     return len(placed) > 1 and (placed[1].default is inspect.Parameter.empty or _named(placed[1]))
 
 

@@ -1,4 +1,4 @@
-"""What a call costs: time, processor time, memory."""
+"""The cost of a call: time, processor time, memory."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _SAMPLED_EVERY_S = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a call, or a program, cost."""
+    """The cost of a call or a program."""
 
     time_s: float
-    """From start to end, as a clock on the wall shows it."""
+    """Wall-clock time from start to end."""
     cpu_s: float
-    """Processor time of all threads together, the system's share included."""
+    """Processor time of all threads together, including system time."""
     peak_memory_mb: float | None
-    """The most memory that the process had at any moment, in 10^6 bytes: all of it, with Python,
-    its libraries and what was there before the call. It is what a machine must have, not what the
-    call added. None where the system does not tell."""
+    """The peak memory of the process in 10^6 bytes, including Python, its libraries and everything
+    allocated before the call. It is what a machine must have, not what the call added. None if the
+    system does not report it."""
 
 
 def metered(call: Callable[[], T]) -> tuple[T, Usage]:
-    """Runs a call and says what it cost.
+    """Runs a call and measures its cost.
 
-    Processor time and memory are those of this process: other threads count, programs that the
-    call starts do not.
+    Processor time and memory are those of this process: other threads are included, programs that
+    the call starts are not.
 
     >>> value, usage = metered(lambda: sum(range(10)))
     >>> value, usage.time_s >= 0
@@ -49,7 +49,7 @@ def metered(call: Callable[[], T]) -> tuple[T, Usage]:
 
 
 class _Peak:
-    """The most memory within a `with` block."""
+    """The peak memory within a `with` block."""
 
     def __enter__(self) -> _Peak:
         return self
@@ -58,12 +58,12 @@ class _Peak:
         pass
 
     def mb(self) -> float | None:
-        """In 10^6 bytes; None where it is not known."""
+        """In 10^6 bytes; None if unknown."""
         return None
 
 
 class _HighWaterMark(_Peak):
-    """Linux keeps the mark itself; it is set back to the present size before the call."""
+    """The mark that Linux keeps; it is reset to the present size before the call."""
 
     def __init__(self) -> None:
         self._bytes: int | None = None
@@ -75,7 +75,7 @@ class _HighWaterMark(_Peak):
         except OSError:
             return False
         mark, now = status_bytes("VmHWM"), status_bytes("VmRSS")
-        # Some containers take the write and do nothing.
+        # Some containers accept the write but ignore it.
         return mark is not None and now is not None and mark <= now + 2**22
 
     def __exit__(self, *_: object) -> None:
@@ -86,7 +86,7 @@ class _HighWaterMark(_Peak):
 
 
 class _Sampler(_Peak):
-    """A thread that looks again and again; it misses what is shorter than its step."""
+    """A thread that samples the memory; it misses peaks shorter than its interval."""
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -112,7 +112,7 @@ class _Sampler(_Peak):
 
 
 def status_bytes(key: str, process: int | str = "self") -> int | None:
-    """A size (`VmRSS`, `VmHWM`) of a process from Linux's /proc; None where there is none."""
+    """A size (`VmRSS`, `VmHWM`) of a process from Linux's /proc; None if unavailable."""
     with suppress(OSError, ValueError, IndexError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith(f"{key}:"):

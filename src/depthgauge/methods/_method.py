@@ -1,4 +1,4 @@
-"""A method: a kind with its options and a label. What a run has many of."""
+"""A method: a kind with its options and a label."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MOST_BYTES = 240  # file systems take 255
 
 @dataclass(frozen=True)
 class Method:
-    """Anything that turns inputs into an estimate, ready to be run. `find_method` makes them.
+    """Anything that turns inputs into an estimate, ready to run. `find_method` creates methods.
 
-    A method can be sent to another process: what is sent says where its code is found.
+    A method can be sent to another process; it is sent as the place of its code.
     """
 
     kind: MethodKind
     options: MethodOptions
     label: str
-    """Its name in tables, and of its folder among the estimates."""
+    """Its name in tables, and the name of its folder of estimates."""
     source: str = field(compare=False)
     """Where it comes from: its id, the absolute path of its file, or a function's name."""
 
@@ -56,9 +56,9 @@ class Method:
     def options_hash(self) -> str:
         """SHA-256 of all that can change its estimates: id, revision, options, a file's code.
 
-        Options that are not said count with their defaults; local ones do not count. Of a
+        Options that are not given count with their defaults; local options do not count. Of a
         function only the name is known, and of a command only its text: when their code changes,
-        give another label, or start a new run.
+        use another label or start a new run.
         """
         spec = self.spec
         hashed = {n: v for n, v in self.described().items() if n not in spec.local}
@@ -75,8 +75,8 @@ class Method:
         Of a clip, whose inputs are `Frames`, it returns or yields one estimate per frame.
 
         Args:
-            inputs: The sample's own and `sample` (its id), `quantity`, `seed`, `finder`.
-            quantity: What is wanted; a bare array that the method returns is taken for it.
+            inputs: Those of the sample, and `sample` (its id), `quantity`, `seed`, `finder`.
+            quantity: The wanted quantity; a bare array that the method returns has this quantity.
 
         Raises:
             Misuse: The method is for other quantities.
@@ -103,8 +103,8 @@ class Method:
         known = self.spec.quantities
         if known and quantity not in known:
             raise Misuse(
-                f"method '{self.label}' estimates {' and '.join(known)}, {quantity} was asked "
-                "for; choose a method or a benchmark of the same quantity."
+                f"method '{self.label}' estimates {' and '.join(known)}, but {quantity} is "
+                "wanted; choose a method or a benchmark of the same quantity."
             )
         if lacking := [name for name in self.spec.needs if name not in inputs]:
             raise Unavailable(
@@ -125,7 +125,7 @@ def _sample(inputs: Inputs) -> str:
 
 
 def _unfit(label: str) -> str:
-    """Why a label cannot be the name of a folder; empty where it can."""
+    """Why a label cannot be the name of a folder; empty if it can."""
     if not label or label != label.strip():
         return "it is empty" if not label else "it starts or ends with a space"
     if "/" in label or "\\" in label:
@@ -135,7 +135,7 @@ def _unfit(label: str) -> str:
     if label.startswith("."):
         return "it starts with '.'"
     if found := re.search(r"@\d+$", label):
-        # Estimates of another seed lie in the folder `label@seed`: two methods would share one.
+        # Estimates of other seeds are in the folder `label@seed`: two methods would share one.
         return f"it ends like a seed ('{found[0]}')"
     too_long = len(label) > _MOST_CHARACTERS or len(label.encode()) > _MOST_BYTES
     return f"it is longer than {_MOST_CHARACTERS} characters" if too_long else ""
@@ -145,8 +145,8 @@ def _check_travels(function: Callable[..., Any]) -> None:
     name = getattr(function, "__qualname__", type(function).__name__)
     if getattr(function, "__module__", "") == "__main__":
         raise Misuse(
-            f"function '{name}' is in the script that is running, where other processes do not "
-            "find it; put the function into a file and give the file, or use workers=0."
+            f"function '{name}' is in the running script, where other processes cannot find it; "
+            "put the function into a file and give the file, or use workers=0."
         )
     try:
         pickle.dumps(function)

@@ -1,4 +1,4 @@
-"""A stereo pair as it is matched: brought to one size, and shrunk where that was asked for."""
+"""A stereo pair ready for matching: resized to one size, and shrunk if requested."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from depthgauge.methods._spec import MethodOptions
 from depthgauge.types import Inputs, Map
 
 _SAME_SHAPE = 0.01
-"""Widths over heights may differ by this share, which rounding to whole pixels explains."""
+"""Aspect ratios may differ by this share, which rounding to whole pixels explains."""
 
 
 class PairOptions(MethodOptions):
-    """At which size a pair is looked at."""
+    """The size at which a pair is matched."""
 
     input_scale: float = Field(default=1, gt=0, le=1)
-    """How much of the pictures' width and height is left before they are compared: 1 (full), 0.5
-    (half), 0.25 (quarter) ... They are shrunk by averaging, the search range with them. The
-    estimate has the small size, in its px, unless `enlarge` is on."""
+    """Factor on the pictures' width and height before they are compared: 1 (full), 0.5 (half), 0.25
+    (quarter) ... They are shrunk by averaging, and the search range with them. The estimate has the
+    small size, in its px, unless `enlarge` is on."""
     match_size: Literal["smaller", "larger"] = "smaller"
-    """Of two pictures of different size and the same field of view: shrink the larger one, or
-    enlarge the smaller one (cubic). `input_scale` counts from there."""
+    """For two pictures of different size and the same field of view: shrink the larger one, or
+    enlarge the smaller one (cubic). `input_scale` is relative to this size."""
     enlarge: bool = False
-    """Bring an estimate of another size to that of the left picture (nearest, values scaled): for
-    benchmarks that resize no estimate."""
+    """Resize the estimate to the size of the left picture (nearest, values scaled), for benchmarks
+    that do not resize estimates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class Pair:
     left: Bytes
     right: Bytes
     given_px: tuple[int, int]
-    """Width and height of the left picture as it came."""
+    """Original width and height of the left picture."""
 
     @property
     def scale(self) -> float:
-        """Disparities in px here over those of the left picture as it came."""
+        """Disparities in px here divided by those in px of the original left picture."""
         return float(self.left.shape[1] / self.given_px[0])
 
     def returned(self, disparity: Map, options: PairOptions) -> Map:
-        """The estimate at the size that was asked for."""
+        """The estimate at the requested size."""
         if not options.enlarge:
             return disparity
         width, height = self.given_px
@@ -59,11 +59,11 @@ def stereo_pair(inputs: Inputs, options: PairOptions, *, grey: bool) -> Pair:
 
     Args:
         inputs: Of the sample.
-        options: Say which size that is.
-        grey: Whether colour is given up; it is too where only one of them has colour.
+        options: Define this size.
+        grey: Whether to convert to grey, which is also done if only one of them has colour.
 
     Raises:
-        WrongShape: The pictures are of different shape, so they cannot show the same field of view.
+        WrongShape: The aspect ratios differ, so the fields of view cannot be the same.
     """
     left, right = as_bytes(inputs["left_image"]), as_bytes(inputs["right_image"])
     if grey or left.ndim != right.ndim:
@@ -80,7 +80,7 @@ def _shared_size(left: tuple[int, int], right: tuple[int, int], which: str) -> t
     if left != right and abs(ratio - 1) > _SAME_SHAPE:
         raise WrongShape(
             f"left_image is {left[0]}x{left[1]}, right_image is {right[0]}x{right[1]}; pictures "
-            "of different size are matched only where width : height is the same to 1 %, as "
+            "of different size can be matched only if width : height is the same to 1 %, as "
             "after a rectification that gives both the same field of view."
         )
     ordered = sorted((left, right), key=lambda size: size[0] * size[1])
@@ -88,7 +88,7 @@ def _shared_size(left: tuple[int, int], right: tuple[int, int], which: str) -> t
 
 
 def _resized(image: Bytes, width: int, height: int) -> Bytes:
-    """Averaged where it shrinks; cubic where it grows."""
+    """Shrunk by averaging, or enlarged by cubic interpolation."""
     if image.shape[:2] == (height, width):
         return image
     import cv2

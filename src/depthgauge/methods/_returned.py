@@ -1,4 +1,4 @@
-"""What a method returned, checked and brought into the form that all estimates have."""
+"""Checks what a method returned, and converts it to the form of all estimates."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from depthgauge.types import ClipEstimate, Estimate, Frames, Map, frame_name
 def as_clip_estimate(who: str, returned: object, quantity: str, length: int) -> ClipEstimate:
     """The estimates of a clip's frames, checked one by one.
 
-    Frames that come one after the other (a generator) are written to a temporary folder as they
-    come, so that no more than one is in memory.
+    Frames from a generator are written to a temporary folder as they come, so that only one is in
+    memory.
 
     Args:
         who: The method, for errors.
@@ -57,7 +57,7 @@ def as_clip_estimate(who: str, returned: object, quantity: str, length: int) -> 
 
 
 class _SpoolFolder:
-    """A temporary folder that is removed with the last frame that needs it."""
+    """A temporary folder that is removed together with the last frame that needs it."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="depthgauge-clip-"))
@@ -70,7 +70,7 @@ def _frame(who: str, frames: Frames, index: int, quantity: str) -> Estimate | No
 
 
 def _spooled(path: Path, estimate: Estimate) -> Callable[[], Estimate]:
-    """Writes an estimate to disk and returns what reads it back."""
+    """Writes an estimate to disk and returns a function that reads it."""
     maps = {n: part for n, part in estimate.parts.items() if isinstance(part, np.ndarray)}
     numbers = {n: part for n, part in estimate.parts.items() if n not in maps}
     arrays: dict[str, Any] = {"values": estimate.values, **maps}
@@ -103,7 +103,7 @@ def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
     else:
         if returned.quantity != quantity:
             raise BadEstimate(
-                f"{who} returned {returned.quantity!r}, {quantity!r} was asked for; "
+                f"{who} returned {returned.quantity!r}, but {quantity!r} is wanted; "
                 "use a benchmark of its own quantity."
             )
         parts = {declared.main.name: returned.values, **returned.parts}
@@ -194,7 +194,7 @@ def _third(shape: tuple[int, ...]) -> tuple[int]:
 def _float32(who: str, values: NDArray[Any], name: str) -> Map:
     if isinstance(values, np.ma.MaskedArray):
         values = np.where(np.ma.getmaskarray(values), np.nan, values.data)
-    # Overflow and signalling NaN would otherwise be warnings of numpy.
+    # NumPy would otherwise warn about overflow and signalling NaN.
     with np.errstate(all="ignore"):
         narrow = np.array(values, dtype=np.float32, order="C")
     infinite = np.isinf(narrow)

@@ -16,31 +16,31 @@ class MethodOptions(Options):
     """Options of a method."""
 
     def short_name(self) -> str:
-        """What a method with these options is called where nobody says; empty: its id."""
+        """The default label of a method with these options; empty: its id."""
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodSpec:
-    """What is known of a method before it is run."""
+    """What is known about a method before it runs."""
 
     id: str
     title: str
     quantities: tuple[str, ...]
     """What it can estimate; empty: anything."""
     needs: tuple[str, ...]
-    """The inputs that it reads and cannot do without."""
+    """The inputs that it requires."""
     cite: str = ""
     revision: int = 1
     """Raised whenever its code may change an estimate."""
     options: type[MethodOptions] = MethodOptions
     text_option: str = ""
-    """The option that takes the whole text after `id:`; empty: there stand `name=value` pairs."""
+    """The option that takes the whole text after `id:`; empty: `name=value` pairs follow."""
     local: tuple[str, ...] = ()
-    """Options that belong to one machine and change no estimate (paths, time limits): shown but
-    not hashed. Relative paths among them are made absolute where the method is named."""
+    """Options that are specific to one machine and change no estimate (paths, time limits): shown
+    but not hashed. Relative paths among them are made absolute when the method is found."""
     keeps: bool = True
-    """Whether its estimates are worth storing; False where they are files already."""
+    """Whether to store its estimates; False if they are files already."""
 
 
 Function = Callable[[Inputs, Any], Any]
@@ -54,9 +54,9 @@ class MethodKind:
     spec: MethodSpec
     function: Function = field(compare=False)
     home: str | Callable[..., Any] = ""
-    """Where another process finds it: its id here, the path of a file, or a function itself."""
+    """Where another process finds it: its id, the path of a file, or a function itself."""
     code: str = ""
-    """SHA-256 of the file that it comes from; empty where its `revision` speaks for its code."""
+    """SHA-256 of the file that it comes from; empty if its `revision` stands for its code."""
 
 
 def _problems(spec: MethodSpec, module: object) -> Iterator[str]:

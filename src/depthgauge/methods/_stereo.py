@@ -18,11 +18,11 @@ from depthgauge.methods._pair import Pair, PairOptions
 from depthgauge.types import Inputs, Map
 
 STEPS = 16
-"""OpenCV counts disparities in sixteenths of a pixel, and searches a multiple of 16 of them."""
+"""OpenCV's disparities are in sixteenths of a pixel; it searches a multiple of 16 disparities."""
 _FARTHEST = 2**15 // STEPS - 1  # 16-bit numbers
 _FEWEST_SEARCHED = 128
 _SEARCHED_SHARE = 8
-"""Without a range an eighth of the width is searched: of pictures that are 4112 px wide, 514."""
+"""Without a range, an eighth of the width is searched: 514 for pictures 4112 px wide."""
 
 
 def _odd(value: int) -> int:
@@ -35,49 +35,49 @@ Odd = Annotated[int, AfterValidator(_odd)]
 
 
 class StereoOptions(PairOptions):
-    """Options that both matchers have; those in px are in px of the pictures that are compared,
-    `disparities` alone in px of the left picture as it comes.
+    """Options of both matchers; lengths are in px of the compared pictures, except `disparities`,
+    which is in px of the original left picture.
     """
 
     disparities: int | None = Field(default=None, ge=1)
-    """How many disparities are searched, from 0, where the sample has no disparity range, in px of
-    the left picture's full size; none: an eighth of its width, but at least 128. The next multiple
-    of 16 is taken."""
+    """Number of disparities to search, starting at 0, if the sample has no disparity range, in px
+    of the left picture's full size; none: an eighth of its width, but at least 128. It is rounded
+    up to a multiple of 16."""
     pad: bool = True
-    """Widen the pictures by their border pixels, so that the whole picture gets estimates; OpenCV
-    alone leaves out the columns from which the largest disparity leads out of the other picture."""
+    """Pad the pictures with their border pixels, so that the whole picture gets estimates; without
+    it, OpenCV omits the columns whose largest disparity lies outside the other picture."""
     fill: Literal["none", "background", "scanline"] = "none"
-    """How pixels without an estimate are filled in: not at all, with the smaller neighbour in the
-    row, or by linear interpolation in the row."""
+    """How pixels without an estimate are filled: not at all, with the smaller neighbour in the row,
+    or by linear interpolation in the row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The disparities that are tried: `lowest`, `lowest + 1` ... `count` of them."""
+    """The disparities to search: `lowest`, `lowest + 1` ..., `count` of them."""
 
     lowest: int
     count: int
     allowed: tuple[float, float] = (-math.inf, math.inf)
-    """The sample's own range; OpenCV searches multiples of 16, and what lies beyond is no match."""
+    """The sample's own range; OpenCV searches multiples of 16; matches outside are dropped."""
 
     @property
     def left_px(self) -> int:
-        """How far the largest disparity leads out of the picture at the left border."""
+        """How far the largest disparity reaches beyond the left border."""
         return max(self.lowest + self.count, 0)
 
     @property
     def right_px(self) -> int:
-        """How far the lowest one, where it is negative, leads out at the right border."""
+        """How far a negative lowest disparity reaches beyond the right border."""
         return max(-self.lowest, 0)
 
 
 def search_of(inputs: Inputs, pair: Pair, disparities: int | None) -> Search:
-    """The sample's disparity range, both ends included, else from 0 that many disparities.
+    """The sample's disparity range, both ends included, else `disparities` values starting at 0.
 
-    Both are in px of the left picture as it came, and are searched in px of the pair.
+    Both are in px of the original left picture, and are converted to px of the pair.
 
     Raises:
-        Unavailable: The range is more than OpenCV can search.
+        Unavailable: The range is larger than OpenCV can search.
     """
     lowest, count = 0, math.ceil((disparities or _usual(pair)) * pair.scale)
     allowed = (-math.inf, math.inf)
@@ -103,16 +103,16 @@ Matcher = Callable[[Bytes, Bytes], NDArray[np.int16]]
 
 
 def match(matcher: Matcher, pair: Pair, search: Search, block: int, options: StereoOptions) -> Map:
-    """Disparities in px with NaN where there is none, of the whole picture where `pad` is on."""
+    """Disparities in px, NaN where there is none; of the whole picture if `pad` is on."""
     left, right = pair.left, pair.right
     if options.pad:
         values = _padded(matcher, left, right, search, block // 2 + 1)
     elif min(left.shape[0], left.shape[1] - search.left_px - search.right_px) <= block:
-        # OpenCV fails, or leaves chance values, where no pixel can be searched.
+        # OpenCV fails, or returns arbitrary values, if no pixel can be searched.
         values = np.full(left.shape[:2], np.nan, dtype=np.float32)
     else:
         values = _in_px(matcher(left, right), search)
-        # StereoBM may leave chance values in the first column.
+        # StereoBM may return arbitrary values in the first column.
         values[:, : search.left_px] = np.nan
     values = _within(values, *search.allowed)
     if options.fill != "none":
@@ -121,7 +121,7 @@ def match(matcher: Matcher, pair: Pair, search: Search, block: int, options: Ste
 
 
 def _within(values: Map, least: float, most: float) -> Map:
-    """What lies beyond the range is no match; sub-pixel steps beyond its ends are its ends."""
+    """Drops matches outside the range; sub-pixel steps beyond its ends are moved to them."""
     values[(values < least - 0.5) | (values > most + 0.5)] = np.nan
     return np.clip(values, np.float32(least), np.float32(most))
 
@@ -129,7 +129,7 @@ def _within(values: Map, least: float, most: float) -> Map:
 def _padded(matcher: Matcher, left: Bytes, right: Bytes, search: Search, margin: int) -> Map:
     import cv2
 
-    # Half a block more on all sides, which StereoBM leaves out too.
+    # Half a block more on all sides, which StereoBM omits too.
     border = (margin, margin, search.left_px + margin, search.right_px + margin)
     wide = [cv2.copyMakeBorder(i, *border, cv2.BORDER_REPLICATE) for i in (left, right)]
     height, width = left.shape[:2]

@@ -1,4 +1,4 @@
-"""Block matching as OpenCV has it: fast, and blind where there is no texture."""
+"""OpenCV's block matching: fast, but without estimates where there is no texture."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class BmOptions(StereoOptions):
     """Options of `bm`."""
 
     block_size: Odd = Field(default=21, ge=5, le=255)
-    """Width and height of the blocks that are compared, in px; odd."""
+    """Width and height of the compared blocks, in px; odd."""
     texture_threshold: int = Field(default=10, ge=0)
     """Blocks with less texture (sum of x derivatives) have no estimate."""
     uniqueness: int = Field(default=15, ge=0, le=100)
     """By how many percent the best match must beat all others; else there is no estimate."""
     speckle_window: int = Field(default=100, ge=0)
-    """Patches of at most that many pixels are taken out; 0: none are."""
+    """Patches of at most this many pixels are removed; 0: none."""
     speckle_range: int = Field(default=2, ge=0)
     """Largest change within a patch, in px."""
     disp12_max_diff: int = Field(default=1, ge=-1)
     """Largest difference to the match from right to left, in px; -1: not checked."""
     pre_filter: Literal["xsobel", "normalized"] = "xsobel"
-    """What is compared: the pictures' x derivatives, or their values with local mean removed."""
+    """What is compared: the pictures' x derivatives, or their values minus the local mean."""
     pre_filter_cap: int = Field(default=31, ge=1, le=63)
-    """Filtered values are clipped at this one."""
+    """Filtered values are clipped at this value."""
     pre_filter_size: Odd = Field(default=9, ge=5, le=255)
     """Width of the filter window of `normalized`, in px; odd."""
 
@@ -66,7 +66,7 @@ def _matcher(search: Search, options: BmOptions) -> Any:
     matcher.setTextureThreshold(options.texture_threshold)
     matcher.setUniquenessRatio(options.uniqueness)
     matcher.setSpeckleWindowSize(options.speckle_window)
-    # Here, other than in StereoSGBM, it is in sixteenths of a pixel.
+    # Unlike in StereoSGBM, it is in sixteenths of a pixel here.
     matcher.setSpeckleRange(options.speckle_range * STEPS)
     matcher.setDisp12MaxDiff(options.disp12_max_diff)
     matcher.setPreFilterType(kinds[options.pre_filter])

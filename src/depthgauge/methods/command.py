@@ -1,4 +1,4 @@
-"""Any program with a command line: it is given files and has to write one."""
+"""Any program with a command line: it gets input files and writes an estimate to a file."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class CommandOptions(MethodOptions):
 
     template: Annotated[str, AfterValidator(template_text.checked)]
     """The program and its arguments, e.g. `python infer.py {left} {right} {out}`. There is no
-    shell: quotes group words, each placeholder is filled in within its own argument. Pictures:
+    shell: quotes group words, and each placeholder is replaced within its own argument. Pictures:
     {left} {right} {first} {second} {image}, others by the input's name ({centre_image}), as PNG
-    (8 bits, or 16 where the picture is float). {out}: the file to write; {out_dir}: its folder.
+    (8 bits, or 16 if the picture is float). {out}: the file to write; {out_dir}: its folder.
     {rig}: JSON with cameras and baseline. {sample} {quantity} {seed} {min_disparity}
     {max_disparity}: values. `{{` and `}}` are braces."""
     time_limit_s: float = Field(default=600, gt=0)
-    """The program, and all that it started, is ended after this time."""
+    """The program, and everything that it started, is killed after this time."""
     out_suffix: str = Field(default="npy", pattern=r"^(npy|npz|pfm|png|flo|exr|tif|tiff)$")
-    """Ending of {out}: the format in which the program writes."""
+    """Suffix of {out}: the format that the program writes."""
     input_size: Annotated[str | None, AfterValidator(_checked_size)] = None
-    """To what size the program brings the pictures before it looks at them, for the column of that
-    name in tables: `320x192`, `full`, `half` or `quarter`. It changes nothing."""
+    """The size to which the program resizes the pictures, shown in the column of that name in
+    tables: `320x192`, `full`, `half` or `quarter`. It has no effect."""
     folder: Path = Path()
-    """Where the program is started: where depthgauge was called, or the folder of the TOML file,
-    so that relative paths in the template are found from there."""
+    """The program's working directory, which relative paths in the template refer to: the current
+    directory, or the folder of the TOML file."""
 
     def short_name(self) -> str:
         """The program's name, or that of the script that an interpreter runs."""
@@ -70,14 +70,14 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: CommandOptions) -> Estimate:
-    """Runs the program on files in a private folder, which is gone afterwards.
+    """Runs the program on files in a private folder, which is removed afterwards.
 
-    What it printed, its exit code, its cost (`usage`) and the estimate's size are in `extras`.
+    Its output, its exit code, its cost (`usage`) and the estimate's size are in `extras`.
 
     Raises:
-        Unavailable: The sample lacks what a placeholder stands for.
-        MethodFailed: The program cannot be started, ended with an error, ran too long, or wrote
-            no file that can be read; `details` holds the end of what it printed.
+        Unavailable: The sample lacks the input for a placeholder.
+        MethodFailed: The program cannot be started, ended with an error, ran too long, or did not
+            write a readable file; `details` contains the end of its output.
     """
     with tempfile.TemporaryDirectory(prefix="depthgauge-", ignore_cleanup_errors=True) as name:
         return _Call(inputs, options, Path(name).resolve()).estimate()
@@ -157,7 +157,7 @@ class _Call:
             raise self._failed(f"wrote {path.name}, which cannot be used: {why}", said) from error
 
     def _written(self) -> Path | None:
-        """{out}; for a program that is only told the folder, the one file that it wrote there."""
+        """{out}; for a program that is only given the folder, the one file that it wrote there."""
         if self._out.exists():
             return self._out
         if "out_dir" not in template_text.placeholders(self.options.template):
@@ -169,7 +169,7 @@ class _Call:
         details = "\n".join(
             f"{name}: {said[name]}" for name in ("command", "exit_code", "stderr", "stdout")
         )
-        # Its private folder has another name each time, and a reason should be the same.
+        # Its private folder has a different name each time, but the reason should be the same.
         why = why.replace(f"{self.folder}/", "").replace(str(self.folder), "its folder")
         return MethodFailed(f"the program '{self.options.short_name()}' {why}", details)
 
@@ -184,7 +184,7 @@ def _ending(exit_code: int) -> str:
 
 
 def _tail(path: Path) -> str:
-    """The end of what was printed, whatever its bytes are."""
+    """The end of the output, whatever its bytes are."""
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - 4 * _KEPT_CHARACTERS))
@@ -192,7 +192,7 @@ def _tail(path: Path) -> str:
 
 
 def _last_line(text: str) -> str:
-    """The last line that says anything, fit for a sentence."""
+    """The last line that is not empty, printable within a sentence."""
     lines = ("".join(c if c.isprintable() else " " for c in line) for line in text.splitlines())
     said = [line.strip() for line in lines if line.strip()]
     return said[-1][-_LONGEST_LINE:] if said else ""

@@ -1,4 +1,4 @@
-"""The same value everywhere: what any method has to beat."""
+"""The same value everywhere: the baseline that any method has to beat."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class ConstantOptions(MethodOptions):
     """Options of `constant`."""
 
     value: float | None = None
-    """The value; of flow its part to the right. None: 0 of flow, of disparity the middle of the
-    sample's range (0 where it has none); depth has to be said."""
+    """The value; for flow, the component to the right. None: 0 for flow, the middle of the sample's
+    range for disparity (0 if it has none); depth has no default."""
     value_v: float = 0.0
-    """The downward part of flow."""
+    """The downward component of flow."""
 
 
 SPEC = MethodSpec(
@@ -43,7 +43,7 @@ def estimate(inputs: Inputs, options: ConstantOptions) -> Map:
 def _default(inputs: Inputs) -> float:
     wanted = QUANTITIES[inputs["quantity"]]
     if wanted.positive:
-        raise Misuse("a constant depth has to be said in metres: constant:value=2.5.")
+        raise Misuse("a constant depth must be given in metres: constant:value=2.5.")
     if wanted.range_input in inputs:
         low, high = inputs[wanted.range_input]
         return (float(low) + float(high)) / 2

@@ -1,4 +1,4 @@
-"""Dense inverse search: fast optical flow, as OpenCV has it."""
+"""OpenCV's dense inverse search: fast optical flow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DisOptions(MethodOptions):
     """Options of `dis`."""
 
     preset: Literal["ultrafast", "fast", "medium"] = "medium"
-    """How much work is done; `medium` is the most exact."""
+    """How much work is done; `medium` is the most accurate."""
 
 
 SPEC = MethodSpec(

@@ -1,4 +1,4 @@
-"""Every edge of a picture taken for a fold."""
+"""Every edge of a picture, classified as a fold."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: EdgeOptions) -> Map:
-    """(H, W, 2): the probability of a boundary, and 0: it is a fold."""
+    """(H, W, 2): the probability of a boundary, and 0 for a fold."""
     found = edge_probability(inputs, options)
     return np.stack([found, np.full_like(found, 0)], axis=2)

@@ -1,4 +1,4 @@
-"""Every edge of a picture taken for an occlusion."""
+"""Every edge of a picture, classified as an occlusion."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: EdgeOptions) -> Map:
-    """(H, W, 2): the probability of a boundary, and 1: it is an occlusion."""
+    """(H, W, 2): the probability of a boundary, and 1 for an occlusion."""
     found = edge_probability(inputs, options)
     return np.stack([found, np.full_like(found, 1)], axis=2)

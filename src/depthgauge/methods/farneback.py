@@ -1,4 +1,4 @@
-"""Farneback's optical flow by polynomial expansion, as OpenCV has it."""
+"""Farneback's optical flow by polynomial expansion, implemented by OpenCV."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class FarnebackOptions(MethodOptions):
     pyramid_scale: float = Field(default=0.5, gt=0, lt=1)
     """Size of each level of the pyramid relative to the one below."""
     levels: int = Field(default=5, ge=1)
-    """Levels of the pyramid, the picture itself included."""
+    """Levels of the pyramid, including the picture itself."""
     window: int = Field(default=15, ge=1)
-    """Width of the averaging window in px; larger is steadier and more blurred."""
+    """Width of the averaging window in px; larger is more robust but blurrier."""
     iterations: int = Field(default=3, ge=1)
     """Iterations at each level."""
     poly_n: int = Field(default=5, ge=3)
     """Width of the neighbourhood to which the polynomial is fitted, in px; usually 5 or 7."""
     poly_sigma: float = Field(default=1.1, gt=0)
-    """Its Gaussian weight's standard deviation in px; 1.1 goes with 5, 1.5 with 7."""
+    """Standard deviation of its Gaussian weight in px; 1.1 for a width of 5, 1.5 for 7."""
     gaussian: bool = False
-    """Average with a Gaussian window: more exact and slower."""
+    """Average with a Gaussian window: more accurate but slower."""
 
 
 SPEC = MethodSpec(

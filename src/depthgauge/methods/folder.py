@@ -1,4 +1,4 @@
-"""Estimates that exist already: a folder of files, in our own or a dataset's public layout."""
+"""Existing estimates: a folder of files, in our own layout or a dataset's public layout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FolderOptions(MethodOptions):
     path: Path
     """The folder of estimates."""
     name: str | None = None
-    """The method's name where the layout has it in the file names; None takes any, if there is
+    """The method's name if the layout has it in the file names; None accepts any name if there is
     only one."""
 
     def short_name(self) -> str:
@@ -36,6 +36,6 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: FolderOptions) -> Estimate | ClipEstimate:
-    """Reads the sample's file; which one it is knows the `finder` among the inputs."""
+    """Reads the sample's file, which the `finder` among the inputs locates."""
     found: Estimate | ClipEstimate = inputs["finder"].read(options.path, options.name)
     return found

@@ -1,4 +1,4 @@
-"""Every surface faces the camera: what normals from one picture have to beat."""
+"""Every surface faces the camera: the baseline for normals from one picture."""
 
 from __future__ import annotations
 

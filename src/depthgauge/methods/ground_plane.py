@@ -1,4 +1,4 @@
-"""A room seen from inside: what depth is before one looks at the picture."""
+"""A room seen from inside: depth without looking at the picture."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from depthgauge.types import Camera, Inputs, Map, Rig
 
 
 class GroundPlaneOptions(MethodOptions):
-    """Options of `ground-plane`: a room, and how the camera stands in it.
+    """Options of `ground-plane`: a room, and the position of the camera in it.
 
-    Where a benchmark fits scale and shift, only proportions matter: a table seen from 40 cm above
-    is a floor seen from 1.2 m.
+    If a benchmark fits scale and shift, only proportions matter: a table seen from 40 cm above is
+    equivalent to a floor seen from 1.2 m.
     """
 
     height_m: float = Field(default=1.2, gt=0)
-    """Of the camera above the floor, or the table."""
+    """Height of the camera above the floor or table."""
     pitch_deg: float = Field(default=25, gt=-90, lt=90)
-    """How far the camera looks down from the horizontal; negative: up."""
+    """How far the camera is tilted down from the horizontal; negative: up."""
     wall_m: float = Field(default=3.5, gt=0)
-    """Distance to the wall ahead, along the floor; nothing is farther."""
+    """Distance along the floor to the wall ahead; nothing is farther."""
     half_width_m: float = Field(default=2.5, gt=0)
-    """Distance to the walls on both sides, which makes the middle of a picture the farthest."""
+    """Distance to the walls on both sides, which make the middle of a picture the farthest."""
     ceiling_m: float = Field(default=1.5, gt=0)
-    """Of the ceiling above the camera."""
+    """Height of the ceiling above the camera."""
     field_of_view_deg: float = Field(default=60, gt=0, lt=180)
-    """Of the picture's width, where the sample has no camera."""
+    """Field of view across the picture's width, if the sample has no camera."""
     relative: bool = False
-    """Of disparity: give the inverse depth in 1/m, also where it could be in px; for benchmarks
-    that fit a scale."""
+    """For disparity: return the inverse depth in 1/m even if it could be in px; for benchmarks that
+    fit a scale."""
 
 
 SPEC = MethodSpec(
@@ -48,10 +48,10 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: GroundPlaneOptions) -> Map:
-    """Depth in metres, or disparity, of the room; it uses no more of a picture than its size.
+    """Depth in metres, or disparity, of the room; only the size of the picture is used.
 
-    Disparity is in px where the sample has a rig with a baseline, within the sample's range; else
-    the inverse depth spread over that range; else the inverse depth in 1/m.
+    If the sample has a rig with a baseline, disparity is in px, limited to the sample's range. Else
+    it is the inverse depth spread over that range, or, without a range, the inverse depth in 1/m.
     """
     height, width = image_size(inputs)
     camera = _camera(inputs, height, width, options)
@@ -64,7 +64,7 @@ def estimate(inputs: Inputs, options: GroundPlaneOptions) -> Map:
 def room_depth(height: int, width: int, camera: Camera, options: GroundPlaneOptions) -> Map:
     """Depth along the optical axis of the room's nearest surface.
 
-    The room is turned, not the camera: with pitch p, "down" is (0, cos p, sin p) and "ahead" is
+    The room is rotated, not the camera: with pitch p, "down" is (0, cos p, sin p) and "ahead" is
     (0, -sin p, cos p) in the camera's axes. A ray (x, y, 1) meets the plane at distance a in the
     direction n at the depth a / (n . ray).
     """
@@ -84,7 +84,7 @@ def room_depth(height: int, width: int, camera: Camera, options: GroundPlaneOpti
 
 
 def _camera(inputs: Inputs, height: int, width: int, options: GroundPlaneOptions) -> Camera:
-    """The sample's own, for the picture's size; else one that looks through the middle."""
+    """The sample's own camera at the picture's size; else one centred on the picture."""
     known = _rig_camera(inputs)
     if known is None:
         focal = width / 2 / math.tan(math.radians(options.field_of_view_deg) / 2)
@@ -110,7 +110,7 @@ def _disparity(depth: Map, inputs: Inputs, options: GroundPlaneOptions) -> Map:
 
 
 def _within_range(disparity: Map, inputs: Inputs) -> Map:
-    """A room that is too near or too far for the sample's range ends where the range does."""
+    """Clips disparities to the sample's range."""
     if "disparity_range" not in inputs:
         return disparity
     low, high = (np.float32(end) for end in inputs["disparity_range"])
@@ -118,7 +118,7 @@ def _within_range(disparity: Map, inputs: Inputs) -> Map:
 
 
 def _spread(inverse: Map, inputs: Inputs) -> Map:
-    """From the least to the largest of the sample's range, where it has one."""
+    """Spreads values over the sample's range, if it has one."""
     if "disparity_range" not in inputs:
         return inverse
     low, high = (np.float32(end) for end in inputs["disparity_range"])

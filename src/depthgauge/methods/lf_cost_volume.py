@@ -1,4 +1,4 @@
-"""A cost volume over all views of a light field, regularised: accurate, and robust to noise."""
+"""A regularised cost volume over all views of a light field: accurate and robust to noise."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from depthgauge.types import Inputs, Map
 
 _MOST_DISPARITIES = 1024
 _DOUBT = 0.12
-"""Grey levels, a level of noise, by which a part of the views must be better than all."""
+"""Grey levels, per level of noise, by which a part of the views must be better than all."""
 _CALMER = 10.0
-"""Grey levels of noise at which costs count half against smoothness."""
+"""Grey levels of noise at which costs have half their weight relative to smoothness."""
 _EDGE_TONE = 8.0
 """Grey levels of a step in the picture that divide the penalty of a jump by e ..."""
 _LEAST_JUMP = 0.125
 """... down to this part of it."""
 _MOST_WEIGHT = 3.0
-"""Limit of a pixel's weight in the surface: more contrast is no more certain."""
+"""Limit of a pixel's weight in the surface: more contrast adds no certainty."""
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1))
 
 
@@ -36,17 +36,17 @@ class LfCostVolumeOptions(LightFieldOptions):
     step_px: float = Field(default=0.25, gt=0, le=4)
     """How far the outermost view moves from one disparity to the next; smaller is slower."""
     gradient: float = Field(default=0.5, ge=0, le=1)
-    """The part of gradients in the costs; the rest is colour."""
+    """The share of gradients in the costs; the rest is colour."""
     window: int = Field(default=1, ge=0, le=10)
-    """Pixels around each one whose costs are averaged, where they look alike."""
+    """Radius in px of the windows in which the costs of similar pixels are averaged."""
     p1: float = Field(default=0.2, ge=0)
     """Penalty for a change by one disparity between neighbours."""
     p2: float = Field(default=4.0, ge=0)
     """Penalty for larger changes; it is smaller at edges of the picture."""
     median: int = Field(default=3, ge=0, le=10)
-    """Radius in px of the windows whose weighted medians clean the disparities; 0: none do."""
+    """Radius in px of the weighted median filter that cleans the disparities; 0: off."""
     smoothness: float = Field(default=0.04, ge=0)
-    """Stiffness of the final surface; 0: it stays at the minima of single pixels."""
+    """Stiffness of the final surface; 0: the minima of single pixels are kept."""
 
 
 SPEC = MethodSpec(
@@ -61,7 +61,7 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: LfCostVolumeOptions) -> Map:
-    """Disparity of the centre view, in px a step."""
+    """Disparity of the centre view, in px per step."""
     field = light_field_of(inputs, options)
     splines, noise = quiet_splines(field)
     disparities = _disparities(field.search, options.step_px / splines.reach)
@@ -81,19 +81,19 @@ def estimate(inputs: Inputs, options: LfCostVolumeOptions) -> Map:
 
 
 def _disparities(search: tuple[float, float], step: float) -> NDArray[np.float32]:
-    """From one end of the range to the other in steps of at most that size."""
+    """From one end of the range to the other in steps of at most this size."""
     low, high = search
     count = max(math.ceil((high - low) / step - 1e-6), 2) + 1
     if count > _MOST_DISPARITIES:
         raise Unavailable(
-            f"the disparity range {low:g}..{high:g} px a step holds {count} disparities, at most "
-            f"{_MOST_DISPARITIES} can be searched; narrow the range or set a larger step_px."
+            f"the disparity range {low:g}..{high:g} px per step has {count} disparities, but at "
+            f"most {_MOST_DISPARITIES} can be searched; narrow the range or set a larger step_px."
         )
     return np.linspace(low, high, count).astype(np.float32)
 
 
 def _aggregated(volume: Volume, image: Planes, noise: Map, options: LfCostVolumeOptions) -> Volume:
-    """Averages over windows, and less of the costs where there is noise."""
+    """Costs averaged over windows, and reduced where there is noise."""
     from depthgauge.methods._light_field import surface_kernels
 
     scale = 1 / (1 + noise / np.float32(_CALMER))
@@ -103,7 +103,7 @@ def _aggregated(volume: Volume, image: Planes, noise: Map, options: LfCostVolume
 
 
 def _semi_global(volume: Volume, image: Planes, options: LfCostVolumeOptions) -> Map:
-    """Places of the lowest sums over eight directions, between disparities."""
+    """Positions of the lowest sums over eight directions, interpolated between disparities."""
     from depthgauge.methods._light_field import surface_kernels
 
     total = np.zeros_like(volume)
@@ -114,7 +114,7 @@ def _semi_global(volume: Volume, image: Planes, options: LfCostVolumeOptions) ->
 
 
 def _minima(volume: Volume, place: NDArray[np.int64]) -> tuple[Map, Map]:
-    """Minima next to places (the lowest where a place is negative), and how sharp they are."""
+    """Minima next to places (the lowest if a place is negative), and how sharp they are."""
     from depthgauge.methods._light_field import surface_kernels
 
     found, sharpness = (np.zeros(volume.shape[:2], np.float32) for _ in range(2))

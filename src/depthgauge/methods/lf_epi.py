@@ -22,19 +22,19 @@ from depthgauge.methods._spec import MethodSpec
 from depthgauge.types import Estimate, Inputs, Map
 
 _FLOOR = 8.0
-"""Squared grey levels a px of contrast at which confidence is halved ..."""
+"""Squared grey levels per px of contrast at which confidence is halved ..."""
 _HALF_FLOOR = 6.0
 """... and in one half of the views; noise adds its own square there."""
 _WIDER = 0.05
 """Px by which windows grow with each grey level of noise."""
 _BELIEVED = 0.6
-"""Largest slope beside a shear, as a part of the distance between shears."""
+"""Largest slope relative to a shear, as a share of the distance between shears."""
 _AGREE = 0.2
-"""Largest difference of slopes, in px a step, at which both directions are averaged."""
+"""Largest difference of slopes, in px per step, at which both directions are averaged."""
 _NEAR = 0.15
-"""Largest difference to the neighbours' median at which a pixel's own slope counts, in px."""
+"""Largest difference from the neighbours' median at which a pixel's own slope counts, in px."""
 _WEIGHT = 0.5
-"""Of a sure slope in the surface."""
+"""Weight of a certain slope in the surface."""
 
 
 class LfEpiOptions(LightFieldOptions):
@@ -43,10 +43,10 @@ class LfEpiOptions(LightFieldOptions):
     shear_px: float = Field(default=0.25, gt=0, le=1)
     """Distance between the disparities around which slopes are measured; smaller is slower."""
     scale_px: float = Field(default=0.8, gt=0, le=5)
-    """Width of the Gaussian windows in which slopes are measured; larger is steadier and more
-    blurred."""
+    """Width of the Gaussian windows in which slopes are measured; larger is more robust but
+    blurrier."""
     median: int = Field(default=5, ge=0, le=10)
-    """Radius in px of the windows whose weighted medians clean the slopes; 0: none do."""
+    """Radius in px of the weighted median filter that cleans the slopes; 0: off."""
     smoothness: float = Field(default=0.04, ge=0)
     """Stiffness of the final surface; 0: single pixels keep their slopes."""
 
@@ -62,7 +62,7 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: LfEpiOptions) -> Estimate:
-    """Disparity of the centre view in px a step, with the confidence of single slopes, 0..1."""
+    """Disparity of the centre view in px per step, with the confidence of single slopes, 0..1."""
     field = light_field_of(inputs, options)
     if max(field.views.shape[:2]) < 3:
         raise Unavailable(
@@ -90,7 +90,7 @@ class _Slopes:
 def _both_directions(
     splines: Splines, noise: Map, search: tuple[float, float], options: LfEpiOptions
 ) -> list[_Slopes]:
-    """Slopes along the row and along the column of views through the centre, if there are."""
+    """Slopes along the row and the column of views through the centre, if they exist."""
     rows, columns = splines.grid
     views = splines.coefficients.reshape(rows, columns, *splines.coefficients.shape[1:])
     pad = splines.pad_px(search)
@@ -133,7 +133,7 @@ def _slopes(
 
 
 def _shears(search: tuple[float, float], step: float) -> list[float]:
-    """From one end of the range to the other in steps of at most that size."""
+    """From one end of the range to the other in steps of at most this size."""
     low, high = search
     count = math.ceil((high - low) / step - 1e-6) + 1
     return [float(shear) for shear in np.linspace(low, high, max(count, 2))]
@@ -148,7 +148,7 @@ def _windowed(plane: Planes, width_px: Map) -> Planes:
 
 
 def _fused(directions: list[_Slopes]) -> _Slopes:
-    """Means of both directions where they agree, weighted by confidence; else the surer one."""
+    """Confidence-weighted means where both directions agree; else the more certain one."""
     first = directions[0]
     for other in directions[1:]:
         sure = first.confidence + other.confidence + np.float32(1e-9)

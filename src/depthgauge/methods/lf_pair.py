@@ -18,17 +18,17 @@ from depthgauge.types import Inputs, Map
 
 
 class LfPairOptions(LightFieldOptions):
-    """Options of `lf-pair`; those of the matcher are those of `sgbm`."""
+    """Options of `lf-pair`; those of the matcher are the same as for `sgbm`."""
 
     block_size: Odd = Field(default=5, ge=1)
-    """Width and height of the blocks that are compared, in px; odd."""
+    """Width and height of the compared blocks, in px; odd."""
     mode: Literal["sgbm", "hh", "3way", "hh4"] = "hh"
-    """Directions that are summed up: 5, 8 (`hh`), 3 (`3way`, fastest) or 4 (`hh4`)."""
+    """Number of directions to sum over: 5, 8 (`hh`), 3 (`3way`, fastest) or 4 (`hh4`)."""
     uniqueness: int = Field(default=10, ge=0, le=100)
     """By how many percent the best match must beat the second; else there is no estimate."""
     fill: Literal["none", "background", "scanline"] = "none"
-    """How pixels without an estimate are filled in: not at all, with the smaller neighbour in the
-    row, or by linear interpolation in the row."""
+    """How pixels without an estimate are filled: not at all, with the smaller neighbour in the row,
+    or by linear interpolation in the row."""
 
 
 SPEC = MethodSpec(
@@ -42,14 +42,14 @@ SPEC = MethodSpec(
 
 
 def estimate(inputs: Inputs, options: LfPairOptions) -> Map:
-    """Disparity of the centre view, in px a step.
+    """Disparity of the centre view, in px per step.
 
-    It is matched with the outermost view to its right (to its left in a grid of two columns), and
-    the disparity is divided by the steps between them.
+    The centre view is matched with the outermost view to its right (to its left in a grid of two
+    columns), and the disparity is divided by the number of steps between them.
     """
     field = light_field_of(inputs, options)
     centre, other, steps = _pair(field)
-    # A view to the left is one to the right in a mirror.
+    # A view to the left is a view to the right when both are mirrored.
     side = 1 if steps > 0 else -1
     low, high = field.search
     pair = Inputs(

@@ -1,4 +1,4 @@
-"""One depth everywhere: what depth from one picture has to beat where scales are fitted."""
+"""One depth everywhere: the baseline for depth from one picture if scales are fitted."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class PlaneOptions(MethodOptions):
     """Options of `plane`."""
 
     focal_px: float | None = Field(default=None, gt=0)
-    """Focal length that the depth comes with, in px of the picture; None: the picture's width. It
-    changes no score: all points of a wall are scaled together."""
+    """Focal length returned with the depth, in px of the picture; None: the picture's width. It
+    changes no score, because all points of a wall are scaled together."""
 
 
 SPEC = MethodSpec(

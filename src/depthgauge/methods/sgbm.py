@@ -1,4 +1,4 @@
-"""Semi-global matching as OpenCV has it: the usual baseline for stereo."""
+"""OpenCV's semi-global matching: the usual baseline for stereo."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class SgbmOptions(StereoOptions):
     """Options of `sgbm`; the defaults are those of OpenCV's own example."""
 
     block_size: Odd = Field(default=5, ge=1)
-    """Width and height of the blocks that are compared, in px; odd."""
+    """Width and height of the compared blocks, in px; odd."""
     p1: int | None = Field(default=None, ge=0)
     """Penalty for a change of 1 px between neighbours; none: 8 x channels x block_size squared."""
     p2: int | None = Field(default=None, ge=0)
     """Penalty for larger changes; none: 32 x channels x block_size squared."""
     mode: Literal["sgbm", "hh", "3way", "hh4"] = "sgbm"
-    """Directions that are summed up: 5, 8 (`hh`), 3 (`3way`, fastest) or 4 (`hh4`)."""
+    """Number of directions to sum over: 5, 8 (`hh`), 3 (`3way`, fastest) or 4 (`hh4`)."""
     uniqueness: int = Field(default=10, ge=0, le=100)
     """By how many percent the best match must beat the second; else there is no estimate."""
     speckle_window: int = Field(default=100, ge=0)
-    """Patches of at most that many pixels are taken out; 0: none are."""
+    """Patches of at most this many pixels are removed; 0: none."""
     speckle_range: int = Field(default=2, ge=0)
     """Largest change within a patch, in px."""
     disp12_max_diff: int = Field(default=1, ge=-1)
@@ -35,8 +35,8 @@ class SgbmOptions(StereoOptions):
     pre_filter_cap: int = Field(default=63, ge=1)
     """The pictures' x derivatives are clipped at this value before they are compared."""
     memory_limit_gib: float = Field(default=8, gt=0)
-    """What `hh` and `hh4` may take: they keep 4 bytes for each pixel and disparity, 24 GiB for
-    12 Mpx and 528 disparities. The other modes keep a few rows."""
+    """Memory that `hh` and `hh4` may use: they keep 4 bytes per pixel and disparity, 24 GiB for 12
+    Mpx and 528 disparities. The other modes keep a few rows."""
 
 
 SPEC = MethodSpec(
@@ -82,7 +82,7 @@ def estimate(inputs: Inputs, options: SgbmOptions) -> Map:
 
 
 def _check_memory(pair: Pair, search: Search, options: SgbmOptions) -> None:
-    """OpenCV would ask for it all at once, and the machine might end the process."""
+    """OpenCV would allocate all of it at once, and the system might kill the process."""
     if options.mode not in ("hh", "hh4"):
         return
     height, width = pair.left.shape[:2]

@@ -1,4 +1,4 @@
-"""Runs a program with a time limit and says what it cost; nothing that it started stays behind."""
+"""Runs a program with a time limit and measures its cost; kills everything that it started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from depthgauge.methods._meter import Usage, status_bytes
 
 _INEXACT_BYTES = 1 << 25
-"""Linux counts pages on each core and adds them up now and then."""
+"""Linux counts pages per core and sums them up only now and then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,18 @@ class ProcessExit:
     exit_code: int
     """Negative: the signal that ended it."""
     too_long: bool
-    """Whether it was ended because it ran longer than allowed."""
+    """Whether it was killed because it ran longer than allowed."""
     usage: Usage
-    """Memory and processor time of the program, and of those that it waited for."""
+    """Memory and processor time of the program and of the children that it waited for."""
 
 
 def run(
     arguments: Sequence[str], folder: Path, limit_s: float, stdout: Path, stderr: Path
 ) -> ProcessExit:
-    """Runs a program to its end, or to the limit, with nothing on its standard input.
+    """Runs a program to its end or to the time limit, with empty standard input.
 
-    Whatever it started in its own process group and left running is ended with it. It writes to
-    files, not to pipes: it can neither block on them, nor can a child that keeps them open keep
-    us waiting.
+    Processes that it left running in its process group are killed. It writes to files, not to
+    pipes: it cannot block on them, and a child that keeps them open cannot keep us waiting.
 
     Raises:
         OSError: It cannot be started.
@@ -66,7 +65,7 @@ def _wait_and_measure(
     watch = _Watch(process.pid, start + limit_s)
     watch.start()
     try:
-        # It ends but is not yet forgotten, so that its number cannot be another's below.
+        # Ended but not yet reaped, so that its process id cannot be reused below.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     finally:
         time_s = time.perf_counter() - start
@@ -98,7 +97,7 @@ def _wait(process: subprocess.Popen[bytes], start: float, limit_s: float) -> Pro
 
 def _kill_group(leader: int) -> None:
     if hasattr(os, "killpg"):
-        with suppress(OSError):  # nobody is left
+        with suppress(OSError):  # no process is left
             os.killpg(leader, signal.SIGKILL)
 
 
@@ -107,7 +106,7 @@ def _in_bytes(maxrss: int) -> int:
 
 
 class _Watch(threading.Thread):
-    """Ends a process group at a deadline; until then looks at its leader's memory."""
+    """Kills a process group at a deadline; until then samples its leader's memory."""
 
     def __init__(self, leader: int, deadline: float) -> None:
         super().__init__(daemon=True)
@@ -131,15 +130,16 @@ class _Watch(threading.Thread):
             step = min(step * 1.2, 0.1)
 
     def stop(self) -> None:
-        """After this nothing is killed any more."""
+        """Stops watching; nothing is killed after this."""
         self._ended.set()
         self.join()
 
     def peak_mb(self, reported: int) -> float | None:
-        """The most memory that the program had, in 10^6 bytes.
+        """The peak memory of the program, in 10^6 bytes.
 
-        Linux reports at least what *we* had when we started it. So the report counts where it is
-        clearly more than that; else what was seen does, which misses the last moments at most.
+        Linux reports at least what *we* used when we started it. So the reported value is used if
+        it is clearly larger than that; else the sampled value, which misses at most the last
+        moments.
         """
         inherited = self._ours is not None and reported <= self._ours + _INEXACT_BYTES
         peak = self._seen if inherited else reported

@@ -1,4 +1,4 @@
-"""The text of a command: its arguments, and the places in them that are filled in."""
+"""The template of a command: its arguments, its placeholders and what replaces them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PICTURES = {
     "second": "second_image",
     "image": "image",
 }
-"""Placeholders that stand for pictures, and the inputs that they are; any other input whose name
-ends in `_image` stands under that whole name."""
+"""Placeholders for pictures, and the inputs that they stand for; any other input whose name ends in
+`_image` is its own placeholder."""
 OTHERS = (
     "out",
     "out_dir",
@@ -41,7 +41,7 @@ _INTERPRETER = re.compile(r"(python|pypy|bash|sh|node|perl|ruby|julia|Rscript)[\
 
 
 def arguments(template: str) -> list[str]:
-    """The arguments of a command, still with their placeholders.
+    """The arguments of a command, with their placeholders.
 
     >>> arguments("infer.py '{left}' --mode 'very good'")
     ['infer.py', '{left}', '--mode', 'very good']
@@ -50,10 +50,10 @@ def arguments(template: str) -> list[str]:
 
 
 def checked(template: str) -> str:
-    """The template itself where it can be used.
+    """The template itself, if it is valid.
 
     Raises:
-        ValueError: It cannot; says all that is wrong.
+        ValueError: It has mistakes; the message lists all of them.
     """
     try:
         parts = arguments(template)
@@ -70,7 +70,7 @@ def checked(template: str) -> str:
 
 
 def placeholders(template: str) -> set[str]:
-    """The names in braces."""
+    """The names of the placeholders."""
     parsed = (Formatter().parse(part) for part in arguments(template))
     return {name for pieces in parsed for _, name, _, _ in pieces if name is not None}
 
@@ -82,12 +82,12 @@ def filled(argument: str, values: Mapping[str, str]) -> str:
 
 
 def picture(name: str) -> str | None:
-    """The input that a placeholder stands for where it is a picture, else None."""
+    """The input that a placeholder for a picture stands for, else None."""
     return PICTURES.get(name, name if name.endswith("_image") else None)
 
 
 def program_name(template: str) -> str:
-    """What people call the program: the stem of its file, or of the script that is run.
+    """The usual name of the program: the stem of its file, or of the script that it runs.
 
     >>> program_name("python3 nets/infer.py {left}"), program_name("./elas {left}")
     ('infer', 'elas')
@@ -97,7 +97,7 @@ def program_name(template: str) -> str:
     program, *rest = arguments(template)
     if _INTERPRETER.fullmatch(PurePath(program).stem):
         scripts = [part for part in rest if not part.startswith("-") and "{" not in part]
-        # Of `python -c CODE` the code is no name.
+        # In `python -c CODE`, the code is not a name.
         program = scripts[0] if scripts and "-c" not in rest else program
     return PurePath(program).stem
 
@@ -125,10 +125,10 @@ _KNOWN = (
 
 
 def fill_in(name: str, inputs: Inputs, folder: Path) -> str:
-    """The text for a placeholder; what is a file is written into the folder.
+    """The text for a placeholder; files are written to the folder.
 
     Raises:
-        Unavailable: The sample has no such thing.
+        Unavailable: The sample has no such input.
     """
     if (item := picture(name)) is not None:
         return _picture(folder / f"{name}.png", _item(inputs, item, name))
@@ -146,7 +146,7 @@ def fill_in(name: str, inputs: Inputs, folder: Path) -> str:
 def _item(inputs: Inputs, item: str, name: str) -> Any:
     if item not in inputs:
         raise Unavailable(
-            f"the command has {{{name}}}, but among the inputs of this sample there is no "
+            f"the command has {{{name}}}, but the inputs of this sample have no "
             f"{item}, only {', '.join(inputs)}."
         )
     return inputs[item]

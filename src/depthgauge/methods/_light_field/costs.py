@@ -18,16 +18,16 @@ _ROW, _COLUMN = _SECTORS, _SECTORS + 1
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What differences between two views cost; the numbers are grey levels."""
+    """The cost of differences between two views; the numbers are grey levels."""
 
     most_colour: float = 25.0
     """Largest difference of colour that counts."""
     most_gradient: float = 15.0
     """Largest difference of gradients that counts."""
     gradient: float = 0.5
-    """The gradients' part of the cost, 0..1."""
+    """The share of gradients in the cost, 0..1."""
     handicap: float = 1.3
-    """Of the row and the column of views through the centre: factor of their costs."""
+    """Factor on the costs of the row and the column of views through the centre."""
 
 
 def costs(
@@ -37,14 +37,14 @@ def costs(
     doubt: Map,
     likeness: Likeness,
 ) -> Volume:
-    """Costs of disparities, from all views or from the part of them that fits best.
+    """Costs of disparities, from all views or from the best-fitting part of them.
 
     Args:
         splines: The views.
-        disparities: In px a step.
+        disparities: In px per step.
         chosen: (V,) which views are compared with the centre view.
         doubt: (H, W) by how much a part of the views must be better than all of them.
-        likeness: What differences cost.
+        likeness: The cost of differences.
     """
     from depthgauge.methods._light_field import kernels
 
@@ -79,8 +79,8 @@ def _bins(steps: NDArray[np.float32], chosen: Mask) -> NDArray[np.int64]:
 def _parts(bins: NDArray[np.int64], handicap: float) -> tuple[Mask, NDArray[np.float32]]:
     """All views, half of the sectors in eight ways, the row and the column; (P, bins), (P,).
 
-    A pixel beside an occluder is seen from one half of the directions, in a narrow gap from one
-    line of views.
+    A pixel beside an occluder is visible from one half of the directions, a pixel in a narrow gap
+    from one line of views.
     """
     count = np.bincount(bins[bins >= 0], minlength=_COLUMN + 1)
     half = [[(h + k) % _SECTORS for k in range(_SECTORS // 2)] for h in range(_SECTORS)]

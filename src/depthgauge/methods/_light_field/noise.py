@@ -1,4 +1,4 @@
-"""The noise of a light field: how strong it is where, and views without most of it."""
+"""The noise of a light field: its local strength, and views with most of it removed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from depthgauge.methods._light_field.views import LightField, Planes, Splines, s
 from depthgauge.types import Map
 
 QUIET = 2.0
-"""Grey levels below which noise is left alone."""
+"""Noise below this many grey levels is ignored."""
 _STEP = 0.25
-"""Between the disparities that are tried, in px a step: neighbouring views move by no more."""
+"""Step between the tried disparities, in px per step: neighbouring views move by no more."""
 _WINDOW_PX, _AROUND_PX = 7, 15
 _LEVELS_PER_PX = 45.0
-"""Noise of so many grey levels is smoothed by one pixel: a window's mean then differs by about as
+"""Noise of this many grey levels is smoothed by one pixel: a window's mean then differs by about as
 much as textures do, and views are averaged anyway."""
 _WIDTHS_PX = (0.0, 0.7, 1.4, 2.8, 5.6)
 
@@ -24,7 +24,7 @@ _WIDTHS_PX = (0.0, 0.7, 1.4, 2.8, 5.6)
 def noise_level(splines: Splines, search: tuple[float, float]) -> Map:
     """Grey levels by which the nearest views differ from the centre view at any disparity.
 
-    Edges of objects differ too, so it is the least of the neighbourhood. Gaussian noise of
+    Edges of objects differ too, so the minimum over the neighbourhood is used. Gaussian noise of
     standard deviation s gives about 0.7 s.
     """
     import cv2
@@ -61,7 +61,7 @@ def quiet_splines(field: LightField) -> tuple[Splines, Map]:
 
 
 def blurred(plane: Planes, width_px: Map) -> Planes:
-    """A plane blurred by Gaussians of a width (H, W) that changes slowly: blends of a few."""
+    """A plane blurred by Gaussians of slowly varying width (H, W), blended from a few widths."""
     import cv2
 
     out = np.zeros_like(plane)

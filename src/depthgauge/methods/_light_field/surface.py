@@ -13,14 +13,14 @@ TONE = 10.0
 _EDGE_TONE = 8.0
 """The same for neighbours of a surface."""
 _JUMP = 0.25
-"""Disparities that differ by more px a step belong to two surfaces."""
+"""Disparities that differ by more px per step belong to different surfaces."""
 _SECOND = 3.0
 """How much stiffer a surface's slopes are than the surface itself."""
 _ROUNDS = 500
 
 
 def cleaned(values: Map, trust: Map, image: Planes, radius: int) -> Map:
-    """Medians over windows of that radius, weighted by trust and by likeness to the middle."""
+    """Medians over windows of this radius, weighted by trust and similarity to the middle."""
     from depthgauge.methods._light_field import surface_kernels
 
     out = np.zeros_like(values)
@@ -33,10 +33,10 @@ def surface(start: Map, target: Map, weight: Map, image: Planes, smoothness: flo
 
     Args:
         start: Disparities.
-        target: Disparities to stay near to.
-        weight: How near; 0 where the target says nothing.
+        target: Disparities to stay close to.
+        weight: How close; 0 where there is no target.
         image: (C, H, W); edges in it make bends cheaper.
-        smoothness: What a px of step costs between neighbours, in units of weight x px^2.
+        smoothness: The cost of a step of 1 px between neighbours, in units of weight x px^2.
     """
     from depthgauge.methods._light_field import surface_kernels
 
@@ -57,7 +57,7 @@ def surface(start: Map, target: Map, weight: Map, image: Planes, smoothness: flo
 
 
 def _links(disparity: Map, image: Planes) -> NDArray[np.float32]:
-    """How much each pixel belongs together with the next one to the right, and below."""
+    """How strongly each pixel is linked to the next one to the right, and below."""
     links = np.zeros((2, *disparity.shape), np.float32)
     for k, inner in ((0, np.s_[:, :-1]), (1, np.s_[:-1])):
         axis = 1 - k

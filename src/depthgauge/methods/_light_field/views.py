@@ -1,4 +1,4 @@
-"""Light fields as the methods want them: checked, as planes, as splines."""
+"""Light fields in the form that the methods need: checked, as planes, as splines."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SMALLEST_PX = 8
 
 
 class LightFieldOptions(MethodOptions):
-    """Options that all methods for light fields have."""
+    """Options of all light-field methods."""
 
     low: float = -4.0
-    """Smallest disparity that is searched, in px a step between neighbouring views, where the
-    sample has no disparity range."""
+    """Smallest disparity to search, in px per step between neighbouring views, if the sample has no
+    disparity range."""
     high: float = 4.0
-    """Largest one."""
+    """Largest disparity to search."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -40,9 +40,9 @@ class LightField:
     """The views of one sample."""
 
     views: NDArray[Any]
-    """(rows, columns, H, W, channels), as they were given."""
+    """(rows, columns, H, W, channels), as given."""
     search: tuple[float, float]
-    """The smallest and the largest disparity to consider, in px a step."""
+    """The smallest and the largest disparity to consider, in px per step."""
 
     @property
     def middle(self) -> tuple[int, int]:
@@ -50,7 +50,7 @@ class LightField:
         return self.views.shape[0] // 2, self.views.shape[1] // 2
 
     def planes(self) -> Planes:
-        """All views as new planes (rows, columns, C, H, W); one channel where all are the same."""
+        """All views as new planes (rows, columns, C, H, W); one channel if all are equal."""
         views = self.views
         if all(np.array_equal(views[..., 0], views[..., c]) for c in range(1, views.shape[-1])):
             views = views[..., :1]
@@ -61,11 +61,11 @@ class LightField:
 
 
 def light_field_of(inputs: Inputs, options: LightFieldOptions) -> LightField:
-    """The light field of a sample, and where its disparities are looked for.
+    """The light field of a sample, and the range of disparities to search.
 
     Raises:
-        WrongShape: The views are no grid of pictures.
-        Unavailable: There are too few of them, or there is no disparity to look for.
+        WrongShape: The views are not a grid of pictures.
+        Unavailable: There are too few views, or the search range is empty.
     """
     views = np.asarray(inputs["views"])
     if views.ndim == 4:
@@ -73,7 +73,7 @@ def light_field_of(inputs: Inputs, options: LightFieldOptions) -> LightField:
     if views.ndim != 5 or views.shape[-1] not in (1, 3) or 0 in views.shape:
         raise WrongShape(
             f"views are {inputs['views'].shape}, expected (rows, columns, H, W, 3), or (rows, "
-            "columns, H, W) where they are grey; put the views into a grid."
+            "columns, H, W) if they are grey; put the views into a grid."
         )
     if views.dtype != np.uint8 and views.dtype.kind != "f":
         raise WrongShape(f"views are of {views.dtype}, expected uint8, or floats from 0 to 1.")
@@ -92,8 +92,8 @@ def _search(inputs: Inputs, options: LightFieldOptions) -> tuple[float, float]:
     low, high = (float(end) for end in inputs["disparity_range"])
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise Unavailable(
-            f"the sample's disparity range is {low:g}..{high:g} px a step, expected two numbers of "
-            "which the second is larger."
+            f"the sample's disparity range is {low:g}..{high:g} px per step, expected two numbers, "
+            "the second one larger."
         )
     return low, high
 
@@ -105,7 +105,7 @@ class Splines:
     coefficients: Planes
     """(V, C, H, W) of the cubic splines through the pixels."""
     steps: NDArray[np.float32]
-    """(V, 2) from the centre view to each one, to the right and down."""
+    """(V, 2) steps from the centre view to each view, to the right and down."""
     centre: Planes
     """(C, H, W) the centre view itself."""
     grid: tuple[int, int]
@@ -117,7 +117,7 @@ class Splines:
         return int(np.abs(self.steps).max())
 
     def pad_px(self, search: tuple[float, float]) -> int:
-        """How many px shifts lead out of a picture, and what interpolation needs more."""
+        """How far shifts reach beyond a picture, plus the margin for interpolation."""
         return math.ceil(max(abs(end) for end in search) * self.reach) + 4
 
 
@@ -135,5 +135,5 @@ def splines_of(planes: Planes) -> Splines:
 
 
 def within(values: Map, search: tuple[float, float]) -> Map:
-    """Disparities, those beyond the range set to its ends."""
+    """Disparities clipped to the range."""
     return np.clip(values, np.float32(search[0]), np.float32(search[1]))
