@@ -70,7 +70,7 @@ def test_the_order_follows_from_what_steps_declare():
         assert set(spec.after_if_done) <= set(before)
 
 
-def test_a_step_of_another_package_is_done_with_all_others(join, tmp_path):
+def test_a_step_of_another_package_is_done_with_all_others(join, tmp_path, monkeypatch):
     join(counting_steps=COUNT)
     assert step_names() == (*ORDER[:2], "count", *ORDER[2:])
     session, work = Session(tmp_path, "s", Board()), tmp_path / "work"
@@ -89,7 +89,12 @@ def test_a_step_of_another_package_is_done_with_all_others(join, tmp_path):
     assert told == [("counting", 1, 1)]
     assert read_step(work, "count").after == {"rectify": read_step(work, "rectify").key}
     assert not count(session, work, times=3).fresh
-    assert count(session, work).figures == {"letters": 6}
+    assert count(session, work, times=1).figures == {"letters": 3}
+    monkeypatch.setattr(pipeline, "step_names", lambda: ("count",))
+    (step,) = pipeline.run_steps(session, work)
+    assert (step.figures, step.fresh) == ({"letters": 3}, False), "with the options of last time"
+    (step,) = pipeline.run_steps(session, work, defaults=True)
+    assert step.figures == {"letters": 6}
 
 
 def test_a_step_has_its_options_as_keywords():

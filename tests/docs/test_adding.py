@@ -107,6 +107,15 @@ def test_a_package_adds_a_kind_of_data_to_make(package):
     assert "Stereo pairs of slanted planes." in python(package, "-m", "depthgauge", "make").stderr
 
 
+def test_a_package_adds_a_step_to_capture(package):
+    run = python(package, "-m", "depthgauge", "capture", "histogram", "--help")
+    assert run.returncode == 0, run.stderr
+    assert "Counts the labels of the left view by their disparity." in " ".join(run.stdout.split())
+    assert "--bin-px INTEGER RANGE" in run.stdout
+    run = python(package, "-m", "depthgauge", "capture", "run", "--help")
+    assert "check|histogram|warp" in "".join(run.stdout.split())
+
+
 def test_the_package_can_be_built_and_installed(source, tmp_path_factory):
     pytest.importorskip("pip", reason="the package is installed by pip")
     pytest.importorskip("hatchling", reason="the page's package is built by hatchling, offline")

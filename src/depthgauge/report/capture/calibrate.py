@@ -21,7 +21,7 @@ _ARROW = 0.04
 
 
 def picture(work: Path) -> Path:
-    """Draws `calibrate.png` in the folder of step `calibrate`: one row a camera."""
+    """Draws `calibrate.png` in the folder of step `calibrate`: one row per camera."""
     step = read_step(work, "calibrate")
     calibration, views = read_calibration(work), read_views(work)
     names = [name for name in "LCR" if name in calibration.cameras]

@@ -26,7 +26,7 @@ _COLOURS = ("#00e5ff", "#ffd500")
 
 
 def picture(work: Path) -> Path:
-    """Draws `rectify.png` in the folder of step `rectify`: one row a pair."""
+    """Draws `rectify.png` in the folder of step `rectify`: one row per pair."""
     step = read_step(work, "rectify")
     names = [name for name in ("LR", "LC") if name in step.figures["pairs"]]
     title = "Rectification: points that match lie on one row of both images"
