@@ -37,7 +37,8 @@ setup:  # packages of Python and of the system are installed side by side
 demo: .venv/.ready  ## the main job, from nothing to numbers
 	$(DEPTHGAUGE) demo --out out/demo
 
-test: setup style  ## what must never break: ruff, mypy and the tests, in a few minutes
+test: setup  ## what must never break: ruff, mypy and the tests, in a few minutes
+	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory -j2 types fast-tests
 
 fast-tests: .venv/.dev .venv/.system

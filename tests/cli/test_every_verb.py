@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 from dataclasses import replace
 
 import click
@@ -221,20 +222,25 @@ def terminal(command, tmp_path):
     import pty
 
     def call(*arguments, env=(), columns=100):
-        pid, terminal = pty.fork()
-        if pid == 0:  # pragma: no cover  # the other process
-            settings = {"COLUMNS": str(columns), "TERM": "xterm-256color", **dict(env)}
-            os.environ.pop("NO_COLOR", None)
-            os.chdir(tmp_path)
-            os.execve(command[0], [*command, *map(str, arguments)], {**os.environ, **settings})
+        settings = {"COLUMNS": str(columns), "TERM": "xterm-256color", **dict(env)}
+        inherited = {name: text for name, text in os.environ.items() if name != "NO_COLOR"}
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            cwd=tmp_path,
+            env={**inherited, **settings},
+            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            start_new_session=True,
+        )
+        os.close(theirs)
         shown = b""
         while True:
             try:
-                shown += os.read(terminal, 65536)
+                shown += os.read(ours, 65536)
             except OSError:  # it has ended
                 break
-        os.close(terminal)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+        os.close(ours)
+        return process.wait(), shown.decode()
 
     return call
 

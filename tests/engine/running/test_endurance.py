@@ -1,5 +1,6 @@
 """What must not change a number, lose an item or stop a run."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -300,7 +301,11 @@ def test_a_worker_that_dies_idle_is_started_again(guard):
 
 
 def test_a_child_that_keeps_the_pipe_does_not_hide_a_death(pairs, trial, tmp_path):
-    body = "import os, time\nif os.fork() == 0:\n    time.sleep(600)\n    os._exit(0)\nos._exit(3)"
+    note = tmp_path / "child"
+    body = (
+        "import os, time\nchild = os.fork()\nif child == 0:\n    time.sleep(600)\n    os._exit(0)\n"
+        f"open({str(note)!r}, 'w').write(str(child))\nos._exit(3)"
+    )
     began = time.monotonic()
     done = run(
         trial(), pairs.data, [pairs.method("forks", body)], tmp_path / "run", workers=1,
@@ -308,6 +313,8 @@ def test_a_child_that_keeps_the_pipe_does_not_hide_a_death(pairs, trial, tmp_pat
     )  # fmt: skip
     assert "exit code 3" in done.results["forks", 0].failed["s0"]
     assert time.monotonic() - began < 300
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(note.read_text()), signal.SIGKILL)
 
 
 def test_a_worker_that_cannot_start_says_why_in_one_sentence(guard, pairs):
