@@ -187,7 +187,7 @@ class BenchmarkFile(_Strict):
             return first
         from depthgauge.benchmarks.twins import TWINS
 
-        return TWINS[self.twin].main or first
+        return getattr(TWINS[self.twin], "MAIN", first)
 
     def better(self, score_id: str) -> str:
         """The direction of a score: `lower`, `higher` or `zero`."""
@@ -196,7 +196,7 @@ class BenchmarkFile(_Strict):
         from depthgauge.benchmarks.twins import TWINS
 
         metric = score_id.partition("@")[0].partition(":")[0]
-        return "higher" if metric in TWINS[self.twin].higher else "lower"
+        return "higher" if metric in getattr(TWINS[self.twin], "HIGHER", ()) else "lower"
 
     @cached_property
     def region_texts(self) -> dict[str, str]:

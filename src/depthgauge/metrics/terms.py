@@ -18,7 +18,7 @@ from depthgauge.errors import BadDeclaration
 class Kind(IntEnum):
     """The terms that the kernel knows; from `RELATIVE` on, a term needs the estimate itself.
 
-    Each has a case in `kernels.moments._term`, which refuses to load where one is missing.
+    Each has a case in `_kernels._term`, which refuses to load where one is missing.
     """
 
     ABS = 0

@@ -88,7 +88,8 @@ def check_estimates(
 
 def _own_rules(protocol: Protocol) -> Callable[..., Iterator[tuple[Any, ...]]] | None:
     """`check_submission` of a twin: of a folder and the samples by name, the fields of findings."""
-    return None if protocol.twin is None else TWINS[protocol.twin].check_submission
+    twin = None if protocol.twin is None else TWINS[protocol.twin]
+    return getattr(twin, "check_submission", None)
 
 
 def _samples(
