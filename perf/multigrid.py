@@ -33,7 +33,8 @@ from depthgauge.geometry._multigrid import Multigrid
 from perf.reconstruct import PREVIEW_PX, scene
 
 HERE = Path(__file__).parent
-SIZES = ((PREVIEW_PX, PREVIEW_PX), (640, 480), (1280, 960))
+SIZES = ((PREVIEW_PX, PREVIEW_PX), (640, 480))
+LARGE = (1280, 960)
 QUICK = ((80, 60),)
 TOLERANCE = 1e-4
 """Relative residual: what `reconstruct` asks for."""
@@ -220,23 +221,26 @@ def main(arguments: list[str] | None = None) -> None:
     """Times everything, prints the table, writes the JSON."""
     parser = argparse.ArgumentParser(prog="python -m perf.multigrid", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small picture")
+    parser.add_argument("--large", action="store_true", help="also a picture of 1280 x 960")
     parser.add_argument("--out", type=Path, default=HERE / "multigrid.json")
     options = parser.parse_args(arguments)
     peers = find_spec("pyamg") is not None
     if not peers:
         Console(stderr=True).print(WITHOUT)
-    load = os.getloadavg()[0]
-    # The first of all compiles our kernels, or loads them.
-    list(rows(QUICK, 1, peers=False))
-    sizes, times = (QUICK, 1) if options.quick else (SIZES, 2)
-    found = list(rows(sizes, times, peers))
     about = {
         "cpus": os.cpu_count(),
-        "load_before": load,
+        "load_before": os.getloadavg()[0],
         "pyamg": version("pyamg") if peers else None,
         "tolerance": TOLERANCE,
     }
-    options.out.write_text(json.dumps({**about, "rows": found}, indent=1) + "\n")
+    # The first of all compiles our kernels, or loads them.
+    list(rows(QUICK, 1, peers=False))
+    sizes, times = (QUICK, 1) if options.quick else (SIZES, 2)
+    found: list[dict[str, Any]] = []
+    for row in rows((*sizes, LARGE) if options.large else sizes, times, peers):
+        found.append(row)
+        # After each row: large systems take minutes, and what was measured must not be lost.
+        options.out.write_text(json.dumps({**about, "rows": found}, indent=1) + "\n")
     Console(width=150).print(table(found))
 
 
