@@ -9,7 +9,7 @@ PYTEST := -m pytest -q -n 2 --dist worksteal
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo setup test test-long fast-tests lint style types perf evidence docs site clean
+.PHONY: demo setup check test test-long fast-tests lint style types perf evidence docs site clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
