@@ -15,10 +15,10 @@ __all__ = ["BENCHMARKS", "Protocol", "find_benchmark", "load_protocol", "make_pr
 
 
 class _Benchmarks(Mapping[str, Protocol]):
-    """Benchmark files by id, which is the file's name; each is read when it is asked for.
+    """Benchmark files by id, which is the file's name; each is read on first use.
 
-    Other distributions join through the entry-point group `depthgauge.plugins`: where an entry
-    point names a package, the benchmark files in its folder join.
+    Other distributions join through the entry-point group `depthgauge.plugins`: if an entry point
+    names a package, the benchmark files in its folder are registered.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ BENCHMARKS = _Benchmarks()
 
 
 def find_benchmark(name: str | Path | Protocol) -> Protocol:
-    """A benchmark by its id or by the path of a benchmark file; `ID@SPLIT` is on another split.
+    """A benchmark by its id or the path of its file; `ID@SPLIT` selects another split.
 
     The split is part of the protocol's hash: numbers on `train` are never mixed with others.
 

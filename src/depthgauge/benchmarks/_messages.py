@@ -1,4 +1,4 @@
-"""What does not fit the schema, said so that it can be put right; and what is left without it."""
+"""Messages about keys that do not fit the schema, and the benchmark without those keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WHOLE = {
     "estimate.range": "'inputs', 'none' or [low, high], two finite numbers",
     "scores.region": "a region or a list of regions",
 }
-"""Values that are shown whole: what the schema says of their parts would not help."""
+"""Values that are shown as a whole, because messages about their parts would not help."""
 _WANTED = {"scores": "a list of tables: [[scores]]", "id": "small letters, digits and '-'"}
 _WANTED_TYPE = {
     "model_type": "a table",
@@ -62,7 +62,7 @@ def schema_problems(raw: Mapping[str, Any], error: ValidationError) -> list[Prob
 def without_misfits(
     raw: Mapping[str, Any], error: ValidationError
 ) -> tuple[BenchmarkFile, set[str]]:
-    """What fits, so that it can be checked at once, and the keys that are only stand-ins."""
+    """The keys that fit, so that they can be checked too, and the keys that are only stand-ins."""
     rest = {**_STAND_INS, **raw}
     broken: set[str] = set()
     for found in error.errors(include_url=False):
@@ -76,7 +76,7 @@ def without_misfits(
 
 
 def _without(blocks: list[Any], index: Any, key: Any = None) -> list[Any]:
-    """The score blocks less one key; the metric's name has to stay, as none that there is."""
+    """The score blocks without one key; a wrong metric is replaced by a name that no metric has."""
     block = blocks[index] if key is not None else {}
     kept = {"metric": "", **{k: v for k, v in block.items() if k != key}}
     return [kept if i == index else other for i, other in enumerate(blocks)]
@@ -97,7 +97,7 @@ def _problem(raw: Mapping[str, Any], found: Any) -> Problem:
 
 
 def _place(raw: Mapping[str, Any], loc: tuple[Any, ...]) -> tuple[str, str, Any]:
-    """The place in the file, the same without indices, and what stands there."""
+    """The place in the file, the same without indices, and the value there."""
     where, key = "", ""
     value: Any = raw
     for part in loc:
@@ -113,7 +113,7 @@ def _place(raw: Mapping[str, Any], loc: tuple[Any, ...]) -> tuple[str, str, Any]
 
 
 def shown(value: Any) -> str:
-    """A value as a file would have it, shortened.
+    """A value as it would be written in a file, shortened.
 
     >>> shown(True), shown("a"), shown([1, "b"])
     ('true', "'a'", "[1, 'b']")

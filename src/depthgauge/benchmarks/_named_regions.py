@@ -1,4 +1,4 @@
-"""Which of a benchmark's named expressions a text really uses."""
+"""Which of a benchmark's named expressions a text uses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from depthgauge.regions.expressions import Atom, parse
 def names_used(text: str, named: Mapping[str, str]) -> set[str]:
     """The named expressions behind a text, directly or through others.
 
-    A name that stands for itself (`glass = "glass"`) is the dataset's own; a registered region
-    comes before any other meaning of its name.
+    A name that stands for itself (`glass = "glass"`) is the dataset's own region; a registered
+    region takes precedence over any other meaning of its name.
 
     >>> sorted(names_used("a & all", {"a": "b | visible", "b": "glass", "c": "a"}))
     ['a', 'b']

@@ -1,4 +1,4 @@
-"""Where benchmark files lie: in this package, and in packages that join."""
+"""Where benchmark files are: in this package, and in packages that register theirs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from depthgauge.errors import DuplicateName
 HOME = "depthgauge.benchmarks"
 """Our own folder; also the entry-point group that was used before there was one for everything."""
 _NO_BENCHMARK = "pyproject.toml"
-"""Lies beside a module that is used from where it is developed."""
+"""Found beside a module that is used from its source tree."""
 _KEYS = {"id", "dataset", "quantity", "scores"}
-"""A TOML file of another package that has one of these is a benchmark; others are its own."""
+"""A TOML file of another package with one of these keys is a benchmark; others are ignored."""
 
 
 def benchmark_paths() -> dict[str, Path]:
     """All benchmark files by id, which is the file's name.
 
     Raises:
-        DuplicateName: Two packages have a file of one name.
+        DuplicateName: Two packages have a file of the same name.
     """
     modules, said = _registry.plug_in_modules(HOME)
     found: dict[str, Path] = {}
@@ -46,7 +46,7 @@ def _benchmark_files(module: ModuleType) -> Iterator[Path]:
 
 
 def _folders(module: ModuleType) -> list[Path]:
-    """The folder of a package; that of a module only where the old group names it."""
+    """The folder of a package; that of a module only if the old group names it."""
     if hasattr(module, "__path__"):
         return [Path(folder) for folder in module.__path__]
     old = {point.value for point in _registry._plug_ins().select(group=HOME)}
@@ -57,4 +57,4 @@ def _is_benchmark(file: Path) -> bool:
     try:
         return bool(_KEYS & set(tomllib.loads(file.read_text(encoding="utf-8"))))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return True  # a mistake is reported where the benchmark is read, not hidden
+        return True  # a mistake is reported when the benchmark is read, not hidden

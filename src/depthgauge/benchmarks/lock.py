@@ -24,7 +24,7 @@ def read_lock(path: Path = PATH) -> dict[str, dict[str, str]]:
 
 
 def compare(locked: dict[str, dict[str, str]]) -> list[Problem]:
-    """What differs between the lock and the benchmarks as they are."""
+    """The differences between the lock and the current benchmarks."""
     problems = []
     for name, protocol in _own():
         known = locked.get(name, {}).get(str(protocol.version))
@@ -32,20 +32,20 @@ def compare(locked: dict[str, dict[str, str]]) -> list[Problem]:
             hint = "run: python -m depthgauge.benchmarks.lock"
             problems.append(Problem(name, f"version {protocol.version} is not locked", hint))
         elif known != protocol.hash:
-            hint = "raise its version and say in the CHANGELOG's Scores what moves"
+            hint = "raise its version and list what moves under Scores in the CHANGELOG"
             problems.append(Problem(name, f"changed within version {protocol.version}", hint))
     return problems
 
 
 def _own() -> Iterator[tuple[str, Protocol]]:
-    """The benchmarks of this package; those of others are theirs to lock."""
+    """The benchmarks of this package; other packages lock their own."""
     for name in BENCHMARKS:
         if BENCHMARKS.path(name).parent == PATH.parent.resolve():
             yield name, BENCHMARKS[name]
 
 
 def update(path: Path = PATH) -> None:
-    """Locks versions that are new; a version that has changed is an error."""
+    """Locks new versions; a version that has changed is an error."""
     locked = read_lock(path)
     changed = [p for p in compare(locked) if p.what.startswith("changed")]
     if changed:

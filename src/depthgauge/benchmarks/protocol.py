@@ -12,10 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from depthgauge._canonical import hash_json, to_json
+from depthgauge._registry import nearest
 from depthgauge.benchmarks._checks import check, check_file
-from depthgauge.benchmarks._extends import read_benchmark
-from depthgauge.benchmarks._messages import schema_problems, without_misfits
+from depthgauge.benchmarks._messages import schema_problems, shown, without_misfits
 from depthgauge.benchmarks._named_regions import names_used
+from depthgauge.benchmarks._places import benchmark_paths
 from depthgauge.benchmarks.schema import (
     NO_DATASET,
     NOT_OF_TWINS,
@@ -25,8 +26,10 @@ from depthgauge.benchmarks.schema import (
     ScoreBlock,
     TruthRange,
 )
-from depthgauge.errors import BadProtocol, Problem
+from depthgauge.errors import BadProtocol, Misuse, Problem
 from depthgauge.geometry import alignment, cardboard, filling, resizing, rigs
+from depthgauge.io.text import read_toml
+from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import resolve
 
@@ -54,6 +57,10 @@ _UNUSED = {
     "resize_values": "scaled",
     "perturb": "",
 }
+_EXTENDS = "extends"
+_NOT_TAKEN_OVER = ("id", "version", "title")
+"""Keys that a benchmark never takes from the one that it extends."""
+_FOCAL = "estimate_focal_px"
 _Checker = Callable[[BenchmarkFile, Collection[str]], list[Problem]]
 
 
@@ -90,9 +97,7 @@ class Protocol(BenchmarkFile):
         Raises:
             Misuse: Nothing here has such a setting.
         """
-        from depthgauge.benchmarks._settings import changes
-
-        update = changes(self, thresholds, focal_px)
+        update = _changed_keys(self, thresholds, focal_px)
         return self.model_copy(update=update) if update else self
 
     def _twin_form(self) -> dict[str, Any]:
@@ -231,3 +236,96 @@ def _make(raw: Mapping[str, Any], source: str, *checkers: _Checker) -> Protocol:
 def _within(where: str, known: list[str]) -> bool:
     """Whether something is said already of that place or of what it is in."""
     return any(where == k or where.startswith((f"{k}.", f"{k}[")) for k in known)
+
+
+# Benchmarks that extend others: `extends = "booster-balanced"`.
+
+
+def read_benchmark(path: Path) -> dict[str, Any]:
+    """The keys of a benchmark file, completed with those of the benchmark that it extends.
+
+    A key of the file replaces the whole key of the other: tables and lists are not merged. The
+    other is the file of that name in the same folder, or a registered benchmark, and may itself
+    extend a third.
+
+    Raises:
+        BadFile: A file cannot be read or is not TOML.
+        BadProtocol: There is no such benchmark, or the files extend each other in a circle.
+    """
+    chain = [path.resolve()]
+    raw = read_toml(path)
+    found = dict(raw)
+    while _EXTENDS in raw:
+        base = _extended_file(path, chain[-1].parent, raw[_EXTENDS])
+        if base in chain:
+            names = " > ".join(file.stem for file in [*chain, base])
+            raise BadProtocol(str(path), [Problem(_EXTENDS, f"leads back to itself: {names}")])
+        chain.append(base)
+        raw = read_toml(base)
+        found = {**{k: v for k, v in raw.items() if k not in _NOT_TAKEN_OVER}, **found}
+    found.pop(_EXTENDS, None)
+    return found
+
+
+def _extended_file(path: Path, folder: Path, name: Any) -> Path:
+    if not isinstance(name, str):
+        what = f"is {shown(name)} but must be the id of a benchmark"
+        raise BadProtocol(str(path), [Problem(_EXTENDS, what)])
+    beside = folder / f"{name}.toml"
+    if "/" not in name and beside.is_file():
+        return beside.resolve()
+    known = benchmark_paths()
+    if name not in known:
+        hint = nearest(name, known) or f"known: {', '.join(known)}"
+        raise BadProtocol(
+            str(path), [Problem(_EXTENDS, f"there is no benchmark {shown(name)}", hint)]
+        )
+    return known[name]
+
+
+# What a call may change in a benchmark: the number of thresholds, and a focal length.
+
+
+def _changed_keys(
+    benchmark: BenchmarkFile, thresholds: int | None, focal_px: float | None
+) -> dict[str, Any]:
+    """The keys of a benchmark that these settings change; the result has its own hash.
+
+    Raises:
+        Misuse: Nothing in this benchmark has such a setting.
+    """
+    asked: dict[str, Any] = {"thresholds": thresholds, "focal_px": focal_px}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if benchmark.twin is not None:
+        return _changed_options(benchmark, given)
+    found: dict[str, Any] = {}
+    if "thresholds" in given:
+        found["scores"] = _changed_scores(benchmark, given["thresholds"])
+    if "focal_px" in given:
+        if not any(_FOCAL in spec.metric.needs for spec in benchmark.specs):
+            raise Misuse(f"{benchmark.id} scores nothing that needs a focal length; leave it out.")
+        said = benchmark.estimate.model_dump(exclude_unset=True)
+        found["estimate"] = {**said, "focal_px": given["focal_px"]}
+    return found
+
+
+def _changed_options(benchmark: BenchmarkFile, given: dict[str, Any]) -> dict[str, Any]:
+    from depthgauge.benchmarks.twins import TWINS
+
+    known = TWINS[str(benchmark.twin)].options(benchmark.options)
+    for name in given:
+        if name not in known:
+            raise Misuse(f"{benchmark.id} has no setting {name}; leave it out.")
+    return {"options": {**benchmark.options, **given}} if given else {}
+
+
+def _changed_scores(benchmark: BenchmarkFile, thresholds: int) -> list[dict[str, Any]]:
+    blocks = [block.model_dump(exclude_unset=True) for block in benchmark.scores]
+    having = [block for block in blocks if "thresholds" in METRICS[block["metric"]].params]
+    if not having:
+        raise Misuse(f"{benchmark.id} scores nothing at several thresholds; leave them out.")
+    for block in having:
+        # The ids do not change: the hash shows that it is another protocol.
+        block.setdefault("name", block["metric"])
+        block["thresholds"] = thresholds
+    return blocks

@@ -17,21 +17,21 @@ from depthgauge.metrics import METRICS, Metric
 
 @dataclass(frozen=True)
 class ScoreSpec:
-    """One number to be computed: which metric, with which parameters, on which region."""
+    """One number to compute: the metric, its parameters and the region."""
 
     id: str
     metric: Metric
     params: Mapping[str, Any]
-    """All parameters, defaults filled in."""
+    """All parameters, with defaults filled in."""
     region: str
     resolution: str = ""
-    """Which size of the truth; empty: the plain one."""
+    """The resolution of the truth; empty: the default one."""
     part: str = ""
-    """Which part of the quantity; empty: the main map."""
+    """The part of the quantity; empty: the main map."""
 
 
 def format_value(value: Any) -> str:
-    """A parameter as it stands in an id."""
+    """A parameter as it is written in an id."""
     return value if isinstance(value, str) else f"{value:g}"
 
 
@@ -45,7 +45,7 @@ def make_spec(
 ) -> ScoreSpec:
     """A spec with its id; `params` are those that were given.
 
-    The region "" is all of a map, and the id has no `@` then.
+    The region "" is the whole map; the id then has no `@`.
     """
     declared = METRICS[metric]
     bound = declared.bind(params)
