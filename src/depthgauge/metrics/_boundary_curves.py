@@ -80,7 +80,7 @@ def best_threshold(counts: Counts) -> int:
 def average_precision(counts: Counts) -> float:
     """Area under the curve: mean precision at recalls 0, 0.01 ... 1, 0 where no threshold reaches.
 
-    Divided by 100 although there are 101 recalls, as everybody does; so it can be 1.01.
+    Divided by 100 although there are 101 recalls, as is usual; so it can be 1.01.
     """
     recall, precision = _by_recall(counts)
     if recall.size < 2:

@@ -47,7 +47,7 @@ class GapsOfErrors:
     """The steps of a metric of the gaps between pixels whose error is at most a threshold."""
 
     within: ClassVar[tuple[str, str] | None] = None
-    """A thing that it needs, and the mask of it outside of which nothing is judged or good."""
+    """The shared map that it needs, and the mask in it to which judged and good pixels belong."""
 
     @classmethod
     def measure(

@@ -56,7 +56,7 @@ def distance(first: Map, second: Map) -> Map:
 
 
 def part(things: Mapping[str, Any], path: tuple[str, str], values: Map) -> NDArray[Any]:
-    """A mask or a map of one of the things that a metric was given, by both of their names.
+    """A mask or a map of a shared map that a metric was given, by both names.
 
     Raises:
         WrongShape: It is not of the maps' size.
@@ -75,7 +75,7 @@ def crossed(estimate: Map, truth: Map, region: Mask | None, side: Mask, other: M
         truth: The truth.
         region: What is judged of the side; None for all of it.
         side: The pixels of the side.
-        other: The other side's values, continued into this one; NaN where nobody knows.
+        other: The other side's values, continued into this one; NaN where unknown.
     """
     estimate, truth, judged = judged_pixels(estimate, truth, region)
     need_size(side, "what is judged", truth)

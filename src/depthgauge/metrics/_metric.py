@@ -173,7 +173,7 @@ class Metric:
     def error_map(
         self, estimate: Map, truth: Map, /, *, error: ErrorName | None = None, **params: Any
     ) -> Map:
-        """One value a pixel to look at, in the metric's unit; NaN where nothing is judged.
+        """One value per pixel, in the metric's unit, for a picture; NaN where nothing is judged.
 
         What the metric needs is given by keyword beside its parameters, as to `measure`.
         """

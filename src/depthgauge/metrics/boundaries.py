@@ -104,7 +104,7 @@ def boundary_counts(
     Args:
         estimate: (H, W) or (H, W, C): channel 0 is the probability of a boundary; with the classes
             `occlusion_fold`, channel 1 is the probability that a boundary is an occlusion.
-        truth: (H, W, A), 0 or 1: one channel an annotator, or occlusion and fold.
+        truth: (H, W, A), 0 or 1: one channel per annotator, or occlusion and fold.
         region: Boundaries outside are neither asked for nor wrong.
         thresholds: K; they are k / (K + 1).
         radius: How far two pixels may be apart, as a share of the diagonal.
@@ -201,7 +201,7 @@ class _Boundaries:
         present = judged & np.isfinite(_channels(estimate)[0])
         count = int(np.count_nonzero(present))
         sums = np.concatenate([counts.reshape(-1), own]).astype(np.float64)
-        # An image of which nobody said anything is not one in which nothing was found.
+        # An image without an estimate is not one in which nothing was found.
         lost = [[own[_TRUE]]] if judged.any() and not count else np.zeros((0, 1))
         return State(
             count, int(np.count_nonzero(judged)) - count, sums, rows=np.array(lost, np.float64)
@@ -230,7 +230,7 @@ def used_counts(state: State, missing: str) -> NDArray[np.float64] | None:
     Args:
         state: What these metrics measured, of one image or of many.
         missing: What an image without any estimate costs; where it is left out, its true pixels,
-            all that it adds to the counts, are taken off again.
+            all that it adds to the counts, are subtracted again.
 
     Returns:
         None where there is no image.

@@ -32,7 +32,7 @@ class _OneSided:
     """The steps that all four share: each says which pixels it judges, and for what."""
 
     side: ClassVar[tuple[str, str]]
-    """The thing that it needs, and the mask of it that it judges."""
+    """The shared map that it needs, and the mask in it that it judges."""
     too: ClassVar[Literal["near", "far"]]
 
     @classmethod

@@ -208,7 +208,7 @@ def _collect(
         slot = int(slots[bin_])
         parts = [buffer[begins[slot, a, 0] : ends[slot, a, -1]] for a in np.flatnonzero(inside)]
         parts = [part for part in parts if part.size]
-        # In place: the order within a stretch is nobody's business.
+        # In place: the order within a stretch does not matter.
         pool = parts[0] if len(parts) == 1 else np.concatenate(parts)
         pool.partition(rank)
         values.append(float(pool[rank]))

@@ -1,4 +1,4 @@
-"""Metrics of one number a pixel: disparity and depth. Each is a formula over means of terms."""
+"""Metrics of one number per pixel: disparity and depth. Each is a formula over means of terms."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def _thresholds(overlap: float) -> Values:
 def _instances(estimate: Map, truth: Map, inside: Mask, least_px: int) -> Instances:
     """The instances of a picture as far as they lie in the region.
 
-    True planes that are too small are one crowd: whatever lies on them is nobody's business.
+    True planes that are too small are one crowd: whatever lies on them is ignored.
     """
     from depthgauge.metrics.kernels.planes import count_shared
 
@@ -127,7 +127,7 @@ class PlaneAp:
         inside = np.isfinite(truth) & whole_region(region, truth)
         thresholds = _thresholds(overlap)
         found = _instances(estimate, truth, inside, max(least_px, 1))
-        # A picture of which nobody said anything is not one without planes.
+        # A picture without an estimate is not a picture without planes.
         if inside.any() and np.isnan(estimate[inside]).all():
             return State(0, found.truth_areas.size - 1, rows=np.zeros((0, 3)))
         matches = match_instances(found, thresholds, area_px=(max(least_px, 1), math.inf))

@@ -1,4 +1,4 @@
-"""The metric of order statistics; `order.py` finds them."""
+"""The metric of order statistics; `order.py` computes them."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ WORST_DEG = 180.0
 def angle_map(estimate: Map, truth: Map, rig: Rig, quantity: str) -> Map:
     """Angle in degrees between the surfaces of two maps, seen through the rig's main camera.
 
-    NaN in the outermost rows and columns and where a normal is not to be had, which takes the pixel
-    and its four neighbours.
+    NaN in the outermost rows and columns and where a normal cannot be computed, which needs the
+    pixel and its four neighbours.
     """
     return _angles(estimate, truth, None, rig, quantity)[0]
 

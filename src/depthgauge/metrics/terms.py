@@ -18,7 +18,7 @@ from depthgauge.errors import BadDeclaration
 class Kind(IntEnum):
     """The terms that the kernel knows; from `RELATIVE` on, a term needs the estimate itself.
 
-    Each has a case in `_kernels._term`, which refuses to load where one is missing.
+    Each has a case in `kernels.moments._term`, which refuses to load where one is missing.
     """
 
     ABS = 0
@@ -157,7 +157,7 @@ class Recipe:
     combine: Callable[..., float]
     """From the terms' means to the score."""
     shown: Term | None = None
-    """What an error map shows; the first term unless said otherwise."""
+    """What an error map shows; the first term by default."""
     factor: float | None = 1.0
     """combine(m) = factor * m where the score is a plain mean; None where it is no ratio."""
     from_counts: bool = False

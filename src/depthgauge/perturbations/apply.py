@@ -30,7 +30,7 @@ def perturb_inputs(inputs: Inputs, perturbation: Perturbation | str, sample_id: 
     """The same inputs with every image damaged when it is read.
 
     Bytes stay bytes, and floats from 0 to 1 stay floats, 1 standing for 255 grey levels. The centre
-    image of a light field equals the centre of its damaged views. What is no image stays as it is.
+    image of a light field equals the centre of its damaged views. Other items stay as they are.
 
     Args:
         inputs: Of the sample; nothing is read now.
@@ -54,7 +54,7 @@ def perturb_inputs(inputs: Inputs, perturbation: Perturbation | str, sample_id: 
 def perturb_image(
     image: Image, perturbation: Perturbation | str, *, sample_id: str = "", item: str = "image"
 ) -> Image:
-    """One image damaged as that item of that sample would be.
+    """One image, damaged as that item of that sample would be.
 
     Args:
         image: (H, W, 3) or (H, W), uint8 or float32 from 0 to 1.

@@ -1,4 +1,4 @@
-"""Cameras that answer differently to the same light."""
+"""Cameras that respond differently to the same light."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sensor adds by chance."""
+"""Random noise of the sensor."""
 
 from __future__ import annotations
 

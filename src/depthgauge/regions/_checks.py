@@ -1,4 +1,4 @@
-"""Small questions that several regions ask of maps and parameters."""
+"""Checks of maps and parameters that several regions share."""
 
 from __future__ import annotations
 

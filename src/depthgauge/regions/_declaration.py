@@ -49,7 +49,7 @@ class Declaration:
     revision: int
     """Raised whenever the code may give other values."""
     params: Mapping[str, Value | None]
-    """Defaults in declared order; None where a value has to be given."""
+    """Defaults in declared order; None if a value is required."""
     kinds: Mapping[str, type[Value]]
     doc: str
     compute: Callable[..., Any]
@@ -116,7 +116,7 @@ def declared(
     revision: int,
     check: Check | None,
 ) -> dict[str, Any]:
-    """The fields of a `Declaration` but its name, checked.
+    """The fields of a `Declaration` except its name, checked.
 
     Raises:
         BadDeclaration: It is not declared as it must be.
@@ -167,7 +167,7 @@ def _parameter_problems(function: Callable[..., Any], items: set[str]) -> Iterat
 
 
 def _own(function: Callable[..., Any], items: set[str]) -> list[inspect.Parameter]:
-    """Everything keyword-only that is no item."""
+    """The keyword-only parameters that are not items."""
     arguments = inspect.signature(function).parameters.values()
     return [a for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in items]
 
@@ -180,7 +180,7 @@ def _kind(argument: inspect.Parameter) -> Any:
 def _parameters(
     function: Callable[..., Any], items: set[str]
 ) -> tuple[dict[str, Value | None], dict[str, type[Value]]]:
-    """Defaults and types of the parameters; None where a value has to be given."""
+    """Defaults and types of the parameters; None if a value is required."""
     own = _own(function, items)
     empty = inspect.Parameter.empty
     defaults = {a.name: None if a.default is empty else a.default for a in own}

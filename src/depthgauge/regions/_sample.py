@@ -1,4 +1,4 @@
-"""The regions of one sample, each computed when first asked for and then kept."""
+"""The regions of one sample, each computed on first use and then kept."""
 
 from __future__ import annotations
 

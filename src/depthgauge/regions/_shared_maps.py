@@ -1,9 +1,9 @@
-"""Shared maps: what regions and metrics share and what is computed once a sample.
+"""Shared maps: what regions and metrics share and what is computed once per sample.
 
     @shared_map("edges", needs=("quantity",), cite="Honauer 2019")
     def edges(truth, *, quantity, jump: float = 1.0, reach: int = 10) -> Edges: ...
 
-A region or a metric that says `needs=("edges",)` is given the thing by keyword. Its parameters are
+A region or a metric that says `needs=("edges",)` is given it by keyword. Its parameters are
 set once for everything that uses it, in the benchmark (`[derived] edges = "edges:0.1"`), and are
 part of the protocol's hash. A thing may have several makers: one that is registered with
 `provides="edges"` can take the place of the usual one (`edges = "edges_from_mask:objects"`).
@@ -25,7 +25,7 @@ from depthgauge.types import Map
 
 @dataclass(frozen=True, slots=True)
 class SharedMap(Declaration):
-    """One registered maker of a thing."""
+    """One registered function that computes a shared map."""
 
     kind: ClassVar[str] = "shared map"
 
@@ -36,7 +36,7 @@ class SharedMap(Declaration):
 SHARED_MAPS: Registry[SharedMap] = Registry(
     "shared map", "depthgauge.regions", check=check_quantities
 )
-"""Every maker of this folder and of plug-ins."""
+"""Every shared map of this folder and of plug-ins."""
 
 
 def shared_map(
@@ -50,11 +50,11 @@ def shared_map(
     revision: int = 1,
     check: Check | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers the decorated function as a maker and returns it unchanged.
+    """Registers the decorated function and returns it unchanged.
 
     Args:
         name: What a benchmark calls it.
-        provides: The shared map that it gives; its own name unless said otherwise.
+        provides: The shared map that it gives; its own name by default.
         needs: Items and shared maps without which it cannot be computed.
         needs_any: Items of which it takes the first that is there.
         of: Quantities for which it makes sense; all of them where it is left out.
@@ -76,7 +76,7 @@ def shared_map(
 
 
 def derived(name: str, *, makes: str = "", **declaration: Any) -> Callable[..., Any]:
-    """The name of `shared_map` before; it works for one more release."""
+    """The former name of `shared_map`; it works for one more release."""
     text = "'derived' is called 'shared_map' now, and its 'makes' is called 'provides'."
     warnings.warn(text, DeprecationWarning, stacklevel=2)
     return shared_map(name, provides=makes, **declaration)
@@ -91,7 +91,7 @@ def maker_of(thing: str, text: str) -> tuple[SharedMap, tuple[str, ...]]:
     """The maker that a text names, and its parameters in words.
 
     Raises:
-        BadScoreId: The text is no single name with parameters, or makes another thing.
+        BadScoreId: The text is not a single name with parameters, or provides another map.
         UnknownName: There is no such maker.
     """
     if not is_shared_map(thing):
@@ -108,7 +108,7 @@ def maker_of(thing: str, text: str) -> tuple[SharedMap, tuple[str, ...]]:
 
 
 def closure(needs: Iterable[str], makers: Mapping[str, str]) -> dict[str, str]:
-    """Every thing behind some needs, with its maker's text and all parameters filled in."""
+    """Every shared map behind some needs, with its full text, all parameters filled in."""
     found: dict[str, str] = {}
     waiting = [name for name in needs if is_shared_map(name)]
     while waiting:
@@ -121,13 +121,13 @@ def closure(needs: Iterable[str], makers: Mapping[str, str]) -> dict[str, str]:
 
 
 class SampleMaps(Mapping[str, Any]):
-    """The shared maps of one sample, each made when it is first asked for and then kept.
+    """The shared maps of one sample, each computed on first use and then kept.
 
     Args:
         truth: The map of the benchmark's quantity.
         items: The sample's inputs and truth by name.
         quantity: The benchmark's quantity.
-        makers: A text for each thing that is not made in the usual way.
+        makers: A text for each map that is not computed in the default way.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class SampleMaps(Mapping[str, Any]):
         self._reasons: dict[str, Unavailable] = {}
 
     def __getitem__(self, name: str) -> Any:
-        """The thing; KeyError where there is none of that name, Unavailable where it lacks."""
+        """The map; KeyError if there is no such map, Unavailable if the sample cannot have it."""
         if not is_shared_map(name):
             raise KeyError(name)
         if name in self._reasons:
@@ -159,7 +159,7 @@ class SampleMaps(Mapping[str, Any]):
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether this sample can give the thing; finding out makes it."""
+        """Whether this sample has the map; asking computes it."""
         try:
             self[str(name)]
         except (KeyError, Unavailable):
@@ -173,7 +173,7 @@ class SampleMaps(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def arguments(self, made: Declaration) -> dict[str, Any]:
-        """What a registered function is passed by keyword beside its parameters.
+        """The keywords that a registered function is called with, besides its parameters.
 
         Raises:
             Unavailable: The sample does not have what it needs.

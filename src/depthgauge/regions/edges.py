@@ -1,4 +1,4 @@
-"""Discontinuities of the truth: the thing that metrics share, and its parts as regions."""
+"""Discontinuities of the truth: the shared map, and its parts as regions."""
 
 from __future__ import annotations
 

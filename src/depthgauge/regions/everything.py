@@ -1,4 +1,4 @@
-"""Every pixel of which the truth is known."""
+"""Every pixel with known truth."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Parser:
-    """Recursive descent, one method a rule; bounded in depth, as texts come from outside."""
+    """Recursive descent, one method per rule; limited in depth, since texts come from outside."""
 
     def __init__(self, text: str) -> None:
         self._text = text

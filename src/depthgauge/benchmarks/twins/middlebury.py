@@ -44,7 +44,7 @@ def options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """`coverage` once a region, the other four columns once a threshold and region."""
+    """`coverage` once per region, the other four columns once per threshold and region."""
     ids = [f"coverage@{region}" for region in REGIONS]
     for region in REGIONS:
         for t in THRESHOLDS:

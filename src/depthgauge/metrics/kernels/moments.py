@@ -347,7 +347,7 @@ def sum_tile(
 
     Args:
         t: number of the tile.
-        estimate: flat float32, `channels` values a pixel.
+        estimate: flat float32, `channels` values per pixel.
         truth: the same; finite wherever a pixel is in a region.
         codes: flat plane of the regions; `lookup[code]` is the atom.
         lookup: from code to atom.
