@@ -172,10 +172,17 @@ def measure_moments(
     for t in range(tiles) if given else ():
         values = _given_values(pixels, given, t)
         _kernels.sum_tile(t, *maps, kinds, params, *limits, values, *found)
-    all_counts, all_missing = np.zeros(n_atoms, np.int64), np.zeros(n_atoms, np.int64)
-    all_sums = np.zeros((n_atoms, len(columns)))
-    _kernels.add_tiles(counts, missing, sums, over, counted, all_counts, all_missing, all_sums)
-    return Moments(plane, (*direct, *given), all_counts, all_missing, all_sums)
+    all_sums = _add_tiles(sums)
+    all_sums[:, counted] = _add_tiles(over)[:, : counted.size]
+    return Moments(plane, (*direct, *given), _add_tiles(counts), _add_tiles(missing), all_sums)
+
+
+def _add_tiles(tiles: NDArray[Any]) -> NDArray[Any]:
+    """The sum of the tiles in their order; NumPy's `sum` may take another one."""
+    total = np.zeros(tiles.shape[1:], tiles.dtype)
+    for tile in tiles:
+        total += tile
+    return total
 
 
 @dataclass(frozen=True, slots=True)

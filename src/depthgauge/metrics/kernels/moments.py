@@ -368,13 +368,15 @@ def sum_tile(
     n_atoms = counts.shape[1]
     n = codes.size
     n_kinds = kinds.size
-    columns = np.flatnonzero(kinds == OVER)
+    # Plain loops here and below: functions of arrays would double the time to compile this.
     limits = np.full(over.shape[2], np.inf, np.float32)
-    for k in range(columns.size):
-        limits[k] = params[columns[k], 0]
+    n_limits = 0
     ratios = False
-    for k in range(kinds.size):
+    for k in range(n_kinds):
         ratios |= kinds[k] >= FIRST_RATIO
+        if kinds[k] == OVER:
+            limits[n_limits] = params[k, 0]
+            n_limits += 1
     buffers = np.zeros((6, BLOCK), np.float32)
     flags = np.zeros((2, BLOCK), np.bool_)
     places = np.zeros(BLOCK, np.int32)
@@ -420,7 +422,8 @@ def sum_tile(
                 _permute(given[row, here : here + size], places, rows[row])
         else:
             for row in range(given.shape[0]):
-                rows[row, :size] = given[row, here : here + size]
+                for i in range(size):
+                    rows[row, i] = given[row, here + i]
         begin = 0
         for k in range(n_segments):
             end, a = ends[k], atoms[k]
@@ -466,7 +469,7 @@ def moments(
     none = np.zeros((0, 0), np.float64)
     for t in prange(counts.shape[0]):
         sum_tile(
-            t,
+            np.int64(t),  # else it is compiled once more, for an unsigned number
             estimate,
             truth,
             codes,
@@ -499,16 +502,6 @@ def find_inside(codes, lookup, empty_atom, present, here, absent):
                 absent[n_absent] = i
                 n_absent += 1
     return n_here, n_absent
-
-
-@compiled()
-def add_tiles(counts, missing, sums, over, columns, all_counts, all_missing, all_sums):
-    """Adds the tiles in their order; `columns` are the terms that were counted, not summed."""
-    all_counts[:] = counts.sum(axis=0)
-    all_missing[:] = missing.sum(axis=0)
-    all_sums[:] = sums.sum(axis=0)
-    for k in range(columns.size):
-        all_sums[:, columns[k]] = over[:, :, k].sum(axis=0)
 
 
 @compiled(parallel=True)
