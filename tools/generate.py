@@ -411,7 +411,7 @@ def _scores(protocol: Protocol) -> Iterator[str]:
 def _twin_scores(protocol: Protocol) -> Iterator[str]:
     twin = TWINS[str(protocol.twin)]
     options = twin.options(protocol.options)
-    yield f"Twin `{protocol.twin}`, revision {twin.REVISION}, with these options:\n"
+    yield f"Twin `{protocol.twin}`, revision {twin.revision}, with these options:\n"
     yield "| option | value |"
     yield "|---|---|"
     for key, value in options.items():

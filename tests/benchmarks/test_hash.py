@@ -7,7 +7,7 @@ import pytest
 
 from depthgauge.benchmarks import protocol as module
 from depthgauge.benchmarks.protocol import Protocol, hash_json
-from depthgauge.benchmarks.twins import middlebury
+from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
 from depthgauge.geometry import alignment, filling, resizing
 from depthgauge.metrics import METRICS
@@ -223,7 +223,8 @@ def test_a_new_revision_of_a_registered_thing(make, monkeypatch, registry, name,
 
 def test_a_new_revision_of_a_dataset_or_twin(make, twin, monkeypatch):
     plain, before = make().hash, make(**twin).hash
-    monkeypatch.setattr(middlebury, "REVISION", 99)
+    changed = dataclasses.replace(TWINS["middlebury"], revision=99)
+    monkeypatch.setitem(TWINS._things, "middlebury", changed)
     assert make(**twin).hash != before
     folder = DATASETS["folder"]
     newer = dataclasses.replace(folder, spec=dataclasses.replace(folder.spec, revision=99))

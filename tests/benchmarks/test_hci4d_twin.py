@@ -325,7 +325,7 @@ def test_an_estimate_without_a_number(score):
 
 
 def test_our_own_methods_mark_missing_pixels_as_wrong():
-    assert math.isinf(TWINS["hci4d"].MISSING)
+    assert math.isinf(TWINS["hci4d"].missing)
 
 
 @pytest.mark.parametrize(

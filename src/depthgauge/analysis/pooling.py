@@ -74,7 +74,7 @@ def replicate_scores(
         draws: The resamples.
     """
     filled = {name: scores[name] for name in sorted(scores) if scores[name].why != "empty"}
-    if protocol.twin is not None and hasattr(TWINS[protocol.twin], "pool"):
+    if protocol.twin is not None and TWINS[protocol.twin].pool is not None:
         return Replicates(np.zeros(0), 0, OF_THE_ORIGINAL)
     units = len({draws.units.of[name] for name in filled})
     why = _unusable(filled, units)

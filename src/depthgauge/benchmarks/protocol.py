@@ -107,7 +107,7 @@ class Protocol(BenchmarkFile):
         # What a missing pixel costs and how sizes are matched is the twin's own affair.
         body = self._body({*NOT_OF_TWINS, "options", "missing", "estimate_resize"})
         self._add_perturbation(body)
-        return {**body, "options": twin.options(self.options), "revision": twin.REVISION}
+        return {**body, "options": twin.options(self.options), "revision": twin.revision}
 
     def _form(self) -> dict[str, Any]:
         body = self._body({"twin", "options", "scores", "regions", "align", "derived"})

@@ -191,7 +191,7 @@ class BenchmarkFile(_Strict):
             return first
         from depthgauge.benchmarks.twins import TWINS
 
-        return getattr(TWINS[self.twin], "MAIN", first)
+        return TWINS[self.twin].main or first
 
     def better(self, score_id: str) -> str:
         """The direction of a score: `lower`, `higher` or `zero`."""
@@ -200,7 +200,7 @@ class BenchmarkFile(_Strict):
         from depthgauge.benchmarks.twins import TWINS
 
         metric = score_id.partition("@")[0].partition(":")[0]
-        return "higher" if metric in getattr(TWINS[self.twin], "HIGHER", ()) else "lower"
+        return "higher" if metric in TWINS[self.twin].higher else "lower"
 
     @cached_property
     def region_texts(self) -> dict[str, str]:

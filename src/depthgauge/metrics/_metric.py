@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -270,6 +270,7 @@ def metric(
     sums that it is made of. On a class: any metric; the class has `measure(estimate, truth,
     region, *, <needs>, <params>) -> State`, `finish(state, *, missing, <params>) -> float` and,
     where there is something to look at, `error_map(estimate, truth, *, <needs>, <params>) -> Map`.
+    Parameters that many steps share are a dataclass `parameters` of the class.
 
     Raises:
         BadDeclaration: Something is declared wrongly; it says what, all of it, and in which file.
@@ -292,12 +293,7 @@ def metric(
             problems = list(_function_problems(thing, needs, choices or {}))
         refuse("metric", name, getattr(thing, "measure", thing), problems)
         steps = hasattr(thing, "measure")
-        source = thing.measure if steps else thing
-        params = {
-            p.name: p.default
-            for p in inspect.signature(source).parameters.values()
-            if p.kind is p.KEYWORD_ONLY and p.name not in needs
-        }
+        params = _params_of(thing, needs)
         made: dict[str, Any] = (
             {
                 "measure_with": thing.measure,
@@ -331,6 +327,19 @@ def metric(
         return thing
 
     return register
+
+
+def _params_of(thing: Any, needs: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters in declared order with their defaults."""
+    shared = getattr(thing, "parameters", None)
+    if isinstance(shared, type) and is_dataclass(shared):
+        return {each.name: each.default for each in fields(shared)}
+    source = getattr(thing, "measure", thing)
+    return {
+        p.name: p.default
+        for p in inspect.signature(source).parameters.values()
+        if p.kind is p.KEYWORD_ONLY and p.name not in needs
+    }
 
 
 _UNITS = {"%": "PERCENT", "percent": "PERCENT", "": "RATIO", "deg": "DEGREE", "degrees": "DEGREE"}
@@ -369,7 +378,7 @@ def _function_problems(
         yield from (f"a recipe takes parameters only, but {n} is among its needs" for n in wrong)
     else:
         yield from _step_problems(thing, needs)
-        params, _ = keywords_of(thing.measure)
+        params = set(_params_of(thing, needs))
     yield from (f"choices has {n}, which is no parameter" for n in sorted(set(choices) - params))
 
 

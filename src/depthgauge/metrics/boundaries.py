@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,20 @@ _TRUE = 1
 Codes = NDArray[np.uint8]
 
 
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How boundaries are matched: the parameters of everything here."""
+
+    thresholds: int = 99
+    """K; they are k / (K + 1)."""
+    radius: float = 0.0075
+    """How far two pixels may be apart, as a share of the diagonal."""
+    classes: str = "annotators"
+    """`annotators`, or `occlusion_fold`: each class is matched with its own truth."""
+    nms: str = "none"
+    """`dollar`: the estimate is smoothed and its crests are kept first."""
+
+
 def _codes(estimate: Map, region: Mask, nms: str) -> Codes:
     """Probabilities as 8-bit codes, 0 outside the region and where there is no estimate."""
     from depthgauge.geometry.boundary_maps.edge_maps import thin_edges
@@ -59,7 +75,7 @@ def _codes(estimate: Map, region: Mask, nms: str) -> Codes:
 
 
 def _pairs(
-    estimate: Map, truth: Map, region: Mask | None, classes: str, nms: str
+    estimate: Map, truth: Map, region: Mask | None, how: Matching
 ) -> Iterator[tuple[Codes, list[Mask]]]:
     """What is matched with what: codes, and the truths of one or more annotators."""
     judged = is_known(truth) if region is None else is_known(truth) & region
@@ -71,8 +87,8 @@ def _pairs(
             "both must have the same size."
         )
     marked = [(channel > 0) & judged for channel in channels]
-    codes = _codes(found[0], judged, nms)
-    if classes == "annotators":
+    codes = _codes(found[0], judged, how.nms)
+    if how.classes == "annotators":
         yield codes, marked
         return
     if len(found) != 2 or len(marked) != 2:
@@ -90,14 +106,7 @@ def _channels(values: Map) -> list[Map]:
 
 
 def boundary_counts(
-    estimate: Map,
-    truth: Map,
-    region: Mask | None = None,
-    *,
-    thresholds: int = 99,
-    radius: float = 0.0075,
-    classes: str = "annotators",
-    nms: str = "none",
+    estimate: Map, truth: Map, region: Mask | None = None, **parameters: Any
 ) -> NDArray[np.int64]:
     """The counts of one image at all thresholds.
 
@@ -106,29 +115,20 @@ def boundary_counts(
             `occlusion_fold`, channel 1 is the probability that a boundary is an occlusion.
         truth: (H, W, A), 0 or 1: one channel per annotator, or occlusion and fold.
         region: Boundaries outside are neither asked for nor wrong.
-        thresholds: K; they are k / (K + 1).
-        radius: How far two pixels may be apart, as a share of the diagonal.
-        classes: `annotators`, or `occlusion_fold`: each class is matched with its own truth.
-        nms: `dollar`: the estimate is smoothed and its crests are kept first.
+        parameters: Those of `Matching`.
 
     Returns:
         (K, 4): true pixels matched, true pixels, estimated pixels matched, estimated pixels.
     """
-    counts = np.zeros((thresholds, COUNTS), np.int64)
-    for codes, truths in _pairs(estimate, truth, region, classes, nms):
-        counts += count_curve(codes, truths, thresholds=thresholds, radius=radius)
+    how = Matching(**parameters)
+    counts = np.zeros((how.thresholds, COUNTS), np.int64)
+    for codes, truths in _pairs(estimate, truth, region, how):
+        counts += count_curve(codes, truths, thresholds=how.thresholds, radius=how.radius)
     return counts
 
 
 def boundary_map(
-    estimate: Map,
-    truth: Map,
-    *,
-    thresholds: int = 99,
-    radius: float = 0.0075,
-    classes: str = "annotators",
-    nms: str = "none",
-    threshold: int | None = None,
+    estimate: Map, truth: Map, *, threshold: int | None = None, **parameters: Any
 ) -> NDArray[np.uint8]:
     """What became of each pixel: 0 nothing, 1 a hit, 2 a false alarm, 3 missed.
 
@@ -136,27 +136,23 @@ def boundary_map(
     annotator's matching.
 
     Args:
-        estimate: As for `boundary_counts`, like all that is not named here.
+        estimate: As for `boundary_counts`.
         truth: Likewise.
-        thresholds: K.
-        radius: Share of the diagonal.
-        classes: How it is matched.
-        nms: What is done first.
         threshold: Which of the K thresholds, from 0; None: where F of this image is largest.
+        parameters: Those of `Matching`.
     """
     from depthgauge.geometry.boundary_maps.thinning import thin
 
-    settings = {"thresholds": thresholds, "radius": radius, "classes": classes, "nms": nms}
+    how = Matching(**parameters)
     if threshold is None:
-        counts = boundary_counts(estimate, truth, None, **settings)  # type: ignore[arg-type]  # a dict of them all
-        threshold = best_threshold(counts)
-    if not 0 <= threshold < thresholds:
-        raise BadScoreId(f"threshold is {threshold}, but there are {thresholds}, from 0.")
-    level = least_codes(thresholds)[threshold]
+        threshold = best_threshold(boundary_counts(estimate, truth, None, **parameters))
+    if not 0 <= threshold < how.thresholds:
+        raise BadScoreId(f"threshold is {threshold}, but there are {how.thresholds}, from 0.")
+    level = least_codes(how.thresholds)[threshold]
     found = {code: np.zeros(truth.shape[:2], bool) for code in (MISSED, FALSE_ALARM, HIT)}
-    for codes, truths in _pairs(estimate, truth, None, classes, nms):
+    for codes, truths in _pairs(estimate, truth, None, how):
         lines = thin(codes >= level)
-        matched = [match_pixels(lines, marked, radius=radius) for marked in truths]
+        matched = [match_pixels(lines, marked, radius=how.radius) for marked in truths]
         hit = np.any([mates for mates, _ in matched], axis=0)
         found[HIT] |= hit
         found[FALSE_ALARM] |= lines & ~hit
@@ -171,31 +167,16 @@ def boundary_map(
 class _Boundaries:
     """What all of them share: the counts of an image, and those at its own best threshold."""
 
+    parameters = Matching
+
     @staticmethod
-    def measure(
-        estimate: Map,
-        truth: Map,
-        region: Mask | None,
-        *,
-        thresholds: int = 99,
-        radius: float = 0.0075,
-        classes: str = "annotators",
-        nms: str = "none",
-    ) -> State:
+    def measure(estimate: Map, truth: Map, region: Mask | None, **parameters: Any) -> State:
         """Four counts at each threshold, then those at the image's own best threshold.
 
         The rows are the numbers of true pixels of images without any estimate; the counts have
         them too.
         """
-        counts = boundary_counts(
-            estimate,
-            truth,
-            region,
-            thresholds=thresholds,
-            radius=radius,
-            classes=classes,
-            nms=nms,
-        )
+        counts = boundary_counts(estimate, truth, region, **parameters)
         own = counts[best_threshold(counts)]
         judged = is_known(truth) if region is None else is_known(truth) & region
         present = judged & np.isfinite(_channels(estimate)[0])
@@ -208,19 +189,9 @@ class _Boundaries:
         )
 
     @staticmethod
-    def error_map(
-        estimate: Map,
-        truth: Map,
-        *,
-        thresholds: int = 99,
-        radius: float = 0.0075,
-        classes: str = "annotators",
-        nms: str = "none",
-    ) -> Map:
+    def error_map(estimate: Map, truth: Map, **parameters: Any) -> Map:
         """0 nothing, 1 a hit, 2 a false alarm, 3 missed; at the image's own best threshold."""
-        shown = boundary_map(
-            estimate, truth, thresholds=thresholds, radius=radius, classes=classes, nms=nms
-        )
+        shown = boundary_map(estimate, truth, **parameters)
         return np.where(is_known(truth), shown, np.float32(np.nan)).astype(np.float32)
 
 
@@ -279,15 +250,7 @@ class Ods(_Boundaries):
     """
 
     @staticmethod
-    def finish(
-        state: State,
-        *,
-        missing: str,
-        thresholds: int = 99,
-        radius: float = 0.0075,
-        classes: str = "annotators",
-        nms: str = "none",
-    ) -> float:
+    def finish(state: State, *, missing: str, **parameters: Any) -> float:
         """The largest F of the pooled counts."""
         return _of_curve(state, missing, lambda counts: best_point(counts).f)
 
@@ -315,15 +278,7 @@ class Ois(_Boundaries):
     """
 
     @staticmethod
-    def finish(
-        state: State,
-        *,
-        missing: str,
-        thresholds: int = 99,
-        radius: float = 0.0075,
-        classes: str = "annotators",
-        nms: str = "none",
-    ) -> float:
+    def finish(state: State, *, missing: str, **parameters: Any) -> float:
         """F of the sums."""
         counts = used_counts(state, missing)
         return math.nan if counts is None else float(rates(counts[-1:])[2][0])
@@ -353,15 +308,7 @@ class BoundaryAp(_Boundaries):
     """
 
     @staticmethod
-    def finish(
-        state: State,
-        *,
-        missing: str,
-        thresholds: int = 99,
-        radius: float = 0.0075,
-        classes: str = "annotators",
-        nms: str = "none",
-    ) -> float:
+    def finish(state: State, *, missing: str, **parameters: Any) -> float:
         """The area of the pooled curve."""
         return _of_curve(state, missing, average_precision)
 
@@ -388,14 +335,6 @@ class BoundaryR50(_Boundaries):
     """
 
     @staticmethod
-    def finish(
-        state: State,
-        *,
-        missing: str,
-        thresholds: int = 99,
-        radius: float = 0.0075,
-        classes: str = "annotators",
-        nms: str = "none",
-    ) -> float:
+    def finish(state: State, *, missing: str, **parameters: Any) -> float:
         """Recall of the pooled curve."""
         return _of_curve(state, missing, recall_at_half)

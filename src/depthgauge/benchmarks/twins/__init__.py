@@ -1,22 +1,19 @@
 """Twins: public evaluators' own numbers, quirks included. One module each, kept plain.
 
-A twin module has `REVISION`, `options(given) -> dict` (checked, defaults filled in; every quirk is
-one of them), `score_ids(options)` and `evaluate(sample, estimate_path, options) -> TwinScores`.
-`MAIN` is the score that sorts a leaderboard (the first where it has none), `HIGHER` names the
-metrics of which more is better, `MISSING` is the value that a file has where there is no estimate
-(NaN where it does not say). `check_submission(root, samples)`, where there is one, gives the rules
-of the public submission for `depthgauge check`. `more_samples(samples, root)`, where there is one,
-gives samples that a folder of estimates has and the data does not name.
+A twin module has functions in plain NumPy, and `SPEC = Twin(...)` at its end, which names them. It
+is known by the name of its module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
+from depthgauge._declared import name_problems, refuse, revision_problems
 from depthgauge._registry import Registry, nearest
 from depthgauge.errors import Misuse
 from depthgauge.types import Sample, Score
@@ -42,24 +39,34 @@ class Fault(NamedTuple):
     """Whether the public benchmark refuses it or it costs points."""
 
 
-class Twin(Protocol):
-    """What a twin module offers."""
+Options = Mapping[str, Any]
 
-    REVISION: int
-    MAIN: str
-    HIGHER: tuple[str, ...]
-    MISSING: float
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """All options, defaults filled in; unknown ones are an error."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """What a twin module offers; what it has no need of is left out."""
 
-    def score_ids(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """The evaluator's own ids, in its order."""
-
-    def evaluate(
-        self, sample: Sample, estimate_path: Path, options: Mapping[str, Any]
-    ) -> TwinScores:
-        """All scores of one sample."""
+    revision: int = 1
+    """Raised whenever its code may change a number."""
+    options: Callable[[Options], dict[str, Any]]
+    """`options(given)`: all options, defaults filled in; every quirk is one of them, and unknown
+    ones are an error."""
+    score_ids: Callable[[Options], tuple[str, ...]]
+    """`score_ids(options)`: the evaluator's own ids, in its order."""
+    evaluate: Callable[[Sample, Path, Options], TwinScores]
+    """`evaluate(sample, estimate_path, options)`: all scores of one sample."""
+    main: str = ""
+    """The score that sorts a leaderboard; the first one where it is left out."""
+    higher: tuple[str, ...] = ()
+    """The metrics of which more is better."""
+    missing: float = math.nan
+    """The value that a file has where there is no estimate."""
+    pool: Callable[[Mapping[str, Mapping[str, Score]], Options], Mapping[str, float]] | None = None
+    """`pool(samples, options)`: the summary, where it is not the plain mean over samples."""
+    check_submission: Callable[[Path, Mapping[str, Sample]], Iterator[Fault]] | None = None
+    """`check_submission(root, samples)`: the rules of the public submission."""
+    more_samples: Callable[[Iterable[Sample], Path], Iterable[Sample]] | None = None
+    """`more_samples(samples, root)`: samples of a folder of estimates that the dataset lacks."""
 
 
 def fill_options(
@@ -76,8 +83,11 @@ def fill_options(
 
 
 def _collect(module: ModuleType) -> Iterator[tuple[str, Twin]]:
-    if all(hasattr(module, name) for name in ("REVISION", "score_ids", "evaluate")):
-        yield module.__name__.rpartition(".")[2], cast(Twin, module)
+    spec = getattr(module, "SPEC", None)
+    if isinstance(spec, Twin):
+        name = module.__name__.rpartition(".")[2]
+        refuse("twin", name, module, (*name_problems(name), *revision_problems(spec.revision)))
+        yield name, spec
 
 
 TWINS: Registry[Twin] = Registry("twin", __name__, _collect)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.benchmarks.twins import TwinScores, fill_options
+from depthgauge.benchmarks.twins import Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._booster_mono_submission import LEFT, SUFFIXES, check_submission
 from depthgauge.errors import BadData, Unavailable, WrongShape
 from depthgauge.geometry.resizing import resize
@@ -26,11 +26,8 @@ from depthgauge.types import Inputs, Map, Mask, Sample, Score, Truth
 
 __all__ = ["check_submission", "evaluate", "more_samples", "options", "score_ids"]
 
-REVISION = 1
-MAIN = "delta1.05@ToM"
 DELTAS = ("1.25", "1.20", "1.15", "1.10", "1.05")
 HIGHER = tuple(f"delta{ratio}" for ratio in DELTAS)
-MISSING = math.nan
 REGIONS = ("All", "ToM", "Other")
 _CLASSES = {"ToM": (2, 3), "Other": (0, 1)}
 _STEP = 4
@@ -207,3 +204,15 @@ def _columns(depth: NDArray[Any], truth: NDArray[Any], region: str) -> dict[str,
 
 def _ratio(total: float, n: int, count: int, lost: int, unit: str) -> Score:
     return Score(total / n if n else math.nan, count, lost, total, unit)
+
+
+SPEC = Twin(
+    revision=1,
+    main="delta1.05@ToM",
+    higher=HIGHER,
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    check_submission=check_submission,
+    more_samples=more_samples,
+)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.benchmarks.twins import TwinScores, fill_options
+from depthgauge.benchmarks.twins import Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._hci4d_maps import (
     HIGH,
     LOW,
@@ -42,10 +42,6 @@ from depthgauge.types import Sample, Score, Truth
 
 __all__ = ["check_submission", "evaluate", "options", "score_ids"]
 
-REVISION = 1
-MAIN = "badpix_0070"
-HIGHER = ()
-MISSING = np.inf
 _OPTIONS: dict[str, tuple[Any, ...]] = {
     "nan": ("good",),
     "inf": ("bad",),
@@ -164,3 +160,14 @@ def _add_runtime(scene: str, estimate_path: Path, found: _Found) -> None:
     logarithm = math.log10(seconds) if seconds > 0 else (-math.inf if seconds == 0 else math.nan)
     found.scores["runtime"] = Score(seconds, 1, 0, None, "s")
     found.scores["runtime_log"] = Score(logarithm, 1, 0, None, "log10 s")
+
+
+SPEC = Twin(
+    revision=1,
+    main="badpix_0070",
+    missing=np.inf,
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    check_submission=check_submission,
+)

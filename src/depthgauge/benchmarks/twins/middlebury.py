@@ -15,15 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.benchmarks.twins import TwinScores, fill_options
+from depthgauge.benchmarks.twins import Twin, TwinScores, fill_options
 from depthgauge.errors import BadData, WrongShape
 from depthgauge.io import read_labels, read_map, read_middlebury_limits
 from depthgauge.types import Map, Mask, Sample, Score
 
-REVISION = 1
-MAIN = "totbad:2@nonocc"
-HIGHER = ("coverage",)
-MISSING = np.inf
 THRESHOLDS = (0.5, 1.0, 2.0, 4.0)
 REGIONS = ("nonocc", "all")
 FACTORS = (1, 2, 4)
@@ -150,3 +146,14 @@ def _columns(seen: Map, truth: Map, used: Mask, region: str) -> Iterator[tuple[s
 def _percent(part: int, whole: int, count: int, lost: int) -> Score:
     value = 100.0 * part / whole if whole else float("nan")
     return Score(value, count, lost, float(part), "%")
+
+
+SPEC = Twin(
+    revision=1,
+    main="totbad:2@nonocc",
+    higher=("coverage",),
+    missing=np.inf,
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.benchmarks.twins import Fault, TwinScores, fill_options
+from depthgauge.benchmarks.twins import Fault, Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._oasis_shared import check_files, merged, state_of
 from depthgauge.datasets.oasis import read_box, read_depth_dict
 from depthgauge.errors import BadEstimate, Misuse, Unavailable
@@ -28,10 +28,6 @@ from depthgauge.io.pickles.safe_pickle import is_object_npy
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Sample, Score, Truth
 
-REVISION = 1
-MAIN = "lsiv"
-HIGHER: tuple[str, ...] = ()
-MISSING = math.nan
 _NEEDED = ("depth_path", "continuous_path")
 _TINY = 1e-8
 _PAIR_TINY = 1e-7
@@ -259,3 +255,14 @@ def _check(path: Path, sample_id: str) -> Iterator[Fault]:
             "Depth grows with the distance; inverse depth must be inverted first.",
             serious=False,
         )
+
+
+SPEC = Twin(
+    revision=1,
+    main="lsiv",
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    pool=pool,
+    check_submission=check_submission,
+)

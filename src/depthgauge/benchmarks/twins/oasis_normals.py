@@ -6,7 +6,6 @@ that has a true one; all pixels of all images together.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.benchmarks.twins import Fault, TwinScores, fill_options
+from depthgauge.benchmarks.twins import Fault, Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._oasis_shared import DATASET, check_files, merged
 from depthgauge.datasets import DATASETS, read_estimate
 from depthgauge.errors import BadEstimate, Unavailable
 from depthgauge.geometry.resizing import resize
 from depthgauge.types import Map, Sample, Score, State, Truth
 
-REVISION = 1
-MAIN = "mean"
 LIMITS = ("11.25", "22.5", "30")
-HIGHER = ("within",)
-MISSING = math.nan
 _WITHIN = tuple(f"within:{limit}" for limit in LIMITS)
 _NEEDED = ("normals_path",)
 _OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -142,3 +137,15 @@ def check_normals(path: Path, sample_id: str) -> Iterator[Fault]:
             "In normals/<id>.npy the axes are x right, y down, z towards the viewer; was z turned?",
             serious=False,
         )
+
+
+SPEC = Twin(
+    revision=1,
+    main="mean",
+    higher=("within",),
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    pool=pool,
+    check_submission=check_submission,
+)

@@ -19,17 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.benchmarks.twins import Fault, TwinScores, fill_options
+from depthgauge.benchmarks.twins import Fault, Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._oasis_shared import DATASET, check_files, merged
 from depthgauge.datasets import DATASETS, read_estimate
 from depthgauge.errors import BadData, Unavailable, WrongShape
 from depthgauge.io import read_image, read_labels
 from depthgauge.types import Inputs, Mask, Sample, Score, State, Truth, sorted_rows
 
-REVISION = 1
-MAIN = "ap"
 HIGHER = ("ap", "ap50", "ap75")
-MISSING = math.nan
 OVERLAPS = np.arange(0.5, 1.0, 0.05)
 _AT = {"ap50": 0, "ap75": 5}
 _LEAST_PX = 100
@@ -228,3 +225,15 @@ def _check_planes(path: Path, sample_id: str) -> Iterator[Fault]:
             "Precision and recall need an order; write how sure the method is of each.",
             serious=False,
         )
+
+
+SPEC = Twin(
+    revision=1,
+    main="ap",
+    higher=HIGHER,
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    pool=pool,
+    check_submission=check_submission,
+)

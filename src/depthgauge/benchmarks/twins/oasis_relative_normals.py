@@ -16,17 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.benchmarks.twins import Fault, TwinScores, fill_options
+from depthgauge.benchmarks.twins import Fault, Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._oasis_shared import check_files, merged
 from depthgauge.benchmarks.twins.oasis_normals import check_normals, resized_normals, unit
 from depthgauge.errors import Unavailable
 from depthgauge.metrics.average_precision import average_precision
 from depthgauge.types import Sample, Score, State, Truth, sorted_rows
 
-REVISION = 1
-MAIN = "ap_orthogonal"
 HIGHER = ("ap_parallel", "ap_orthogonal")
-MISSING = math.nan
 _NEEDED = ("relative_normals",)
 _NEITHER, _PARALLEL, _ORTHOGONAL = 0, 1, 2
 _OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -93,3 +90,15 @@ def _area(state: State) -> float:
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
     """Every problem of a folder of normals, in the order of the images."""
     yield from check_files(root, samples, "normals", _NEEDED, check_normals)
+
+
+SPEC = Twin(
+    revision=1,
+    main="ap_orthogonal",
+    higher=HIGHER,
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    pool=pool,
+    check_submission=check_submission,
+)

@@ -198,16 +198,12 @@ def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
     if made.path is not None:
         return judge.score_file(sample, partial(Path, made.path))
     with tempfile.TemporaryDirectory(prefix="depthgauge-") as folder:
-        path = _public_file(Path(folder), sample.id, estimate, context.protocol.twin)
+        path = _public_file(Path(folder), estimate, context.protocol.twin)
         return judge.score_file(sample, partial(Path, path))
 
 
-def _public_file(folder: Path, sample: str, estimate: Estimate, twin: str) -> Path:
-    """The estimate as the public program reads it: its own files, or a plain array."""
-    write = getattr(TWINS[twin], "write_estimate", None)
-    if write is not None:
-        written: Path = write(folder, sample, estimate)
-        return written
+def _public_file(folder: Path, estimate: Estimate, twin: str) -> Path:
+    """The estimate as a file that the public program reads."""
     path = folder / f"{estimate.quantity}.npy"
     np.save(path, _marked(estimate.values, twin))
     return path
@@ -216,5 +212,5 @@ def _public_file(folder: Path, sample: str, estimate: Estimate, twin: str) -> Pa
 def _marked(values: Map, twin: str) -> Map:
     """Missing pixels marked as a public program expects them: many count NaN as a number."""
     known = is_known(values)
-    mark = np.float32(getattr(TWINS[twin], "MISSING", np.nan))
+    mark = np.float32(TWINS[twin].missing)
     return np.where(known if values.ndim == 2 else known[..., None], values, mark)

@@ -88,8 +88,7 @@ def check_estimates(
 
 def _own_rules(protocol: Protocol) -> Callable[..., Iterator[tuple[Any, ...]]] | None:
     """`check_submission` of a twin: of a folder and the samples by name, the fields of findings."""
-    twin = None if protocol.twin is None else TWINS[protocol.twin]
-    return getattr(twin, "check_submission", None)
+    return None if protocol.twin is None else TWINS[protocol.twin].check_submission
 
 
 def _samples(

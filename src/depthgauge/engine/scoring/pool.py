@@ -81,7 +81,7 @@ def pool_twin(
     A failed sample leaves no value: the original would have stopped.
     """
     twin = TWINS[str(protocol.twin)]
-    pool = getattr(twin, "pool", None)
+    pool = twin.pool
     pooled = {} if pool is None or failed else pool(samples, twin.options(protocol.options))
     for score_id in protocol.score_ids:
         scores = {name: found[score_id] for name, found in samples.items() if score_id in found}

@@ -23,8 +23,7 @@ def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -
         estimates: Folders of estimates; a twin may add samples that are missing from the dataset.
     """
     samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
-    twin = None if protocol.twin is None else TWINS[protocol.twin]
-    more = getattr(twin, "more_samples", None)
+    more = None if protocol.twin is None else TWINS[protocol.twin].more_samples
     if more is not None:
         for root in estimates:
             samples += more(samples, root)

@@ -190,7 +190,7 @@ def _pooling(protocol: Protocol) -> str:
 
 
 def _twin_pooling(protocol: Protocol) -> str:
-    if hasattr(TWINS[str(protocol.twin)], "pool"):
+    if TWINS[str(protocol.twin)].pool is not None:
         return "All samples are pooled as the original does it."
     return _POOL[protocol.pool]
 
