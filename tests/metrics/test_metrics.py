@@ -258,11 +258,12 @@ def test_a_name_is_taken_once():
             better="lower",
             bounds=(0, 1),
             of=("depth",),
-            cite="",
-            formula="",
+            cite="common",
+            formula="1",
             revision=1,
         )
-        def again() -> Recipe: ...
+        def again() -> Recipe:
+            """Something else."""
 
 
 def test_an_unknown_metric_names_the_nearest():
