@@ -61,10 +61,11 @@ class MethodKind:
 
 def _problems(spec: MethodSpec, module: object) -> Iterator[str]:
     yield from spec_problems(spec, module, "estimate")
-    if not (isinstance(spec.options, type) and issubclass(spec.options, MethodOptions)):
-        yield f"options is {spec.options!r} but must be a class of MethodOptions"
+    options: object = spec.options  # whatever a plug-in put there
+    if not (isinstance(options, type) and issubclass(options, MethodOptions)):
+        yield f"options is {options!r} but must be a class of MethodOptions"
         return
-    for name, option in spec.options.model_fields.items():
+    for name, option in options.model_fields.items():
         if not option.description:
             yield f"write a sentence below its option {name}"
 

@@ -245,7 +245,7 @@ def test_a_metric_with_values_of_its_own_survives_the_tables(pairs, trial, tmp_p
 
     @metric(
         "midway", unit=next(iter(Unit)), better="lower", bounds=(0, np.inf), of=("disparity",),
-        cite="", formula="", revision=1,
+        cite="common", formula="1", revision=1,
     )  # fmt: skip
     class Midway:
         """The middle of the largest and the smallest error, and the mean."""
