@@ -1,6 +1,7 @@
 """`depthgauge demo --booster` at a tiny size: labels that the pipeline made rank as the truth."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,12 +56,12 @@ def without_work(monkeypatch, tmp_path):
         moves = tuple(Move(f"m{n}", 1.0 * a, 1.0 * b, a, b) for n, (a, b) in enumerate(places))
         found = RankMoves(MAIN, MAIN, moves, tau=0.333, why=())
         monkeypatch.setattr(LabelDemonstration, "photograph", lambda *_: ())
-        monkeypatch.setattr(LabelDemonstration, "run", lambda *_: None)
+        nothing = SimpleNamespace(to_json=dict)
+        monkeypatch.setattr(LabelDemonstration, "run", lambda *_: nothing)
         compared = {score: replace(found) for score in SHOWN}
         monkeypatch.setattr(LabelDemonstration, "compare", lambda *_: compared)
         for name in ("_label", "_write_label_report"):
             monkeypatch.setattr(demo_verb, name, lambda *_: None)
-        monkeypatch.setattr(demo_verb, "run_json", lambda run: {})
         return ("demo", "--booster", "--out", tmp_path)
 
     return use

@@ -210,7 +210,7 @@ def test_a_lost_estimate(run, finished, skip_benchmark, tmp_path):
     ran = run(*again, "--out", tmp_path / "again")
     assert ran.code == 1
     assert f"one: s0: {folder}: has no estimate" in ran.err or f"{folder}/disparity.npy" in ran.err
-    assert "finished work is kept" in ran.err
+    assert "finished items are kept; run the same command again" in ran.err
 
 
 def test_an_unfinished_run_is_not_scored_again(run, finished, skip_benchmark, tmp_path):
@@ -265,7 +265,7 @@ def test_folders_that_cannot_be_written(run, work, finished):
     (finished / "report.html").mkdir()
     ran = run("report", finished)
     assert ran.code == 1
-    assert "or say where else with --html FILE" in ran.err
+    assert "or choose another place with --html FILE" in ran.err
 
 
 # --- methods ------------------------------------------------------------------------------------

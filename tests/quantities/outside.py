@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from depthgauge.datasets.depthgauge_folder import write
 
 import depthgauge as dg
 from depthgauge.cli import main
+from depthgauge.datasets.manifest_folder import write
 from depthgauge.io import read_map, write_map
 from depthgauge.types import Inputs, Sample, Truth
 

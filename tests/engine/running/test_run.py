@@ -265,7 +265,7 @@ def test_a_changed_truth_is_noticed(pairs, two, trial, tmp_path):
 def test_a_damaged_truth_is_named_and_the_rest_is_kept(pairs, trial, tmp_path):
     whole = (pairs.data / "truth" / "s3.pfm").read_bytes()
     (pairs.data / "truth" / "s3.pfm").write_bytes(whole[:100])
-    with pytest.raises(BadData, match=r"s3\.pfm.*what is finished is kept"):
+    with pytest.raises(BadData, match=r"s3\.pfm.*finished items are kept"):
         run(trial(), pairs.data, [pairs.noisy()], tmp_path / "run", workers=1)
     assert len(list((tmp_path / "run" / "items").glob("*.json"))) == 9
     with pytest.raises(BadData, match="not finished, 9 of 10"):

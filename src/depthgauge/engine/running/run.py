@@ -115,7 +115,7 @@ def run(
         estimates without a single pixel.
 
     Raises:
-        DepthgaugeError: The run could not be finished; what is finished is kept.
+        DepthgaugeError: The run could not be finished; finished items are kept.
     """
     protocol = find_benchmark(benchmark)
     named = [methods] if isinstance(methods, (str, Path)) else methods
@@ -256,7 +256,7 @@ def _events(context: Context, tasks: Sequence[Task], where: Where) -> Any:
 def _require_whole(broken: Sequence[str], n: int) -> None:
     if broken:
         more = f" ({len(broken)} of {n} items have no score)" if len(broken) > 1 else ""
-        raise BadData(f"{broken[0]}{more}; what is finished is kept, run the same command again.")
+        raise BadData(f"{broken[0]}{more}; finished items are kept; run the same command again.")
 
 
 def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:

@@ -90,7 +90,7 @@ def _result(future: Any) -> list[Event]:
         said = " ".join(str(error).split())[:300]
         raise DepthgaugeError(
             f"the cluster could not do a chunk of tasks ({type(error).__name__}: {said}); "
-            "what is finished is kept, run the same command again."
+            "finished items are kept; run the same command again."
         ) from error
 
 
