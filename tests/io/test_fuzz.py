@@ -34,8 +34,9 @@ from depthgauge.io import (
     read_ply,
 )
 
-OWN_MUTATIONS = 10_000
-LIBRARY_MUTATIONS = 1_000
+LONG = pytest.mark.long
+OWN_MUTATIONS = (1_000, pytest.param(10_000, marks=LONG))
+LIBRARY_MUTATIONS = (200, pytest.param(1_000, marks=LONG))
 MEMORY = 4 * 2**30
 
 
@@ -216,13 +217,14 @@ OWN: dict[str, tuple[Callable[[], list[bytes]], Callable[[Path], object]]] = {
 }
 
 
+@pytest.mark.parametrize("mutations", OWN_MUTATIONS)
 @pytest.mark.parametrize("name", OWN)
-def test_own_parsers_survive_damage(name: str, tmp_path: Path) -> None:
+def test_own_parsers_survive_damage(name: str, mutations: int, tmp_path: Path) -> None:
     seeds, read = OWN[name]
     rng = np.random.default_rng(list(name.encode()))
     inputs, path = seeds(), tmp_path / name
     refused = 0
-    for i in range(OWN_MUTATIONS):
+    for i in range(mutations):
         data = mutate(rng, inputs[i % len(inputs)])
         path.write_bytes(data)
         try:
@@ -230,7 +232,7 @@ def test_own_parsers_survive_damage(name: str, tmp_path: Path) -> None:
         except DepthgaugeError as error:
             refused += 1
             check_sentence(error, path)
-    assert refused > OWN_MUTATIONS // 10
+    assert refused > mutations // 10
 
 
 # --- what libraries decode ---------------------------------------------------------------------
@@ -319,7 +321,9 @@ def read_exr_any(path: Path) -> None:
             check_sentence(error, path)
 
 
-def library_cases(folder: Path) -> Iterator[tuple[str, bytes, Callable[[Path], object]]]:
+def library_cases(
+    folder: Path, mutations: int
+) -> Iterator[tuple[str, bytes, Callable[[Path], object]]]:
     kinds: list[tuple[str, list[bytes], Callable[[Path], object]]] = [
         ("a.png", png_seeds(), read_png_any),
         ("a.jpg", jpeg_seeds(), read_jpeg_any),
@@ -329,17 +333,17 @@ def library_cases(folder: Path) -> Iterator[tuple[str, bytes, Callable[[Path], o
     ]
     for name, seeds, read in kinds:
         rng = np.random.default_rng(list(name.encode()))
-        for i in range(int(os.environ.get("DEPTHGAUGE_MUTATIONS", LIBRARY_MUTATIONS))):
+        for i in range(mutations):
             data = mutate(rng, seeds[i % len(seeds)])
             yield name, repair(data) if name == "a.png" else data, read
 
 
-def work(folder: Path) -> None:
+def work(folder: Path, mutations: int) -> None:
     """Runs in a process of its own; leaves `failed.json` and, if it dies, the input it died of."""
     import warnings
 
     warnings.simplefilter("error")
-    cases = library_cases(folder)
+    cases = library_cases(folder, mutations)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     failed: list[str] = []
     for number, (name, data, read) in enumerate(cases):
@@ -356,9 +360,10 @@ def work(folder: Path) -> None:
     (folder / "failed.json").write_text(json.dumps(failed))
 
 
-def test_library_decoders_survive_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mutations", LIBRARY_MUTATIONS)
+def test_library_decoders_survive_damage(mutations: int, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, __file__, str(tmp_path)],
+        [sys.executable, __file__, str(tmp_path), str(mutations)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -370,4 +375,4 @@ def test_library_decoders_survive_damage(tmp_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    work(Path(sys.argv[1]))
+    work(Path(sys.argv[1]), int(sys.argv[2]))
