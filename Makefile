@@ -37,6 +37,9 @@ setup:  # packages of Python and of the system are installed side by side
 demo: .venv/.ready  ## the main job, from nothing to numbers
 	$(DEPTHGAUGE) demo --out out/demo
 
+check: .venv/.dev  ## what changed against main: ruff, mypy, its tests, the house and the pages
+	$(BIN)/python -m tools.check
+
 test: setup  ## what must never break: ruff, mypy and the tests, in a few minutes
 	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory -j2 types fast-tests
