@@ -3,6 +3,7 @@
 import gc
 import json
 import math
+import sys
 import weakref
 
 import numpy as np
@@ -197,6 +198,18 @@ def test_a_method_runs_on_clips_and_its_frames_are_kept(data, benchmark, tmp_pat
     (kept / "000001/depth.npy").unlink()
     fewer = dg.evaluate(benchmark, data, kept.parent)
     assert fewer.samples["street"]["mae@all"].missing == math.prod(SIZE) - 1
+
+
+def test_a_command_is_run_for_each_frame_of_a_clip(data, benchmark, tmp_path):
+    (tmp_path / "near.py").write_text(
+        "import sys, cv2, numpy as np\n"
+        "grey = cv2.imread(sys.argv[1])[..., 0].astype(np.float32)\n"
+        "np.save(sys.argv[2], 2 + grey / 10)\n"
+    )
+    program = f"near=command:{sys.executable} {tmp_path / 'near.py'} {{left}} {{out}}"
+    run = dg.run(benchmark, data, [program], tmp_path / "run", workers=0, only=["street"])
+    score = run.results["near", 0].samples["street"]["mae@all"]
+    assert (score.value, score.missing) == (0.0, 0)
 
 
 def test_metrics_over_a_clip_get_the_frame_before():
