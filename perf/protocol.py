@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
-from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.metrics.moments import Column, measure_moments
 from depthgauge.metrics.order import select
 from depthgauge.metrics.terms import ABS, SQUARE, Order, over
@@ -77,7 +77,7 @@ def specs(names: Mapping[str, Mask], quantiles: bool) -> list[ScoreSpec]:
 
 def public(scene: Scene, quantiles: bool) -> dict[str, Score]:
     """What a benchmark calls: masks in, scores out."""
-    prepared = Prepared(scene.estimate, scene.truth, scene.masks)
+    prepared = PreparedSample(scene.estimate, scene.truth, scene.masks)
     wanted = specs(scene.masks, quantiles)
     return measure(prepared, wanted, "disparity", "skip", "image")
 

@@ -83,7 +83,7 @@ WALKS = (
             Stop("io/maps.py", "reads each map; missing becomes NaN", "float32 maps", 1),
             Stop("benchmarks/protocol.py", "checks it and fills in defaults", "Protocol", 1),
             Stop("engine/scoring/prepare.py", "limits the truth, resizes and aligns the estimate"),
-            Stop("regions/resolve.py", "computes every region once", "Prepared", 1),
+            Stop("regions/resolve.py", "computes every region once", "PreparedSample", 1),
             Stop("engine/scoring/measure.py", "asks for all scores in one pass"),
             Stop("regions/plane.py", "packs the regions into one map", "atoms", 1),
             Stop("metrics/moments.py", "sums all terms of all metrics", "states", 1),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from depthgauge.benchmarks.protocol import NO_DATASET, make_protocol
-from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
@@ -60,7 +60,7 @@ class Build:
     @staticmethod
     def scores(protocol, errors):
         masks = {"all": np.ones(errors.shape, bool)}
-        prepared = Prepared(errors, np.zeros_like(errors), masks)
+        prepared = PreparedSample(errors, np.zeros_like(errors), masks)
         return measure(prepared, protocol.specs, "disparity", protocol.missing, protocol.pool)
 
     @staticmethod

@@ -303,7 +303,7 @@ def test_a_scale_of_each_surface_costs_nothing(first, second):
     estimate = truth * np.where(np.arange(12) < 5, first, second).astype(np.float32)
     given_truth = np.where(np.isfinite(truth), truth, -1).astype(np.float32)
     options = TWINS["oasis_depth"].options({})
-    found = oasis_depth.Found(np.nan_to_num(estimate, nan=1.0), FOCAL)
+    found = oasis_depth.SizedDepth(np.nan_to_num(estimate, nan=1.0), FOCAL)
     total, count = oasis_depth.surface_squares(found, given_truth, FOCAL, options)
     assert count == 63
     assert total == pytest.approx(0, abs=1e-9)

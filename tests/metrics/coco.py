@@ -8,8 +8,8 @@ from collections import defaultdict
 import numpy as np
 from coco_rle import decode_coco_mask
 
-from depthgauge.metrics._plane_matching import OVERLAPS, Instances, match_instances, overlaps_of
 from depthgauge.metrics.average_precision import interpolated_precision
+from depthgauge.metrics.planes import OVERLAPS, Instances, match_instances, overlaps_of
 
 RANGES = {
     "all": (0, 1e10),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from depthgauge.errors import BadScoreId, WrongShape
 from depthgauge.metrics import METRICS
-from depthgauge.metrics._plane_matching import OVERLAPS, Instances, match_instances, overlaps_of
+from depthgauge.metrics.planes import OVERLAPS, Instances, match_instances, overlaps_of
 
 NAN = np.nan
 PLANE_AP = METRICS["plane_ap"]

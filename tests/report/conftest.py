@@ -20,7 +20,7 @@ from depthgauge.analysis.thresholds import CurvePoint, Curves, RankStability
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Outcome
-from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.build import build_page
@@ -141,7 +141,7 @@ def run_of_errors(table, name="run", scenes=None, **protocol):
         for sample, errors in samples.items():
             error = np.asarray(errors, np.float32).reshape(1, -1)
             masks = {spec.region: np.ones(error.shape, bool) for spec in made.specs}
-            prepared = Prepared(error, np.zeros_like(error), masks)
+            prepared = PreparedSample(error, np.zeros_like(error), masks)
             scores = measure(prepared, made.specs, "disparity", made.missing, made.pool)
             known = np.abs(error[np.isfinite(error)])
             within = np.array([(known <= np.float32(t)).sum() for t in THRESHOLDS])

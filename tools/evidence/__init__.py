@@ -29,7 +29,7 @@ DATA = Path(os.environ.get("DEPTHGAUGE_DATA", REPOSITORY.parent / "shared" / "da
 """Real data, which is not part of the repository."""
 
 
-class Absent(Exception):
+class MissingData(Exception):
     """What a figure is made from is not on this machine; the message says what."""
 
 
@@ -152,7 +152,7 @@ class Figure:
             Absent: It cannot be measured on this machine.
         """
         if reason := self.absent():
-            raise Absent(reason)
+            raise MissingData(reason)
         measured = list(self.measure())
         tables = [thing for thing in measured if isinstance(thing, Table)]
         numbers = [thing for thing in measured if isinstance(thing, Number)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tools.evidence import FOLDER, Absent, Figure, _accuracy_page, all_figures
+from tools.evidence import FOLDER, Figure, MissingData, _accuracy_page, all_figures
 from tools.evidence._trials_page import is_fresh, write_page
 
 
@@ -50,7 +50,7 @@ def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
         return True
     try:
         numbers = figure.record(out)
-    except Absent as reason:
+    except MissingData as reason:
         click.echo(
             f"{figure.name}: {'fresh' if fresh else 'stale'}, cannot be recorded here: {reason}"
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.store.record import Run
 from depthgauge.metrics import METRICS
 from depthgauge.metrics._boundary_curves import rates
@@ -139,7 +139,7 @@ def has_classes(protocol: Protocol) -> bool:
 
 
 def matched_lines(
-    prepared: Prepared, protocol: Protocol, curve: PrecisionRecall | None
+    prepared: PreparedSample, protocol: Protocol, curve: PrecisionRecall | None
 ) -> NDArray[np.uint8] | None:
     """What became of every line at the method's own threshold; None where nothing is matched.
 

@@ -19,7 +19,7 @@ from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
-    from depthgauge.engine.scoring.measure import Prepared
+    from depthgauge.engine.scoring.measure import PreparedSample
     from depthgauge.engine.scoring.result import Result
 
 
@@ -151,7 +151,7 @@ def _footer(protocol: Protocol) -> str:
     )
 
 
-def _draw(folder: Path, protocol: Protocol, prepared: Prepared, sample: str) -> None:
+def _draw(folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str) -> None:
     from depthgauge.report.pictures.error_maps import write_error_maps
 
     without = write_error_maps(folder, protocol, prepared, sample)

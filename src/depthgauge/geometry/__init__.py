@@ -28,8 +28,8 @@ from depthgauge.geometry.intrinsics import (
     focal_px,
     scale_camera,
 )
-from depthgauge.geometry.link_system import Linked, LinkSystem
-from depthgauge.geometry.normal_integration import Integrated, integrate_normals
+from depthgauge.geometry.link_system import LinkSolution, LinkSystem
+from depthgauge.geometry.normal_integration import IntegratedDepth, integrate_normals
 from depthgauge.geometry.projection import (
     backproject,
     inverse_pose,
@@ -66,9 +66,9 @@ __all__ = [
     "Alignment",
     "Edges",
     "Hits",
-    "Integrated",
+    "IntegratedDepth",
+    "LinkSolution",
     "LinkSystem",
-    "Linked",
     "RayScene",
     "RectifiedPair",
     "RectifiedView",

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkSolution:
     """The values that fit the links best."""
 
     values: Array
@@ -96,7 +96,7 @@ class LinkSystem:
         steps: tuple[Array, Array] | None = None,
         start: Array | None = None,
         tolerance: float = 1e-6,
-    ) -> Linked:
+    ) -> LinkSolution:
         """The values that fit best; where a part has no known value, its first pixel gets 0.
 
         Args:
@@ -121,7 +121,7 @@ class LinkSystem:
         found, residual = self._columns(right_side, begin, tolerance)
         values = np.where(self.known[..., None], given, np.nan).reshape(flat.shape)
         values[self._nodes] = found
-        return Linked(values.reshape(fixed.shape), residual)
+        return LinkSolution(values.reshape(fixed.shape), residual)
 
     def _columns(self, right_side: Array, begin: Array, tolerance: float) -> tuple[Array, float]:
         """One or three columns at a time, as the solver takes them."""

@@ -20,7 +20,7 @@ _LEAST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Integrated:
+class IntegratedDepth:
     """A depth map whose parts have each a scale of their own."""
 
     depth: Map
@@ -39,7 +39,7 @@ def integrate_normals(
     *,
     least_facing: float = 0.05,
     tolerance: float = 1e-8,
-) -> Integrated:
+) -> IntegratedDepth:
     """The depth of the surface that a normal map shows, seen by a camera of known focal length.
 
     Least squares over steps of log depth between neighbours, which are exact on planes and spheres;
@@ -83,7 +83,7 @@ def integrate_normals(
     parts[alone] = parts.max(initial=0) + 1 + np.arange(np.count_nonzero(alone))
     logs[alone] = 0.0
     depth = np.exp(centred(logs, parts)).astype(np.float32)
-    return Integrated(depth, parts, found.residual)
+    return IntegratedDepth(depth, parts, found.residual)
 
 
 def faced(normals: NDArray[np.generic], camera: Camera, least: float | NDArray[Any]) -> Array:

@@ -57,7 +57,7 @@ def _weighted_map(fails: Mask, estimate: Map, judged: Mask, weights: Map) -> Map
     return shown(np.where(fails, 100.0 * weights / mean, 0.0), judged)
 
 
-class _Crossed:
+class _EdgeSide:
     """The steps that both share: each says which side it judges, and what lies on the other."""
 
     side: ClassVar[str]
@@ -100,7 +100,7 @@ class _Crossed:
     needs=("edges",),
     choices=WEIGHTS,
 )
-class ForegroundFattening(_Crossed):
+class ForegroundFattening(_EdgeSide):
     """Percentage of the background beside edges that is estimated as foreground.
 
     M_b is the background within reach of a discontinuity, f the foreground that is extrapolated
@@ -131,7 +131,7 @@ class ForegroundFattening(_Crossed):
     needs=("edges",),
     choices=WEIGHTS,
 )
-class ForegroundThinning(_Crossed):
+class ForegroundThinning(_EdgeSide):
     """Percentage of the foreground beside edges that is estimated as background.
 
     The counterpart of `foreground_fattening`: M_f is the foreground within reach of a

@@ -43,7 +43,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
+class WeightedTerm:
     """A term times the weights; or the weights alone, of pixels with an estimate or without."""
 
     weights: Weights
@@ -51,7 +51,7 @@ class Weighted:
     missing: bool = False
 
 
-Column: TypeAlias = Term | Weighted
+Column: TypeAlias = Term | WeightedTerm
 """What is summed: a number for each atom."""
 
 
@@ -73,8 +73,8 @@ def columns_of(
     if recipe.weight not in known:
         known[recipe.weight] = _weights(recipe.weight, needs)
     weights = known[recipe.weight]
-    terms = (Weighted(weights, term) for term in recipe.terms)
-    return (*terms, Weighted(weights), Weighted(weights, missing=True))
+    terms = (WeightedTerm(weights, term) for term in recipe.terms)
+    return (*terms, WeightedTerm(weights), WeightedTerm(weights, missing=True))
 
 
 def _weights(weight: str | WeightFunction, needs: Mapping[str, Any]) -> Weights:
@@ -138,7 +138,7 @@ def measure_moments(
         )
     columns = tuple(dict.fromkeys(terms))
     for column in columns:
-        if isinstance(column, Weighted) and column.weights.values.shape != truth.shape[:2]:
+        if isinstance(column, WeightedTerm) and column.weights.values.shape != truth.shape[:2]:
             raise WrongShape(
                 f"the weights '{column.weights.name}' are {_size(column.weights.values)} but the "
                 f"maps are {_size(truth)}; make them at the truth's size."
@@ -257,7 +257,7 @@ class _Tile:
 
     def inside(self, column: Column) -> Places:
         """Where the pixels lie that a column has values of."""
-        return self.absent if isinstance(column, Weighted) and column.missing else self.present
+        return self.absent if isinstance(column, WeightedTerm) and column.missing else self.present
 
     def values(self, column: Column) -> NDArray[Any]:
         """What a column has there."""

@@ -10,15 +10,21 @@ from depthgauge.regions._region import REGIONS, Region, region
 from depthgauge.regions._shared_maps import SHARED_MAPS, SampleMaps, SharedMap, derived, shared_map
 from depthgauge.regions.expressions import Expression, parse
 from depthgauge.regions.plane import pack, pack_all
-from depthgauge.regions.resolve import Resolved, check_names, compute_regions, defaults, revisions
+from depthgauge.regions.resolve import (
+    SampleRegions,
+    check_names,
+    compute_regions,
+    defaults,
+    revisions,
+)
 
 __all__ = [
     "REGIONS",
     "SHARED_MAPS",
     "Expression",
     "Region",
-    "Resolved",
     "SampleMaps",
+    "SampleRegions",
     "SharedMap",
     "check_names",
     "compute_regions",

@@ -18,7 +18,7 @@ from depthgauge.types import Map, Mask
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class SampleRegions:
     """The masks of a sample, and why there are not more."""
 
     masks: dict[str, Mask]
@@ -38,7 +38,7 @@ def compute_regions(
     quantity: str,
     declared: Collection[str] = (),
     things: SampleMaps | None = None,
-) -> Resolved:
+) -> SampleRegions:
     """The masks of named expressions for one sample.
 
     A name in an expression is, in this order: a registered region; another named expression; the
@@ -74,7 +74,7 @@ def compute_regions(
             masks[name] = sample.mask(name)
         except Unavailable as problem:
             unavailable[name], needs[name] = str(problem), problem.needs
-    return Resolved(masks, unavailable, needs)
+    return SampleRegions(masks, unavailable, needs)
 
 
 def check_names(

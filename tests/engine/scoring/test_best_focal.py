@@ -10,7 +10,7 @@ from depthgauge.benchmarks import find_benchmark
 from depthgauge.datasets import oasis
 from depthgauge.engine.scoring.best_focal import BestFocal, best_focal, surface_sums
 from depthgauge.engine.scoring.evaluate import evaluate
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.errors import Misuse, NothingScored
 from depthgauge.io import write_map
 from depthgauge.metrics import METRICS
@@ -94,7 +94,7 @@ def test_what_is_judged_is_what_lsiv_judges(least_px):
     region = np.arange(H)[:, None] + np.zeros((H, W)) < 20
     camera = Camera((FOCAL, FOCAL), (W / 2, H / 2), (W, H))
     items = {"camera": camera, "continuous_labels": labels}
-    prepared = Prepared(estimate, truth, {"part": region}, items=items)
+    prepared = PreparedSample(estimate, truth, {"part": region}, items=items)
     spec = SimpleNamespace(region="part", params={"least_px": least_px})
     pixels, sums = surface_sums(prepared, spec)
     for focal in (10.0, FOCAL, 90.0):

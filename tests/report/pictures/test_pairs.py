@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 from tests.report.views import protocol_of
 
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.report.pictures.colours import rgb_of
 from depthgauge.report.pictures.pairs import (
     MOST_PAIRS,
@@ -25,7 +25,7 @@ def prepared(**items):
     estimate = np.tile(np.arange(10, dtype=np.float32), (9, 1))
     estimate[4] = 1  # a tie
     estimate[8, 0] = np.nan
-    return Prepared(estimate, np.ones_like(estimate), {}, items=items)
+    return PreparedSample(estimate, np.ones_like(estimate), {}, items=items)
 
 
 def test_pairs_are_coloured_by_whether_their_order_is_right():

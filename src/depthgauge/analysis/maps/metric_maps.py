@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.measure import Prepared, lacking
+from depthgauge.engine.scoring.measure import PreparedSample, lacking
 from depthgauge.metrics.fine_structures import fragments
 from depthgauge.types import Map, Mask
 
@@ -42,7 +42,7 @@ class MetricMaps:
 
 def metric_maps(
     protocol: Protocol,
-    found: Mapping[str, Prepared],
+    found: Mapping[str, PreparedSample],
     scores: Mapping[str, Mapping[str, float]] | None = None,
     without: Collection[str] = (),
 ) -> Iterator[MetricMaps]:
@@ -89,23 +89,23 @@ def own_maps(protocol: Protocol) -> dict[str, ScoreSpec]:
     return found
 
 
-def error_map_of(prepared: Prepared, spec: ScoreSpec) -> Map:
+def error_map_of(prepared: PreparedSample, spec: ScoreSpec) -> Map:
     """What a metric shows of an estimate, given all that it needs."""
     return _error_map(prepared.allowed, prepared, spec)
 
 
-def judged_by(prepared: Prepared, spec: ScoreSpec) -> Mask:
+def judged_by(prepared: PreparedSample, spec: ScoreSpec) -> Mask:
     """The pixels that a metric is about: where it would see a perfect estimate."""
     return np.asarray(prepared.known & np.isfinite(_error_map(prepared.truth, prepared, spec)))
 
 
-def _error_map(estimate: Map, prepared: Prepared, spec: ScoreSpec) -> Map:
+def _error_map(estimate: Map, prepared: PreparedSample, spec: ScoreSpec) -> Map:
     needed: dict[str, Any] = {name: prepared.items[name] for name in spec.metric.needs}
     needed |= spec.params
     return spec.metric.error_map(estimate, prepared.truth, error=prepared.error, **needed)
 
 
-def _fragment_numbers(prepared: Prepared, spec: ScoreSpec) -> Map:
+def _fragment_numbers(prepared: PreparedSample, spec: ScoreSpec) -> Map:
     """The number of each pixel's fragment; 0 where a structure is not found, NaN elsewhere."""
     structures = prepared.items["structures"]
     numbers = fragments(prepared.allowed, prepared.truth, structures, **spec.params)
@@ -113,7 +113,9 @@ def _fragment_numbers(prepared: Prepared, spec: ScoreSpec) -> Map:
     return np.where(here, numbers, np.nan).astype(np.float32)
 
 
-_NUMBERS: Mapping[str, Callable[[Prepared, ScoreSpec], Map]] = {"fragmentation": _fragment_numbers}
+_NUMBERS: Mapping[str, Callable[[PreparedSample, ScoreSpec], Map]] = {
+    "fragmentation": _fragment_numbers
+}
 """Metrics about parts of things: their numbers tell more than an error map does."""
 
 

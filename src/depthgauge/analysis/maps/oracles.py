@@ -29,7 +29,7 @@ from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Outcome
-from depthgauge.engine.scoring.measure import Prepared, measure
+from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import Unavailable
 from depthgauge.metrics.moments import LARGEST
@@ -208,10 +208,10 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
 
 
 def oracle_maps(
-    found: Mapping[str, Prepared],
+    found: Mapping[str, PreparedSample],
     oracles: Mapping[str, Oracle] = ORACLES,
     error: ErrorKind | None = None,
-) -> dict[str, Prepared]:
+) -> dict[str, PreparedSample]:
     """Each oracle's estimate of one sample, ready to be measured; needs at least one method."""
     first = next(iter(found.values()))
     stack = [found[label].allowed for label in sorted(found)]
@@ -232,7 +232,7 @@ def _can_score(spec: ScoreSpec) -> bool:
     return spec.metric.level == "sample" and not set(_PAIRS) & set(spec.metric.needs)
 
 
-def _outcome(maps: RunMaps, prepared: Prepared, why: str) -> Outcome:
+def _outcome(maps: RunMaps, prepared: PreparedSample, why: str) -> Outcome:
     protocol = maps.run.protocol
     specs = [spec for spec in protocol.specs if _can_score(spec)]
     scores = measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)

@@ -27,7 +27,7 @@ from depthgauge.analysis.seeds import sample_values, values_alone
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.running.maps import RunMaps
-from depthgauge.engine.scoring.measure import Prepared, lacking
+from depthgauge.engine.scoring.measure import PreparedSample, lacking
 from depthgauge.engine.store.record import Run
 from depthgauge.geometry.rigs import normals_from_map
 from depthgauge.metrics import METRICS
@@ -110,9 +110,9 @@ class SampleMaps:
     why: tuple[str, ...] = ()
     """Why this sample is shown."""
     protocol: Protocol | None = None
-    prepared: Mapping[str, Prepared] = field(default_factory=dict)
+    prepared: Mapping[str, PreparedSample] = field(default_factory=dict)
     """By label: the estimates beside the truth, with all that metrics need."""
-    unestimated: Prepared | None = None
+    unestimated: PreparedSample | None = None
     """The sample as one without an estimate is compared."""
     curves: Curves = field(default_factory=dict)
     """Of boundaries, by label: precision and recall over the whole dataset."""
@@ -122,7 +122,7 @@ def sample_maps(
     maps: RunMaps,
     board: Board,
     sample: str,
-    found: Mapping[str, Prepared],
+    found: Mapping[str, PreparedSample],
     *,
     why: tuple[str, ...] = (),
     curves: Curves | None = None,
@@ -200,7 +200,7 @@ class _Errors:
     judged: Mask | None = None
 
 
-def _errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
+def _errors(protocol: Protocol, found: Mapping[str, PreparedSample]) -> _Errors:
     how = QUANTITIES[protocol.quantity].error
     if is_up_to_scale(protocol):
         return _shape_errors(protocol, found)
@@ -212,7 +212,7 @@ def _errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
     )
 
 
-def _shape_errors(protocol: Protocol, found: Mapping[str, Prepared]) -> _Errors:
+def _shape_errors(protocol: Protocol, found: Mapping[str, PreparedSample]) -> _Errors:
     """Distances after the best scale, where depth has no other error."""
     spec = _shape_spec(protocol)
     if spec is None or not found or any(lacking(each, spec) for each in found.values()):
@@ -240,7 +240,7 @@ def _threshold(run: Run, board: Board, usual: float) -> float:
 # --- edges and normals ----------------------------------------------------------------------------
 
 
-def truth_edges(protocol: Protocol, prepared: Prepared) -> Mask | None:
+def truth_edges(protocol: Protocol, prepared: PreparedSample) -> Mask | None:
     """The truth's discontinuities as the protocol understands them; None where there are none.
 
     The shared map `edges` where the protocol uses it, else the jumps of its region
@@ -262,12 +262,12 @@ def _jump(protocol: Protocol) -> float:
     return _USUAL_JUMP
 
 
-def _normals_of(protocol: Protocol, prepared: Prepared) -> Callable[[Map], Map] | None:
+def _normals_of(protocol: Protocol, prepared: PreparedSample) -> Callable[[Map], Map] | None:
     rig = scored_rig(protocol, prepared)
     return None if rig is None else partial(normals_from_map, quantity=protocol.quantity, rig=rig)
 
 
-def scored_rig(protocol: Protocol, prepared: Prepared) -> Rig | None:
+def scored_rig(protocol: Protocol, prepared: PreparedSample) -> Rig | None:
     """The rig through which normals are seen; None where none are scored or there is no rig."""
     is_scored = any("rig" in spec.metric.needs for spec in protocol.specs)
     if not is_scored or QUANTITIES[protocol.quantity].space is None:

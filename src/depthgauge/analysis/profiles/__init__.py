@@ -14,24 +14,24 @@ from depthgauge.analysis.profiles._profile import (
     load_profile,
 )
 from depthgauge.analysis.profiles._result import (
-    Absent,
     ProfileRanking,
     ProfileRow,
     Swing,
+    UnusedWeight,
     Verdict,
-    Weighed,
+    WeighedScore,
 )
 from depthgauge.analysis.profiles.ranking import choose_profiles, rank_by_profile
 
 __all__ = [
     "PROFILES",
-    "Absent",
     "Profile",
     "ProfileRanking",
     "ProfileRow",
     "Swing",
+    "UnusedWeight",
     "Verdict",
-    "Weighed",
+    "WeighedScore",
     "Weight",
     "choose_profiles",
     "find_profile",

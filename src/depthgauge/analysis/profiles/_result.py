@@ -9,7 +9,7 @@ from depthgauge.analysis.profiles._profile import Profile, Weight
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedScore:
     """One score that takes part."""
 
     id: str
@@ -22,7 +22,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class UnusedWeight:
     """A weight that could not be used, since no score measures it."""
 
     weight: Weight
@@ -35,7 +35,7 @@ class Absent:
 class Verdict:
     """The value and cost of one score for one method."""
 
-    score: Weighed
+    score: WeighedScore
     value: float
     cost: float
     """0 perfect, 1/2 as the median method, 1 the worst possible; NaN where there is no value."""
@@ -80,9 +80,9 @@ class ProfileRanking:
     profile: Profile
     rows: tuple[ProfileRow, ...]
     """Best first; oracles are not in it."""
-    scores: tuple[Weighed, ...]
+    scores: tuple[WeighedScore, ...]
     """Those that take part, in the profile's order."""
-    absent: tuple[Absent, ...]
+    absent: tuple[UnusedWeight, ...]
     """Weights that no score measures."""
     covered: float
     """Share of the profile's weight that could be scored."""

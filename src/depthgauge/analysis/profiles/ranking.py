@@ -22,12 +22,12 @@ from depthgauge.analysis.profiles._profile import (
     find_profile,
 )
 from depthgauge.analysis.profiles._result import (
-    Absent,
     ProfileRanking,
     ProfileRow,
     Swing,
+    UnusedWeight,
     Verdict,
-    Weighed,
+    WeighedScore,
 )
 from depthgauge.analysis.ranks import min_ranks, rank_keys
 from depthgauge.analysis.resampling import Floats
@@ -84,11 +84,11 @@ def rank_by_profile(
     )
 
 
-def _weigh(profile: Profile, values: Values) -> tuple[list[Weighed], list[Absent]]:
+def _weigh(profile: Profile, values: Values) -> tuple[list[WeighedScore], list[UnusedWeight]]:
     total = math.fsum(weight.weight for weight in profile.weights)
     whole = _without_series(values.table)
-    weighed: list[Weighed] = []
-    absent: list[Absent] = []
+    weighed: list[WeighedScore] = []
+    absent: list[UnusedWeight] = []
     for weight in profile.weights:
         share = weight.weight / total
         matched = [i for i in whole if any(fnmatchcase(i, p) for p in weight.scores)]
@@ -96,7 +96,7 @@ def _weigh(profile: Profile, values: Values) -> tuple[list[Weighed], list[Absent
         weighed += [_weighed(i, weight, share / len(told), values) for i in told]
         if not told:
             why = "no method has a value" if matched else "there is no such score"
-            absent.append(Absent(weight, share, why))
+            absent.append(UnusedWeight(weight, share, why))
     if not weighed:
         raise _nothing(profile, values)
     covered = math.fsum(each.share for each in weighed)
@@ -113,10 +113,10 @@ def _without_series(score_ids: Iterable[str]) -> list[str]:
     return [n for n, stem in zip(known, stems, strict=True) if stems.count(stem) <= _LONGEST]
 
 
-def _weighed(score_id: str, weight: Weight, share: float, values: Values) -> Weighed:
+def _weighed(score_id: str, weight: Weight, share: float, values: Values) -> WeighedScore:
     unit = values.units[score_id]
     scale = make_scale(values.table[score_id], values.better[score_id], unit, weight.enough)
-    return Weighed(score_id, weight.aspect, share, scale, unit)
+    return WeighedScore(score_id, weight.aspect, share, scale, unit)
 
 
 def _nothing(profile: Profile, values: Values) -> Unavailable:
@@ -128,7 +128,7 @@ def _nothing(profile: Profile, values: Values) -> Unavailable:
     )
 
 
-def _rows(values: Values, weighed: Sequence[Weighed], costs: Floats) -> tuple[ProfileRow, ...]:
+def _rows(values: Values, weighed: Sequence[WeighedScore], costs: Floats) -> tuple[ProfileRow, ...]:
     totals = _totals(costs, weighed)
     ranks = min_ranks(rank_keys(totals, "lower")).tolist()
     rows = []
@@ -146,7 +146,9 @@ def _rows(values: Values, weighed: Sequence[Weighed], costs: Floats) -> tuple[Pr
     return tuple(sorted(rows, key=lambda row: (row.rank, row.label)))
 
 
-def _totals(costs: Floats, weighed: Sequence[Weighed], factors: Floats | None = None) -> Floats:
+def _totals(
+    costs: Floats, weighed: Sequence[WeighedScore], factors: Floats | None = None
+) -> Floats:
     """The weighted mean of every method's costs."""
     shares = np.array([each.share for each in weighed])
     if factors is not None:
@@ -154,7 +156,9 @@ def _totals(costs: Floats, weighed: Sequence[Weighed], factors: Floats | None = 
     return np.asarray(np.round(costs @ (shares / shares.sum()), _DECIMALS))
 
 
-def _swings(labels: Sequence[str], weighed: Sequence[Weighed], costs: Floats) -> tuple[Swing, ...]:
+def _swings(
+    labels: Sequence[str], weighed: Sequence[WeighedScore], costs: Floats
+) -> tuple[Swing, ...]:
     """Which other methods would lead if one weight were halved or doubled; each is listed once."""
     leaders = _leaders(labels, _totals(costs, weighed))
     found: dict[str, Swing] = {}
@@ -289,13 +293,13 @@ def why_sentence(
 
 
 def notes_of(
-    profile: Profile, absent: Sequence[Absent], swings: Sequence[Swing], methods: int
+    profile: Profile, absent: Sequence[UnusedWeight], swings: Sequence[Swing], methods: int
 ) -> tuple[str, ...]:
     """What a reader must know: what is missing, and how stable the first place is."""
     return tuple([*_about_absent(profile, absent), *_about_the_first(swings, methods)])
 
 
-def _about_absent(profile: Profile, absent: Sequence[Absent]) -> Iterator[str]:
+def _about_absent(profile: Profile, absent: Sequence[UnusedWeight]) -> Iterator[str]:
     if absent:
         share = 100.0 * math.fsum(each.share for each in absent)
         yield (

@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MapPair:
     """An estimate and the truth at one resolution."""
 
     estimate: Map
@@ -89,7 +89,7 @@ def wrong_size(found: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[str, st
     return f"{said}.", "The evaluator resizes nothing; give it at that size."
 
 
-def compare(estimate: Map, sample: Sample, factor: int, how: Resizing) -> Compared:
+def compare(estimate: Map, sample: Sample, factor: int, how: Resizing) -> MapPair:
     """The estimate beside the truth at one of the two resolutions."""
     truth = _truth_of(sample)
     path: Path = truth["disparity_path" if factor == LOW else "high_disparity_path"]
@@ -100,7 +100,7 @@ def compare(estimate: Map, sample: Sample, factor: int, how: Resizing) -> Compar
         values = resize_labels(values[::-1], (height, width), "zoom")[::-1]
     values = np.ascontiguousarray(values)
     values.flags.writeable = False  # one type for the kernels, however it was read
-    return Compared(
+    return MapPair(
         estimate,
         rows=_indices(estimate.shape[0], height, how),
         columns=_indices(estimate.shape[1], width, how),
@@ -120,7 +120,7 @@ def _indices(source: int, target: int, how: Resizing) -> Indices:
     return np.ascontiguousarray(resize_labels(np.arange(source)[None], (1, target), how)[0])
 
 
-def read_masks(compared: Compared, paths: Sequence[Path]) -> Mask:
+def read_masks(compared: MapPair, paths: Sequence[Path]) -> Mask:
     """(masks, H, W), decoded side by side; what is not 0 is inside."""
     masks = np.zeros((len(paths), *compared.truth.shape), bool)
 
@@ -133,13 +133,13 @@ def read_masks(compared: Compared, paths: Sequence[Path]) -> Mask:
     return masks
 
 
-def read_label_maps(compared: Compared, paths: Sequence[Path]) -> list[NDArray[np.int32]]:
+def read_label_maps(compared: MapPair, paths: Sequence[Path]) -> list[NDArray[np.int32]]:
     """Label maps, decoded side by side."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda path: _fitting(compared, path, read_labels(path)), paths))
 
 
-def _fitting(compared: Compared, path: Path, found: NDArray[Any]) -> NDArray[Any]:
+def _fitting(compared: MapPair, path: Path, found: NDArray[Any]) -> NDArray[Any]:
     """The mask at the truth's size."""
     height, width = compared.stored
     if found.shape != (height, width):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.benchmarks.twins._hci4d_maps import Compared
+from depthgauge.benchmarks.twins._hci4d_maps import MapPair
 from depthgauge.benchmarks.twins._hci4d_regions import (
     GENERAL_IDS,
     SQUARE,
     THRESHOLDS,
-    Masked,
+    MaskedScore,
 )
 from depthgauge.errors import BadData
 from depthgauge.types import Mask, Score
@@ -36,7 +36,7 @@ def mean_square(total: float, count: int, whole: int) -> Score:
 
 
 def measure(
-    compared: Compared, general: bool, regions: Sequence[Masked], masks: Mask
+    compared: MapPair, general: bool, regions: Sequence[MaskedScore], masks: Mask
 ) -> Iterator[tuple[str, Score]]:
     """All of them in one pass, and a second one for the quantile.
 
@@ -83,7 +83,7 @@ def measure(
             yield region.id, percent(hits, members, present)
 
 
-def _references(compared: Compared, regions: Sequence[Masked]) -> NDArray[np.float32]:
+def _references(compared: MapPair, regions: Sequence[MaskedScore]) -> NDArray[np.float32]:
     """The truth in each region's column, row by row from the top."""
     rows = compared.truth[::-1]
     height, width = rows.shape
@@ -94,7 +94,7 @@ def _references(compared: Compared, regions: Sequence[Masked]) -> NDArray[np.flo
 
 
 def _general(
-    compared: Compared, over: NDArray[np.int64], squares: float, bins: NDArray[Any]
+    compared: MapPair, over: NDArray[np.int64], squares: float, bins: NDArray[Any]
 ) -> Iterator[Score]:
     pixels, present = compared.pixels, int(bins.sum())
     yield mean_square(squares, present, pixels)
@@ -103,7 +103,7 @@ def _general(
     yield Score(_quantile(compared, bins), present, pixels - present, None, "0.01 px")
 
 
-def _quantile(compared: Compared, bins: NDArray[Any]) -> float:
+def _quantile(compared: MapPair, bins: NDArray[Any]) -> float:
     """The sorted errors' element at a quarter of their number, times 100; exact."""
     from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
 
@@ -130,7 +130,7 @@ def _quantile(compared: Compared, bins: NDArray[Any]) -> float:
 
 
 def missed_dots(
-    compared: Compared, boxes: NDArray[np.int32], dots: NDArray[np.int32], scene: str
+    compared: MapPair, boxes: NDArray[np.int32], dots: NDArray[np.int32], scene: str
 ) -> Score:
     """The percentage of dots of which half or more is wrong; no border is left out.
 

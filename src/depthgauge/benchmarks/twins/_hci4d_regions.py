@@ -18,7 +18,7 @@ the middle between the truth and a reference, the squared error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedScore:
     """A number of the pixels under one mask, at the high resolution."""
 
     id: str
@@ -42,21 +42,21 @@ class Surface:
 _PHOTOREALISTIC = ""
 _MASKED = {
     "backgammon": (
-        Masked("backgammon_fattening_0070", "foreground_fattening", NEARER, column=140),
-        Masked("backgammon_thinning_0070", "foreground_thinning", FARTHER, column=-11),
+        MaskedScore("backgammon_fattening_0070", "foreground_fattening", NEARER, column=140),
+        MaskedScore("backgammon_thinning_0070", "foreground_thinning", FARTHER, column=-11),
     ),
-    "dots": (Masked("background_mse_100", "background", SQUARE),),
+    "dots": (MaskedScore("background_mse_100", "background", SQUARE),),
     "pyramids": (),
     "stripes": (
-        Masked("low_texture_0070", "low_texture", BAD, 0.07),
+        MaskedScore("low_texture_0070", "low_texture", BAD, 0.07),
         # Dark stripes are those of high contrast.
-        Masked("dark_stripes_0070", "high_contrast", BAD, 0.07),
-        Masked("bright_stripes_0070", "low_contrast", BAD, 0.07),
+        MaskedScore("dark_stripes_0070", "high_contrast", BAD, 0.07),
+        MaskedScore("bright_stripes_0070", "low_contrast", BAD, 0.07),
     ),
     _PHOTOREALISTIC: (
-        Masked("discontinuities_0070", "discontinuities", BAD, 0.07),
-        Masked("fine_fattening_0150", "fine_surrounding", BELOW, 0.15),
-        Masked("fine_thinning_0150", "fine", ABOVE, 0.15),
+        MaskedScore("discontinuities_0070", "discontinuities", BAD, 0.07),
+        MaskedScore("fine_fattening_0150", "fine_surrounding", BELOW, 0.15),
+        MaskedScore("fine_thinning_0150", "fine", ABOVE, 0.15),
     ),
 }
 _SURFACES = {
@@ -71,7 +71,7 @@ _SURFACES = {
 }
 
 
-def masked_of(scene: str) -> tuple[Masked, ...]:
+def masked_of(scene: str) -> tuple[MaskedScore, ...]:
     """What is measured under masks at the high resolution; other scenes are photorealistic."""
     return _MASKED.get(scene, _MASKED[_PHOTOREALISTIC])
 

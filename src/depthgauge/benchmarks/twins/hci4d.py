@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthgauge.benchmarks.twins import Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._hci4d_maps import (
     HIGH,
     LOW,
-    Compared,
+    MapPair,
     compare,
     read_estimate,
     read_label_maps,
@@ -36,9 +37,9 @@ from depthgauge.benchmarks.twins._hci4d_regions import (
     surfaces_of,
 )
 from depthgauge.benchmarks.twins._hci4d_submission import check_submission, read_runtime
-from depthgauge.benchmarks.twins._hci4d_surfaces import bumpiness, mean_bumpiness, median_angle
 from depthgauge.errors import BadData, Unavailable
-from depthgauge.types import Sample, Score, Truth
+from depthgauge.io import LightFieldParameters
+from depthgauge.types import Map, Mask, Sample, Score, Truth
 
 __all__ = ["check_submission", "evaluate", "options", "score_ids"]
 
@@ -75,7 +76,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
     if sample.truth is None:
         raise BadData(f"{sample.id}: has no truth.")
     estimate = read_estimate(estimate_path, sample)
-    found = _Found(sample.truth)
+    found = _SampleScores(sample.truth)
     _score_low(sample, compare(estimate, sample, LOW, "none"), found)
     if "high_disparity_path" in sample.truth:
         _score_high(sample, compare(estimate, sample, HIGH, options["resize"]), found)
@@ -91,7 +92,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
 
 
 @dataclass
-class _Found:
+class _SampleScores:
     """What comes together for one sample."""
 
     truth: Truth
@@ -107,7 +108,7 @@ class _Found:
         return [] if missing else [self.truth[item] for item in items.values()]
 
 
-def _score_low(sample: Sample, low: Compared, found: _Found) -> None:
+def _score_low(sample: Sample, low: MapPair, found: _SampleScores) -> None:
     if sample.id not in GENERAL_AT_HIGH:
         found.scores.update(measure(low, True, (), np.zeros((0, *low.truth.shape), bool)))
     bumps = None
@@ -123,7 +124,7 @@ def _score_low(sample: Sample, low: Compared, found: _Found) -> None:
             found.scores[surface.angle] = angle
 
 
-def _has_normals(sample: Sample, low: Compared, found: _Found) -> bool:
+def _has_normals(sample: Sample, low: MapPair, found: _SampleScores) -> bool:
     """Whether there are normals: the evaluator has none where an image is not square."""
     height, width = low.truth.shape
     if "parameters" in sample.inputs and height == width > 1:
@@ -133,7 +134,7 @@ def _has_normals(sample: Sample, low: Compared, found: _Found) -> bool:
     return False
 
 
-def _score_high(sample: Sample, high: Compared, found: _Found) -> None:
+def _score_high(sample: Sample, high: MapPair, found: _SampleScores) -> None:
     files = {
         region: found.files((region.mask,), "mask", "high_") for region in masked_of(sample.id)
     }
@@ -149,7 +150,7 @@ def _score_high(sample: Sample, high: Compared, found: _Found) -> None:
             found.scores[MISSED_DOTS] = missed_dots(high, boxes, dots, sample.id)
 
 
-def _add_runtime(scene: str, estimate_path: Path, found: _Found) -> None:
+def _add_runtime(scene: str, estimate_path: Path, found: _SampleScores) -> None:
     """The runtime that the submission gives for a scene, where there is such a file."""
     folder = estimate_path.parent
     path = folder.parent / "runtimes" / f"{scene}.txt"
@@ -160,6 +161,70 @@ def _add_runtime(scene: str, estimate_path: Path, found: _Found) -> None:
     logarithm = math.log10(seconds) if seconds > 0 else (-math.inf if seconds == 0 else math.nan)
     found.scores["runtime"] = Score(seconds, 1, 0, None, "s")
     found.scores["runtime_log"] = Score(logarithm, 1, 0, None, "log10 s")
+
+
+_CLIP = 0.05
+_FACTOR = 100.0
+
+
+def bumpiness(compared: MapPair) -> NDArray[np.float64]:
+    """The clipped norm of the second derivatives of the error; NaN where it cannot be known."""
+    from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
+
+    with np.errstate(invalid="ignore"):
+        error = (compared.estimate - compared.truth[::-1]).astype(np.float64)
+    across, down, bent = (np.full(error.shape, np.nan) for _ in range(3))
+    kernels.differentiate(error, across, down)
+    kernels.bend(across, down, bent)
+    # NaN stays, an infinity is clipped like any other bump.
+    return np.asarray(np.minimum(bent, _CLIP))
+
+
+def mean_bumpiness(bumps: NDArray[np.float64], compared: MapPair, mask: Mask) -> Score:
+    """The mean over a mask within the border, times 100."""
+    inner = compared.inner()
+    inside = mask[inner]
+    values = bumps[inner][inside]
+    known = values[np.isfinite(values)]
+    total = _FACTOR * float(known.sum())
+    value = total / known.size if known.size else float("nan")
+    return Score(value, known.size, values.size - known.size, total, "0.01")
+
+
+def median_angle(compared: MapPair, mask: Mask, parameters: LightFieldParameters) -> Score:
+    """The median angle between the normals of estimate and truth, in degrees.
+
+    Depth is made in float32, as the evaluator does; the rest is float64.
+    """
+    from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
+
+    inside = np.zeros(mask.shape, bool)
+    inner = compared.inner()
+    inside[inner] = mask[inner]
+    members = int(np.count_nonzero(inside))
+    inside &= np.isfinite(compared.estimate)
+    lateral = 0.5 / (mask.shape[0] - 1) * parameters.sensor_size_mm / parameters.focal_length_mm
+    out = np.full(mask.shape, np.nan)
+    kernels.angles(
+        _depth(compared.estimate, parameters),
+        _depth(compared.truth[::-1], parameters),
+        inside,
+        lateral,
+        out,
+    )
+    angles = out[np.isfinite(out)]
+    value = float(np.median(angles)) if angles.size else float("nan")
+    return Score(value, angles.size, members - angles.size, None, "deg")
+
+
+def _depth(disparity: Map, parameters: LightFieldParameters) -> Map:
+    # Not geometry's: there depth that cannot be is missing, here -0.3 m is a depth like another.
+    focal, sensor = parameters.focal_length_mm, parameters.sensor_size_mm
+    q = parameters.baseline_mm * focal * max(parameters.size_px)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inverse = np.float32(1000.0 * sensor) * disparity / np.float32(q)
+        inverse += np.float32(1.0 / parameters.focus_distance_m)
+        return np.ascontiguousarray(np.float32(1.0) / inverse)
 
 
 SPEC = Twin(

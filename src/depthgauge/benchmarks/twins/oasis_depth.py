@@ -52,7 +52,7 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
 Points = NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class SizedDepth(NamedTuple):
     """An estimate at the truth's size."""
 
     depth: Map
@@ -126,7 +126,7 @@ def _wkdr(right: float, pairs: float) -> float:
     return 100 * (1 - right / (pairs + _PAIR_TINY)) if pairs else math.nan
 
 
-def read_estimate(path: Path, shape: tuple[int, int], options: Mapping[str, Any]) -> Found:
+def read_estimate(path: Path, shape: tuple[int, int], options: Mapping[str, Any]) -> SizedDepth:
     """Depth and focal length of a file, at the truth's size.
 
     A file with its own focal length is resized bilinearly and the focal length with it; a plain
@@ -146,11 +146,11 @@ def read_estimate(path: Path, shape: tuple[int, int], options: Mapping[str, Any]
                 "pred_focal, or give one focal length for all with --focal."
             )
         if own is None:
-            return Found(resize(values, shape, "nearest", "depth"), fixed_px)
+            return SizedDepth(resize(values, shape, "nearest", "depth"), fixed_px)
         own_px = own
     depth = resize(values, shape, "bilinear", "depth")
     scale = (shape[0] / values.shape[0] + shape[1] / values.shape[1]) / 2
-    return Found(depth, fixed_px or own_px * scale)
+    return SizedDepth(depth, fixed_px or own_px * scale)
 
 
 def _focal_px(path: Path) -> float | None:
@@ -159,7 +159,7 @@ def _focal_px(path: Path) -> float | None:
 
 
 def surface_squares(
-    found: Found, truth: Map, focal_px: float, options: Mapping[str, Any]
+    found: SizedDepth, truth: Map, focal_px: float, options: Mapping[str, Any]
 ) -> tuple[float, int]:
     """The sum of squared distances of all surfaces, and how many pixels they have."""
     ids = surface_ids(truth, options)

@@ -90,7 +90,7 @@ class Guard:
                 return
             self._worker.give(list(left.values()))
             for event in self._listen(self._worker, left):
-                if isinstance(event, _Died):
+                if isinstance(event, _WorkerDeath):
                     self._after_death(event, left, deaths)
                     break
                 self._idle_deaths = 0
@@ -104,16 +104,16 @@ class Guard:
             self._worker.stop()
             self._worker = None
 
-    def _listen(self, worker: _Worker, left: dict[str, Task]) -> Iterator[Event | _Died]:
+    def _listen(self, worker: _Worker, left: dict[str, Task]) -> Iterator[Event | _WorkerDeath]:
         current, deadline, began = "", None, time.monotonic()
         while True:
             message = worker.next_message(deadline)
             if message is _LATE:
                 limit = self._context.limit_of(self._context.methods[left[current].method])
-                yield _Died(current, f"the method ran longer than {limit:g} s", late=True)
+                yield _WorkerDeath(current, f"the method ran longer than {limit:g} s", late=True)
                 return
             if message is None:
-                yield _Died(current, worker.why_it_died())
+                yield _WorkerDeath(current, worker.why_it_died())
                 return
             kind = message[0]
             if kind == "start":
@@ -133,7 +133,9 @@ class Guard:
             elif kind == "chunk":
                 return
 
-    def _after_death(self, died: _Died, left: dict[str, Task], deaths: dict[str, int]) -> None:
+    def _after_death(
+        self, died: _WorkerDeath, left: dict[str, Task], deaths: dict[str, int]
+    ) -> None:
         """Decides what happens to the task in which the worker died."""
         said = "" if self._worker is None else self._worker.last_words()
         if self._worker is not None:
@@ -157,7 +159,7 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class _Died:
+class _WorkerDeath:
     task: str
     why: str
     late: bool = False

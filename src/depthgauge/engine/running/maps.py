@@ -8,7 +8,7 @@ from pathlib import Path
 from depthgauge.engine.running.rescore import recorded
 from depthgauge.engine.running.run import folders_of
 from depthgauge.engine.scoring.judge import Judge, Rules
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.estimates import Place, estimate_hash, read_stored
 from depthgauge.engine.store.record import Entrant, Run
@@ -50,18 +50,18 @@ class RunMaps:
         """The truth as it is compared."""
         return self.missing(sample).truth
 
-    def missing(self, sample: str) -> Prepared:
+    def missing(self, sample: str) -> PreparedSample:
         """A sample as it is compared when it has no estimate."""
         return self._judge.prepared(self._known(sample), None)
 
-    def prepared(self, entrant: Entrant, sample: str, seed: int = 0) -> Prepared | None:
+    def prepared(self, entrant: Entrant, sample: str, seed: int = 0) -> PreparedSample | None:
         """A method's estimate beside the truth; None where the method failed there."""
         if sample in self.run.results[entrant.label, seed].failed:
             return None
         estimate = self._estimate(entrant, sample, seed)
         return self._judge.prepared(self._known(sample), estimate)
 
-    def all_prepared(self, sample: str) -> Mapping[str, Prepared]:
+    def all_prepared(self, sample: str) -> Mapping[str, PreparedSample]:
         """Every method's estimate of a sample, of its first seed, by label."""
         found = {e.label: self.prepared(e, sample, e.seeds[0]) for e in self.run.entrants}
         return {label: prepared for label, prepared in found.items() if prepared is not None}

@@ -120,13 +120,13 @@ def recorded(entrant: Entrant) -> Method:
         return replace(method, options=method.spec.options.model_validate(dict(entrant.options)))
     spec = MethodSpec(entrant.method, entrant.title, quantities=(), needs=())
     kind = MethodKind(spec, _not_again, home="")
-    return Recorded(
+    return RecordedMethod(
         kind, MethodOptions(), entrant.label, entrant.method, entrant.options, entrant.options_hash
     )
 
 
 @dataclass(frozen=True)
-class Recorded(Method):
+class RecordedMethod(Method):
     """A method known only from a run folder: its estimates are stored, its code is not."""
 
     recorded_options: Mapping[str, Any] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.scoring.judge import Judge, Outcome
 from depthgauge.engine.store.estimates import (
     Place,
-    Stored,
+    StoredEstimate,
     estimate_hash,
     find_stored,
     keep,
@@ -41,7 +41,7 @@ _NOTHING = Usage(math.nan, math.nan, None)
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Attempt:
     """An estimate, or why there is none."""
 
     estimate: Estimate | ClipEstimate | None = None
@@ -99,9 +99,9 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
     return outcome.failed
 
 
-def _estimate(task: Task, context: Context, method: Method) -> _Made:
+def _estimate(task: Task, context: Context, method: Method) -> _Attempt:
     if task.failed:
-        return _Made(failed=task.failed, details=task.details)
+        return _Attempt(failed=task.failed, details=task.details)
     if not method.spec.keeps:
         return _call(method, task, context)
     root = context.reuse_from or context.folder / "estimates"
@@ -112,25 +112,25 @@ def _estimate(task: Task, context: Context, method: Method) -> _Made:
     if not task.again:
         known = find_stored(place, context.protocol.quantity, method.options_hash)
     if known is not None:
-        return _Made(known.estimate, known.usage, sha256=known.sha256)
+        return _Attempt(known.estimate, known.usage, sha256=known.sha256)
     made = _call(method, task, context)
     if made.estimate is not None and context.keep_estimates:
-        keep(place, method, Stored(made.estimate, made.usage, made.sha256))
+        keep(place, method, StoredEstimate(made.estimate, made.usage, made.sha256))
     return made
 
 
-def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Made:
+def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Attempt:
     """The estimate of the run that is scored again; a lost one is no failure of the method."""
     try:
         stored = read_stored(place, context.protocol.quantity, method.options_hash)
     except BadData:
         if task.before:
-            return _Made(failed=task.before)
+            return _Attempt(failed=task.before)
         raise
-    return _Made(stored.estimate, stored.usage, sha256=stored.sha256)
+    return _Attempt(stored.estimate, stored.usage, sha256=stored.sha256)
 
 
-def _call(method: Method, task: Task, context: Context) -> _Made:
+def _call(method: Method, task: Task, context: Context) -> _Attempt:
     """Calls the method; whatever it raises is its failure, not ours."""
     inputs = _inputs(method, task, context)
     quantity = context.protocol.quantity
@@ -140,16 +140,16 @@ def _call(method: Method, task: Task, context: Context) -> _Made:
         if method.spec.keeps and not _has_values(estimate):
             raise BadEstimate(f"the estimate of method '{method.label}' has no finite value.")
     except MethodFailed as error:
-        return _Made(failed=reason(str(error)), details=error.details)
+        return _Attempt(failed=reason(str(error)), details=error.details)
     except DepthgaugeError as error:
-        return _Made(failed=reason(str(error)))
+        return _Attempt(failed=reason(str(error)))
     except MemoryError:
-        return _Made(failed="there was not enough memory for the method.")
+        return _Attempt(failed="there was not enough memory for the method.")
     told, path = estimate.extras.get("usage"), estimate.extras.get("path")
     own = told if isinstance(told, Usage) else usage
     foreign = not method.spec.keeps and isinstance(path, str)
     sha256 = estimate_hash(estimate)
-    return _Made(estimate, own, Path(str(path)) if foreign else None, sha256)
+    return _Attempt(estimate, own, Path(str(path)) if foreign else None, sha256)
 
 
 def _has_values(estimate: Estimate | ClipEstimate) -> bool:
@@ -189,7 +189,7 @@ def _perturbed(task: Task, context: Context) -> Inputs:
     return perturb_inputs(own, parse_perturbation(context.protocol.perturb), task.sample.id)
 
 
-def _judge(task: Task, made: _Made, context: Context, judge: Judge) -> Outcome:
+def _judge(task: Task, made: _Attempt, context: Context, judge: Judge) -> Outcome:
     estimate, sample = made.estimate, task.sample
     if estimate is None:
         return judge.score_none(sample, made.failed)

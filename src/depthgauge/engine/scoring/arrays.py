@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from depthgauge._registry import unknown
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
-from depthgauge.engine.scoring.measure import Prepared, lacking, measure
+from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.pool import pool_spec, summarise
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.result import Result
@@ -132,7 +132,7 @@ def prepare_maps(
     estimate_resize: str = "none",
     derived: Iterable[str] = (),
     items: Mapping[str, Any] | None = None,
-) -> tuple[Protocol, dict[str, Prepared]]:
+) -> tuple[Protocol, dict[str, PreparedSample]]:
     """The protocol that the arguments of `score` make, and each part's maps as it compares them.
 
     The main map is the part "".
@@ -175,7 +175,7 @@ def _prepare_part(
     truths: Mapping[str, Any],
     items: Mapping[str, Any],
     given: Mapping[str, Mask],
-) -> Prepared:
+) -> PreparedSample:
     declared = QUANTITIES[protocol.quantity]
     name = declared.part(part).name if part else declared.main.name
     if name not in truths:
@@ -221,7 +221,7 @@ def _as_part(value: Any, part: Part) -> Any:
     return _as_map(value, part.like or None)
 
 
-def score_prepared(protocol: Protocol, prepared: Mapping[str, Prepared]) -> Scores:
+def score_prepared(protocol: Protocol, prepared: Mapping[str, PreparedSample]) -> Scores:
     """All scores of a protocol on the prepared maps of each part."""
     found: dict[str, Score] = {}
     for part, maps in prepared.items():

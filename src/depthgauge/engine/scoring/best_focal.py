@@ -22,7 +22,7 @@ from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.evaluate import prepared_samples
-from depthgauge.engine.scoring.measure import Prepared, lacking
+from depthgauge.engine.scoring.measure import PreparedSample, lacking
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import Misuse, NothingScored
 from depthgauge.metrics.local_scale import judged_points
@@ -117,7 +117,7 @@ def best_focal(
     return _minimum(np.concatenate(sums), count, (min(widths[1:]), max(widths)), used, own)
 
 
-def surface_sums(prepared: Prepared, spec: ScoreSpec) -> tuple[int, _Floats]:
+def surface_sums(prepared: PreparedSample, spec: ScoreSpec) -> tuple[int, _Floats]:
     """Pixels used, and C, P, Q, X, Z of each surface, as `lsiv` sees the sample."""
     maps = (prepared.allowed, prepared.truth, prepared.masks[spec.region])
     camera, labels = prepared.items["camera"], prepared.items["continuous_labels"]

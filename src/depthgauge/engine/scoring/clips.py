@@ -12,7 +12,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.store.record import Curve
 from depthgauge.errors import BadEstimate
 from depthgauge.metrics import total_of
@@ -28,7 +28,7 @@ class FrameMemory:
 
     items: dict[str, Any] = field(default_factory=dict)
 
-    def remember(self, prepared: Prepared) -> None:
+    def remember(self, prepared: PreparedSample) -> None:
         """Keeps the maps of a frame for the next one."""
         maps = (prepared.allowed, prepared.truth)
         self.items = dict(zip(PREVIOUS, maps, strict=True))

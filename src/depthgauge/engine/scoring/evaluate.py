@@ -17,7 +17,7 @@ from depthgauge.datasets import (
 )
 from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.scoring.samples import choose, expected, locate, samples_of
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
@@ -94,7 +94,7 @@ def prepared_samples(
     *,
     name: str | None = None,
     only: Iterable[str] = (),
-) -> Iterator[tuple[str, Prepared]]:
+) -> Iterator[tuple[str, PreparedSample]]:
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
     samples = list(dataset.samples(Path(data), protocol.split))

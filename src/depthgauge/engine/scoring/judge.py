@@ -20,7 +20,7 @@ from depthgauge.engine.scoring.clips import (
     merge_curves,
     merge_scores,
 )
-from depthgauge.engine.scoring.measure import Prepared, lacking, measure
+from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
 from depthgauge.engine.scoring.resolutions import (
     FinerItems,
@@ -223,7 +223,9 @@ class Judge:
         self._open(sample)
         return self._hash
 
-    def prepared(self, sample: Sample, estimate: Map | Estimate | ClipEstimate | None) -> Prepared:
+    def prepared(
+        self, sample: Sample, estimate: Map | Estimate | ClipEstimate | None
+    ) -> PreparedSample:
         """Estimate and truth at the plain truth's size as they are compared; of a clip, frame 0."""
         if isinstance(estimate, ClipEstimate):
             estimate = next(iter(estimate.frames), None)
@@ -251,7 +253,7 @@ class Judge:
         left_out = [*self._warnings(sample), *left_out]
         return Outcome(ordered, left_out=tuple(left_out), curve=curve, truth_hash=self._hash)
 
-    def _with_memory(self, prepared: Prepared, view: View) -> Prepared:
+    def _with_memory(self, prepared: PreparedSample, view: View) -> PreparedSample:
         """A frame with what metrics may need of the frame before."""
         memory = self._memory
         if memory is None or view != _MAIN:
@@ -351,7 +353,7 @@ def _left_out(
     sample: Sample,
     protocol: Protocol,
     specs: Iterable[ScoreSpec],
-    prepared: Prepared,
+    prepared: PreparedSample,
     ready: PreparedTruth,
     absent: Iterable[str] = (),
 ) -> Iterable[str]:
@@ -371,7 +373,7 @@ def _is_optional(need: str, protocol: Protocol, optional: set[str]) -> bool:
     return need in optional or any(f"{w}_{end}" in optional for w in words for end in _ENDINGS)
 
 
-def _curve(prepared: Prepared) -> Curve:
+def _curve(prepared: PreparedSample) -> Curve:
     within, count, missing = count_within(
         prepared.estimate,
         prepared.truth,

@@ -21,7 +21,7 @@ from depthgauge.types import Map, Mask, Plane, Score, State, is_known
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedSample:
     """Estimate and truth of one sample as the protocol compares them."""
 
     estimate: Map
@@ -52,7 +52,7 @@ class Prepared:
 
 
 def measure(
-    prepared: Prepared, specs: Sequence[ScoreSpec], quantity: str, missing: Missing, pool: str
+    prepared: PreparedSample, specs: Sequence[ScoreSpec], quantity: str, missing: Missing, pool: str
 ) -> dict[str, Score]:
     """All scores, in the order of the specs; those that lack their region or needs are left out."""
     here = [spec for spec in specs if spec.region in prepared.masks and not lacking(prepared, spec)]
@@ -64,13 +64,13 @@ def measure(
     return {spec.id: scores[spec.id] for spec in here}
 
 
-def lacking(prepared: Prepared, spec: ScoreSpec) -> list[str]:
+def lacking(prepared: PreparedSample, spec: ScoreSpec) -> list[str]:
     """What a metric needs and this sample does not have."""
     return [name for name in spec.metric.needs if name not in prepared.items]
 
 
 def _measure_plane(
-    prepared: Prepared, plane: Plane, specs: Sequence[ScoreSpec], pool: str
+    prepared: PreparedSample, plane: Plane, specs: Sequence[ScoreSpec], pool: str
 ) -> Iterator[tuple[ScoreSpec, State, float | None]]:
     """State of each spec, and its value where the state does not give it."""
     recipes = _recipes(specs)
@@ -107,7 +107,7 @@ def _recipes(specs: Sequence[ScoreSpec]) -> dict[str, Recipe | Order | None]:
 
 
 def _measure_others(
-    prepared: Prepared, specs: Sequence[ScoreSpec]
+    prepared: PreparedSample, specs: Sequence[ScoreSpec]
 ) -> Iterator[tuple[ScoreSpec, State, None]]:
     """Metrics that measure by themselves; those that share a measure are measured once."""
     known: dict[tuple[Any, ...], State] = {}
@@ -123,7 +123,7 @@ def _measure_others(
 
 
 def _measure_sums(
-    prepared: Prepared,
+    prepared: PreparedSample,
     plane: Plane,
     specs: Sequence[ScoreSpec],
     recipes: Mapping[str, Recipe | Order | None],
@@ -151,7 +151,7 @@ def _measure_sums(
 
 
 def _score(
-    prepared: Prepared,
+    prepared: PreparedSample,
     spec: ScoreSpec,
     state: State,
     value: float | None,

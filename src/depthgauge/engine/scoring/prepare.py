@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.errors import BadEstimate, Unavailable, WrongShape
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.filling import fill
@@ -19,7 +19,7 @@ from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.moments import LARGEST
 from depthgauge.metrics.terms import SMALLEST
 from depthgauge.quantities import QUANTITIES, Quantity
-from depthgauge.regions import Resolved, SampleMaps, compute_regions
+from depthgauge.regions import SampleMaps, SampleRegions, compute_regions
 from depthgauge.regions.objects import objects_of
 from depthgauge.types import Estimate, Map, Mask, is_known
 
@@ -34,7 +34,7 @@ class PreparedTruth:
     truth: Map
     """At the size that is compared."""
     masks: Mapping[str, Mask]
-    regions: Resolved
+    regions: SampleRegions
     """Says why some regions are not among the masks."""
     items: Mapping[str, Any]
     low: float
@@ -99,7 +99,9 @@ def _rules(protocol: Protocol, part: str) -> Quantity:
     return QUANTITIES[protocol.quantity].of_part(part)
 
 
-def prepare(protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth) -> Prepared:
+def prepare(
+    protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth
+) -> PreparedSample:
     """Estimate and truth as the protocol compares them; no estimate counts as all missing."""
     truth, masks = ready.truth, ready.masks
     quantity = _rules(protocol, ready.part)
@@ -116,12 +118,16 @@ def prepare(protocol: Protocol, given: Map | Estimate | None, ready: PreparedTru
         estimate = np.clip(estimate, least, most)
     declared = quantity.error
     error = None if declared == "matched" else declared
-    prepared = Prepared(estimate, truth, masks, ready.low, ready.high, alignment, items, error)
+    prepared = PreparedSample(
+        estimate, truth, masks, ready.low, ready.high, alignment, items, error
+    )
     if protocol.interpolate is not None and is_known(prepared.allowed).any():
         # An estimate that is not there at all stays so, or leaving one out could help. What is
         # filled in is taken as it is: the allowed range is one for methods.
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
-        prepared = Prepared(filled, truth, masks, alignment=alignment, items=items, error=error)
+        prepared = PreparedSample(
+            filled, truth, masks, alignment=alignment, items=items, error=error
+        )
     return prepared
 
 
@@ -177,7 +183,7 @@ def _regions(
     given: Mapping[str, Mask],
     declared: Collection[str],
     things: SampleMaps,
-) -> Resolved:
+) -> SampleRegions:
     """The masks of the wanted regions at the truth's full size, and why some are not there."""
     texts = {name: text for name, text in wanted.items() if name not in given}
     found = compute_regions(
@@ -189,7 +195,7 @@ def _regions(
         things=things,
     )
     why = {name: text for name, text in found.unavailable.items() if name in wanted}
-    return Resolved({**given, **found.masks}, why, found.needs)
+    return SampleRegions({**given, **found.masks}, why, found.needs)
 
 
 def _fit(

@@ -29,7 +29,7 @@ _LARGEST = 2**63
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredEstimate:
     """An estimate with what it cost."""
 
     estimate: Estimate | ClipEstimate
@@ -62,7 +62,7 @@ def estimate_hash(estimate: Estimate | ClipEstimate) -> str:
     return things_hash({**parts, "values": estimate.values})
 
 
-def keep(place: Place, method: Method, stored: Stored) -> None:
+def keep(place: Place, method: Method, stored: StoredEstimate) -> None:
     """Writes the maps, then what they are: maps without an `estimate.json` are not finished."""
     folder, estimate = place.folder, stored.estimate
     if isinstance(estimate, ClipEstimate):
@@ -94,7 +94,7 @@ def _write_parts(folder: Path, estimate: Estimate) -> None:
             npy.write(folder / f"{part.name}.npy", estimate.parts[part.name])
 
 
-def _describe(place: Place, method: Method, stored: Stored) -> dict[str, Any]:
+def _describe(place: Place, method: Method, stored: StoredEstimate) -> dict[str, Any]:
     usage, estimate = stored.usage, stored.estimate
     return {
         "schema": SCHEMA,
@@ -138,14 +138,14 @@ def _plain(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def find_stored(place: Place, quantity: str, options_hash: str) -> Stored | None:
+def find_stored(place: Place, quantity: str, options_hash: str) -> StoredEstimate | None:
     """The stored estimate, if it is complete and has these options."""
     with suppress(DepthgaugeError):
         return read_stored(place, quantity, options_hash)
     return None
 
 
-def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
+def read_stored(place: Place, quantity: str, options_hash: str) -> StoredEstimate:
     """Reads an estimate and checks that it is the one that was written.
 
     Raises:
@@ -166,7 +166,7 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> Stored:
         if about["sha256"] != estimate_hash(estimate):
             raise BadData(f"{path}: is not the estimate that was written there.")
         usage = Usage(_number(about["time_s"]), _number(about["cpu_s"]), about["peak_memory_mb"])
-        return Stored(estimate, usage, about["sha256"])
+        return StoredEstimate(estimate, usage, about["sha256"])
     except DepthgaugeError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -14,10 +14,10 @@ from depthgauge.errors import BadDeclaration
 if TYPE_CHECKING:
     from depthgauge.analysis.maps.sample_maps import SampleMaps
     from depthgauge.benchmarks import Protocol
-    from depthgauge.engine.scoring.measure import Prepared
+    from depthgauge.engine.scoring.measure import PreparedSample
     from depthgauge.report.pictures.model import SamplePictures
 
-    WriteErrorMaps = Callable[[Path, Protocol, Prepared, str], list[str]]
+    WriteErrorMaps = Callable[[Path, Protocol, PreparedSample, str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)

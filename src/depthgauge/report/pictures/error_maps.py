@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from depthgauge.analysis.maps.metric_maps import error_map_of, judged_by
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, file_name
-from depthgauge.engine.scoring.measure import Prepared, lacking
+from depthgauge.engine.scoring.measure import PreparedSample, lacking
 from depthgauge.errors import BadFile
 from depthgauge.io import write_image
 from depthgauge.metrics import Order, Recipe
@@ -35,7 +35,7 @@ _LABELS = {
 
 
 def write_error_maps(
-    folder: Path, protocol: Protocol, prepared: Prepared, sample: str
+    folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str
 ) -> list[str]:
     """Draws what was scored, as the quantity asks for.
 
@@ -49,10 +49,10 @@ def write_error_maps(
 def write_metric_maps(
     folder: Path,
     protocol: Protocol,
-    prepared: Prepared,
+    prepared: PreparedSample,
     sample: str,
     *,
-    write: Callable[[Path, Prepared, ScoreSpec, str], None] | None = None,
+    write: Callable[[Path, PreparedSample, ScoreSpec, str], None] | None = None,
     shown: Callable[[ScoreSpec], tuple[object, ...] | None] | None = None,
 ) -> list[str]:
     """Draws one map per metric, once where several metrics show the same.
@@ -86,7 +86,7 @@ def write_metric_maps(
 
 
 def _write_errors(
-    quantity: str, path: Path, prepared: Prepared, spec: ScoreSpec, title: str
+    quantity: str, path: Path, prepared: PreparedSample, spec: ScoreSpec, title: str
 ) -> None:
     own = spec.metric.error_map_with is not None
     write_error_map(

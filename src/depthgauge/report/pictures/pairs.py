@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.geometry.pairs import NEITHER, ORTHOGONAL, PARALLEL
 from depthgauge.report.pictures.colours import Rgb, rgb_of
 from depthgauge.report.pictures.model import ColourBar, Picture, PictureRow
@@ -33,7 +33,7 @@ Ends = NDArray[np.float64]
 
 
 def order_rows(
-    protocol: Protocol, found: Mapping[str, Prepared], image: Image | None
+    protocol: Protocol, found: Mapping[str, PreparedSample], image: Image | None
 ) -> Iterator[PictureRow]:
     """A row with the pairs of every method, where a score asks for the order of pairs."""
     names = [s.id for s in protocol.specs if "depth_pairs" in s.metric.needs]
@@ -61,7 +61,7 @@ def _orders(pairs: NDArray[np.generic], estimate: Map, image: Image | None, labe
 
 
 def relations_picture(
-    protocol: Protocol, prepared: Prepared, image: Image | None
+    protocol: Protocol, prepared: PreparedSample, image: Image | None
 ) -> Picture | None:
     """The true relations of planes; None where no score asks for them."""
     asked = any("normal_pairs" in spec.metric.needs for spec in protocol.specs)

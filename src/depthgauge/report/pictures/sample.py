@@ -8,7 +8,7 @@ from depthgauge.analysis.board import Board
 from depthgauge.analysis.maps.sample_maps import sample_maps
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.engine.running.maps import RunMaps
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.model import SamplePictures
 
@@ -17,7 +17,7 @@ def sample_pictures(
     maps: RunMaps,
     board: Board,
     sample: str,
-    found: Mapping[str, Prepared],
+    found: Mapping[str, PreparedSample],
     why: tuple[str, ...] = (),
     curves: Mapping[str, PrecisionRecall] | None = None,
 ) -> SamplePictures:

@@ -18,7 +18,7 @@ from depthgauge.analysis.precision_recall import (
 )
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.report.pictures.colours import Rgb, colour_table, rgb_of
 from depthgauge.report.pictures.drawing import Drawing
 from depthgauge.report.pictures.encode import picture_of_map, picture_size
@@ -157,7 +157,7 @@ def _method(sample: SampleMaps, label: str, image: Image | None, classes: bool) 
 
 
 def write_error_maps(
-    folder: Path, protocol: Protocol, prepared: Prepared, sample: str
+    folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str
 ) -> list[str]:
     """Writes what became of lines, once for all scores that are made of the same matches."""
     return write_metric_maps(folder, protocol, prepared, sample, write=_write, shown=_matches)
@@ -167,7 +167,7 @@ def _matches(spec: ScoreSpec) -> tuple[object, ...]:
     return spec.metric.error_map_with, *spec.params.items()
 
 
-def _write(path: Path, prepared: Prepared, spec: ScoreSpec, title: str) -> None:
+def _write(path: Path, prepared: PreparedSample, spec: ScoreSpec, title: str) -> None:
     """What became of lines, at the threshold that is best for this sample."""
     codes = error_map_of(prepared, spec)
     masks = {

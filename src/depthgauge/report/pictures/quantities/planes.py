@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.scoring.measure import Prepared
+from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.report.pictures.colours import Rgb, fragment_table
 from depthgauge.report.pictures.drawing import Drawing
 from depthgauge.report.pictures.error_maps import write_picture
@@ -145,7 +145,7 @@ def draw(sample: SampleMaps) -> SamplePictures:
 
 
 def write_error_maps(
-    folder: Path, protocol: Protocol, prepared: Prepared, sample: str
+    folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str
 ) -> list[str]:
     """Writes true beside estimated planes: a pixel has no error that could be drawn."""
     image = prepared.items.get("left_image")

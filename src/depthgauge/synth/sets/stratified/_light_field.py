@@ -14,8 +14,8 @@ from depthgauge.io import LightFieldParameters
 from depthgauge.synth.sets.stratified import _render
 from depthgauge.synth.sets.stratified._grid import SENSOR_MM, Grid
 from depthgauge.synth.sets.stratified._model import packed
-from depthgauge.synth.sets.stratified._records import Packed
-from depthgauge.synth.sets.stratified._render import Found
+from depthgauge.synth.sets.stratified._records import PackedScene
+from depthgauge.synth.sets.stratified._render import ExactMaps
 from depthgauge.synth.sets.stratified._scene import REVISION, Region, Scene, View
 from depthgauge.types import Inputs, Map, Sample, Truth
 
@@ -60,7 +60,7 @@ class LightField:
         return Grid(self.scene.optics, self.size_px)
 
     @cached_property
-    def numbers(self) -> Packed:
+    def numbers(self) -> PackedScene:
         """The scene, as the kernels read it."""
         return packed(self.scene.things(self.grid, 1.0), self.grid, self.scene.seed(self.seed))
 
@@ -101,11 +101,11 @@ class LightField:
         return self._high_regions[name]
 
     @cached_property
-    def _high(self) -> Found:
+    def _high(self) -> ExactMaps:
         return _render.truth(self.numbers, View(), self.size_px, self.scale)
 
     @cached_property
-    def _low(self) -> Found:
+    def _low(self) -> ExactMaps:
         return _render.reduced(self._high, self.scale)
 
     @cached_property

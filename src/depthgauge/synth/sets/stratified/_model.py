@@ -150,7 +150,7 @@ class Thing:
     ghosts: Sequence[Ghost] = ()
 
 
-def packed(things: Sequence[Thing], grid: Grid, seed: Sequence[int]) -> records.Packed:
+def packed(things: Sequence[Thing], grid: Grid, seed: Sequence[int]) -> records.PackedScene:
     """All numbers of a scene, as the kernels read them.
 
     Args:
@@ -168,7 +168,7 @@ def packed(things: Sequence[Thing], grid: Grid, seed: Sequence[int]) -> records.
     ]
     textures = [random_texture((*seed, i), look.finest_px) for i, look in enumerate(looks)]
     optics = (grid.focal_px, grid.baseline_m, grid.offset_px)
-    return records.Packed(
+    return records.PackedScene(
         surfaces=np.array([row for row, _ in rows], records.SURFACE),
         numbers=np.array(
             [

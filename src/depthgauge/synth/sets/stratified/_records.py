@@ -71,7 +71,7 @@ GHOST = np.dtype(
 blur in px, each at the image's left border and how much more at the right one."""
 
 
-class Packed(NamedTuple):
+class PackedScene(NamedTuple):
     """A scene. Texture n is that of surface n; those of the ghosts follow."""
 
     surfaces: NDArray[Any]
@@ -89,7 +89,7 @@ class Packed(NamedTuple):
     lattices: NDArray[np.float32]
     """(n, octaves, nodes, nodes): random numbers."""
 
-    def seen_from(self, right: float, down: float) -> Packed:
+    def seen_from(self, right: float, down: float) -> PackedScene:
         """With planes as d = level + slope_x x + slope_y y of a view's own pixels."""
         surfaces, ghosts = self.surfaces.copy(), self.ghosts.copy()
         for planes in (surfaces, ghosts):

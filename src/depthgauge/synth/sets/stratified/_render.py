@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from depthgauge.synth.sets.stratified._records import Packed
-from depthgauge.synth.sets.stratified._scene import Region, Scene, Seen, View
+from depthgauge.synth.sets.stratified._records import PackedScene
+from depthgauge.synth.sets.stratified._scene import Region, Scene, View, VisiblePoints
 from depthgauge.types import Map, Mask
 
 _ANY_SIZE = 512
@@ -19,7 +19,7 @@ _BLOCK_ROWS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExactMaps:
     """Exact maps at the middles of pixels, or of smaller ones."""
 
     disparity: NDArray[Any]
@@ -28,7 +28,7 @@ class Found:
 
 
 def image(
-    scene: Scene, numbers: Packed, view: View, size_px: int, seed: tuple[int, ...]
+    scene: Scene, numbers: PackedScene, view: View, size_px: int, seed: tuple[int, ...]
 ) -> NDArray[np.uint8]:
     """The image (H, W, 3) of a view.
 
@@ -45,7 +45,7 @@ def image(
     return exposed(light(numbers, view, size_px), view, noise, seed)
 
 
-def light(scene: Packed, view: View, size_px: int) -> NDArray[np.float64]:
+def light(scene: PackedScene, view: View, size_px: int) -> NDArray[np.float64]:
     """The light (H, W, 3) that a view gets; a pixel is the mean over its square."""
     from depthgauge.synth.sets.stratified import _kernels
 
@@ -80,7 +80,7 @@ def exposed(
     return image
 
 
-def _carried(values: NDArray[np.float64], scene: Packed, view: View) -> NDArray[np.float64]:
+def _carried(values: NDArray[np.float64], scene: PackedScene, view: View) -> NDArray[np.float64]:
     """Values of the centre view's pixels, where another view sees the same points."""
     size = values.shape[0]
     d = truth(scene, view, size).disparity
@@ -93,8 +93,8 @@ def _carried(values: NDArray[np.float64], scene: Packed, view: View) -> NDArray[
 
 
 def truth(
-    scene: Packed, view: View, size_px: int, scale: int = 1, kind: DTypeLike = np.float32
-) -> Found:
+    scene: PackedScene, view: View, size_px: int, scale: int = 1, kind: DTypeLike = np.float32
+) -> ExactMaps:
     """What a view sees, exactly.
 
     Args:
@@ -111,10 +111,10 @@ def truth(
     codes = [np.zeros(shape, np.uint8) for _ in range(2)]
     seen = scene.seen_from(view.right, view.down)
     _kernels.truth(seen, view.numbers(), scale, disparity, *codes)
-    return Found(disparity, *codes)
+    return ExactMaps(disparity, *codes)
 
 
-def visible(scene: Packed, view: View, disparity: NDArray[np.float64]) -> Mask:
+def visible(scene: PackedScene, view: View, disparity: NDArray[np.float64]) -> Mask:
     """Which pixel centres of the centre view, of these disparities, another view sees too."""
     from depthgauge.synth.sets.stratified import _kernels
 
@@ -124,12 +124,12 @@ def visible(scene: Packed, view: View, disparity: NDArray[np.float64]) -> Mask:
     return mask
 
 
-def reduced(high: Found, scale: int) -> Found:
+def reduced(high: ExactMaps, scale: int) -> ExactMaps:
     """Upper medians of tiles; surface and part are those of the median disparity."""
     if scale == 1:
         return high
     disparity, places = upper_median(high.disparity, scale)
-    return Found(disparity, high.surface.ravel()[places], high.part.ravel()[places])
+    return ExactMaps(disparity, high.surface.ravel()[places], high.part.ravel()[places])
 
 
 def upper_median(values: Map, scale: int) -> tuple[Map, NDArray[np.int64]]:
@@ -147,7 +147,7 @@ def upper_median(values: Map, scale: int) -> tuple[Map, NDArray[np.int64]]:
     return low, places
 
 
-def regions(scene: Scene, found: Found, size_px: int) -> dict[str, Region]:
+def regions(scene: Scene, found: ExactMaps, size_px: int) -> dict[str, Region]:
     """All masks and numbered regions of a scene, of the size of its maps."""
     height, width = found.surface.shape
     x = ((np.arange(width) + 0.5) * (size_px / width) - size_px / 2)[np.newaxis]
@@ -155,7 +155,7 @@ def regions(scene: Scene, found: Found, size_px: int) -> dict[str, Region]:
     whole: dict[str, Region] = {}
     for top in range(0, height, _BLOCK_ROWS):
         rows = slice(top, top + _BLOCK_ROWS)
-        seen = Seen(found.surface[rows], found.part[rows], x, y[rows], size_px)
+        seen = VisiblePoints(found.surface[rows], found.part[rows], x, y[rows], size_px)
         _put(whole, scene.regions(seen), rows, (height, width))
     return whole
 
@@ -163,7 +163,7 @@ def regions(scene: Scene, found: Found, size_px: int) -> dict[str, Region]:
 def region_items(scene: Scene) -> dict[str, str]:
     """The item that holds each region of a scene: `<name>_mask` or `<name>_labels`."""
     dot = np.zeros((1, 1), np.uint8)
-    found = regions(scene, Found(dot.astype(np.float32), dot, dot), _ANY_SIZE)
+    found = regions(scene, ExactMaps(dot.astype(np.float32), dot, dot), _ANY_SIZE)
     return {
         name: f"{name}_mask" if values.dtype == bool else f"{name}_labels"
         for name, values in found.items()

@@ -26,7 +26,7 @@ Region = Mask | NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisiblePoints:
     """What the centre view sees at the middles of pixels, or of smaller ones."""
 
     surface: NDArray[np.uint8]
@@ -128,7 +128,7 @@ class Scene(ABC):
         """
 
     @abstractmethod
-    def regions(self, seen: Seen) -> Mapping[str, Region]:
+    def regions(self, seen: VisiblePoints) -> Mapping[str, Region]:
         """Masks and numbered regions by the names that they have in the benchmark's files."""
 
     def flaws(self, size_px: int) -> Flaws:

@@ -12,7 +12,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Pattern, Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, Seen, across
+from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, VisiblePoints, across
 
 PEAKS = 12
 """Half of the first one belongs to the left rim, which is all foreground."""
@@ -62,7 +62,7 @@ class Backgammon(Scene):
             Thing(Plane(level, slope_x, slope_y), Paint(blue)),
         ]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Fore- and background, where they are near each other, and bands from top to bottom."""
         front = seen.surface == 0
         outside = self._outside_px(seen)
@@ -80,7 +80,7 @@ class Backgammon(Scene):
         width, growth = pitch * (1 - self.gap.start), -pitch * self.gap.rise / size_px
         return RIM_PX - size_px / 2, pitch, PEAKS, width, growth, -size_px / 2
 
-    def _outside_px(self, seen: Seen) -> np.ndarray:
+    def _outside_px(self, seen: VisiblePoints) -> np.ndarray:
         """How far from the foreground along the row; negative within it."""
         first, pitch, count, width, growth, top = self._comb(seen.size_px)
         nearest = np.clip(np.floor((seen.x - first) / pitch + 0.5), 0, count - 1)

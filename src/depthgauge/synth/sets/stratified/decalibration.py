@@ -9,7 +9,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Profile, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import Flaws, Region, Scene, Seen, folds
+from depthgauge.synth.sets.stratified._scene import Flaws, Region, Scene, VisiblePoints, folds
 
 _SCREEN = (-0.7, 0.7)
 
@@ -37,7 +37,7 @@ class Decalibration(Scene):
         moss = tones("#22301a", "#7c8c4e", "#f4f4c0")
         return [Thing(Profile(folds(grid, *_SCREEN, count=6), grid), Paint(moss))]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from top to bottom, 1 the best calibrated."""
         return {"decalibration_bins": seen.over_all(self.offset.bins(seen.down))}
 

@@ -15,7 +15,14 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import FULL_SIZE_PX, Grid, Optics
 from depthgauge.synth.sets.stratified._model import Pattern, Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import RIM_PX, Flaws, Region, Scene, Seen, relative
+from depthgauge.synth.sets.stratified._scene import (
+    RIM_PX,
+    Flaws,
+    Region,
+    Scene,
+    VisiblePoints,
+    relative,
+)
 
 _FOREGROUND, _BACKGROUND = 0.75, -0.55
 _MARGIN = 0.04
@@ -66,7 +73,7 @@ class Dots(Scene):
             Thing(Plane(_FOREGROUND, pattern=dots), Paint(yellow)),
         ]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Background, dots by their size (1: the smallest), and the cells' insides."""
         dot = seen.surface == 1
         return {
@@ -127,7 +134,7 @@ class Dots(Scene):
         )
         return column, row
 
-    def _boxes(self, seen: Seen) -> NDArray[np.uint8]:
+    def _boxes(self, seen: VisiblePoints) -> NDArray[np.uint8]:
         wide, high = self._cell_px(seen.size_px)
         start, margin = RIM_PX - seen.size_px / 2, _MARGIN * wide
         column, row = self._places(seen.x, seen.y, seen.size_px)

@@ -9,7 +9,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Profile, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import Flaws, Region, Scene, Seen, folds
+from depthgauge.synth.sets.stratified._scene import Flaws, Region, Scene, VisiblePoints, folds
 
 _SCREEN = (-0.7, 0.7)
 
@@ -37,7 +37,7 @@ class Exposure(Scene):
         sand = tones("#4a2c10", "#b88a54", "#fff2d6")
         return [Thing(Profile(folds(grid, *_SCREEN, count=6), grid, along_y=True), Paint(sand))]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 with the least difference."""
         return {"exposure_bins": seen.over_all(self.stops.bins(seen.right))}
 

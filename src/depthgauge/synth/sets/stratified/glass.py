@@ -9,7 +9,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Ghost, Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import Region, Scene, Seen, across
+from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints, across
 
 _PANE, _WALL = (0.4, 0.6), -0.5
 _FROST_PX = 8.0
@@ -60,7 +60,7 @@ class Glass(Scene):
         ice = tones("#46626e", "#a9c6d2", "#ffffff")
         return [Thing(Plane(level, 0.0, slope_y), Paint(ice), (wall, room))]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 the most frosted."""
         return {"glass_bins": seen.over_all(self.clarity.bins(seen.right))}
 

@@ -10,7 +10,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Ghost, Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import Region, Scene, Seen
+from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints
 
 _LEVEL, _TILT_DEG = 0.2, 15.0
 _ROUGH_PX = 6.0
@@ -52,7 +52,7 @@ class Gloss(Scene):
         )
         return [Thing(plane, Paint(tones("#4c1420", "#b04a52", "#ffc0a8")), (wall,))]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 the most matt."""
         return {"gloss_bins": seen.over_all(self.mirror.bins(seen.right))}
 

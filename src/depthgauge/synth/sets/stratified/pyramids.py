@@ -9,7 +9,7 @@ from depthgauge.synth.sets.stratified import _records as records
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import HalfBall, Pattern, Plane, Pyramid, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, brightness, tones
-from depthgauge.synth.sets.stratified._scene import Region, Scene, Seen
+from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints
 
 _LIMITS = (-1.55, 1.05)
 _AMBIENT = 0.4
@@ -55,7 +55,7 @@ class Pyramids(Scene):
             Thing(pit, Paint(violet, faces=_faces(grid, pit))),
         ]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Which pixel is on what."""
         return {
             "plane": seen.surface == 0,

@@ -11,7 +11,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import Region, Scene, Seen, across
+from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints, across
 
 _PLANE = (-1.0, 1.0)
 _LIMITS = (-1.9, 1.9)
@@ -52,6 +52,6 @@ class Repetition(Scene):
         )
         return [Thing(Plane(level, 0.0, slope_y), cloth)]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 with the longest period."""
         return {"repetition_bins": seen.over_all(self.period.bins(seen.right))}

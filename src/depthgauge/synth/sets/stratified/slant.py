@@ -9,7 +9,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Profile, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import Region, Scene, Seen
+from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints
 
 _VALLEYS = -0.4
 STEEPEST = 0.1
@@ -47,6 +47,6 @@ class Slant(Scene):
         paper = tones("#1f3a36", "#6f9c86", "#f4f0cc")
         return [Thing(Profile(corners, grid), Paint(paper))]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, one for each fold, 1 the flattest."""
         return {"slant_bins": seen.over_all(self.gradient.bins(seen.right))}

@@ -14,7 +14,7 @@ from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Pattern, Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
-from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, Seen
+from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, VisiblePoints
 
 _FOREGROUND, _BACKGROUND = 0.45, -0.15
 REACH_PX = 3.0
@@ -68,7 +68,7 @@ class Stripes(Scene):
             Thing(bright, Paint(tones("#444444", "#8c8c8c", "#d4d4d4"), contrast=falling)),
         ]
 
-    def regions(self, seen: Seen) -> dict[str, Region]:
+    def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Occlusions at dark and at bright stripes, low texture away from them, and bins."""
         stripe, edge = self._nearest(seen)
         near = np.broadcast_to(edge <= REACH_PX, seen.surface.shape)
@@ -91,7 +91,7 @@ class Stripes(Scene):
         unit = (size_px - 2 * RIM_PX) / (2 * self.background_texture.count - 1)
         return RIM_PX - size_px / 2 + 1.5 * unit, unit
 
-    def _nearest(self, seen: Seen) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _nearest(self, seen: VisiblePoints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The stripe that is nearest, and how far its edge is, inside or outside."""
         first, unit = self._layout(seen.size_px)
         last = self.background_texture.count - 2
@@ -99,7 +99,7 @@ class Stripes(Scene):
         aside = np.abs(seen.x - first - 2 * unit * stripe)
         return stripe, np.abs(aside - unit / 2)
 
-    def _bands(self, seen: Seen) -> NDArray[np.uint8]:
+    def _bands(self, seen: VisiblePoints) -> NDArray[np.uint8]:
         """The wall between stripes, counted from the right, where it has most texture."""
         first, unit = self._layout(seen.size_px)
         count = self.background_texture.count
