@@ -3,67 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from depthgauge._registry import unknown
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
+from depthgauge.engine.scoring.given_maps import Maps, as_mask, guessed_quantity, parts_of
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
-from depthgauge.engine.scoring.pool import pool_spec, summarise
+from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
-from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.result import Scores
 from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
-from depthgauge.io import guess_quantity, read_map
 from depthgauge.metrics import METRICS
-from depthgauge.quantities import QUANTITIES, Part, Quantity, guess
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS, SHARED_MAPS
 from depthgauge.types import Estimate, Map, Mask, Score
 
 _ALWAYS = ("quantile:50", "quantile:90", "density")
 """Shown with the usual metrics of a quantity where they apply to it."""
-
-
-Maps = ArrayLike | str | Path | Mapping[str, Any]
-"""An array or a file; or the parts of a quantity by name, such as `flow` and `disparity`."""
-
-
-@dataclass(frozen=True)
-class Scores(Mapping[str, Score]):
-    """Scores by id, with the protocol that says what they mean."""
-
-    protocol: Protocol
-    scores: Mapping[str, Score]
-
-    @property
-    def protocol_hash(self) -> str:
-        """Two scores can be compared only if this is equal."""
-        return self.protocol.hash
-
-    def as_result(self, sample: str) -> Result:
-        """The same as the result of a benchmark with this one sample."""
-        summary = {name: summarise(s.value, [s], 1) for name, s in self.scores.items()}
-        return Result(self.protocol, {sample: self.scores}, summary)
-
-    def __str__(self) -> str:
-        return "\n".join(
-            f"{name}: {score.value:g} {score.unit}".rstrip() for name, score in self.items()
-        )
-
-    def __getitem__(self, score_id: str) -> Score:
-        if score_id not in self.scores:
-            raise unknown("score", score_id, self.scores)
-        return self.scores[score_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.scores)
-
-    def __len__(self) -> int:
-        return len(self.scores)
 
 
 def score(
@@ -143,11 +103,11 @@ def prepare_maps(
         estimate = {main: estimate.values, **estimate.parts}
     ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
     if quantity is None:
-        quantity = _guessed(estimate if truth is None else truth)
+        quantity = guessed_quantity(estimate if truth is None else truth)
     declared = QUANTITIES[quantity]
-    estimates = _parts(estimate, declared)
+    estimates = parts_of(estimate, declared)
     main = declared.main.name
-    truths = {main: _no_truth(estimates[main], ids)} if truth is None else _parts(truth, declared)
+    truths = {main: _no_truth(estimates[main], ids)} if truth is None else parts_of(truth, declared)
     given, named = _split_regions(regions or {}, declared.map_of(truths))
     protocol = _make_protocol(
         quantity=quantity,
@@ -191,34 +151,6 @@ def _prepare_part(
                 f"{spec.metric.name} needs {needs}, which two maps do not have; give it in items."
             )
     return prepared
-
-
-def _guessed(shown: Maps) -> str:
-    """The quantity that a map is taken for by default."""
-    if isinstance(shown, Mapping):
-        known = ", ".join(shown)
-        raise BadScoreId(f"say of which quantity the parts {known} are: quantity=...")
-    if isinstance(shown, (str, Path)):
-        return guess_quantity(shown)
-    values = _as_map(shown, None)
-    return guess(values.shape[2] if values.ndim == 3 else 1)
-
-
-def _parts(given: Maps, declared: Quantity) -> dict[str, Any]:
-    """The parts of a quantity by name; a bare map is the main one."""
-    if not isinstance(given, Mapping):
-        return {declared.main.name: _as_map(given, declared.name)}
-    if declared.main.name not in given:
-        raise BadScoreId(f"there is no '{declared.main.name}' among the parts {', '.join(given)}.")
-    return {name: _as_part(value, declared.part(name)) for name, value in given.items()}
-
-
-def _as_part(value: Any, part: Part) -> Any:
-    if not part.is_map:
-        return float(value)
-    if part.is_stack:
-        return np.stack([_as_map(each, None) for each in value])
-    return _as_map(value, part.like or None)
 
 
 def score_prepared(protocol: Protocol, prepared: Mapping[str, PreparedSample]) -> Scores:
@@ -286,33 +218,6 @@ def default_metrics(quantity: str) -> tuple[str, ...]:
     return (*QUANTITIES[quantity].default_metrics, *more)
 
 
-def _as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
-    if isinstance(values, (str, Path)):
-        return read_map(Path(values), quantity=quantity)
-    array = _as_float32(values)
-    if array.ndim == 3 and array.shape[2] == 1:
-        array = array[..., 0]
-    if array.ndim not in (2, 3) or not array.size:
-        raise WrongShape(
-            "a map is (height, width), (height, width, 2) for flow or (height, width, 3) for "
-            f"normals; this one has shape {array.shape}."
-        )
-    if np.isinf(array).any():
-        array = np.where(np.isinf(array), np.float32(np.nan), array)
-    return array
-
-
-def _as_float32(values: ArrayLike) -> Map:
-    try:
-        array = np.ma.asanyarray(values) if np.ma.isMaskedArray(values) else np.asarray(values)
-        # Values beyond float32 become infinite, and so missing.
-        with np.errstate(over="ignore", invalid="ignore"):
-            array = array.astype(np.float32, copy=False)
-    except (TypeError, ValueError) as error:
-        raise WrongShape(f"a map is an array of numbers; this one is none ({error}).") from None
-    return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
-
-
 def _split_regions(
     regions: Mapping[str, ArrayLike | str], truth: Map
 ) -> tuple[dict[str, Mask], dict[str, str]]:
@@ -326,19 +231,13 @@ def _split_regions(
         if isinstance(region, str):
             named[name] = region
             continue
-        mask = _as_mask(region)
+        mask = as_mask(region)
         if mask.shape != truth.shape[:2]:
             raise WrongShape(
                 f"region '{name}' is {mask.shape} but the maps are {truth.shape[:2]}; make it so."
             )
         given[name] = mask
     return given, named
-
-
-def _as_mask(region: ArrayLike) -> Mask:
-    """True where it is neither 0 nor NaN nor masked."""
-    values = np.ma.filled(region, 0) if np.ma.isMaskedArray(region) else np.asarray(region)
-    return np.asarray((values == values) & (values != 0))
 
 
 def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:

@@ -1,14 +1,15 @@
-"""What an evaluation returns, and its strict JSON."""
+"""What scoring returns: the scores of two maps, or of a method on a benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from depthgauge._registry import unknown
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.score_codec import finite, public_json
-from depthgauge.engine.scoring.pool import Summary
+from depthgauge.engine.scoring.pool import Summary, summarise
 from depthgauge.types import Score
 
 SCHEMA = 1
@@ -47,3 +48,37 @@ class Result:
             "failed": dict(self.failed),
             "left_out": list(self.left_out),
         }
+
+
+@dataclass(frozen=True)
+class Scores(Mapping[str, Score]):
+    """Scores by id, with the protocol that says what they mean."""
+
+    protocol: Protocol
+    scores: Mapping[str, Score]
+
+    @property
+    def protocol_hash(self) -> str:
+        """Two scores can be compared only if this is equal."""
+        return self.protocol.hash
+
+    def as_result(self, sample: str) -> Result:
+        """The same as the result of a benchmark with this one sample."""
+        summary = {name: summarise(s.value, [s], 1) for name, s in self.scores.items()}
+        return Result(self.protocol, {sample: self.scores}, summary)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{name}: {score.value:g} {score.unit}".rstrip() for name, score in self.items()
+        )
+
+    def __getitem__(self, score_id: str) -> Score:
+        if score_id not in self.scores:
+            raise unknown("score", score_id, self.scores)
+        return self.scores[score_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
