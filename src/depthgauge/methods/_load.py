@@ -28,7 +28,7 @@ def from_function(function: Callable[..., Any]) -> MethodKind:
     """A function `f(inputs)` or `f(inputs, options)` as a method of the same name."""
     inner = function.func if isinstance(function, partial) else function
     name = getattr(inner, "__name__", type(inner).__name__)
-    return MethodKind(_plain_spec(name, inner), _of_two(function), home=function)
+    return MethodKind(_plain_spec(name, inner, inner), _of_two(function), home=function)
 
 
 def from_file(path: Path) -> MethodKind:
@@ -53,7 +53,7 @@ def from_file(path: Path) -> MethodKind:
         )
     spec = getattr(module, "SPEC", None)
     if spec is None:
-        spec = _plain_spec(path.stem, module if module.__doc__ else function)
+        spec = _plain_spec(path.stem, module if module.__doc__ else function, function)
     if not isinstance(spec, MethodSpec):
         raise BadFile(f"{path}: its SPEC is a {type(spec).__name__}, expected a MethodSpec.")
     return MethodKind(spec, _of_two(function), str(path), hashlib.sha256(code).hexdigest())
@@ -77,9 +77,11 @@ def _run(path: Path, code: bytes) -> ModuleType:
     return module
 
 
-def _plain_spec(name: str, documented: object) -> MethodSpec:
+def _plain_spec(name: str, documented: object, function: Callable[..., Any]) -> MethodSpec:
     title = (inspect.getdoc(documented) or name).splitlines()[0]
-    return MethodSpec(id=name, title=title, quantities=(), needs=())
+    # A generator yields one estimate per frame, so it wants the whole clip.
+    whole_clips = inspect.isgeneratorfunction(function)
+    return MethodSpec(id=name, title=title, quantities=(), needs=(), whole_clips=whole_clips)
 
 
 def _of_two(function: Callable[..., Any]) -> Function:

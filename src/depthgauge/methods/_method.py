@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from depthgauge.errors import DepthgaugeError, MethodFailed, Misuse, Unavailable
 from depthgauge.methods._load import kind_at
 from depthgauge.methods._returned import as_clip_estimate, as_estimate
 from depthgauge.methods._spec import Function, MethodKind, MethodOptions, MethodSpec
-from depthgauge.types import ClipEstimate, Estimate, Inputs, clip_length
+from depthgauge.types import ClipEstimate, Estimate, Inputs, Sample, clip_length
 
 _MOST_CHARACTERS = 100
 _MOST_BYTES = 240  # file systems take 255
@@ -72,7 +72,7 @@ class Method:
     def estimate(self, inputs: Inputs, quantity: str) -> Estimate | ClipEstimate:
         """Runs the method on the inputs of one sample.
 
-        Of a clip, whose inputs are `Frames`, it returns or yields one estimate per frame.
+        A clip is given frame by frame, or as a whole to a method of `whole_clips`.
 
         Args:
             inputs: Those of the sample, and `sample` (its id), `quantity`, `seed`, `finder`.
@@ -87,7 +87,9 @@ class Method:
         self._check(inputs, quantity)
         who, length = f"method '{self.label}'", clip_length(inputs.unread())
         try:
-            returned = self.function(inputs, self.options)
+            by_frame = length is not None and not self.spec.whole_clips
+            call = self._call_by_frame if by_frame else self.function
+            returned = call(inputs, self.options)
             if length is not None:  # a generator runs here, within the method's time
                 return as_clip_estimate(who, returned, quantity, length)
         except DepthgaugeError:
@@ -98,6 +100,10 @@ class Method:
                 f"method '{self.label}' crashed with {reason}", traceback.format_exc()
             ) from error
         return as_estimate(who, returned, quantity)
+
+    def _call_by_frame(self, clip: Inputs, options: MethodOptions) -> Iterator[Any]:
+        for frame in Sample("", clip, None).frames():
+            yield self.function(frame.inputs, options)
 
     def _check(self, inputs: Inputs, quantity: str) -> None:
         known = self.spec.quantities

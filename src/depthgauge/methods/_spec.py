@@ -41,6 +41,9 @@ class MethodSpec:
     but not hashed. Relative paths among them are made absolute when the method is found."""
     keeps: bool = True
     """Whether to store its estimates; False if they are files already."""
+    whole_clips: bool = False
+    """Whether it is given a clip as a whole, as `Frames`, and returns or yields one estimate per
+    frame; other methods are called once per frame."""
 
 
 Function = Callable[[Inputs, Any], Any]

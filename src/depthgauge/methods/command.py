@@ -6,7 +6,7 @@ import re
 import shlex
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from depthgauge.io.beside import read_parts
 from depthgauge.methods._command import template as template_text
 from depthgauge.methods._command.process import ProcessExit, run
 from depthgauge.methods._spec import MethodOptions, MethodSpec
-from depthgauge.types import Estimate, Inputs, Map, Sample, clip_length
+from depthgauge.types import Estimate, Inputs, Map
 
 _KEPT_CHARACTERS = 4000
 _LONGEST_LINE = 300
@@ -69,24 +69,16 @@ SPEC = MethodSpec(
 )
 
 
-def estimate(inputs: Inputs, options: CommandOptions) -> Estimate | Iterator[Estimate]:
+def estimate(inputs: Inputs, options: CommandOptions) -> Estimate:
     """Runs the program on files in a private folder, which is removed afterwards.
 
-    Of a clip, it is run once for each frame. Its output, its exit code, its cost (`usage`) and the
-    estimate's size are in `extras`.
+    Its output, its exit code, its cost (`usage`) and the estimate's size are in `extras`.
 
     Raises:
         Unavailable: The sample lacks the input for a placeholder.
         MethodFailed: The program cannot be started, ended with an error, ran too long, or did not
             write a readable file; `details` contains the end of its output.
     """
-    if clip_length(inputs.unread()) is None:
-        return _run_once(inputs, options)
-    frames = Sample("clip", inputs, None).frames()
-    return (_run_once(frame.inputs, options) for frame in frames)
-
-
-def _run_once(inputs: Inputs, options: CommandOptions) -> Estimate:
     with tempfile.TemporaryDirectory(prefix="depthgauge-", ignore_cleanup_errors=True) as name:
         return _Call(inputs, options, Path(name).resolve()).estimate()
 

@@ -32,6 +32,7 @@ SPEC = MethodSpec(
     text_option="path",
     local=("path",),
     keeps=False,
+    whole_clips=True,
 )
 
 

@@ -21,13 +21,13 @@ from depthgauge.perturbations._views import (
     view_of_item,
 )
 from depthgauge.perturbations.texts import Part, Perturbation, parse_perturbation
-from depthgauge.types import Image, Inputs
+from depthgauge.types import Frames, Image, Inputs, frame_name
 
 _FULL = np.float32(255)
 
 
 def perturb_inputs(inputs: Inputs, perturbation: Perturbation | str, sample_id: str) -> Inputs:
-    """The same inputs with every image damaged when it is read.
+    """The same inputs with every image, and every frame of a clip, damaged when it is read.
 
     Bytes stay bytes, and floats from 0 to 1 stay floats, 1 standing for 255 grey levels. The centre
     image of a light field equals the centre of its damaged views. Other items stay as they are.
@@ -48,7 +48,9 @@ def perturb_inputs(inputs: Inputs, perturbation: Perturbation | str, sample_id: 
         for name in (*IMAGES, GRID)
         if name in things
     }
-    return type(inputs)({**things, **damaged})
+    # The frames of a clip are read one by one; what a clip is made of can be seen at once.
+    clips = {name: load() for name, load in damaged.items() if isinstance(things[name], Frames)}
+    return type(inputs)({**things, **damaged, **clips})
 
 
 def perturb_image(
@@ -90,9 +92,22 @@ def _check_views(inputs: Inputs, perturbation: Perturbation, sample_id: str) -> 
 def _perturbed_item(thing: Any, name: str, perturbation: Perturbation, sample_id: str) -> Any:
     """Reads an item (a value, or a loader of one) and damages it."""
     images = thing() if callable(thing) else thing
+    if isinstance(images, Frames):
+        return Frames(
+            partial(_perturbed_frame, images, index, name, perturbation, sample_id)
+            for index in range(len(images))
+        )
     if name != GRID:
         return _perturbed_view(images, perturbation, view_of_item(name), sample_id)
     return _perturbed_grid(images, perturbation, sample_id)
+
+
+def _perturbed_frame(
+    clip: Frames, index: int, name: str, perturbation: Perturbation, sample_id: str
+) -> Any:
+    """One frame of a clip, damaged with random numbers of its own."""
+    frame_id = f"{sample_id}/{frame_name(index)}"
+    return _perturbed_item(clip[index], name, perturbation, frame_id)
 
 
 def _perturbed_grid(

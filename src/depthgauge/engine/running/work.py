@@ -184,8 +184,6 @@ def _perturbed(task: Task, context: Context) -> Inputs:
         return own
     from depthgauge.perturbations import parse_perturbation, perturb_inputs
 
-    if task.sample.length is not None:
-        raise BadData(f"{task.sample.id}: is a clip, and clips cannot be perturbed.")
     return perturb_inputs(own, parse_perturbation(context.protocol.perturb), task.sample.id)
 
 
