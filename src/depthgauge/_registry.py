@@ -18,12 +18,18 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from depthgauge._shorten import first_few
 from depthgauge.errors import DepthgaugeError, DuplicateName, UnknownName
 
 T = TypeVar("T")
 
 GROUP = "depthgauge.plugins"
 """The entry-point group of everything that another distribution can add."""
+
+_MOST_LISTED = 12
+"""Of so many names, an error lists all; of more it says how to list them."""
+_MOST_NEAREST = 3
+_LISTABLE = ("metric", "region", "dataset", "method", "benchmark")
 
 
 class PluginWarning(UserWarning):
@@ -56,10 +62,30 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str], remarks: Iterable[str] = ()) -> UnknownName:
-    """The error for a name that no registry knows; it names the nearest and lists the rest."""
+    """The error for a name that no registry knows: the nearest names, and all if they are few."""
     names = sorted(known)
-    parts = [f"no {kind} '{name}'.", nearest(name, names), f"Known: {', '.join(names)}.", *remarks]
+    hint = nearest(name, names)
+    listed = f"Known: {', '.join(names)}."
+    if len(names) > _MOST_LISTED:
+        hint = _nearest_few(name, names)
+        listed = f"Known: {first_few(names, _MOST_LISTED)}."
+        if kind in _LISTABLE:
+            listed = f"'depthgauge list {kind}s' shows all {len(names)}."
+    parts = [f"no {kind} '{name}'.", hint, listed, *remarks]
     return UnknownName(" ".join(part for part in parts if part))
+
+
+def _nearest_few(name: str, names: Iterable[str]) -> str:
+    """The nearest three names at most: those that look alike, or that begin in the same way."""
+    known = {each.lower(): each for each in names}
+    folded = name.lower()
+    close = difflib.get_close_matches(folded, known, n=_MOST_NEAREST, cutoff=0.6)
+    close += [each for each in known if folded and each.startswith(folded)]
+    found = [f"'{known[each]}'" for each in dict.fromkeys(close)][:_MOST_NEAREST]
+    if not found:
+        return ""
+    *first, last = found
+    return f"Did you mean {', '.join(first)} or {last}?" if first else f"Did you mean {last}?"
 
 
 def plug_in_modules(old_group: str = "") -> tuple[list[ModuleType], list[Warning]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +12,30 @@ from depthgauge.benchmarks.protocol import Protocol, load_protocol, make_protoco
 from depthgauge.errors import BadProtocol, Problem
 
 __all__ = ["BENCHMARKS", "Protocol", "find_benchmark", "load_protocol", "make_protocol"]
+
+
+_RECIPES = {
+    "kitti": "score --truth disp_occ_0 --estimates DIR --metric d1-all' scores two folders, and "
+    "docs/protocols.md#kitti-disparity has its development kit's rules as a file",
+    "nyu": "score --truth DIR --estimates DIR --quantity depth --align median --crop nyu' scores "
+    "two folders, and docs/protocols.md#nyu-depth has the whole recipe as a file",
+    "eigen": "score --truth DIR --estimates DIR --quantity depth --crop eigen' scores two folders",
+    "sintel": "score --truth DIR --estimates DIR --metric epe' scores two folders, and "
+    "docs/protocols.md#sintel-and-kitti-flow has the recipe as a file",
+}
+"""What can be run in place of a ready benchmark, by what its name contains."""
+_ANY_RECIPE = (
+    "score --truth DIR --estimates DIR' scores any two folders, and docs/protocols.md says "
+    "how to write a benchmark"
+)
+
+
+def _recipe(name: str, known: Iterable[str]) -> str:
+    """How to get numbers where no benchmark has that name, nor one that is near."""
+    any_recipe = "" if _registry.nearest(name, known) else _ANY_RECIPE
+    fitting = (text for word, text in _RECIPES.items() if word in name.lower())
+    recipe = next(fitting, any_recipe)
+    return f"Without a benchmark, 'depthgauge {recipe}." if recipe else ""
 
 
 class _Benchmarks(Mapping[str, Protocol]):
@@ -31,7 +55,7 @@ class _Benchmarks(Mapping[str, Protocol]):
     def path(self, name: str) -> Path:
         """The file of a benchmark."""
         if name not in self._paths:
-            remarks = _registry.failed_plug_ins(HOME)
+            remarks = [_recipe(name, self), *_registry.failed_plug_ins(HOME)]
             raise _registry.unknown("benchmark", name, self, remarks)
         return self._paths[name]
 

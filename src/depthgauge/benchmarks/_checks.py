@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from depthgauge._registry import nearest
 from depthgauge.benchmarks._messages import shown
 from depthgauge.benchmarks._named_regions import names_used
+from depthgauge.benchmarks.aliases import meaning_of, nearest_meaning
 from depthgauge.benchmarks.schema import NO_DATASET, NOT_OF_TWINS, BenchmarkFile, ScoreBlock
 from depthgauge.benchmarks.score_ids import file_name
 from depthgauge.errors import DepthgaugeError, Problem
@@ -148,7 +149,8 @@ def _check_blocks(benchmark: BenchmarkFile) -> Iterator[Problem]:
         yield Problem("scores", "there is none", "add a [[scores]] block")
     for where, block in _blocks(benchmark):
         if block.metric not in METRICS:
-            hint = nearest(block.metric, METRICS)
+            known = nearest_meaning(block.metric)
+            hint = f"it is {known} here" if known else nearest(block.metric, METRICS)
             yield Problem(f"{where}.metric", f"there is no metric '{block.metric}'", hint)
             continue
         wrong = list(_check_params(block, where))
@@ -196,7 +198,9 @@ def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
             yield Problem(f"{where}.part", "goes only without a resolution")
         if block.metric in METRICS and not METRICS[block.metric].can_score(quantity):
             of = ", ".join(METRICS[block.metric].of)
-            yield Problem(f"{where}.metric", f"{block.metric} scores {of}, not {quantity}")
+            meant = meaning_of(block.metric, quantity)
+            hint = f"of {quantity} it is {meant.score_id}" if meant.note else ""
+            yield Problem(f"{where}.metric", f"{block.metric} scores {of}, not {quantity}", hint)
 
 
 def _check_ids(benchmark: BenchmarkFile) -> Iterator[Problem]:

@@ -1,6 +1,7 @@
 """Score ids: `[part/]metric[:params][@region]`, in tables, JSON, file names and on command lines.
 
-Parameters are those that were given, in declared order, joined by commas, numbers as `%g`.
+Parameters are those that were given, in declared order, joined by commas, numbers as `%g`,
+with more digits where those would round.
 """
 
 from __future__ import annotations
@@ -31,8 +32,15 @@ class ScoreSpec:
 
 
 def format_value(value: Any) -> str:
-    """A parameter as it is written in an id."""
-    return value if isinstance(value, str) else f"{value:g}"
+    """A parameter as it is written in an id: short, but never rounded.
+
+    >>> format_value(2.0), format_value(1.953125)
+    ('2', '1.953125')
+    """
+    if isinstance(value, str):
+        return value
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def make_spec(

@@ -13,7 +13,7 @@ from depthgauge.cli._options import (
     setting_options,
     with_settings,
 )
-from depthgauge.cli._output import count, print_table, progress_bar, warn, working, write_json
+from depthgauge.cli._output import count, print_table, progress_bar, say, warn, working, write_json
 from depthgauge.cli._runs import can_go_on, some_of
 from depthgauge.errors import Misuse
 
@@ -118,6 +118,7 @@ def command(
 
 
 def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
+    from depthgauge.benchmarks.aliases import notes
     from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
     from depthgauge.report.tables.numbers import SCORE_COLUMNS, score_rows
 
@@ -134,6 +135,8 @@ def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> N
             derived=options["derived"],
         )
         scores = score_prepared(protocol, prepared)
+    if said := notes(options["metrics"], protocol.quantity):
+        say(said)
     if options["json_to"]:
         write_json(options["json_to"], scores.as_result((truth or estimate).stem).to_json())
     if options["json_to"] != "-":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from depthgauge._registry import unknown
@@ -105,7 +105,8 @@ def describe(name: str) -> list[Description]:
     """Everything of that name; a dataset and a benchmark often share one.
 
     Args:
-        name: A name, with or without parameters (`badpix:2`), or the path of a benchmark file.
+        name: A name, with or without parameters (`badpix:2`), a name that papers use for a
+            metric (`rmse`), or the path of a benchmark file.
 
     Raises:
         UnknownName: Nothing has this name.
@@ -140,10 +141,19 @@ def describe(name: str) -> list[Description]:
         found.append(Description("method", _method(METHODS[bare]), METHODS[bare].spec.title))
     if bare in EFFECTS:
         found.append(Description("perturbation", _effect(EFFECTS[bare]), EFFECTS[bare].doc))
-    if found:
+    if found or (found := _of_others(bare)):
         return found
     known = [*METRICS, *REGIONS, *SHARED_MAPS, *BENCHMARKS, *DATASETS, *METHODS, *EFFECTS]
     raise unknown("metric, region, benchmark, dataset or method", name, known)
+
+
+def _of_others(name: str) -> list[Description]:
+    """The metric that papers call so."""
+    from depthgauge.benchmarks.aliases import nearest_meaning
+
+    meant = nearest_meaning(name)
+    named = describe(meant.partition("@")[0]) if meant else []
+    return [replace(each, facts=[("our id", meant), *each.facts]) for each in named]
 
 
 def _metric(metric: Metric) -> Facts:

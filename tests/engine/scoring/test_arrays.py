@@ -90,7 +90,7 @@ def test_alignment_and_resizing():
         (([[1.0]], [[1.0, 2.0]]), {}, WrongShape, "1x1"),
         (([1.0], [1.0]), {}, WrongShape, "a map is"),
         (([[1.0]], [[1.0]], "badpx"), {}, UnknownName, "Did you mean 'badpix'"),
-        (([[1.0]], [[1.0]], "epe"), {}, BadScoreId, "epe scores flow, not disparity"),
+        (([[1.0]], [[1.0]], "fl"), {}, BadScoreId, "fl scores flow, not disparity"),
         (([[1.0]], [[1.0]], "mae@glas"), {}, UnknownName, "no region 'glas'"),
         (([[1.0]], [[1.0]], "mae@visible"), {}, BadScoreId, "cannot be computed from two maps"),
         (([[1.0]], [[1.0]], "mae"), {"missing": "free"}, BadScoreId, "must be 'bad', 'skip'"),

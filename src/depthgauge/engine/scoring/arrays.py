@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from depthgauge.benchmarks.aliases import meaning_of
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
 from depthgauge.engine.scoring.given_maps import Maps, as_mask, guessed_quantity, parts_of
@@ -47,7 +48,8 @@ def score(
         truth: The same size; NaN or infinite where it is not known. None where all metrics judge
             an estimate by itself (`weak_bumpiness`, `spatial_sparsity`).
         metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only,
-            `flow/epe` for one part. A usual set for the quantity where none is given.
+            `flow/epe` for one part. Names that papers use (`rmse`, `a1`, `bad-2.0`, `EPE`) are
+            understood; the scores have our ids. A usual set for the quantity where none is given.
         regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
         quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
             normals for three, else disparity.
@@ -105,6 +107,7 @@ def prepare_maps(
     if quantity is None:
         quantity = guessed_quantity(estimate if truth is None else truth)
     declared = QUANTITIES[quantity]
+    ids = [meaning_of(text, quantity).score_id for text in ids]
     estimates = parts_of(estimate, declared)
     main = declared.main.name
     truths = {main: _no_truth(estimates[main], ids)} if truth is None else parts_of(truth, declared)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from depthgauge._registry import unknown
 from depthgauge.benchmarks import Protocol
+from depthgauge.benchmarks.aliases import meaning_of
 from depthgauge.engine.score_codec import finite, public_json
 from depthgauge.engine.scoring.pool import Summary, summarise
+from depthgauge.errors import DepthgaugeError
 from depthgauge.types import Score
 
 SCHEMA = 1
@@ -74,8 +77,17 @@ class Scores(Mapping[str, Score]):
 
     def __getitem__(self, score_id: str) -> Score:
         if score_id not in self.scores:
-            raise unknown("score", score_id, self.scores)
+            return self.scores[self._own_id(score_id)]
         return self.scores[score_id]
+
+    def _own_id(self, typed: str) -> str:
+        """Our id for a name that papers use; `@all` where no region is named."""
+        with suppress(DepthgaugeError):
+            meant = meaning_of(typed, self.protocol.quantity).score_id
+            for known in (meant, f"{meant}@all"):
+                if known in self.scores:
+                    return known
+        raise unknown("score", typed, self.scores)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.scores)
