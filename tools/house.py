@@ -17,6 +17,7 @@ FLOORS: tuple[dict[str, str], ...] = (
         "_canonical": "JSON to hash",
         "_progress": "how long work reports its progress",
         "_shorten": "long lists for people",
+        "_tables": "small tables for people",
     },
     {"_registry": "registries that fill themselves; plug-ins of other packages"},
     {"_declared": "checks of declarations when something registers"},
@@ -88,7 +89,7 @@ WALKS = (
             Stop("regions/plane.py", "packs the regions into one map", "atoms", 1),
             Stop("metrics/moments.py", "sums all terms of all metrics", "states", 1),
             Stop("metrics/_metric.py", "finishes each state into a number", "Scores", 1),
-            Stop("report/tables/numbers.py", "rows for the terminal"),
+            Stop("engine/scoring/result.py", "rows for the terminal"),
         ),
     ),
     Walk(

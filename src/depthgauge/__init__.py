@@ -8,35 +8,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from depthgauge._version import __version__
 
 if TYPE_CHECKING:
+    from depthgauge.analysis.compare import compare
+    from depthgauge.benchmarks.protocol import Protocol
+    from depthgauge.engine.catalogue import list_names as list
     from depthgauge.engine.running.run import run
     from depthgauge.engine.scoring.arrays import score
+    from depthgauge.engine.scoring.check import check
     from depthgauge.engine.scoring.evaluate import evaluate
+    from depthgauge.engine.scoring.result import Result, Scores
     from depthgauge.engine.store.load import load_run
+    from depthgauge.engine.store.record import Run
     from depthgauge.errors import DepthgaugeError
     from depthgauge.io import read_image, read_map, write_map
+    from depthgauge.report.run_report import report
     from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Score, Truth
 
 # The public API by where it lives. Nothing is imported before it is used, so that
-# `import depthgauge` and `depthgauge --help` are instant.
+# `import depthgauge` and `depthgauge --help` are instant. `module:name` where the names differ.
 _HOMES = {
     "Camera": "types",
     "DepthgaugeError": "errors",
     "Estimate": "types",
     "Inputs": "types",
+    "Protocol": "benchmarks.protocol",
+    "Result": "engine.scoring.result",
     "Rig": "types",
+    "Run": "engine.store.record",
     "Sample": "types",
     "Score": "types",
+    "Scores": "engine.scoring.result",
     "Truth": "types",
+    "check": "engine.scoring.check",
+    "compare": "analysis.compare",
     "evaluate": "engine.scoring.evaluate",
+    "list": "engine.catalogue:list_names",
     "load_run": "engine.store.load",
     "read_image": "io",
     "read_map": "io",
+    "report": "report.run_report",
     "run": "engine.running.run",
     "score": "engine.scoring.arrays",
     "write_map": "io",
@@ -47,15 +63,23 @@ __all__ = [
     "DepthgaugeError",
     "Estimate",
     "Inputs",
+    "Protocol",
+    "Result",
     "Rig",
+    "Run",
     "Sample",
     "Score",
+    "Scores",
     "Truth",
     "__version__",
+    "check",
+    "compare",
     "evaluate",
+    "list",
     "load_run",
     "read_image",
     "read_map",
+    "report",
     "run",
     "score",
     "write_map",
@@ -65,8 +89,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'depthgauge' has no attribute '{name}'")
-    return getattr(import_module(f"depthgauge.{_HOMES[name]}"), name)
+    home, _, there = _HOMES[name].partition(":")
+    return getattr(import_module(f"depthgauge.{home}"), there or name)
 
 
-def __dir__() -> list[str]:
+def __dir__() -> Iterable[str]:
     return sorted(__all__)

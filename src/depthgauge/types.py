@@ -429,6 +429,8 @@ class Score:
     """What the alignment found (kind, space, scale, shift, reason), where the protocol has one."""
     level: Literal["sample", "dataset"] = "sample"
     """`dataset`: a part of a score that only all samples together have; it has no value itself."""
+    device: str | None = None
+    """`cuda` where it was summed on a GPU: its last digits may differ, and no run keeps it."""
 
     @property
     def why(self) -> str | None:

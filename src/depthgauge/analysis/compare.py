@@ -82,6 +82,24 @@ class Comparison:
         }
 
 
+def compare(old: Run | str | Path, new: Run | str | Path, *, common: bool = False) -> Comparison:
+    """Compares two runs, or two run folders, of one protocol.
+
+    Args:
+        old: The run before.
+        new: The run after.
+        common: Whether to compare on the common samples where the lists of samples differ.
+
+    Returns:
+        The change of every score, with an interval and a verdict; all methods in one run, `merged`.
+
+    Raises:
+        CannotCompare: Protocols, truth or samples differ; the text names what differs.
+    """
+    a, b = (run if isinstance(run, Run) else load_run(run) for run in (old, new))
+    return compare_runs(a, b, common=common)
+
+
 def compare_runs(
     a: Run,
     b: Run,

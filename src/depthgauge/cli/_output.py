@@ -7,13 +7,15 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from depthgauge._tables import Columns, Rows, text_table
+from depthgauge._tables import one_line as one_line
 from depthgauge.errors import DepthgaugeError
 
 if TYPE_CHECKING:
@@ -88,12 +90,12 @@ def _console(stream: TextIO | None) -> Console:
     return Console(file=stream, highlight=False, color_system=None if plain else "auto")
 
 
-def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: str = "") -> None:
+def print_table(columns: Columns, rows: Rows, title: str = "") -> None:
     """A text table; each column has a heading and is aligned `left` or `right`."""
     if title:
         click.echo(one_line(title))
     if not is_terminal(sys.stdout):
-        click.echo("\n".join(_plain_table(columns, rows)) + "\n")
+        click.echo(text_table(columns, rows) + "\n")
         return
     from rich import box
     from rich.table import Table
@@ -105,31 +107,6 @@ def print_table(columns: list[tuple[str, str]], rows: list[list[str]], title: st
     for row in rows:
         table.add_row(*(Text(one_line(cell)) for cell in row))
     _console(sys.stdout).print(table)
-
-
-def _plain_table(columns: list[tuple[str, str]], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines for a pipe: nothing is folded, and no line ends in spaces."""
-    head = [heading for heading, _ in columns]
-    cells = [head, *([one_line(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * width for width in widths])
-    for row in cells:
-        padded = (
-            text.rjust(width) if justify == "right" else text.ljust(width)
-            for text, width, (_, justify) in zip(row, widths, columns, strict=True)
-        )
-        yield "  ".join(padded).rstrip()
-
-
-def one_line(text: str) -> str:
-    r"""Text that a terminal shows and does not act upon.
-
-    >>> one_line("two\nlines, \x1b[31mred")
-    'two\\nlines, \\x1b[31mred'
-    """
-    return "".join(
-        character if character.isprintable() else ascii(character)[1:-1] for character in text
-    )
 
 
 def count(n: int, what: str) -> str:

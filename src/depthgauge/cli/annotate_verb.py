@@ -83,7 +83,7 @@ def human(
 
 
 def _show(found: HumanPerformance) -> None:
-    from depthgauge.report.tables.numbers import show_number
+    from depthgauge._tables import show_number
 
     columns = [("score", "left"), ("mean", "right"), ("standard error", "right")]
     columns += [("unit", "left"), ("best", "right"), ("worst", "right")]
@@ -113,8 +113,8 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
       depthgauge annotate focal oasis-depth --data OASIS --estimates estimates/net
       depthgauge score oasis-depth@test --data OASIS --estimates estimates/net --focal 512.3
     """
+    from depthgauge._tables import show_number
     from depthgauge.engine.scoring.best_focal import best_focal
-    from depthgauge.report.tables.numbers import show_number
 
     with progress_bar("reading") as step:
         found = best_focal(benchmark, data, estimates, progress=step)

@@ -63,7 +63,7 @@ _COLUMNS = [
 
 
 def _rows(found: Comparison) -> list[list[str]]:
-    from depthgauge.report.tables.numbers import show_number
+    from depthgauge._tables import show_number
 
     return [
         [

@@ -192,7 +192,7 @@ def _write_label_report(run: Run, demo: LabelDemonstration, path: Path) -> None:
 
 
 def _print_moves(moves: Mapping[str, RankMoves]) -> None:
-    from depthgauge.report.tables.numbers import show_number
+    from depthgauge._tables import show_number
 
     for score, found in moves.items():
         columns = [("method", "left"), ("labels", "right"), ("exact", "right"), ("ranks", "right")]

@@ -77,7 +77,7 @@ def _moves(folder: Path, done: Run) -> RankMoves | None:
 
 
 def _print_moves(moves: RankMoves) -> None:
-    from depthgauge.report.tables.numbers import show_number
+    from depthgauge._tables import show_number
 
     columns = [("method", "left"), ("rank", "right"), ("was", "right"), ("moved", "right")]
     columns += [(moves.new_score, "right"), (f"{moves.old_score} before", "right")]

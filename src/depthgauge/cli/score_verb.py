@@ -120,7 +120,7 @@ def command(
 def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
     from depthgauge.benchmarks.aliases import notes
     from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
-    from depthgauge.report.tables.numbers import SCORE_COLUMNS, score_rows
+    from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
 
     if options["name"] is not None or options["only"] or options["out"] is not None:
         raise click.UsageError("--name, --sample and --out go with a benchmark.")
@@ -142,16 +142,9 @@ def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> N
     if options["json_to"] != "-":
         title = f"{estimate} against {truth}" if truth else f"{estimate}"
         print_table(SCORE_COLUMNS, score_rows(scores), title)
-        click.echo(_footer(protocol))
+        click.echo(protocol_line(protocol))
     if options["map_to"] is not None:
         _draw(options["map_to"], protocol, prepared[""], estimate.stem)
-
-
-def _footer(protocol: Protocol) -> str:
-    return (
-        f"{protocol.quantity}, missing estimates: {protocol.missing}, pooled by {protocol.pool}, "
-        f"protocol {protocol.hash[:12]}"
-    )
 
 
 def _draw(folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str) -> None:
@@ -176,7 +169,7 @@ def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[str, Any]) -> None:
-    from depthgauge.report.tables.numbers import SUMMARY_COLUMNS, summary_rows
+    from depthgauge.engine.scoring.result import SUMMARY_COLUMNS, protocol_line, summary_rows
 
     with progress_bar(f"scoring {Path(benchmark).name}") as step:
         result = _evaluate(benchmark, data, estimates, options, step)
@@ -190,7 +183,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
         protocol, n = result.protocol, len(result.samples)
         title = f"{protocol.id} v{protocol.version}, {count(n, 'sample')}: {estimates}"
         print_table(SUMMARY_COLUMNS, summary_rows(result), title)
-        click.echo(_footer(protocol))
+        click.echo(protocol_line(protocol))
     if options["map_to"] is not None:
         _write_benchmark_maps(result, data, estimates, options)
 

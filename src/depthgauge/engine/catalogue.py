@@ -93,6 +93,21 @@ LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {
 """By kind: the names of all things of that kind, each with one line."""
 
 
+def list_names(kind: str) -> dict[str, str]:
+    """What there is of a kind: names, with their parameters, and one line about each.
+
+    Args:
+        kind: `metrics`, `regions`, `shared-maps`, `datasets`, `methods`, `perturbations` or
+            `benchmarks`.
+
+    Raises:
+        UnknownName: There is no such kind.
+    """
+    if kind not in LISTS:
+        raise unknown("kind of names", kind, LISTS)
+    return dict(LISTS[kind]())
+
+
 def _call(name: str, params: list[str]) -> str:
     return f"{name}:{','.join(params)}" if params else name
 

@@ -31,6 +31,7 @@ def fields_of(score: Score) -> dict[str, Any]:
         "rows": None if state is None else state.rows,
         "level": score.level,
         "alignment": score.alignment,
+        "device": score.device,
     }
 
 
@@ -50,6 +51,7 @@ def score_of(fields: Mapping[str, Any]) -> Score:
         state=state,
         alignment=fields["alignment"],
         level="dataset" if fields["level"] == "dataset" else "sample",
+        device=fields.get("device"),
     )
 
 
@@ -66,6 +68,8 @@ def public_json(score: Score) -> dict[str, Any]:
     }
     if (found := fields["alignment"]) is not None:
         body["alignment"] = {k: finite(v) if isinstance(v, float) else v for k, v in found.items()}
+    if score.device is not None:
+        body["device"] = score.device
     return body
 
 
@@ -90,6 +94,8 @@ def stored_json(score: Score) -> dict[str, Any]:
         body["level"] = fields["level"]
     if fields["alignment"] is not None:
         body["alignment"] = alignment_json(fields["alignment"])
+    if score.device is not None:
+        body["device"] = score.device
     return body
 
 
@@ -111,6 +117,7 @@ def read_stored(body: Mapping[str, Any]) -> Score:
             "rows": rows,
             "level": body.get("level"),
             "alignment": read_alignment(body.get("alignment")),
+            "device": body.get("device"),
         }
     )
 

@@ -13,7 +13,7 @@ from depthgauge.engine.running.task import task_id
 from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.store.item import Item, read_item, write_item
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Timing
-from depthgauge.errors import BadFile
+from depthgauge.errors import BadFile, Misuse
 from depthgauge.types import Score, State
 
 numbers = st.floats(width=64)
@@ -70,6 +70,14 @@ def test_an_item_is_read_as_it_was_written(tmp_path_factory, item):
     write_item(path, item)
     json.loads(path.read_text(), parse_constant=pytest.fail)  # strict: no NaN, no Infinity
     assert same(read_item(path), item)
+
+
+def test_a_run_keeps_nothing_that_a_gpu_summed(tmp_path):
+    found = Outcome(scores={"mae@all": Score(1.0, 4, 0, unit="px", device="cuda")})
+    timing = Timing("net", 0, "desk", 1.0, 1.0, 1.0, 1.0)
+    with pytest.raises(Misuse, match=r"desk: mae@all was summed on cuda.*dg\.run"):
+        write_item(tmp_path / "x.json", Item("net", "", 0, "desk", found, timing))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_damaged_item_is_one_sentence(tmp_path):

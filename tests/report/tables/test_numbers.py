@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from depthgauge._tables import show_number
 from depthgauge.engine.scoring.pool import Summary
+from depthgauge.engine.scoring.result import score_rows, show_summary
 from depthgauge.errors import BadFile
 from depthgauge.io import read_image
 from depthgauge.report.pictures.colours import MISSING_COLOURS, NO_TRUTH_COLOUR
 from depthgauge.report.pictures.error_maps import write_error_map
-from depthgauge.report.tables.numbers import score_rows, show_number, show_summary
 from depthgauge.types import Score
 
 

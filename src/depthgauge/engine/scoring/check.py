@@ -54,6 +54,27 @@ class Finding:
     """Whether it costs points; else it only looks odd."""
 
 
+def check(
+    benchmark: str | Path | Protocol,
+    estimates: str | Path,
+    data: str | Path | None = None,
+    *,
+    name: str | None = None,
+) -> list[Finding]:
+    """Finds all problems of a folder of estimates before it is scored, and says how to fix each.
+
+    Args:
+        benchmark: Its id, the path of its TOML file, or the protocol itself.
+        estimates: The folder of estimates.
+        data: The dataset's folder; without it, missing files and wrong sizes cannot be found.
+        name: The method's name, where file names contain it.
+
+    Returns:
+        Findings with `sample`, `problem`, `advice` and `serious`; none where all is well.
+    """
+    return check_estimates(benchmark, data, estimates, name=name)
+
+
 def check_estimates(
     benchmark: str | Path | Protocol,
     data: str | Path | None,

@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+=======
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+>>>>>>> 62e4c42 (Scores and results show themselves as tables; dg.compare, dg.report, dg.check and dg.list; scores may say their device)
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from depthgauge._registry import unknown
+from depthgauge._shorten import first_few
+from depthgauge._tables import (
+    Columns,
+    html_table,
+    markdown_table,
+    show_number,
+    show_share,
+    text_table,
+)
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.aliases import meaning_of
 from depthgauge.engine.score_codec import finite, public_json
 from depthgauge.engine.scoring.pool import Summary, summarise
+<<<<<<< HEAD
 from depthgauge.errors import DepthgaugeError
+=======
+from depthgauge.errors import MissingExtra
+>>>>>>> 62e4c42 (Scores and results show themselves as tables; dg.compare, dg.report, dg.check and dg.list; scores may say their device)
 from depthgauge.types import Score
 
+if TYPE_CHECKING:
+    import pandas
+
 SCHEMA = 1
+SCORE_COLUMNS: Columns = (
+    ("score", "left"),
+    ("value", "right"),
+    ("unit", "left"),
+    ("pixels", "right"),
+    ("missing", "right"),
+    ("density", "right"),
+)
+SUMMARY_COLUMNS: Columns = (
+    ("score", "left"),
+    ("value", "right"),
+    ("unit", "left"),
+    ("samples", "right"),
+    ("density", "right"),
+)
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -52,6 +89,55 @@ class Result:
             "left_out": list(self.left_out),
         }
 
+    def to_dict(self) -> dict[str, float]:
+        """The pooled values by score id, for a logger; NaN where there is none."""
+        return {name: found.value for name, found in self.summary.items()}
+
+    def to_pandas(self, *, samples: bool = False) -> pandas.DataFrame:
+        """The summary as a data frame; with `samples`, a row for each sample and score instead.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        if samples:
+            rows = [
+                {"sample": sample, "score": name, **_cells(score)}
+                for sample, scores in self.samples.items()
+                for name, score in scores.items()
+                if score.why != "dataset"
+            ]
+            return _data_frame(rows, ["sample", "score", *_CELLS]).set_index(["sample", "score"])
+        names = ("value", "unit", "used", "all", "density")
+        rows = [
+            {"score": score_id, **{name: getattr(found, name) for name in names}}
+            for score_id, found in self.summary.items()
+        ]
+        return _data_frame(rows, ["score", *names]).set_index("score")
+
+    def to_markdown(self) -> str:
+        """The summary as a Markdown table."""
+        return markdown_table(SUMMARY_COLUMNS, summary_rows(self))
+
+    def __str__(self) -> str:
+        lines = [text_table(SUMMARY_COLUMNS, summary_rows(self)), "", self._source]
+        if self.failed:
+            lines.append(f"failed: {first_few(list(self.failed), _MOST_NAMES)}")
+        if self.left_out:
+            lines.append(f"left out: {first_few(self.left_out, _MOST_NAMES)}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(SUMMARY_COLUMNS, summary_rows(self), self._source)
+
+    @property
+    def _source(self) -> str:
+        scores = (score for found in self.samples.values() for score in found.values())
+        n = len(self.samples)
+        where = f"{self.protocol.id} v{self.protocol.version}, {n} sample{'s' * (n != 1)}"
+        return f"{where}: {protocol_line(self.protocol, scores)}"
+
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, Score]):
@@ -70,10 +156,34 @@ class Scores(Mapping[str, Score]):
         summary = {name: summarise(s.value, [s], 1) for name, s in self.scores.items()}
         return Result(self.protocol, {sample: self.scores}, summary)
 
+    def to_dict(self) -> dict[str, float]:
+        """The values by score id, for a logger; NaN where there is none."""
+        return {name: score.value for name, score in self.items()}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with a row for each score.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        rows = [{"score": name, **_cells(score)} for name, score in self.items()]
+        return _data_frame(rows, ["score", *_CELLS]).set_index("score")
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return markdown_table(SCORE_COLUMNS, score_rows(self))
+
     def __str__(self) -> str:
-        return "\n".join(
-            f"{name}: {score.value:g} {score.unit}".rstrip() for name, score in self.items()
-        )
+        return f"{text_table(SCORE_COLUMNS, score_rows(self))}\n\n{self._source}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(SCORE_COLUMNS, score_rows(self), self._source)
+
+    @property
+    def _source(self) -> str:
+        return protocol_line(self.protocol, self.values())
 
     def __getitem__(self, score_id: str) -> Score:
         if score_id not in self.scores:
@@ -94,3 +204,67 @@ class Scores(Mapping[str, Score]):
 
     def __len__(self) -> int:
         return len(self.scores)
+
+
+def score_rows(scores: Mapping[str, Score]) -> list[list[str]]:
+    """One row per score, with its counts."""
+    return [
+        [
+            name,
+            show_number(score.value) if score.why is None else str(score.why),
+            score.unit,
+            f"{score.count:,}",
+            f"{score.missing:,}",
+            show_share(score.density),
+        ]
+        for name, score in scores.items()
+    ]
+
+
+def summary_rows(result: Result) -> list[list[str]]:
+    """One row per score: the pooled value, and how many samples went into it."""
+    return [
+        [
+            name,
+            show_summary(found),
+            found.unit,
+            f"{found.used}/{found.all}",
+            show_share(found.density),
+        ]
+        for name, found in result.summary.items()
+    ]
+
+
+def show_summary(found: Summary) -> str:
+    """The pooled value, or why there is none."""
+    if found.incomplete:
+        return f"incomplete {found.used}/{found.all}"
+    return "empty" if math.isnan(found.value) else show_number(found.value)
+
+
+def protocol_line(protocol: Protocol, scores: Iterable[Score] = ()) -> str:
+    """What decides the numbers of a table, in one line."""
+    devices = sorted({score.device for score in scores if score.device is not None})
+    line = (
+        f"{protocol.quantity}, missing estimates: {protocol.missing}, pooled by {protocol.pool}, "
+        f"protocol {protocol.hash[:12]}"
+    )
+    return f"{line}, computed on {', '.join(devices)}" if devices else line
+
+
+_CELLS = ("value", "unit", "count", "missing", "density", "why")
+
+
+def _cells(score: Score) -> dict[str, Any]:
+    return {name: getattr(score, name) for name in _CELLS}
+
+
+def _data_frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pandas.DataFrame:
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtra(
+            "to_pandas() needs pandas, which is not installed here; say: pip install pandas (or "
+            "use to_dict())."
+        ) from None
+    return pandas.DataFrame(rows, columns=list(columns))

@@ -14,7 +14,7 @@ import numpy as np
 from depthgauge.engine.score_codec import number, read_stored, stored_json
 from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.store.record import Curve, Timing
-from depthgauge.errors import BadFile
+from depthgauge.errors import BadFile, Misuse
 from depthgauge.io import write_text
 
 SCHEMA = 1
@@ -39,7 +39,17 @@ class Item:
 
 
 def write_item(path: Path, item: Item) -> None:
-    """Writes the file; after a power cut it is complete or absent."""
+    """Writes the file; after a power cut it is complete or absent.
+
+    Raises:
+        Misuse: A score was summed on a GPU; a run has the same bits on every machine.
+    """
+    for name, score in item.outcome.scores.items():
+        if score.device is not None:
+            raise Misuse(
+                f"{item.sample}: {name} was summed on {score.device}, and a run keeps only what "
+                "was scored on the CPU; score the estimate with dg.score or dg.run."
+            )
     write_text(path, json.dumps(_to_json(item), allow_nan=False, separators=(",", ":")) + "\n")
 
 

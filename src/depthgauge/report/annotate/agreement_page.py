@@ -7,12 +7,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.annotate.quality.agreement import MEASURES, AgreementTable, Mean
 from depthgauge.io import write_text
 from depthgauge.report.annotate.charts import mean_dots
 from depthgauge.report.page.html import Section, render_sections
 from depthgauge.report.page.templates import render
-from depthgauge.report.tables.numbers import show_number
 
 _UNITS = {"rotation_deg": "\u00b0", "angle_deg": "\u00b0", "wkdr_percent": "%"}
 _CHARTS = {

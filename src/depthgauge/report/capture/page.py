@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.capture.pipeline import outdated_steps
 from depthgauge.capture.registry import STEPS, step_names
 from depthgauge.capture.steps import Step, has_step, read_step
@@ -18,7 +19,6 @@ from depthgauge.io import write_text
 from depthgauge.report.charts.density import data_url
 from depthgauge.report.page.html import Section, render_sections
 from depthgauge.report.page.templates import render
-from depthgauge.report.tables.numbers import show_number
 
 PAGE = "index.html"
 _MOST_FIGURES = 60

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.analysis.thresholds import CurvePoint, Curves, RankStability
 from depthgauge.report.charts.styles import Style, back_to_front, marker, style_for
 from depthgauge.report.charts.svg import (
@@ -21,7 +22,6 @@ from depthgauge.report.charts.svg import (
     tag,
     words,
 )
-from depthgauge.report.tables.numbers import show_number
 
 _WIDTH, _LEFT, _TOP, _LINE = 760.0, 46.0, 26.0, 15.0
 _BELOW_MARKS = 42.0

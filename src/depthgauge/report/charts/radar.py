@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.analysis.board import Board, Column
 from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.report.charts.styles import HIGHLIGHTED, Style, back_to_front, marker, style_for
 from depthgauge.report.charts.svg import chart, path, room_for, shorten, tag, words
 from depthgauge.report.page.model import Radar, RadarAxis
-from depthgauge.report.tables.numbers import show_amount, show_number
+from depthgauge.report.tables.numbers import show_amount
 
 NORMALISATION = (
     "Each axis starts in the centre at the perfect value: 0 for errors, 100 % where a higher "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.robustness import Robustness
 from depthgauge.engine.scoring.pool import rank_key
@@ -31,7 +32,7 @@ from depthgauge.report.tables.formats import (
 )
 from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
 from depthgauge.report.tables.leaderboard import value_marks
-from depthgauge.report.tables.numbers import show_amount, show_number
+from depthgauge.report.tables.numbers import show_amount
 
 _MOST_CHARTS = 6
 

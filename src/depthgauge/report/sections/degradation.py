@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.analysis.degradation import Degradation
 from depthgauge.report.charts.axes import AxisLines, axis_chart
 from depthgauge.report.charts.styles import Style, legend
@@ -16,7 +17,6 @@ from depthgauge.report.sanitize import sortable
 from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.formats import ARROWS
 from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
-from depthgauge.report.tables.numbers import show_number
 
 ABOUT = (
     "Scores of regions that are numbered along an axis of difficulty, in the regions' order from "

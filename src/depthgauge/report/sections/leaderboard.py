@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.analysis.board import Board, Column, Row
 from depthgauge.report.charts.styles import Style, style_for, swatch
 from depthgauge.report.page.model import Page
@@ -26,7 +27,6 @@ from depthgauge.report.tables.leaderboard import (
     show_interval,
     tie_groups,
 )
-from depthgauge.report.tables.numbers import show_number
 
 _WHY_TIED = {
     "interval": "their difference may be chance",

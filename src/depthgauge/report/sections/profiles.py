@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_share
 from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable
 from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.heat import Cell, HeatTable
-from depthgauge.report.tables.numbers import show_share
 from depthgauge.report.words.headline import listing
 
 ABOUT = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from depthgauge._tables import show_number
 from depthgauge.analysis.thresholds import RankStability
 from depthgauge.report.charts.lines import bump_chart
 from depthgauge.report.page.model import Page
@@ -11,7 +12,6 @@ from depthgauge.report.page.templates import render, render_charts
 from depthgauge.report.sanitize import sortable
 from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.heat import Cell, HeatTable
-from depthgauge.report.tables.numbers import show_number
 
 SPEC = SectionSpec("stability", "Does the order depend on the threshold?", "Ranks", order=100)
 

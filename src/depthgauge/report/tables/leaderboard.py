@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from depthgauge._shorten import first_few
+from depthgauge._tables import show_number, show_share
 from depthgauge.analysis.board import Board, Cell, Column, Row
 from depthgauge.analysis.pooling import MIN_UNITS
 from depthgauge.analysis.seeds import SampleValues
@@ -13,7 +14,6 @@ from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.errors import Unavailable
 from depthgauge.metrics import METRICS
 from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow
-from depthgauge.report.tables.numbers import show_number, show_share
 
 ORACLE_NOTE = "Oracles (\u2020) need the truth or the other estimates; they are not ranked."
 _DENSE = 0.9995

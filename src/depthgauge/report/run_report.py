@@ -1,0 +1,89 @@
+"""The report of a run in one call: `dg.report`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, overload
+
+from depthgauge._registry import unknown
+from depthgauge.engine.store.load import load_run
+from depthgauge.engine.store.record import Run
+from depthgauge.report.tables.pivot_formats import Format
+
+
+@overload
+def report(
+    run: Run | str | Path,
+    out: str | Path | None = None,
+    *,
+    form: Literal["html"] = "html",
+    main: str | None = None,
+    columns: Sequence[str] = (),
+    data: str | Path | None = None,
+) -> Path: ...
+
+
+@overload
+def report(
+    run: Run | str | Path,
+    out: str | Path | None = None,
+    *,
+    form: Format,
+    main: str | None = None,
+    columns: Sequence[str] = (),
+    data: str | Path | None = None,
+) -> str: ...
+
+
+def report(
+    run: Run | str | Path,
+    out: str | Path | None = None,
+    *,
+    form: Literal["html"] | Format = "html",
+    main: str | None = None,
+    columns: Sequence[str] = (),
+    data: str | Path | None = None,
+) -> Path | str:
+    """Writes the page of a run, or gives its leaderboard as a table.
+
+    Args:
+        run: A run, or its folder.
+        out: The file to write. The page goes to `report.html` in the run's folder by default; a
+            table is written only where a file is named.
+        form: `html` for the page; `text`, `markdown`, `csv` or `latex` for the leaderboard.
+        main: The id of the score that sorts the methods; the protocol's first by default.
+        columns: Ids of the scores in the table; by default those that it has room for.
+        data: The dataset's folder, for pictures, if it moved.
+
+    Returns:
+        The path of the page, or the table as text.
+    """
+    found = run if isinstance(run, Run) else load_run(run)
+    if form == "html":
+        path = found.path / "report.html" if out is None else Path(out)
+        _write_page(found, path, main, None if data is None else Path(data))
+        return path
+    text = _table(found, form, main, columns)
+    if out is not None:
+        from depthgauge.io import write_text
+
+        write_text(Path(out), text)
+    return text
+
+
+def _write_page(run: Run, path: Path, main: str | None, data: Path | None) -> None:
+    from depthgauge.report.page.build import build_page
+    from depthgauge.report.page.html import write_report
+
+    write_report(path, build_page(run, data=data, main=main))
+
+
+def _table(run: Run, form: Format, main: str | None, columns: Sequence[str]) -> str:
+    from depthgauge.analysis.make_board import make_board
+    from depthgauge.report.tables.render import FORMATS, leaderboard_text
+
+    if form not in FORMATS:
+        raise unknown("form of a report", form, ["html", *FORMATS])
+    board = make_board(run, main=main)
+    return leaderboard_text(run, board, form, [board.column(name).id for name in columns])
