@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-=======
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
->>>>>>> 62e4c42 (Scores and results show themselves as tables; dg.compare, dg.report, dg.check and dg.list; scores may say their device)
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +22,7 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.aliases import meaning_of
 from depthgauge.engine.score_codec import finite, public_json
 from depthgauge.engine.scoring.pool import Summary, summarise
-<<<<<<< HEAD
-from depthgauge.errors import DepthgaugeError
-=======
-from depthgauge.errors import MissingExtra
->>>>>>> 62e4c42 (Scores and results show themselves as tables; dg.compare, dg.report, dg.check and dg.list; scores may say their device)
+from depthgauge.errors import DepthgaugeError, MissingExtra
 from depthgauge.types import Score
 
 if TYPE_CHECKING:
