@@ -18,7 +18,6 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from depthgauge._shorten import first_few
 from depthgauge.errors import DepthgaugeError, DuplicateName, UnknownName
 
 T = TypeVar("T")
@@ -68,7 +67,8 @@ def unknown(kind: str, name: str, known: Iterable[str], remarks: Iterable[str] =
     listed = f"Known: {', '.join(names)}."
     if len(names) > _MOST_LISTED:
         hint = _nearest_few(name, names)
-        listed = f"Known: {first_few(names, _MOST_LISTED)}."
+        more = f"and {len(names) - _MOST_LISTED} more"
+        listed = f"Known: {', '.join(names[:_MOST_LISTED])} {more}."
         if kind in _LISTABLE:
             listed = f"'depthgauge list {kind}s' shows all {len(names)}."
     parts = [f"no {kind} '{name}'.", hint, listed, *remarks]
