@@ -1,10 +1,9 @@
-"""What all tests share: data beside the repository, golden inputs, numba with its own threads."""
+"""What all tests share: data beside the repository, golden inputs, kernels on several threads."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -12,9 +11,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-# Idle OpenMP threads spin by default, and two test processes then fight for the cores.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -25,6 +21,23 @@ for profile, examples in (("fast", 30), ("long", 300)):  # `make test`, `make te
         profile, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples
     )
 settings.load_profile("fast")
+
+
+@pytest.fixture
+def on_threads(monkeypatch):
+    """Calls a function on one thread as it is, and on 2 and 8 in the smallest bands there are."""
+    from depthgauge import _compiled
+
+    def call(function):
+        found = []
+        for threads in (1, 2, 8):
+            monkeypatch.setenv("DEPTHGAUGE_THREADS", str(threads))
+            monkeypatch.setattr(_compiled, "ALONE_NS", 0)
+            monkeypatch.setattr(_compiled, "BAND_NS", 1)
+            found.append(function())
+        return found
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "depthgauge"
 FLOORS: tuple[dict[str, str], ...] = (
     {
         "errors": "the one tree of exceptions",
-        "_compiled": "one parallel kernel at a time",
+        "_compiled": "kernels, and the threads that run them",
         "_canonical": "JSON to hash",
         "_progress": "how long work reports its progress",
         "_shorten": "long lists for people",

@@ -1,49 +1,224 @@
-"""How kernels are compiled: kept on disk where that is possible, one parallel kernel at a time.
+"""How kernels are compiled and run: kept on disk, serial, by several threads where they are large.
 
-Where neither OpenMP nor TBB is installed, numba's own thread pool ends the whole process when two
-Python threads start parallel kernels at once. A kernel uses all cores anyway, so they queue.
+A kernel is serial code that releases the interpreter's lock. A *banded* one works on a range of
+rows, tiles or whatever else does not depend on each other. A small call runs in the calling thread,
+as NumPy does. A large one is cut into bands; the calling thread and some helpers take the next band
+whenever they are done with one. Nobody spins, so on a busy machine a call is not slower than alone.
+What a band computes does not depend on where bands end, so no number of threads changes a bit.
 
-Parallel kernels return nothing and fill arrays that they are given: numba crashes where Ctrl-C
-arrives while it packs several results into a tuple.
+`DEPTHGAUGE_THREADS` limits the threads of a call; else there is one for each core that the process
+may use. Helpers are started by the first large call, and anew in a process that was forked.
+
+Kernels return nothing and fill arrays that they are given: numba crashes where Ctrl-C arrives while
+it packs several results into a tuple.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
+import os
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
-_LOCK = threading.Lock()
+from depthgauge.errors import Misuse
+
+ALONE_NS = 2_000_000
+"""What is estimated to take less runs in the calling thread; two cores were first faster there."""
+BAND_NS = 250_000
+"""About how long a band takes: long beside handing it over, short beside waiting for the last."""
 
 
-def compiled(*, parallel: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compiles the decorated function with numba when it is first called.
 
     Args:
-        parallel: Runs `prange` loops on all cores; the kernel can be called from any thread and
-            returns nothing.
         options: Further options of `numba.njit`.
     """
     from numba import njit
 
     def compile_(function: Callable[..., Any]) -> Any:
-        # As in NumPy, a division by zero is infinite; else it would end a parallel kernel.
-        settings = {"error_model": "numpy", "parallel": parallel, **options}
+        # As in NumPy, a division by zero is infinite.
+        settings = {"error_model": "numpy", "nogil": True, **options}
         try:
-            kernel = njit(cache=True, **settings)(function)
+            return njit(cache=True, **settings)(function)
         except RuntimeError:
             # Neither the package's folder nor the user's cache can be written: compile each time.
-            kernel = njit(**settings)(function)
-        return _one_at_a_time(kernel) if parallel else kernel
+            return njit(**settings)(function)
 
     return compile_
 
 
-def _one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(kernel)
-    def call(*args: Any) -> Any:
-        with _LOCK:
-            return kernel(*args)
+def banded(
+    over: str, *, axis: int = 0, step: int = 1, cost: int = 4, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
+    """Compiles a kernel whose first two arguments, `begin` and `end`, are left out by its callers.
 
-    return call
+    It does its work for the range begin..end of an axis of one of its arrays, returns nothing, and
+    two ranges never write the same element.
+
+    Args:
+        over: The argument whose axis is cut into bands, or that says how many there are.
+        axis: Which of its axes.
+        step: Bands begin at multiples of it.
+        cost: About how many nanoseconds an element of the largest array takes.
+        options: Further options of `numba.njit`.
+    """
+
+    def compile_(function: Callable[..., Any]) -> Any:
+        kernel = compiled(**options)(function)
+        place = list(inspect.signature(function).parameters).index(over) - 2
+
+        @functools.wraps(kernel)
+        def call(*args: Any) -> None:
+            given = args[place]
+            count = given if isinstance(given, int) else given.shape[axis]
+            work = cost * max(getattr(arg, "size", 0) for arg in args)
+            n = threads() if work > ALONE_NS and count > step else 1
+            if n == 1:
+                kernel(0, count, *args)
+                return
+            band = max(1, BAND_NS * count // (work * step)) * step
+            _Call(kernel, args, count, band).run(n)
+
+        return call
+
+    return compile_
+
+
+def threads() -> int:
+    """How many threads a large call may use."""
+    said = os.environ.get("DEPTHGAUGE_THREADS")
+    if said is None:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    if not said.isdecimal() or int(said) == 0:
+        raise Misuse(
+            f"the environment variable DEPTHGAUGE_THREADS is '{said}'; "
+            "set it to the number of threads that a call may use, at least 1."
+        )
+    return int(said)
+
+
+class _Call:
+    """One call of a kernel. Any thread takes the next band; what is shared needs no lock."""
+
+    def __init__(
+        self, kernel: Callable[..., None], args: tuple[Any, ...], count: int, band: int
+    ) -> None:
+        self._kernel, self._args = kernel, args
+        self._count, self._band = count, band
+        self._begins = deque(range(0, count, band))
+        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def run(self, threads: int) -> None:
+        """Does all bands and returns when the last of them is done."""
+        left = len(self._begins)
+        try:
+            # The first band alone: where the kernel must be compiled, one thread does it.
+            left -= self._work(most=1)
+            _HELPERS.call(self, min(threads - 1, left))
+            left -= self._work()
+            for _ in range(left):
+                error = self._done.get()
+                if error is not None:
+                    raise error
+        finally:
+            # After Ctrl-C nobody takes another band. Those in hand hold the arrays that they fill.
+            self._begins.clear()
+
+    def help(self) -> None:
+        """Does bands until there are none left, in another thread."""
+        while True:
+            try:
+                begin = self._begins.popleft()
+            except IndexError:
+                return
+            error = None
+            try:
+                self._kernel(begin, min(begin + self._band, self._count), *self._args)
+            except BaseException as found:
+                error = found
+            self._done.put(error)
+
+    def _work(self, most: int | None = None) -> int:
+        """Does bands in the calling thread; returns how many."""
+        n = 0
+        while n != most:
+            try:
+                begin = self._begins.popleft()
+            except IndexError:
+                break
+            self._kernel(begin, min(begin + self._band, self._count), *self._args)
+            n += 1
+        return n
+
+
+class _Helpers:
+    """Threads that wait for calls, without using a core, until the process ends."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Starts afresh in a forked process: threads are not in it, and locks may be held."""
+        self._calls: SimpleQueue[_Call] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._n = 0
+
+    def call(self, call: _Call, n: int) -> None:
+        """Asks n of them for help; those that come late find nothing to do."""
+        if self._n < n:
+            self._start(n)
+        for _ in range(min(n, self._n)):
+            self._calls.put(call)
+
+    def _start(self, n: int) -> None:
+        with self._lock:
+            while self._n < n:
+                helper = threading.Thread(target=self._serve, name="depthgauge", daemon=True)
+                try:
+                    helper.start()
+                except RuntimeError:
+                    return  # The system gives no more threads: those that are there do the work.
+                self._n += 1
+
+    def _serve(self) -> None:
+        while True:
+            self._calls.get().help()
+
+
+_HELPERS = _Helpers()
+
+
+def _wait_for_compiler() -> None:
+    """Lets no process be forked in the middle of compiling: in it, nobody would ever finish."""
+    lock = _compiler_lock()
+    if lock is not None:
+        lock.acquire()
+
+
+def _let_compiler_go() -> None:
+    lock = _compiler_lock()
+    if lock is not None and lock.is_locked():
+        lock.release()
+
+
+def _compiler_lock() -> Any:
+    """The lock that numba holds while it compiles; nothing where nobody has loaded numba."""
+    module = sys.modules.get("numba.core.compiler_lock")
+    return getattr(module, "global_compiler_lock", None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_HELPERS.forget)
+    os.register_at_fork(
+        before=_wait_for_compiler,
+        after_in_parent=_let_compiler_go,
+        after_in_child=_let_compiler_go,
+    )

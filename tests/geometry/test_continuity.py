@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 
@@ -194,18 +193,12 @@ def test_real_truth_has_its_floor_planar(shared):
     assert found.curved[tank].mean() > 0.6
 
 
-def test_threads_change_nothing():
+def test_threads_change_nothing(on_threads):
     truth = np.random.default_rng(1).normal(size=(120, 130)).cumsum(axis=0) * 0.02
-    before = numba.get_num_threads()
-    results = []
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            found = find_surfaces(truth, "disparity")
-            results.append([getattr(found, name).tobytes() for name in Surfaces.__slots__])
-    finally:
-        numba.set_num_threads(before)
-    assert results[0] == results[1]
+    one, *more = on_threads(lambda: find_surfaces(truth, "disparity"))
+    for many in more:
+        for name in Surfaces.__slots__:
+            assert getattr(one, name).tobytes() == getattr(many, name).tobytes()
 
 
 def test_parameters_that_mean_nothing_are_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -361,20 +360,14 @@ def test_the_boundary_is_half_a_pixel_from_the_edge():
     assert found.boundary_px.dtype == np.float32
 
 
-def test_threads_change_nothing():
+def test_threads_change_nothing(on_threads):
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 9, (90, 120)).astype(np.float32).repeat(3, 0).repeat(3, 1)
     truth[rng.random(truth.shape) < 0.01] = NAN
-    before = numba.get_num_threads()
-    results = []
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            found = edges_of(truth)
-            results.append([getattr(found, name).tobytes() for name in Edges.__slots__])
-    finally:
-        numba.set_num_threads(before)
-    assert results[0] == results[1]
+    one, *more = on_threads(lambda: edges_of(truth))
+    for many in more:
+        for name in Edges.__slots__:
+            assert getattr(one, name).tobytes() == getattr(many, name).tobytes()
 
 
 def test_the_truth_is_left_alone():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -334,20 +333,14 @@ def test_an_empty_mask_leaves_nothing_to_continue():
 # --- how it behaves
 
 
-def test_threads_change_nothing():
+def test_threads_change_nothing(on_threads):
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 9, (60, 80)).astype(np.float32).repeat(4, 0).repeat(4, 1)
     truth[rng.random(truth.shape) < 0.005] = NAN
-    before = numba.get_num_threads()
-    results = []
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            found = structures_of(truth)
-            results.append([getattr(found, name).tobytes() for name in Structures.__slots__])
-    finally:
-        numba.set_num_threads(before)
-    assert results[0] == results[1]
+    one, *more = on_threads(lambda: structures_of(truth))
+    for many in more:
+        for name in Structures.__slots__:
+            assert getattr(one, name).tobytes() == getattr(many, name).tobytes()
 
 
 @pytest.mark.parametrize("name", ["jump", "width", "reach"])

@@ -181,20 +181,13 @@ def test_a_threshold_gives_the_same_whatever_other_thresholds_there_are():
     np.testing.assert_array_equal(fine[9::10], coarse)
 
 
-def test_the_number_of_threads_changes_nothing():
-    import numba
-
+def test_the_number_of_threads_changes_nothing(on_threads):
     rng = np.random.default_rng(9)
     codes = rng.integers(0, 256, (40, 50)).astype(np.uint8)
     truths = [rng.random((40, 50)) < 0.1 for _ in range(2)]
-    many = count_curve(codes, truths, thresholds=19, radius=0.03)
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        one = count_curve(codes, truths, thresholds=19, radius=0.03)
-    finally:
-        numba.set_num_threads(before)
-    np.testing.assert_array_equal(one, many)
+    one, *more = on_threads(lambda: count_curve(codes, truths, thresholds=19, radius=0.03))
+    for many in more:
+        np.testing.assert_array_equal(one, many)
 
 
 def test_an_empty_side_gives_no_match():

@@ -1,6 +1,5 @@
 """The fused pass: any number of regions, any number of threads, the same sums to the bit."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,24 +45,17 @@ def big_pair(kind):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "flow"])
-def test_threads_do_not_change_a_bit(kind):
+def test_threads_do_not_change_a_bit(kind, on_threads):
     estimate, truth, masks = big_pair(kind)
     terms = FLOW_TERMS if kind == "flow" else TERMS
     plane = pack(masks, truth)
     wanted = [(name, Order(q)) for name in masks for q in (50.0, 90.0, 99.0)]
-    found = []
-    before = numba.get_num_threads()
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            moments = measure_moments(estimate, truth, plane, terms)
-            found.append((moments, select(estimate, truth, plane, wanted)))
-    finally:
-        numba.set_num_threads(before)
-    (one, few), (two, many) = found
-    assert np.array_equal(one.sums, two.sums)
-    assert np.array_equal(one.counts, two.counts)
-    assert few == many
+    one, *more = on_threads(lambda: measure_moments(estimate, truth, plane, terms))
+    for many in more:
+        assert np.array_equal(one.sums, many.sums)
+        assert np.array_equal(one.counts, many.counts)
+    one, *more = on_threads(lambda: select(estimate, truth, plane, wanted))
+    assert all(many == one for many in more)
 
 
 def test_the_order_of_regions_does_not_change_a_bit():

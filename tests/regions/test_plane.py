@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -136,20 +135,13 @@ def test_the_order_of_regions_changes_no_region(count):
 
 
 @pytest.mark.parametrize("count", [6, 12, 33])
-def test_the_number_of_threads_changes_no_bit(count):
+def test_the_number_of_threads_changes_no_bit(count, on_threads):
     masks, truth = sample(count, (300, 311), 5)
-    before = numba.get_num_threads()
-    planes = []
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            planes.append(pack(masks, truth))
-    finally:
-        numba.set_num_threads(before)
-    one, two = planes
-    assert one.codes.tobytes() == two.codes.tobytes()
-    assert one.atoms.tobytes() == two.atoms.tobytes()
-    assert one.lookup.tobytes() == two.lookup.tobytes()
+    one, *more = on_threads(lambda: pack(masks, truth))
+    for many in more:
+        assert one.codes.tobytes() == many.codes.tobytes()
+        assert one.atoms.tobytes() == many.atoms.tobytes()
+        assert one.lookup.tobytes() == many.lookup.tobytes()
 
 
 def test_what_does_not_fit_is_refused_by_name():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -348,18 +347,12 @@ def test_a_fainter_edge_is_never_easier(factor, step, seed):
 # --- how it behaves
 
 
-def test_threads_change_nothing():
+def test_threads_change_nothing(on_threads):
     rng = np.random.default_rng(1)
     image = rng.integers(0, 256, (200, 150, 3)).astype(np.uint8)
     image[60:140, 30:120] = np.uint8(wave(9)[:1, :90])[..., np.newaxis]
     truth = np.where(rng.random((20, 15)) < 0.5, 9.0, 1.0).repeat(10, 0).repeat(10, 1)
-    before = numba.get_num_threads()
-    results = []
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            made = things(image, truth)
-            results.append([made[thing].tobytes() for thing in REGION_OF])
-    finally:
-        numba.set_num_threads(before)
-    assert results[0] == results[1]
+    one, *more = on_threads(lambda: things(image, truth))
+    for many in more:
+        for thing in REGION_OF:
+            assert one[thing].tobytes() == many[thing].tobytes()

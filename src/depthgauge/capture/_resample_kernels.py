@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -27,13 +26,23 @@ def weights(t: float, cubic: bool, w: Array) -> None:
         w[0], w[1], w[2], w[3] = 0.0, 1.0 - t, t, 0.0
 
 
-@compiled(parallel=True)
+@banded("rows", cost=50)
 def resample(
-    image: Array, ideal: Array, turn: Array, raw: Array, rows: Array, cubic: bool, out: Array
+    begin: int,
+    end: int,
+    image: Array,
+    ideal: Array,
+    turn: Array,
+    raw: Array,
+    rows: Array,
+    cubic: bool,
+    out: Array,
 ) -> None:
     """Fills rows of the rectified image; nothing is written where the raw image has nothing.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         image: (H, W, C), the raw image.
         ideal: fx fy cx cy of the rectified camera.
         turn: 3x3, from rectified to raw axes.
@@ -44,7 +53,7 @@ def resample(
     """
     height, width, channels = image.shape
     k1, k2, p1, p2, k3 = raw[4], raw[5], raw[6], raw[7], raw[8]
-    for i in prange(rows.size):
+    for i in range(begin, end):
         wx, wy = np.zeros(4), np.zeros(4)
         py = (rows[i] - ideal[3]) / ideal[1]
         for j in range(out.shape[1]):

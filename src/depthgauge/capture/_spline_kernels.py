@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry._spline_kernels import GAIN, mirrored, spline_filter, spline_taps
 
 Array = NDArray[Any]
@@ -20,19 +19,18 @@ Array = NDArray[Any]
 _BLOCK = 256
 
 
-@compiled(parallel=True)
-def spline_rows(values: Array) -> None:
+@banded("values")
+def spline_rows(begin: int, end: int, values: Array) -> None:
     """Turns (H, W, K) values into coefficients of the splines through them, along rows."""
-    for y in prange(values.shape[0]):
+    for y in range(begin, end):
         spline_filter(values[y], GAIN)
 
 
-@compiled(parallel=True)
-def spline_columns(values: Array) -> None:
+@banded("values", axis=1, step=_BLOCK)
+def spline_columns(begin: int, end: int, values: Array) -> None:
     """Turns (H, N) values into coefficients of the splines through them, along columns."""
-    for b in prange((values.shape[1] + _BLOCK - 1) // _BLOCK):
-        start = np.int64(b) * _BLOCK
-        spline_filter(values[:, start : start + _BLOCK], GAIN)
+    for start in range(begin, end, _BLOCK):
+        spline_filter(values[:, start : min(start + _BLOCK, end)], GAIN)
 
 
 @compiled()
@@ -55,15 +53,17 @@ def _sample_row(coefficients: Array, xs: Array, ys: Array, out: Array) -> None:
             out[i, c] = total
 
 
-@compiled(parallel=True)
-def sample(coefficients: Array, xs: Array, ys: Array, out: Array) -> None:
+@banded("out", cost=20)
+def sample(begin: int, end: int, coefficients: Array, xs: Array, ys: Array, out: Array) -> None:
     """Looks a picture up at positions; nothing is written outside of it.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         coefficients: (H, W, C) of splines along rows and columns, in grey levels.
         xs: (h, w) columns.
         ys: (h, w) rows.
         out: (h, w, C) float32; splines overshoot, so values may be a little out of range.
     """
-    for j in prange(xs.shape[0]):
+    for j in range(begin, end):
         _sample_row(coefficients, xs[j], ys[j], out[j])

@@ -96,8 +96,6 @@ depthgauge.params.append(quiet_option())
 
 def main() -> None:
     """Runs the command line; a known error is one sentence, never a traceback."""
-    # Idle OpenMP threads spin by default; two commands side by side would take turns doing so.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     # Else numba ends every command with an escape sequence where colorama is installed.
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     _take_any_character()

@@ -42,10 +42,12 @@ def _version(name: str) -> str | None:
 def _machine() -> dict[str, Any]:
     import numba
 
+    from depthgauge._compiled import threads
+
     return {
         "system": platform.platform(),
         "cores": os.cpu_count(),
-        "numba threads": numba.config.NUMBA_NUM_THREADS,
+        "threads": threads(),
         "numba cache": numba.config.CACHE_DIR
         or "beside the kernels, or in the user's cache folder",
         "memory": _memory(),

@@ -1,7 +1,6 @@
 """The exact distance transform in two passes, down the columns and along the rows.
 
-Both passes are parallel over pieces that do not depend on each other, so no number of threads
-changes a bit.
+Columns do not depend on each other, nor do rows, so no number of threads changes a bit.
 """
 
 from __future__ import annotations
@@ -9,22 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded
 
 Array = NDArray[Any]
 
 _COLUMNS = 128  # columns that go down together: whole cache lines of the int32 plane
 
 
-@compiled(parallel=True)
-def nearest_rows(mask: Array, limit: int, rows: Array) -> None:
+@banded("rows", axis=1, step=_COLUMNS)
+def nearest_rows(begin: int, end: int, mask: Array, limit: int, rows: Array) -> None:
     """The row of the nearest True in each pixel's column, -1 where none is within the limit."""
-    height, width = mask.shape
-    for block in prange((width + _COLUMNS - 1) // _COLUMNS):
-        left, right = block * _COLUMNS, min(width, (block + 1) * _COLUMNS)
+    height = mask.shape[0]
+    for left in range(begin, end, _COLUMNS):
+        right = min(end, left + _COLUMNS)
         for x in range(left, right):
             rows[0, x] = 0 if mask[0, x] else -1
         for y in range(1, height):
@@ -43,16 +41,15 @@ def nearest_rows(mask: Array, limit: int, rows: Array) -> None:
                 rows[y, x] = row if row >= 0 and abs(row - y) <= limit else -1
 
 
-@compiled(parallel=True)
-def nearest_pixels(rows: Array, limit: int) -> None:
+@banded("rows", cost=10)
+def nearest_pixels(begin: int, end: int, rows: Array, limit: int) -> None:
     """Turns `nearest_rows` into flat indices of the nearest True pixels, in place.
 
     The squared distance from x to the True pixel of column u, (x - u)^2 + g(u)^2, is a parabola in
     x; the lower envelope of a row's parabolas is found from left to right and read off once.
     """
-    height, width = rows.shape
-    for line in prange(height):
-        y = np.int64(line)
+    width = rows.shape[1]
+    for y in range(begin, end):
         tops = np.zeros(width, np.int32)  # columns whose parabolas make up the envelope
         starts = np.zeros(width, np.int64)  # the first x where each of them is the lowest
         drops = np.zeros(width, np.int32)
@@ -91,12 +88,11 @@ def nearest_pixels(rows: Array, limit: int) -> None:
             rows[y, x] = found
 
 
-@compiled(parallel=True)
-def lengths(index: Array, distance: Array) -> None:
+@banded("index")
+def lengths(begin: int, end: int, index: Array, distance: Array) -> None:
     """Distances to the pixels of flat indices; infinite where there is none."""
-    height, width = index.shape
-    for row in prange(height):
-        y = np.int64(row)  # the loop's own index has no sign
+    width = index.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             at = index[y, x]
             if at >= 0:

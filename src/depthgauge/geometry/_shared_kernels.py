@@ -40,7 +40,6 @@ def inverse_where_wide(xx: float, xy: float, yy: float, least: float) -> tuple[f
     return c * c / wide, c * s / wide, s * s / wide
 
 
-@compiled()
 def path_count(height: int, width: int, dx: int, dy: int) -> int:
     """How many paths of one of eight directions cover an image; see `path_start`."""
     return (width if dy != 0 else 0) + (height if dx != 0 else 0)

@@ -104,12 +104,14 @@ def _aggregated(volume: Volume, image: Planes, noise: Map, options: LfCostVolume
 
 def _semi_global(volume: Volume, image: Planes, options: LfCostVolumeOptions) -> Map:
     """Positions of the lowest sums over eight directions, interpolated between disparities."""
+    from depthgauge.geometry._shared_kernels import path_count
     from depthgauge.methods._light_field import surface_kernels
 
     total = np.zeros_like(volume)
-    how = [options.p1, options.p2, options.p2 * _LEAST_JUMP, _EDGE_TONE]
+    how = np.array([options.p1, options.p2, options.p2 * _LEAST_JUMP, _EDGE_TONE], np.float32)
     for dx, dy in _DIRECTIONS:
-        surface_kernels.follow_paths(volume, image, dx, dy, np.array(how, np.float32), total)
+        paths = path_count(volume.shape[0], volume.shape[1], dx, dy)
+        surface_kernels.follow_paths(paths, volume, image, dx, dy, how, total)
     return _minima(total, np.full(volume.shape[:2], -1, np.int64))[0]
 
 

@@ -201,7 +201,9 @@ def _collect(
     starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
     begins = starts[:-1].reshape(sizes.shape)
     buffer = np.zeros(int(starts[-1]), np.float32)
-    kernels.collect_bins(*pixels, begins.copy(), slots, buffer, *limits)
+    wanted = np.zeros(2 * slots.size, np.uint8)
+    wanted[bins] = 1
+    kernels.collect_bins(*pixels, begins.copy(), wanted, slots, buffer, *limits)
     ends = starts[1:].reshape(sizes.shape)
     values = []
     for inside, bin_, rank in ranks:

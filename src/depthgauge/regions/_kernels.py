@@ -1,26 +1,27 @@
-"""The loops over pixels of this room. None of them asks for the number of threads."""
+"""The loops over pixels of this room."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.types import Map, Mask
 
 PER_PASS = 16
 """Masks that one pass of `pack_bits` takes."""
 BANDS = 64
-"""Bands of pixels that run in parallel; fixed, so that no result can depend on the threads."""
+"""Bands of pixels, each with its own table; fixed, so that nothing depends on the threads."""
 _BLOCK = 2048  # pixels whose codes and masks stay in the first-level cache
 _EXPONENT = np.uint32(0x7F800000)  # all ones: an infinity or NaN
 
 
-@compiled(parallel=True)
+@banded("seen")
 def pack_bits(
+    begin: int,
+    end: int,
     codes: NDArray[Any],
     seen: NDArray[np.uint8],
     masks: tuple[NDArray[np.uint8], ...],
@@ -37,7 +38,7 @@ def pack_bits(
     """
     size = codes.size
     step = (size + BANDS - 1) // BANDS
-    for band in prange(BANDS):
+    for band in range(begin, end):
         known = np.zeros(_BLOCK, np.uint8)
         byte = np.zeros(_BLOCK, np.uint8)
         # Bytes without bit i, from an array: numba would widen arithmetic on literals to 64 bits.

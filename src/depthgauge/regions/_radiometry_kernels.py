@@ -1,26 +1,24 @@
-"""The loops over the pixels of an image, parallel over rows or bands of fixed height."""
+"""The loops over the pixels of an image, in bands of rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
-_BAND = 64  # rows; a band's sums start afresh, which whole numbers make exact
+_BAND = 64  # rows; a band's sums start afresh, which costs little and, of whole numbers, is exact
 
 
-@compiled(parallel=True)
-def box_mean(values: Array, radius: int, out: Array) -> None:
+@banded("out", cost=10)
+def box_mean(begin: int, end: int, values: Array, radius: int, out: Array) -> None:
     """The mean over the square of that radius, cut at the border."""
     height, width = values.shape
-    for row in prange(height):
-        y = int(np.int64(row))  # the loop's own index has no sign
+    for y in range(begin, end):
         top, bottom = max(0, y - radius), min(height, y + radius + 1)
         column = np.zeros(width, np.float64)
         for v in range(top, bottom):
@@ -34,13 +32,22 @@ def box_mean(values: Array, radius: int, out: Array) -> None:
             out[y, x] = total / ((bottom - top) * (right - left))
 
 
-@compiled(parallel=True)
+@banded("contrast")
 def side_means(
-    image: Array, at: Array, foreground: Array, background: Array, radius: int, contrast: Array
+    begin: int,
+    end: int,
+    image: Array,
+    at: Array,
+    foreground: Array,
+    background: Array,
+    radius: int,
+    contrast: Array,
 ) -> None:
     """The largest difference of a channel between the means of both sides around some pixels.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         image: (H, W, C).
         at: (n,) flat indices.
         foreground: (H, W).
@@ -49,7 +56,7 @@ def side_means(
         contrast: (n,); NaN where one of the sides is not there.
     """
     height, width, channels = image.shape
-    for i in prange(at.size):
+    for i in range(begin, end):
         y, x = at[i] // width, at[i] % width
         sums = np.zeros((2, channels), np.float64)
         front, back = 0, 0
@@ -71,9 +78,16 @@ def side_means(
         contrast[i] = most
 
 
-@compiled(parallel=True)
+@banded("out", step=_BAND, cost=400)
 def self_similarity(
-    grey: Array, radius: int, farthest: int, valley: float, least: float, out: Array
+    begin: int,
+    end: int,
+    grey: Array,
+    radius: int,
+    farthest: int,
+    valley: float,
+    least: float,
+    out: Array,
 ) -> None:
     """How well the window around a pixel fits another one in its row, beyond the next valley.
 
@@ -86,35 +100,31 @@ def self_similarity(
     size = 2 * radius + 1
     area = size * size
     n = width - size + 1  # windows in a row
-    bands = (height - size + 1 + _BAND - 1) // _BAND
-    for band in prange(bands):
-        products = np.zeros((farthest + 1, width), np.int32)  # sums over a window's rows
-        plain = np.zeros(width, np.int32)
-        squares, spread = np.zeros(n, np.int32), np.zeros(n, np.float32)
-        fits = np.zeros(n, np.float32)
-        fallen, best = np.zeros((2, n), np.bool_), np.zeros((2, n), np.float32)
-        first = np.int64(band) * _BAND
-        for top in range(first, min(first + _BAND, height - size + 1)):
-            fresh = top == first
-            _slide_down(grey, top, size, fresh, products, plain)
-            _spreads(products[0], plain, size, n, squares, spread)
-            fallen[:] = False
-            best[:] = 0.0
-            for shift in range(1, min(farthest, n - 1) + 1):
-                _fits(products[shift], squares, spread, size, n - shift, shift, fits)
-                for x in range(n - shift):
-                    fit = fits[x]
-                    if fallen[0, x]:
-                        best[0, x] = max(best[0, x], fit)
-                    else:
-                        fallen[0, x] = fit < valley
-                    if fallen[1, x + shift]:
-                        best[1, x + shift] = max(best[1, x + shift], fit)
-                    else:
-                        fallen[1, x + shift] = fit < valley
-            for x in range(n):
-                if spread[x] >= least * area:
-                    out[top + radius, x + radius] = max(best[0, x], best[1, x])
+    products = np.zeros((farthest + 1, width), np.int32)  # sums over a window's rows
+    plain = np.zeros(width, np.int32)
+    squares, spread = np.zeros(n, np.int32), np.zeros(n, np.float32)
+    fits = np.zeros(n, np.float32)
+    fallen, best = np.zeros((2, n), np.bool_), np.zeros((2, n), np.float32)
+    for top in range(begin, min(end, height - size + 1)):
+        _slide_down(grey, top, size, top == begin, products, plain)
+        _spreads(products[0], plain, size, n, squares, spread)
+        fallen[:] = False
+        best[:] = 0.0
+        for shift in range(1, min(farthest, n - 1) + 1):
+            _fits(products[shift], squares, spread, size, n - shift, shift, fits)
+            for x in range(n - shift):
+                fit = fits[x]
+                if fallen[0, x]:
+                    best[0, x] = max(best[0, x], fit)
+                else:
+                    fallen[0, x] = fit < valley
+                if fallen[1, x + shift]:
+                    best[1, x + shift] = max(best[1, x + shift], fit)
+                else:
+                    fallen[1, x + shift] = fit < valley
+        for x in range(n):
+            if spread[x] >= least * area:
+                out[top + radius, x + radius] = max(best[0, x], best[1, x])
 
 
 @compiled()

@@ -506,6 +506,7 @@ def test_methods_are_told_how_many_threads_they_have(
     body = f"""import os
 said = os.environ.get('OMP_NUM_THREADS'), os.environ['NUMBA_NUM_THREADS']
 assert said == ({told!r}, '1'), said
+assert os.environ['DEPTHGAUGE_THREADS'] == '1'
 return np.ones((h, w))"""
     done = run(
         trial(),

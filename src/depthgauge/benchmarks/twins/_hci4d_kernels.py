@@ -2,8 +2,8 @@
 
 Maps at the high resolution are stored from the bottom up, as in their files; masks and labels from
 the top down. The enlarged estimate is never made: row y and column x of it is
-`estimate[rows[y], columns[x]]`. Every kernel splits the rows into a fixed number of chunks, so that
-no number depends on the threads.
+`estimate[rows[y], columns[x]]`. Rows are split into a fixed number of chunks, so that no number
+depends on the threads.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.benchmarks.twins._hci4d_regions import ABOVE, BAD, BELOW, FARTHER, NEARER, SQUARE
 from depthgauge.types import Map, Mask
 
@@ -112,8 +111,10 @@ def _add_masked_squares(d: Map, g: Map, inside: Mask, counts: _Ints) -> float:
     return total
 
 
-@compiled(parallel=True)
+@banded("bins")
 def measure(
+    begin: int,
+    end: int,
     estimate: Map,
     rows: _Ints,
     columns: _Ints,
@@ -133,6 +134,8 @@ def measure(
     """Everything that one pass can tell of a map without its border.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         estimate: (h, w).
         rows: Which row of the estimate each row of the truth is compared with.
         columns: The same for columns.
@@ -152,7 +155,7 @@ def measure(
     height, width = truth.shape
     step = (height + CHUNKS - 1) // CHUNKS
     low, high = border, width - border
-    for c in prange(CHUNKS):
+    for c in range(begin, end):
         d = np.zeros(max(high - low, 0), np.float32)
         errors = np.zeros(d.size, np.float32)
         bits = errors.view(np.uint32)
@@ -181,15 +184,23 @@ def measure(
                     )
 
 
-@compiled(parallel=True)
+@banded("bins")
 def narrow(
-    estimate: Map, rows: _Ints, columns: _Ints, truth: Map, border: int, upper: int, bins: _Ints
+    begin: int,
+    end: int,
+    estimate: Map,
+    rows: _Ints,
+    columns: _Ints,
+    truth: Map,
+    border: int,
+    upper: int,
+    bins: _Ints,
 ) -> None:
     """Counts the errors of one upper bin by their lower bits, (chunks, LOWER_BINS)."""
     height, width = truth.shape
     step = (height + CHUNKS - 1) // CHUNKS
     low, high = border, width - border
-    for c in prange(CHUNKS):
+    for c in range(begin, end):
         d = np.zeros(max(high - low, 0), np.float32)
         errors = np.zeros(d.size, np.float32)
         bits = errors.view(np.uint32)
@@ -204,8 +215,10 @@ def narrow(
                     bins[c, bits[x] & (LOWER_BINS - 1)] += 1
 
 
-@compiled(parallel=True)
+@banded("table")
 def count_dots(
+    begin: int,
+    end: int,
     estimate: Map,
     rows: _Ints,
     columns: _Ints,
@@ -223,7 +236,7 @@ def count_dots(
     height, width = truth.shape
     step = (height + CHUNKS - 1) // CHUNKS
     last = table.shape[2] - 1
-    for c in prange(CHUNKS):
+    for c in range(begin, end):
         d = np.zeros(width, np.float32)
         taken = -1
         for y in range(c * step, min((c + 1) * step, height)):
@@ -262,23 +275,33 @@ def _down(values: NDArray[np.float64], y: int, x: int) -> Any:
     )
 
 
-@compiled(parallel=True)
+@banded("values")
 def differentiate(
-    values: NDArray[np.float64], across: NDArray[np.float64], down: NDArray[np.float64]
+    begin: int,
+    end: int,
+    values: NDArray[np.float64],
+    across: NDArray[np.float64],
+    down: NDArray[np.float64],
 ) -> None:
     """Both first derivatives, a unit slope being 2; the outermost pixels are left as they are."""
     height, width = values.shape
-    for y in prange(1, height - 1):
+    for y in range(max(begin, 1), min(end, height - 1)):
         for x in range(1, width - 1):
             across[y, x] = _across(values, y, x) / 16.0
             down[y, x] = _down(values, y, x) / 16.0
 
 
-@compiled(parallel=True)
-def bend(across: NDArray[np.float64], down: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+@banded("out", cost=10)
+def bend(
+    begin: int,
+    end: int,
+    across: NDArray[np.float64],
+    down: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
     """The Frobenius norm of the second derivatives."""
     height, width = out.shape
-    for y in prange(2, height - 2):
+    for y in range(max(begin, 2), min(end, height - 2)):
         for x in range(2, width - 2):
             xx, xy = _across(across, y, x) / 16.0, _down(across, y, x) / 16.0
             yy, yx = _down(down, y, x) / 16.0, _across(down, y, x) / 16.0
@@ -312,13 +335,19 @@ def _fill_normal(out: NDArray[np.float64], z: Map, y: int, x: int, lateral: floa
         out[i] /= length
 
 
-@compiled(parallel=True)
+@banded("inside", cost=20)
 def angles(
-    estimate: Map, truth: Map, inside: Mask, lateral: float, out: NDArray[np.float64]
+    begin: int,
+    end: int,
+    estimate: Map,
+    truth: Map,
+    inside: Mask,
+    lateral: float,
+    out: NDArray[np.float64],
 ) -> None:
     """Angles in degrees between the normals of two depth maps, where `inside`; else untouched."""
     height, width = inside.shape
-    for y in prange(1, height - 1):
+    for y in range(max(begin, 1), min(end, height - 1)):
         here, there = np.zeros(3), np.zeros(3)
         for x in range(1, width - 1):
             if inside[y, x]:

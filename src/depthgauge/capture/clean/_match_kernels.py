@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry._shared_kernels import root
 
 Array = NDArray[Any]
@@ -16,19 +15,29 @@ Array = NDArray[Any]
 AGREES, UNMATCHED, NEARER, FARTHER = 0, 1, 2, 3
 
 
-@compiled(parallel=True)
-def match(disparity: Array, other: Array, sign: int, threshold: float, verdict: Array) -> None:
+@banded("verdict", cost=10)
+def match(
+    begin: int,
+    end: int,
+    disparity: Array,
+    other: Array,
+    sign: int,
+    threshold: float,
+    verdict: Array,
+) -> None:
     """What the other view has at x + sign * d, of the two pixels there the one that agrees more.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         disparity: (H, W), NaN where missing.
         other: (H, W) of the other view.
         sign: -1 from left to right, 1 from right to left.
         threshold: Differences up to it agree.
         verdict: uint8 (H, W), filled where there is a disparity.
     """
-    height, width = disparity.shape
-    for row in prange(height):
+    width = disparity.shape[1]
+    for row in range(begin, end):
         for x in range(width):
             d = disparity[row, x]
             if not np.isfinite(d):

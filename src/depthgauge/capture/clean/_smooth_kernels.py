@@ -1,7 +1,7 @@
 """Bilateral filters of maps with missing pixels, one offset of the window at a time.
 
 The loops over x are innermost and have no branches, so that they run in SIMD: missing pixels hold
-a number so far from all others that their weight is 0. Parallel loops run over rows.
+a number so far from all others that their weight is 0. Rows do not depend on each other.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -56,21 +55,24 @@ def _add(part: Array, factor: float, total: Array) -> None:
         total[i] += factor * part[i]
 
 
-@compiled(parallel=True, fastmath=True)
-def smooth_plain(padded: Array, radius: int, range_factor: float, near: Array, out: Array) -> None:
+@banded("out", cost=100, fastmath=True)
+def smooth_plain(
+    begin: int, end: int, padded: Array, radius: int, range_factor: float, near: Array, out: Array
+) -> None:
     """The bilateral filter: a weighted mean of the window.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         padded: float32, the map with `radius` more pixels each way, MISSING where there is none.
         radius: Of the window.
         range_factor: 1 / (2 sigma^2) of the differences.
         near: float32 (2 radius + 1, 2 radius + 1), weights by distance.
         out: Filled where the map has a value.
     """
-    height, width = out.shape
+    width = out.shape[1]
     factor, one = np.float32(range_factor), np.float32(1.0)
-    for row in prange(height):
-        y = np.int64(row)
+    for y in range(begin, end):
         part = np.zeros((2, _CHUNK), np.float32)
         sums = np.zeros((2, _CHUNK), np.float32)
         level = np.zeros(_CHUNK, np.float32)
@@ -89,15 +91,24 @@ def smooth_plain(padded: Array, radius: int, range_factor: float, near: Array, o
                     out[y, start + i] = centre[i] + sums[1, i] / sums[0, i]
 
 
-@compiled(parallel=True, fastmath=True)
+@banded("out", axis=1, cost=100, fastmath=True)
 def smooth_planes(
-    padded: Array, tangent: Array, radius: int, range_factor: float, near: Array, out: Array
+    begin: int,
+    end: int,
+    padded: Array,
+    tangent: Array,
+    radius: int,
+    range_factor: float,
+    near: Array,
+    out: Array,
 ) -> None:
     """The plane of weighted least squares through the window, at its centre.
 
     The differences that decide the weights are those from a pixel's tangent plane.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         padded: As for `smooth_plain`.
         tangent: float32 (3, H, W): value, slope along x and along y at each pixel.
         radius: As for `smooth_plain`.
@@ -105,10 +116,9 @@ def smooth_planes(
         near: As for `smooth_plain`.
         out: float32 (3, H, W): the same of the fitted planes; filled where the map has a value.
     """
-    height, width = out.shape[1:]
+    width = out.shape[2]
     factor, one = np.float32(range_factor), np.float32(1.0)
-    for row in prange(height):
-        y = np.int64(row)
+    for y in range(begin, end):
         part = np.zeros((2, _CHUNK), np.float32)
         sums = np.zeros((9, _CHUNK), np.float32)
         line = np.zeros((5, _CHUNK), np.float32)  # 1, x, xx, d, xd of one row of the window

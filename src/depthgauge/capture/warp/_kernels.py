@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
 
-@compiled(parallel=True)
-def fetch(values: Array, x: Array, y: Array, jump: float, out: Array) -> None:
+@banded("x", cost=10)
+def fetch(begin: int, end: int, values: Array, x: Array, y: Array, jump: float, out: Array) -> None:
     """Values at positions, never mixed across a jump of the first channel.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         values: (H, W, C); the first channel says where surfaces end.
         x: (h, w) columns in `values`.
         y: (h, w) rows in `values`.
@@ -25,7 +26,7 @@ def fetch(values: Array, x: Array, y: Array, jump: float, out: Array) -> None:
         out: (h, w, C); nothing is written where the nearest pixel has no value.
     """
     height, width, channels = values.shape
-    for i in prange(x.shape[0]):
+    for i in range(begin, end):
         for j in range(x.shape[1]):
             sx, sy = x[i, j], y[i, j]
             # Written so that a NaN fails.
@@ -76,15 +77,15 @@ def _slope(values: Array, y: int, x: int, dy: int, dx: int, jump: float) -> floa
     return 0.0
 
 
-@compiled(parallel=True)
-def seen_from_right(disparity: Array, jump: float, out: Array) -> None:
+@banded("out", cost=20)
+def seen_from_right(begin: int, end: int, disparity: Array, jump: float, out: Array) -> None:
     """The right view's disparities of what the left view sees; the nearest surface wins.
 
     Neighbours of one surface are joined, so that a surface which is wider in the right view has
     no gaps through which another would be seen.
     """
-    height, width = disparity.shape
-    for y in prange(height):
+    width = disparity.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             d = np.float64(disparity[y, x])
             if not np.isfinite(d):

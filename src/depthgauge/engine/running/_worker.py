@@ -1,7 +1,7 @@
 """A worker process, `python -m depthgauge.engine.running._worker`, driven by stdin and stdout.
 
-A process of its own, because a method may crash, hang or use up the memory; spawned, because a
-fork after a parallel kernel hangs. It gets pickled messages, each after its length.
+A process of its own, because a method may crash, hang or use up the memory; spawned, because
+libraries of methods may hang after a fork. It gets pickled messages, each after its length.
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ class Event:
 def _limits(threads: int) -> dict[str, str]:
     """Environment of a worker and the programs that it starts; 0 sets no limit."""
     limited = dict.fromkeys(_THREADS_OF, str(threads)) if threads else {}
-    return {"NUMBA_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **limited}
+    ours = {"DEPTHGAUGE_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+    return ours | limited
 
 
 class Guard:

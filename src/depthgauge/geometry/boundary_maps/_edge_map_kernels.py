@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -31,19 +30,23 @@ def _between(values: Array, x: float, y: float) -> Any:
     )
 
 
-@compiled(parallel=True)
-def suppress(values: Array, across: Array, reach: int, margin: float, kept: Array) -> None:
+@banded("kept", cost=20)
+def suppress(
+    begin: int, end: int, values: Array, across: Array, reach: int, margin: float, kept: Array
+) -> None:
     """Keeps what no pixel across the edge exceeds by more than the margin.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         values: (H, W) float32.
         across: (H, W) float32, the direction across the edge, radians from x towards y.
         reach: How many px to both sides.
         margin: Factor on the pixel's own value.
         kept: (H, W) zeros; becomes the value where it is kept.
     """
-    height, width = values.shape
-    for y in prange(height):
+    width = values.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             own = values[y, x]
             if own == 0:

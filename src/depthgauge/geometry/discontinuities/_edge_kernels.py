@@ -1,8 +1,8 @@
 """Jumps of a map, both sides of them, and the surface of each side continued across.
 
 A plane of *steps* says of each pixel what lies between it and its right and its lower neighbour:
-two bits each, `right | below << 2`. Everything parallel here runs over rows or over fixed bands, so
-no number of threads changes a bit.
+two bits each, `right | below << 2`. Rows do not depend on each other, nor do seeds, so no number of
+threads changes a bit.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry._shared_kernels import inverse_where_wide
 
 Array = NDArray[Any]
@@ -21,14 +20,20 @@ Array = NDArray[Any]
 NONE, FALL, RISE, LEVEL = 0, 1, 2, 3
 """No jump; the neighbour is behind; it is in front; a jump, but neither is in front."""
 _DOWN, _RIGHT = (1, -1, 0, 0), (0, 0, 1, -1)  # to the four neighbours
-_BANDS = 64
 _SPREAD = 0.26  # px^2; two columns of pixels have a variance of 1/4
 _CLIMB = 3  # jumps that a border of mixed pixels is taken to have at most
 
 
-@compiled(parallel=True)
+@banded("steps")
 def find_steps(
-    truth: Array, order: Array, known: Array, objects: Array, jump: float, steps: Array
+    begin: int,
+    end: int,
+    truth: Array,
+    order: Array,
+    known: Array,
+    objects: Array,
+    jump: float,
+    steps: Array,
 ) -> None:
     """Fills the plane of steps. Truth is (H, W, C); objects are (H, W) labels, or empty.
 
@@ -36,7 +41,7 @@ def find_steps(
     objects only between two different ones.
     """
     height, width = known.shape
-    for y in prange(height):
+    for y in range(begin, end):
         for x in range(width):
             code = 0
             if known[y, x]:
@@ -76,12 +81,11 @@ def _between(steps: Array, y: int, x: int, v: int, u: int) -> int:
     return code
 
 
-@compiled(parallel=True)
-def find_sides(steps: Array, edge: Array, front: Array, back: Array) -> None:
+@banded("edge", cost=10)
+def find_sides(begin: int, end: int, steps: Array, edge: Array, front: Array, back: Array) -> None:
     """Marks the pixels of all jumps, those in front at one, and those behind at one."""
     height, width = steps.shape
-    for row in prange(height):
-        y = np.int64(row)  # the loop's own index has no sign
+    for y in range(begin, end):
         for x in range(width):
             for k in range(4):
                 v, u = y + _DOWN[k], x + _RIGHT[k]
@@ -92,18 +96,24 @@ def find_sides(steps: Array, edge: Array, front: Array, back: Array) -> None:
                     back[y, x] |= step == RISE
 
 
-@compiled(parallel=True)
+@banded("known")
 def choose_sides(
-    known: Array, holes: bool, to_front: Array, to_back: Array, front: Array, back: Array
+    begin: int,
+    end: int,
+    known: Array,
+    holes: bool,
+    to_front: Array,
+    to_back: Array,
+    front: Array,
+    back: Array,
 ) -> None:
     """Where the nearest pixel of a jump is in front, and where it is behind.
 
     `to_front` and `to_back` are the flat indices of the nearest ones of both kinds, -1 for none.
     `to_front` becomes that of the nearer one; -1 where both are as near or a hole lies before it.
     """
-    height, width = known.shape
-    for row in prange(height):
-        y = np.int64(row)
+    width = known.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             near, far = to_front[y, x], to_back[y, x]
             to_front[y, x] = -1
@@ -141,23 +151,24 @@ def _in_sight(known: Array, y: int, x: int, v: int, u: int) -> bool:
     return True
 
 
-@compiled(parallel=True)
-def find_ends(steps: Array, order: Array, seeds: Array, kinds: Array, ends: Array) -> None:
+@banded("ends")
+def find_ends(
+    begin: int, end: int, steps: Array, order: Array, seeds: Array, kinds: Array, ends: Array
+) -> None:
     """The pixel across the jump at each seed; all are flat indices.
 
     Of several neighbours it is the one farthest in front (kind RISE) or behind (FALL). A border of
     mixed pixels is a stair of jumps: then it is the pixel straight on at the end of the stair. A
     seed without such a jump is its own end.
     """
-    width, n = steps.shape[1], seeds.size
-    for band in prange(_BANDS):
-        for i in range(band * n // _BANDS, (band + 1) * n // _BANDS):
-            y, x = seeds[i] // width, seeds[i] % width
-            k = _steepest(steps, order, y, x, kinds[i])
-            for _ in range(_CLIMB):
-                if k >= 0 and _leads(steps, y, x, k, kinds[i]):
-                    y, x = y + _DOWN[k], x + _RIGHT[k]
-            ends[i] = y * width + x
+    width = steps.shape[1]
+    for i in range(begin, end):
+        y, x = seeds[i] // width, seeds[i] % width
+        k = _steepest(steps, order, y, x, kinds[i])
+        for _ in range(_CLIMB):
+            if k >= 0 and _leads(steps, y, x, k, kinds[i]):
+                y, x = y + _DOWN[k], x + _RIGHT[k]
+        ends[i] = y * width + x
 
 
 @compiled()
@@ -180,20 +191,26 @@ def _leads(steps: Array, y: int, x: int, k: int, kind: int) -> bool:
     return bool(_between(steps, y, x, v, u) == kind)
 
 
-@compiled(parallel=True)
+@banded("ends", cost=100)
 def fit_planes(
-    truth: Array, known: Array, steps: Array, ends: Array, radius: int, planes: Array
+    begin: int,
+    end: int,
+    truth: Array,
+    known: Array,
+    steps: Array,
+    ends: Array,
+    radius: int,
+    planes: Array,
 ) -> None:
     """The value and the gradient along x and y (n, C, 3) of the surface at each flat index."""
-    width, channels, n = truth.shape[1], truth.shape[2], ends.size
+    width, channels = truth.shape[1], truth.shape[2]
     size = 2 * radius + 1
-    for band in prange(_BANDS):
-        queue = np.zeros(size * size, np.int32)
-        seen = np.zeros(size * size, np.bool_)
-        sums = np.zeros((channels, 3), np.float64)
-        for i in range(band * n // _BANDS, (band + 1) * n // _BANDS):
-            y, x = ends[i] // width, ends[i] % width
-            _fit_plane(truth, known, steps, y, x, radius, queue, seen, sums, planes[i])
+    queue = np.zeros(size * size, np.int32)
+    seen = np.zeros(size * size, np.bool_)
+    sums = np.zeros((channels, 3), np.float64)
+    for i in range(begin, end):
+        y, x = ends[i] // width, ends[i] % width
+        _fit_plane(truth, known, steps, y, x, radius, queue, seen, sums, planes[i])
 
 
 @compiled()
@@ -268,8 +285,10 @@ def _gather(
     return n
 
 
-@compiled(parallel=True)
+@banded("out")
 def extend(
+    begin: int,
+    end: int,
     truth: Array,
     chosen: Array,
     slots: Array,
@@ -282,6 +301,8 @@ def extend(
     """Evaluates the chosen seeds' surfaces, kept at least `gap` away from the truth.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         truth: (H, W, C).
         chosen: (H, W) flat index of each pixel's seed, -1 for none.
         slots: (H, W) a seed's place in the arrays below.
@@ -292,9 +313,8 @@ def extend(
         gap: In the truth's unit.
         out: (H, W, C).
     """
-    height, width, channels = truth.shape
-    for row in prange(height):
-        y = np.int64(row)
+    width, channels = truth.shape[1:]
+    for y in range(begin, end):
         for x in range(width):
             at = chosen[y, x]
             if at < 0:

@@ -1,20 +1,19 @@
-"""Second derivatives by least squares over windows, parallel over rows."""
+"""Second derivatives by least squares over windows, row by row."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded
 
 Array = NDArray[Any]
 
 
-@compiled(parallel=True)
-def fitted_curvature(values: Array, radius: int, out: Array) -> None:
+@banded("out", cost=20)
+def fitted_curvature(begin: int, end: int, values: Array, radius: int, out: Array) -> None:
     """The larger magnitude of the eigenvalues of the Hessian of the best quadratic; all channels'.
 
     Values are (H, W, C). On a square window the quadratic's terms 1, x, y, xy, x^2 - m and y^2 - m
@@ -29,7 +28,7 @@ def fitted_curvature(values: Array, radius: int, out: Array) -> None:
     linear = bend.sum()
     bend -= linear / size
     quadratic = (bend**2).sum()
-    for y in prange(radius, height - radius):
+    for y in range(max(begin, radius), min(end, height - radius)):
         sums = np.zeros((3, width), np.float64)
         for c in range(channels):
             sums[:] = 0.0

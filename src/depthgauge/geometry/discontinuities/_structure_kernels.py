@@ -1,6 +1,6 @@
 """Thin parts of the foreground: runs between a rise and the opposite fall, and what is a corner.
 
-The loops over all pixels are parallel over rows; the flood visits few pixels, in a fixed order.
+The loops over all pixels go row by row; the flood visits few pixels, in a fixed order.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -20,15 +19,16 @@ _NONE, _FALL, _RISE, _END = 0, 1, 2, 3
 _DOWN, _RIGHT = (0, 1, 1, 1), (1, 0, 1, -1)
 
 
-@compiled(parallel=True)
-def find_slopes(order: Array, known: Array, jump: float, slopes: Array) -> None:
+@banded("slopes", cost=10)
+def find_slopes(
+    begin: int, end: int, order: Array, known: Array, jump: float, slopes: Array
+) -> None:
     """What lies between each pixel and four of its neighbours, two bits each.
 
     No jump, a fall, a rise, or the end of what is known.
     """
     height, width = order.shape
-    for row in prange(height):
-        y = np.int64(row)  # the loop's own index has no sign
+    for y in range(begin, end):
         for x in range(width):
             code = 0
             for k in range(4):
@@ -64,14 +64,20 @@ def _slope(order: Array, known: Array, jump: float, y: int, x: int, v: int, u: i
     return _RISE if difference > 0 else _FALL
 
 
-@compiled(parallel=True)
+@banded("thin")
 def find_thin(
-    order: Array, slopes: Array, near: Array, jump: float, width: float, thin: Array
+    begin: int,
+    end: int,
+    order: Array,
+    slopes: Array,
+    near: Array,
+    jump: float,
+    width: float,
+    thin: Array,
 ) -> None:
     """True where a run through the pixel, in one of four directions, is closed and short enough."""
-    height, columns = order.shape
-    for row in prange(height):
-        y = np.int64(row)
+    columns = order.shape[1]
+    for y in range(begin, end):
         for x in range(columns):
             if not near[y, x]:
                 continue

@@ -2,7 +2,6 @@
 
 Pictures are planes (channel, row, column), a cost volume is (row, column, disparity). Work is split
 into strips of rows that write to places of their own, so the number of threads never changes a bit.
-Loops are in functions of their own, which compile much faster than parallel ones.
 """
 
 from __future__ import annotations
@@ -11,10 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry._spline_kernels import GAIN, mirrored, spline_filter, spline_taps
 
 Array = NDArray[Any]
@@ -27,10 +25,10 @@ _EDGE, _CORE, _HALF = np.float32(3 / 16), np.float32(10 / 16), np.float32(0.5)  
 # Interpolation.
 
 
-@compiled(parallel=True)
-def spline_coefficients(planes: Array) -> None:
+@banded("planes")
+def spline_coefficients(begin: int, end: int, planes: Array) -> None:
     """Turns (N, H, W) pictures into coefficients of the cubic B-splines through their pixels."""
-    for p in prange(planes.shape[0]):
+    for p in range(begin, end):
         for top in range(0, planes.shape[1], STRIP):  # rows side by side, as each waits for itself
             spline_filter(planes[p, top : top + STRIP].T, _NO_GAIN)
         spline_filter(planes[p], GAIN * GAIN)  # of both axes, in one multiplication
@@ -189,8 +187,10 @@ def _sweep_strip(
                 out[top + j, x, d] = best[x]
 
 
-@compiled(parallel=True)
+@banded("out", step=STRIP, cost=200)
 def sweep(
+    begin: int,
+    end: int,
     coefficients: Array,
     centre: Array,
     steps: Array,
@@ -209,6 +209,8 @@ def sweep(
     agrees best counts.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         coefficients: (V, C, H, W) splines of the views.
         centre: (C, H, W) the centre view.
         steps: (V, 2) of the views to the right and down.
@@ -221,10 +223,9 @@ def sweep(
         how: Largest difference of colour that counts, of gradients, and the gradients' share.
         out: (H, W, D).
     """
-    height = coefficients.shape[2]
-    for s in prange((height + STRIP - 1) // STRIP):
+    for top in range(begin, end, STRIP):
         _sweep_strip(
-            np.int64(s) * STRIP,
+            top,
             coefficients,
             centre,
             steps,
@@ -280,9 +281,16 @@ def _tensor_strip(
                     _add_products(along, across, reach[v], out[1, :, top + j])
 
 
-@compiled(parallel=True)
+@banded("out", axis=2, step=STRIP, cost=20)
 def slope_tensors(
-    coefficients: Array, middle: int, shear: float, pad: int, reach: Array, out: Array
+    begin: int,
+    end: int,
+    coefficients: Array,
+    middle: int,
+    shear: float,
+    pad: int,
+    reach: Array,
+    out: Array,
 ) -> None:
     """Products of derivatives along a line of views and along x, at the middle view.
 
@@ -290,6 +298,8 @@ def slope_tensors(
     smoothed across its direction by the same three taps.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         coefficients: (N, C, H, W) splines of a line of views.
         middle: Index of the centre view.
         shear: That disparity, in px a step.
@@ -298,18 +308,26 @@ def slope_tensors(
         out: (2, 3, H, W) along views squared, mixed, along x squared; of the views up to the
             middle one, and of those from there on.
     """
-    height = coefficients.shape[2]
-    for s in prange((height + STRIP - 1) // STRIP):
-        _tensor_strip(np.int64(s) * STRIP, coefficients, middle, shear, pad, reach, out)
+    for top in range(begin, end, STRIP):
+        _tensor_strip(top, coefficients, middle, shear, pad, reach, out)
 
 
-@compiled(parallel=True)
+@banded("disparity")
 def better_slopes(
-    tensor: Array, shear: float, most: float, floor: Array, disparity: Array, confidence: Array
+    begin: int,
+    end: int,
+    tensor: Array,
+    shear: float,
+    most: float,
+    floor: Array,
+    disparity: Array,
+    confidence: Array,
 ) -> None:
     """Takes over the slopes that are more certain than what was found so far.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         tensor: (3, H, W) as `slope_tensors` gives it, smoothed.
         shear: The disparity that was taken out.
         most: Largest slope that is believed.
@@ -317,7 +335,7 @@ def better_slopes(
         disparity: (H, W) found so far.
         confidence: (H, W) 0..1 of that.
     """
-    for y in prange(disparity.shape[0]):
+    for y in range(begin, end):
         for x in range(disparity.shape[1]):
             ss, sx, xx = tensor[0, y, x], tensor[1, y, x], tensor[2, y, x]
             if xx > 0:

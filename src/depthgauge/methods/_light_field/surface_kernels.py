@@ -10,11 +10,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
-from depthgauge.geometry._shared_kernels import path_count, path_start
+from depthgauge._compiled import banded, compiled
+from depthgauge.geometry._shared_kernels import path_start
 
 Array = NDArray[Any]
 
@@ -57,13 +56,20 @@ def _aggregate_row(
             out[y, x, d] = factor * total[d]
 
 
-@compiled(parallel=True)
+@banded("out", cost=50)
 def aggregate(
-    volume: Array, image: Array, radius: int, tone: float, scale: Array, out: Array
+    begin: int,
+    end: int,
+    volume: Array,
+    image: Array,
+    radius: int,
+    tone: float,
+    scale: Array,
+    out: Array,
 ) -> None:
     """Means over square windows of pixels that look like the middle one, times `scale` (H, W)."""
-    for y in prange(volume.shape[0]):
-        _aggregate_row(np.int64(y), volume, image, radius, tone, scale, out)
+    for y in range(begin, end):
+        _aggregate_row(y, volume, image, radius, tone, scale, out)
 
 
 # Semi-global matching.
@@ -97,11 +103,24 @@ def _follow(
         y += dy
 
 
-@compiled(parallel=True)
-def follow_paths(volume: Array, image: Array, dx: int, dy: int, how: Array, total: Array) -> None:
+@banded("paths", cost=2)
+def follow_paths(
+    begin: int,
+    end: int,
+    paths: int,
+    volume: Array,
+    image: Array,
+    dx: int,
+    dy: int,
+    how: Array,
+    total: Array,
+) -> None:
     """Semi-global matching along one of eight directions; adds to `total`.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
+        paths: As many as `path_count` says.
         volume: (H, W, D) costs.
         image: (C, H, W).
         dx: Direction to the right, -1, 0 or 1.
@@ -111,8 +130,8 @@ def follow_paths(volume: Array, image: Array, dx: int, dy: int, how: Array, tota
         total: (H, W, D).
     """
     height, width = volume.shape[:2]
-    for p in prange(path_count(height, width, dx, dy)):
-        x, y = path_start(np.int64(p), height, width, dx, dy)
+    for p in range(begin, end):
+        x, y = path_start(p, height, width, dx, dy)
         _follow(x, y, dx, dy, volume, image, how, total)
 
 
@@ -134,17 +153,21 @@ def _minimum(costs: Array, place: int) -> Any:
     return np.float32(best), np.float32(0)
 
 
-@compiled(parallel=True)
-def minima(volume: Array, place: Array, found: Array, sharpness: Array) -> None:
+@banded("found", cost=2)
+def minima(
+    begin: int, end: int, volume: Array, place: Array, found: Array, sharpness: Array
+) -> None:
     """Minima between disparities.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         volume: (H, W, D) costs.
         place: (H, W) index of a disparity next to the minimum; negative: the lowest cost.
         found: (H, W) the minimum's place, a fraction.
         sharpness: (H, W) second difference of the costs; 0 where there is no minimum.
     """
-    for y in prange(volume.shape[0]):
+    for y in range(begin, end):
         for x in range(volume.shape[1]):
             first = place[y, x]
             if first < 0:
@@ -181,13 +204,20 @@ def _median_row(
         out[y, x] = found[k]
 
 
-@compiled(parallel=True)
+@banded("out", cost=1000)
 def weighted_median(
-    values: Array, trust: Array, image: Array, radius: int, tone: float, out: Array
+    begin: int,
+    end: int,
+    values: Array,
+    trust: Array,
+    image: Array,
+    radius: int,
+    tone: float,
+    out: Array,
 ) -> None:
     """Medians over square windows, weighted by trust (H, W) and likeness to the middle pixel."""
-    for y in prange(values.shape[0]):
-        _median_row(np.int64(y), values, trust, image, radius, tone, out)
+    for y in range(begin, end):
+        _median_row(y, values, trust, image, radius, tone, out)
 
 
 @compiled(fastmath=FAST, inline="always")
@@ -243,7 +273,22 @@ def _primal_row(y: int, target: Array, weight: Array, rooms: Array, out: Array) 
             rooms[6 + k, y, x] = new
 
 
-@compiled(parallel=True)
+@banded("out")
+def _dual_step(
+    begin: int, end: int, links: Array, first: float, second: float, rooms: Array, out: Array
+) -> None:
+    for y in range(begin, end):
+        _dual_row(y, links, np.float32(first), np.float32(second), rooms)
+
+
+@banded("out")
+def _primal_step(
+    begin: int, end: int, target: Array, weight: Array, rooms: Array, out: Array
+) -> None:
+    for y in range(begin, end):
+        _primal_row(y, target, weight, rooms, out)
+
+
 def smooth_surface(
     target: Array,
     weight: Array,
@@ -271,9 +316,6 @@ def smooth_surface(
             along y; v; then u and v, extrapolated. All 0 but for u, which is `out`.
         out: (H, W) where to start from, then u.
     """
-    height = len(target)
     for _ in range(rounds):
-        for y in prange(height):
-            _dual_row(np.int64(y), links, np.float32(first), np.float32(second), rooms)
-        for y in prange(height):
-            _primal_row(np.int64(y), target, weight, rooms, out)
+        _dual_step(links, float(first), float(second), rooms, out)
+        _primal_step(target, weight, rooms, out)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry.boundary_maps._thinning_kernels import thin_set
 from depthgauge.metrics.kernels.matching import match_sets
 
@@ -69,8 +68,10 @@ def _count_at(
     counts[3] += places.size
 
 
-@compiled(parallel=True)
+@banded("levels", cost=1000)
 def count_matches(
+    begin: int,
+    end: int,
     codes: Array,
     pixels: Array,
     levels: Array,
@@ -87,6 +88,8 @@ def count_matches(
     """The four counts at each level; what one level gives does not depend on the others.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         codes: Flattened plane of the estimate, uint8.
         pixels: Places whose code is not 0.
         levels: The least code of each threshold.
@@ -100,7 +103,7 @@ def count_matches(
         deletable: Rules of thinning, see `DELETABLE`.
         counts: (levels, 4), zeros.
     """
-    for i in prange(levels.size):
+    for i in range(begin, end):
         places = _thinned(codes, pixels, levels[i], stride, deletable)
         _count_at(
             places, true_places, starts, true_at, true_reach, steps, squares, stride, counts[i]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -27,8 +26,10 @@ def _height(value: Array, low: Array, high: Array) -> float:
     return along / jump if jump > 0.0 else np.nan
 
 
-@compiled(parallel=True)
+@banded("side")
 def take_sides(
+    begin: int,
+    end: int,
     estimate: Array,
     truth: Array,
     foreground: Array,
@@ -44,8 +45,8 @@ def take_sides(
     Maps are (H, W, C). On each side the truth is one of the two surfaces and the other one is
     extrapolated. A pixel without both has no side.
     """
-    height, width = side.shape
-    for y in prange(height):
+    width = side.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             front = foreground[y, x]
             if front == background[y, x]:
@@ -79,16 +80,18 @@ def _turned(side: Array, y: int, x: int) -> int:
     return 1 if 2 * dx + dy > 0 else 0
 
 
-@compiled(parallel=True)
-def find_pieces(nearest: Array, side: Array, size: int, pieces: Array) -> None:
+@banded("pieces")
+def find_pieces(
+    begin: int, end: int, nearest: Array, side: Array, size: int, pieces: Array
+) -> None:
     """The number of the piece of edge that each pixel belongs to, -1 where it has no side.
 
     A piece is the edge within one square of `size` px, its two opposite sides apart. `nearest` is
     the flat index of the nearest edge pixel, `side` 1 in front, -1 behind and 0 elsewhere.
     """
-    height, width = side.shape
+    width = side.shape[1]
     across = (width + size - 1) // size
-    for y in prange(height):
+    for y in range(begin, end):
         for x in range(width):
             at = nearest[y, x]
             if side[y, x] == 0 or at < 0:
@@ -136,13 +139,20 @@ def count_misfits(
                     costs[piece, k] += 1
 
 
-@compiled(parallel=True)
+@banded("marked")
 def mark_misfits(
-    taken: Array, depth: Array, pieces: Array, best: Array, tolerance: float, marked: Array
+    begin: int,
+    end: int,
+    taken: Array,
+    depth: Array,
+    pieces: Array,
+    best: Array,
+    tolerance: float,
+    marked: Array,
 ) -> None:
     """Marks the pixels that do not fit the best shift of their piece."""
-    height, width = taken.shape
-    for y in prange(height):
+    width = taken.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             piece = pieces[y, x]
             if piece >= 0:

@@ -10,9 +10,8 @@ wider vector units do not change a bit either.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry._shared_kernels import pixel_angle
 from depthgauge.metrics.terms import ErrorKind, Kind
 
@@ -447,8 +446,10 @@ def sum_tile(
             begin = end
 
 
-@compiled(parallel=True)
+@banded("counts")
 def moments(
+    begin,
+    end,
     estimate,
     truth,
     codes,
@@ -467,9 +468,9 @@ def moments(
 ):
     """The same of all tiles, where nothing is given."""
     none = np.zeros((0, 0), np.float64)
-    for t in prange(counts.shape[0]):
+    for t in range(begin, end):
         sum_tile(
-            np.int64(t),  # else it is compiled once more, for an unsigned number
+            t,
             estimate,
             truth,
             codes,
@@ -504,10 +505,10 @@ def find_inside(codes, lookup, empty_atom, present, here, absent):
     return n_here, n_absent
 
 
-@compiled(parallel=True)
-def term_map(estimate, truth, kind, first, second, low, channels, error_kind, out):
+@banded("out")
+def term_map(begin, end, estimate, truth, kind, first, second, low, channels, error_kind, out):
     """One term's value at every pixel; nothing is written where estimate or truth is missing."""
-    for i in prange(out.size):
+    for i in range(begin, end):
         if error_kind == DIFFERENCE:
             x, g = estimate[i], truth[i]
             error = x - g

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.geometry._shared_kernels import pixel_angle
 from depthgauge.metrics.kernels.moments import ANGLE, DIFFERENCE, LENGTH, is_within, vector_error
 
@@ -44,15 +43,15 @@ def _fill_errors(errors, estimate, truth, start, stop, low, high, channels, erro
             errors[i] = error if inside & (error >= 0) else none
 
 
-@compiled(parallel=True)
+@banded("histograms")
 def count_bins(
-    estimate, truth, codes, lookup, histograms, missing, low, high, channels, error_kind
+    begin, end, estimate, truth, codes, lookup, histograms, missing, low, high, channels, error_kind
 ):
     """Counts errors by upper bits, (chunks, atoms, bins), and missing ones, (chunks, atoms)."""
     n = codes.size
     chunks = histograms.shape[0]
     step = (n + chunks - 1) // chunks
-    for c in prange(chunks):
+    for c in range(begin, end):
         errors = np.zeros(BLOCK, np.float32)
         bits = errors.view(np.uint32)
         end = min((c + 1) * step, n)
@@ -69,18 +68,32 @@ def count_bins(
                     missing[c, atom] += 1
 
 
-@compiled(parallel=True)
+@banded("begins", axis=2)
 def collect_bins(
-    estimate, truth, codes, lookup, begins, slots, out, low, high, channels, error_kind
+    begin,
+    end,
+    estimate,
+    truth,
+    codes,
+    lookup,
+    begins,
+    wanted,
+    slots,
+    out,
+    low,
+    high,
+    channels,
+    error_kind,
 ):
-    """Copies the errors of the wanted bins into `out`; `begins` (bins, atoms, chunks) moves on."""
+    """Copies the errors of the wanted bins into `out`; `begins` (bins, atoms, chunks) moves on.
+
+    `wanted` has a 1 for each bin that has a slot, and as many places again: what is missing is
+    negative, and its upper bits are beyond the bins.
+    """
     n = codes.size
     chunks = begins.shape[2]
-    # Twice as many as bins: what is missing is negative, and its upper bits are beyond them.
-    wanted = np.zeros(2 * BINS, np.uint8)
-    wanted[:BINS] = slots >= 0
     step = (n + chunks - 1) // chunks
-    for c in prange(chunks):
+    for c in range(begin, end):
         errors = np.zeros(BLOCK, np.float32)
         hits = np.zeros(BLOCK + 1, np.int32)
         bits = errors.view(np.uint32)

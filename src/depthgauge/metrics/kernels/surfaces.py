@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
 
-@compiled(parallel=True)
-def angles_between(first: Array, second: Array, out: Array) -> None:
+@banded("out", cost=20)
+def angles_between(begin: int, end: int, first: Array, second: Array, out: Array) -> None:
     """Angle in degrees between two maps of unit vectors; NaN stays where either is NaN."""
-    height, width = out.shape
-    for y in prange(height):
+    width = out.shape[1]
+    for y in range(begin, end):
         for x in range(width):
             ax, ay, az = np.float64(first[y, x, 0]), np.float64(first[y, x, 1]), first[y, x, 2]
             bx, by, bz = np.float64(second[y, x, 0]), np.float64(second[y, x, 1]), second[y, x, 2]
@@ -27,11 +26,11 @@ def angles_between(first: Array, second: Array, out: Array) -> None:
             out[y, x] = np.degrees(np.arctan2(across, ax * bx + ay * by + az * bz))
 
 
-@compiled(parallel=True)
-def angles_between_slopes(first: Array, second: Array, out: Array) -> None:
+@banded("out", cost=40)
+def angles_between_slopes(begin: int, end: int, first: Array, second: Array, out: Array) -> None:
     """Angle in degrees between the surfaces z = first(x, y) and z = second(x, y)."""
     height, width = out.shape
-    for y in prange(1, height - 1):
+    for y in range(max(begin, 1), min(end, height - 1)):
         for x in range(1, width - 1):
             p = (np.float64(first[y, x + 1]) - first[y, x - 1]) / 2.0
             q = (np.float64(first[y + 1, x]) - first[y - 1, x]) / 2.0
@@ -54,11 +53,11 @@ def _second(values: Array, y: int, x: int) -> tuple[float, float, float]:
     return xx, (xy - values[y + 1, x - 1] + values[y + 1, x + 1]) / 4.0, yy
 
 
-@compiled(parallel=True)
-def bending(values: Array, out: Array) -> None:
+@banded("out")
+def bending(begin: int, end: int, values: Array, out: Array) -> None:
     """Larger magnitude of the Hessian's two eigenvalues; NaN stays where a neighbour is missing."""
     height, width = values.shape
-    for y in prange(1, height - 1):
+    for y in range(max(begin, 1), min(end, height - 1)):
         for x in range(1, width - 1):
             xx, xy, yy = _second(values, y, x)
             most = abs(xx + yy) / 2.0 + np.sqrt((xx - yy) * (xx - yy) / 4.0 + xy * xy)
@@ -66,11 +65,11 @@ def bending(values: Array, out: Array) -> None:
                 out[y, x] = most
 
 
-@compiled(parallel=True)
-def hessian_norm(values: Array, out: Array) -> None:
+@banded("out")
+def hessian_norm(begin: int, end: int, values: Array, out: Array) -> None:
     """Frobenius norm of the Hessian; NaN stays where a neighbour is missing."""
     height, width = values.shape
-    for y in prange(1, height - 1):
+    for y in range(max(begin, 1), min(end, height - 1)):
         for x in range(1, width - 1):
             xx, xy, yy = _second(values, y, x)
             norm = np.sqrt(xx * xx + 2.0 * xy * xy + yy * yy)

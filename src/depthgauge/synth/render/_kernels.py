@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded
 
 Array = NDArray[Any]
 
 
-@compiled(parallel=True)
+@banded("points", cost=20)
 def surface(
+    begin: int,
+    end: int,
     points: Array,
     hits: Array,
     eye: Array,
@@ -31,7 +32,7 @@ def surface(
     out_tone: Array,
 ) -> None:
     """Smooth normal, flat normal (both to the eye) and reflectance at points on triangles."""
-    for i in prange(points.shape[0]):
+    for i in range(begin, end):
         t = hits[i]
         if t < 0:
             continue

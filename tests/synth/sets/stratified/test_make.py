@@ -176,16 +176,9 @@ def test_axes_have_names():
     assert axes_of("pyramids") == ()
 
 
-def test_the_number_of_threads_changes_nothing():
-    numba = pytest.importorskip("numba")
-    wanted = make_scene("dots", **SMALL)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
-        alone = make_scene("dots", **SMALL)
-        np.testing.assert_array_equal(alone.inputs.views, make_scene("dots", **SMALL).inputs.views)
+def test_the_number_of_threads_changes_nothing(on_threads):
+    alone, *more = on_threads(lambda: make_scene("dots", **SMALL))
+    for many in more:
+        np.testing.assert_array_equal(alone.inputs.views, many.inputs.views)
         for item in alone.truth:
-            np.testing.assert_array_equal(alone.truth[item], wanted.truth[item])
-    finally:
-        numba.set_num_threads(before)
-    np.testing.assert_array_equal(alone.inputs.views, wanted.inputs.views)
+            np.testing.assert_array_equal(alone.truth[item], many.truth[item])

@@ -1,6 +1,6 @@
 """Each pixel of the large map from the small map's pixels around it, never across a jump.
 
-Parallel loops run over rows, so no number of threads changes a bit.
+Rows do not depend on each other, so no number of threads changes a bit.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.capture.refine.engines._candidate_kernels import (
     CONFIDENCE,
     DISTANCE,
@@ -32,12 +31,13 @@ _DOWN, _RIGHT = (0, 1, 0, -1), (1, 0, -1, 0)  # to the four neighbours
 _WITHIN = 1e-4  # a corner of smaller weight does not count in an interpolation
 
 
-@compiled(parallel=True)
-def find_rough(disparity: Array, jump: float, rough: Array, stair: Array) -> None:
+@banded("rough", cost=10)
+def find_rough(
+    begin: int, end: int, disparity: Array, jump: float, rough: Array, stair: Array
+) -> None:
     """Marks missing pixels and those at a jump, and those in the middle of a stair of jumps."""
     height, width = disparity.shape
-    for row in prange(height):
-        y = np.int64(row)
+    for y in range(begin, end):
         for x in range(width):
             here = disparity[y, x]
             if not np.isfinite(here):
@@ -63,8 +63,10 @@ def _climbs(before: float, here: float, after: float, jump: float) -> bool:
     return (up > jump and on > jump) or (up < -jump and on < -jump)
 
 
-@compiled(parallel=True)
+@banded("out", axis=1, cost=100)
 def enlarge(
+    begin: int,
+    end: int,
     disparity: Array,
     variance: Array,
     confidence: Array,
@@ -82,6 +84,8 @@ def enlarge(
     All values stay in pixels of the small map.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         disparity: (h, w), NaN where missing.
         variance: (h, w), NaN where it is not known.
         confidence: (h, w).
@@ -97,7 +101,7 @@ def enlarge(
     maps = (disparity, variance, confidence, trust)
     jump, radius = numbers[0], int(numbers[1])
     size = 2 * radius + 1
-    for row in prange(height):
+    for row in range(begin, end):
         label = np.zeros((size, size), np.int32)
         weight = np.zeros((size, size), np.float64)
         queue = np.zeros(size * size, np.int32)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -46,17 +45,21 @@ def _colours_row(stack: Array, own_mean: bool, offset: Any, colours: Array) -> N
                 colours[x, t * channels + c] -= mean
 
 
-@compiled(parallel=True)
-def colours_of(stack: Array, own_mean: bool, offset: float, colours: Array) -> None:
+@banded("colours")
+def colours_of(
+    begin: int, end: int, stack: Array, own_mean: bool, offset: float, colours: Array
+) -> None:
     """Brings pictures (T, H, W, C) to colours (H, W, K).
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         stack: uint8.
         own_mean: Take off each pixel's mean over the patterns, else the offset.
         offset: In grey levels.
         colours: float32, zeros.
     """
-    for y in prange(stack.shape[1]):
+    for y in range(begin, end):
         _colours_row(stack[:, y], own_mean, np.float32(offset), colours[y])
 
 
@@ -80,19 +83,21 @@ def _census_row(picture: Array, y: int, least: int, t: int, words: Array) -> Non
         words[y, x, t] = word
 
 
-@compiled(parallel=True)
-def census(stack: Array, least: int, words: Array) -> None:
+@banded("words", cost=50)
+def census(begin: int, end: int, stack: Array, least: int, words: Array) -> None:
     """One bit for each of 24 neighbours that is brighter than the pixel.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         stack: (T, H, W, C) uint8.
         least: By how much, in levels of the sum over channels: noise sets no bits in the dark.
         words: (H, W, T) uint32.
     """
-    patterns, height = stack.shape[:2]
-    for y in prange(height):
+    patterns = stack.shape[0]
+    for y in range(begin, end):
         for t in range(patterns):
-            _census_row(stack[t], np.int64(y), least, t, words)
+            _census_row(stack[t], y, least, t, words)
 
 
 @compiled(fastmath=FAST)
@@ -126,19 +131,23 @@ def _moments_row(
         spread[y, x] = np.sqrt(max(squares, _ZERO))
 
 
-@compiled(parallel=True)
-def moments(colours: Array, patterns: int, weights: Array, means: Array, spread: Array) -> None:
+@banded("spread", cost=10)
+def moments(
+    begin: int, end: int, colours: Array, patterns: int, weights: Array, means: Array, spread: Array
+) -> None:
     """Mean colours of the space-time windows, and how far their colours spread around them.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         colours: (H, W, K).
         patterns: T.
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
         means: (H, W, C), zeros.
         spread: (H, W), root of the sum of squares over patterns and channels.
     """
-    for y in prange(colours.shape[0]):
-        _moments_row(np.int64(y), colours, patterns, weights, means, spread)
+    for y in range(begin, end):
+        _moments_row(y, colours, patterns, weights, means, spread)
 
 
 @compiled(fastmath=FAST)
@@ -276,8 +285,10 @@ def _cost_strip(
         _cost_row(y, rows, ring, weights, means, spreads, known, words, how, low, costs[y])
 
 
-@compiled(parallel=True)
+@banded("costs", step=STRIP, cost=10)
 def cost_volume(
+    begin: int,
+    end: int,
     left: Array,
     right: Array,
     weights: Array,
@@ -292,6 +303,8 @@ def cost_volume(
     """Costs of all disparities, 0 to `WORST`.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         left: (H, W, K) colours.
         right: (H, W, K).
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
@@ -303,7 +316,5 @@ def cost_volume(
         low: The first disparity, in px.
         costs: (H, W, D) uint16.
     """
-    height = costs.shape[0]
-    for s in prange((height + STRIP - 1) // STRIP):
-        top = np.int64(s) * STRIP
+    for top in range(begin, end, STRIP):
         _cost_strip(top, left, right, weights, means, spreads, known, words, how, low, costs)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
-from depthgauge.geometry._shared_kernels import path_count, path_start
+from depthgauge._compiled import banded, compiled
+from depthgauge.geometry._shared_kernels import path_start
 
 Array = NDArray[Any]
 
@@ -45,11 +44,24 @@ def _follow(
         y += dy
 
 
-@compiled(parallel=True)
-def follow_paths(costs: Array, dx: int, dy: int, small: float, large: float, totals: Array) -> None:
+@banded("paths", cost=2)
+def follow_paths(
+    begin: int,
+    end: int,
+    paths: int,
+    costs: Array,
+    dx: int,
+    dy: int,
+    small: float,
+    large: float,
+    totals: Array,
+) -> None:
     """Adds the costs along the paths of one direction to `totals`.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
+        paths: As many as `path_count` says.
         costs: (H, W, D) uint16.
         dx: Direction to the right, -1, 0 or 1.
         dy: Direction down.
@@ -59,8 +71,8 @@ def follow_paths(costs: Array, dx: int, dy: int, small: float, large: float, tot
     """
     height, width = costs.shape[:2]
     p1, p2 = np.float32(small), np.float32(large)
-    for p in prange(path_count(height, width, dx, dy)):
-        x, y = path_start(np.int64(p), height, width, dx, dy)
+    for p in range(begin, end):
+        x, y = path_start(p, height, width, dx, dy)
         _follow(x, y, dx, dy, costs, p1, p2, totals)
 
 
@@ -80,15 +92,17 @@ def _winners_row(costs: Array, totals: Array, worst: int, places: Array) -> None
         places[x] = place if here[place] < worst else -1
 
 
-@compiled(parallel=True)
-def winners(costs: Array, totals: Array, worst: int, places: Array) -> None:
+@banded("places", cost=1)
+def winners(begin: int, end: int, costs: Array, totals: Array, worst: int, places: Array) -> None:
     """The place of the least total; beside it, of the least cost, which has no penalties in it.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         costs: (H, W, D) uint16.
         totals: (H, W, D) uint16.
         worst: A cost that is no match.
         places: (H, W) int32; -1 where there is no match.
     """
-    for y in prange(totals.shape[0]):
+    for y in range(begin, end):
         _winners_row(costs[y], totals[y], worst, places[y])

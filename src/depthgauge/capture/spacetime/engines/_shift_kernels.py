@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -297,8 +296,10 @@ def _shift_strip(
                 )
 
 
-@compiled(parallel=True)
+@banded("disparities", step=STRIP, cost=50)
 def shifts(
+    begin: int,
+    end: int,
     left: Array,
     right: Array,
     disparities: Array,
@@ -312,6 +313,8 @@ def shifts(
     """Disparities to fractions of a pixel, their variances, and how well the patterns agree.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         left: (H, W, K) colours.
         right: (H, W, K) coefficients of splines along rows.
         disparities: (H, W) int32 whole ones.
@@ -322,7 +325,5 @@ def shifts(
         floor: Sum of squares that noise has.
         found: (3, H, W) disparity, variance, agreement; nothing is written where there is none.
     """
-    height = disparities.shape[0]
-    for s in prange((height + STRIP - 1) // STRIP):
-        top = np.int64(s) * STRIP
+    for top in range(begin, end, STRIP):
         _shift_strip(top, left, right, disparities, none, weights, patterns, channels, floor, found)

@@ -120,14 +120,15 @@ class Classical:
         disparities: tuple[int, int],
     ) -> NDArray[np.int32]:
         from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels
+        from depthgauge.geometry._shared_kernels import path_count
 
         low, high = disparities
+        penalties = float(self.step_penalty), float(self.jump_penalty)
         costs = self._costs(pairs, colours, low, high - low + 1)
         totals = np.zeros_like(costs)
         for dx, dy in _DIRECTIONS:
-            _path_kernels.follow_paths(
-                costs, dx, dy, float(self.step_penalty), float(self.jump_penalty), totals
-            )
+            paths = path_count(costs.shape[0], costs.shape[1], dx, dy)
+            _path_kernels.follow_paths(paths, costs, dx, dy, *penalties, totals)
         places = np.zeros(costs.shape[:2], np.int32)
         _path_kernels.winners(costs, totals, _cost_kernels.WORST, places)
         return np.where(places < 0, _NO_MATCH, places + low).astype(np.int32)

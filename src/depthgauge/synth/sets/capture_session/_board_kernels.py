@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -61,8 +60,10 @@ def _seen(
     return paint * _lit(depth * x, depth * y, depth, lamp, board[2])
 
 
-@compiled(parallel=True)
+@banded("out", cost=50)
 def board_light(
+    begin: int,
+    end: int,
     slopes: Array,
     offsets: Array,
     board: Array,
@@ -77,7 +78,7 @@ def board_light(
     follow from them to second order, which is exact to 1e-6 px; `offsets` (S, 2) in px.
     """
     count = offsets.shape[0]
-    for row in prange(out.shape[0]):
+    for row in range(begin, end):
         edge = np.zeros(1)
         for column in range(out.shape[1]):
             r, c = row + 1, column + 1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
@@ -42,10 +41,12 @@ def _encoded(light: float) -> Any:
     return 255.0 * (1.055 * value ** (1.0 / 2.4) - 0.055)
 
 
-@compiled(parallel=True)
-def develop(light: Array, key: int, first: int, well: float, read: float, out: Array) -> None:
+@banded("out", cost=30)
+def develop(
+    begin: int, end: int, light: Array, key: int, first: int, well: float, read: float, out: Array
+) -> None:
     """Linear light (N, 3) to 8 bits: shot and read noise, then sRGB's curve."""
-    for i in prange(light.shape[0]):
+    for i in range(begin, end):
         for c in range(3):
             value = np.float64(light[i, c])
             spread = np.sqrt(max(value, 0.0) / well + read * read)
@@ -54,8 +55,10 @@ def develop(light: Array, key: int, first: int, well: float, read: float, out: A
             out[i, c] = np.uint8(_encoded(value + spread * noise) + 0.5)
 
 
-@compiled(parallel=True)
+@banded("out", cost=10)
 def projected(
+    begin: int,
+    end: int,
     points: Array,
     smooth: Array,
     face: Array,
@@ -67,7 +70,7 @@ def projected(
     out: Array,
 ) -> None:
     """Where a projector's light comes from, x, y in its picture, and how strong; 0: none."""
-    for i in prange(points.shape[0]):
+    for i in range(begin, end):
         out[i, 2] = 0.0
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         if not np.isfinite(z):
@@ -94,9 +97,17 @@ def projected(
         out[i, 0], out[i, 1], out[i, 2] = u, v, cosine * own * own / far
 
 
-@compiled(parallel=True, fastmath=True)
+@banded("out", cost=5, fastmath=True)
 def gather(
-    light: Array, tone: Array, shown: Array, ambient: float, gain: float, samples: int, out: Array
+    begin: int,
+    end: int,
+    light: Array,
+    tone: Array,
+    shown: Array,
+    ambient: float,
+    gain: float,
+    samples: int,
+    out: Array,
 ) -> None:
     """Light of each pixel under each pattern.
 
@@ -105,7 +116,7 @@ def gather(
     (N, T * 3) is filled.
     """
     projectors, values = shown.shape[0], shown.shape[3]
-    for i in prange(out.shape[0]):
+    for i in range(begin, end):
         one = np.zeros(values, np.float32)
         total = np.zeros(values, np.float32)
         for j in range(i * samples, (i + 1) * samples):

@@ -9,10 +9,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 from depthgauge.synth.sets.stratified._records import (
     BALL,
     BOWL,
@@ -283,13 +282,22 @@ def _is_edge(codes: Array, i: int, j: int) -> Any:
     return False
 
 
-@compiled(parallel=True)
+@banded("codes", cost=500)
 def collect(
-    scene: Any, view: Array, sensor: Array, only_edges: bool, light: Array, codes: Array
+    begin: int,
+    end: int,
+    scene: Any,
+    view: Array,
+    sensor: Array,
+    only_edges: bool,
+    light: Array,
+    codes: Array,
 ) -> None:
     """The mean light of the rays of each pixel, and codes of what they meet if that is one thing.
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         scene: As the view sees it.
         view: Steps right, steps down, and how far the image is shifted along x.
         sensor: Vertical offset at the upper border and how much more at the lower one.
@@ -301,7 +309,7 @@ def collect(
     # A Fibonacci lattice: no two rays in one row or column, so no edge comes out in steps.
     rays, turn = _AT_EDGES if only_edges else _INSIDE
     share = 1.0 / rays
-    for i in prange(size):
+    for i in range(begin, end):
         for j in range(size):
             if only_edges and not _is_edge(codes, i, j):
                 continue
@@ -321,11 +329,20 @@ def collect(
 # The truth.
 
 
-@compiled(parallel=True)
-def truth(scene: Any, view: Array, scale: int, disparity: Array, which: Array, part: Array) -> None:
+@banded("disparity", cost=50)
+def truth(
+    begin: int,
+    end: int,
+    scene: Any,
+    view: Array,
+    scale: int,
+    disparity: Array,
+    which: Array,
+    part: Array,
+) -> None:
     """What a view sees at the middles of `scale` times smaller pixels."""
     height, width = disparity.shape
-    for i in prange(height):
+    for i in range(begin, end):
         y = (i + 0.5) / scale - 0.5 * (height / scale)
         for j in range(width):
             x = (j + 0.5) / scale - 0.5 * (width / scale) + view[2]
@@ -333,12 +350,12 @@ def truth(scene: Any, view: Array, scale: int, disparity: Array, which: Array, p
             disparity[i, j], which[i, j], part[i, j] = d, surface, piece
 
 
-@compiled(parallel=True)
-def visible(scene: Any, view: Array, disparity: Array, out: Array) -> None:
+@banded("out", cost=50)
+def visible(begin: int, end: int, scene: Any, view: Array, disparity: Array, out: Array) -> None:
     """Which pixel centres of the centre view another view sees too, within its image."""
     height, width = disparity.shape
     s, t = view[0], view[1]
-    for i in prange(height):
+    for i in range(begin, end):
         for j in range(width):
             d = disparity[i, j]
             x, y = j + 0.5 - 0.5 * width - s * d, i + 0.5 - 0.5 * height - t * d

@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from depthgauge._compiled import compiled
+from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 _ODD_1, _ODD_2, _ODD_3 = (
@@ -38,11 +37,15 @@ def _normal(seed: Any, index: Any) -> Any:
     return math.sqrt(-2.0 * math.log(first)) * math.cos(2.0 * math.pi * second)
 
 
-@compiled(parallel=True)
-def expose(light: Array, stops: Array, noise: Array, seed: Any, out: Array) -> None:
+@banded("out", cost=20)
+def expose(
+    begin: int, end: int, light: Array, stops: Array, noise: Array, seed: Any, out: Array
+) -> None:
     """Light as an image, uint8 (size, size, 3).
 
     Args:
+        begin: Where the band begins.
+        end: And where it ends.
         light: Of each pixel.
         stops: Gain at the left border, and how much more at the right one.
         noise: Standard deviation (size, size), or empty.
@@ -50,7 +53,7 @@ def expose(light: Array, stops: Array, noise: Array, seed: Any, out: Array) -> N
         out: The image.
     """
     size = light.shape[0]
-    for i in prange(size):
+    for i in range(begin, end):
         for j in range(size):
             gain = 2.0 ** (stops[0] + stops[1] * (j + 0.5) / size)
             deviation = noise[i, j] if noise.size > 0 else 0.0
@@ -88,12 +91,14 @@ def _select(values: Array, k: int) -> Any:
     return values[k]
 
 
-@compiled(parallel=True)
-def upper_median(values: Array, scale: int, low: Array, places: Array) -> None:
+@banded("low", cost=10)
+def upper_median(
+    begin: int, end: int, values: Array, scale: int, low: Array, places: Array
+) -> None:
     """Element scale^2 // 2 of the sorted values of each tile, and where in `values` it stands."""
-    height, width = low.shape
+    width = low.shape[1]
     count = scale * scale
-    for i in prange(height):
+    for i in range(begin, end):
         tile = np.zeros(count, values.dtype)
         for j in range(width):
             for k in range(count):
