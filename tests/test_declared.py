@@ -87,7 +87,7 @@ def test_a_good_one_is_taken_and_its_revision_is_one():
         ({"needs": "rig"}, "needs is 'rig' but must be a tuple: write needs=('rig',)."),
         ({"cite": ""}, "cite is missing."),
         ({"revision": 0}, "revision is 0 but counts from 1."),
-        ({"choices": {"rule": ("a",)}}, "choices has rule, which is no parameter."),
+        ({"choices": {"rule": ("a",)}}, "choices has rule, which is not a parameter."),
         (
             {"better": "smaller", "unit": "px", "bounds": (1, 0)},
             "unit is 'px' but must be a Unit; write Unit.QUANTITY, the unit of the quantity "

@@ -165,7 +165,7 @@ def _missing(metric: Metric) -> str:
         return f"{metric.missing_costs.rstrip('.')}."
     recipe = metric.recipe(**metric.bind({}))
     if isinstance(recipe, Recipe) and recipe.from_counts:
-        return "is what it counts, whatever the protocol says."
+        return "is what it counts, under any `missing` rule."
     if isinstance(recipe, Recipe) and all(term.worst is not None for term in recipe.terms):
         return "`bad`: counts as a failure; `skip`: is left out."
     if recipe is None and abs(metric.worst) != float("inf"):

@@ -257,7 +257,7 @@ def test_a_hidden_truth_is_named(data, tmp_path):
     (root / "test/balanced/Case/disp_00.npy").unlink()
     assert dg.evaluate("booster-balanced", root, tmp_path / "e").left_out == ("Case/im0",)
     (root / "test/balanced/Bath/disp_00.npy").unlink()
-    with pytest.raises(NothingScored, match=r"'booster' \(test-stereo\) has a truth of disparity"):
+    with pytest.raises(NothingScored, match=r"'booster' \(test-stereo\) has disparity as truth"):
         dg.evaluate("booster-balanced", root, tmp_path / "e")
 
 

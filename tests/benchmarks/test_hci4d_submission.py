@@ -75,7 +75,7 @@ def test_a_nested_folder(submission, tmp_path):
     (found,) = check_estimates("hci4d-toolkit", None, tmp_path)
     assert found.sample == "submission"
     assert found.serious
-    assert "are in submission/" in found.problem
+    assert "are inside submission/" in found.problem
 
 
 def test_a_cropped_map_is_explained(submission):
@@ -147,7 +147,7 @@ def test_pixels_without_a_number(submission):
     values[0, :3] = np.nan, np.inf, -np.inf
     submission.put("dots", b"Pf\n512 512\n-1\n", values)
     unknown, infinite = submission.findings()
-    assert "1 pixels are NaN, which the evaluator takes for right" in unknown.problem
+    assert "1 pixels are NaN, which the evaluator counts as right" in unknown.problem
     assert "2 pixels are infinite" in infinite.problem
     assert unknown.serious
     assert infinite.serious

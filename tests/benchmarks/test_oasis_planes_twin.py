@@ -203,7 +203,7 @@ def test_damaged_lists_are_named(golden, tmp_path):
     assert "refused" in found["0032"][0]
     assert found["0032"][1]
     assert found["0033"] == ("0033.txt lists no plane.", False)
-    assert found["0034"] == ("all planes of 0034.txt have one confidence.", False)
+    assert found["0034"] == ("all planes of 0034.txt have the same confidence.", False)
 
 
 def test_an_empty_submission_says_what_is_expected(tmp_path):
@@ -216,4 +216,4 @@ def test_a_picture_of_another_size_is_refused(golden, tmp_path):
     io.write_image(tmp_path / "planar" / "small.png", np.ones((4, 4), bool))
     (tmp_path / "planar" / "0031.txt").write_text("small.png 1 0.5\n")
     result = dg.evaluate(NAME, golden, tmp_path)
-    assert "is 4x4, the picture's mask is 360x270" in result.failed["0031"]
+    assert "is 4x4, but the picture's mask is 360x270" in result.failed["0031"]

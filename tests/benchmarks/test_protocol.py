@@ -24,7 +24,7 @@ def test_ids_carry_only_the_parameters_that_were_given():
 
 @pytest.mark.parametrize("text", ["badpix:", "badpix:1,2", "mae:3", "d1:1,,2", "d1:,1"])
 def test_ids_that_do_not_fit_say_what_would(text):
-    with pytest.raises(BadScoreId, match=f"'{text}' does not fit; write"):
+    with pytest.raises(BadScoreId, match=f"'{text}' is not valid; write"):
         parse_metric(text)
 
 
@@ -101,8 +101,8 @@ def test_no_scores_is_a_mistake(problems):
 def test_two_ids_must_not_share_a_file_name(problems):
     block = {"metric": "badpix", "threshold": 2, "name": "a_b"}
     other = {"metric": "badpix", "threshold": 3, "name": "a,b"}
-    assert "would share one file name" in problems(scores=[block, other])["scores"].what
-    assert "'a_b@all' is there twice" in problems(scores=[block, block])["scores"].what
+    assert "would have the same file name" in problems(scores=[block, other])["scores"].what
+    assert "'a_b@all' occurs twice" in problems(scores=[block, block])["scores"].what
 
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))

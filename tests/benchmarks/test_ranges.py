@@ -53,6 +53,6 @@ def test_a_benchmark_has_numbered_regions_and_means_the_same_as_one_that_lists_t
 
 def test_mistakes_in_ranges_are_problems_of_the_file(problems):
     found = problems(scores=[{"metric": "mae", "region": "a_{1..9999}"}])
-    assert "a range counts by" in str(next(iter(found.values())))
+    assert "a range has at most" in str(next(iter(found.values())))
     found = problems(regions={"a": "b_{1..3}"})
     assert "has none" in str(next(iter(found.values())))

@@ -307,7 +307,7 @@ def test_the_map_of_classes_judges_each_by_itself():
 
 def test_what_makes_no_sense_is_refused():
     truth = lines(10)[..., None]
-    with pytest.raises(BadEstimate, match="probabilities from 0 to 1, this estimate holds"):
+    with pytest.raises(BadEstimate, match="probabilities from 0 to 1, but this estimate has"):
         measured(255 * lines(10), truth)
     with pytest.raises(BadEstimate, match="have two channels"):
         measured(lines(10), truth, classes="occlusion_fold")

@@ -98,8 +98,8 @@ def test_an_unknown_term_is_refused_when_it_is_made():
         Term("squre")
     assert str(caught.value) == (
         "no term 'squre'. Did you mean 'square'? Known: abs, square, signed, over, over_both, "
-        "relative, relative_square, log_square, log, log10, beyond. A term of your own brings its "
-        "function: own(name, function)."
+        "relative, relative_square, log_square, log, log10, beyond. Give your own "
+        "term a function: own(name, function)."
     )
     with pytest.raises(BadDeclaration, match="computed by a function"):
         _ = own("huber", huber, 1.0).kind

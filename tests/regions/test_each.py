@@ -66,7 +66,7 @@ def test_a_truth_equal_to_a_decimal_limit_is_not_above_it():
 
 
 def test_flow_has_no_near():
-    with pytest.raises(Misuse, match="not of flow"):
+    with pytest.raises(Misuse, match="not for flow"):
         compute("near", np.ones((2, 2, 2)), quantity="flow", limit=2.0)
 
 

@@ -97,7 +97,7 @@ def test_wrong_makers_are_refused(makers):
         maker_of("steps", "nobody:3")
     with pytest.raises(BadScoreId, match="makes stairs, not steps"):
         maker_of("steps", "stairs")
-    with pytest.raises(BadScoreId, match="one maker"):
+    with pytest.raises(BadScoreId, match="single maker"):
         maker_of("steps", "steps & stairs")
     with pytest.raises(BadScoreId, match="shared map 'steps' takes only size"):
         maker_of("steps", "steps:1,2,3")

@@ -25,7 +25,7 @@ _SCALES = (1, 0.5, 0.25)
 
 
 def check(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Problem]:
-    """Every mistake; checks of keys that are broken already are left out."""
+    """All mistakes; keys that are already known to be broken are not checked again."""
     own = _OF_ALL + (_OF_SCORES if benchmark.twin is None else _OF_TWINS)
     found = [
         problem
@@ -39,7 +39,7 @@ def check(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Proble
 
 
 def check_file(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Problem]:
-    """What a protocol may say that came with two maps, but a file may not."""
+    """Mistakes in a file that are allowed in a protocol made for two maps."""
     found = []
     if benchmark.dataset == NO_DATASET and "dataset" not in broken:
         found.append(Problem("dataset", "is 'none', which is for two maps", "name a dataset"))
@@ -146,7 +146,7 @@ def _check_depth_only(benchmark: BenchmarkFile) -> Iterator[Problem]:
 
 def _check_blocks(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if not benchmark.scores:
-        yield Problem("scores", "there is none", "add a [[scores]] block")
+        yield Problem("scores", "there are none", "add a [[scores]] block")
     for where, block in _blocks(benchmark):
         if block.metric not in METRICS:
             known = nearest_meaning(block.metric)
@@ -187,7 +187,7 @@ def _check_pools(benchmark: BenchmarkFile) -> Iterator[Problem]:
 
 def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if benchmark.quantity not in QUANTITIES:
-        return  # said already
+        return  # already reported
     for where, block in _blocks(benchmark):
         try:
             quantity = benchmark.quantity_of(block.part)
@@ -208,9 +208,9 @@ def _check_ids(benchmark: BenchmarkFile) -> Iterator[Problem]:
     for spec in benchmark.specs:
         key = file_name(spec.id)
         if seen.get(key) == spec.id:
-            yield Problem("scores", f"'{spec.id}' is there twice")
+            yield Problem("scores", f"'{spec.id}' occurs twice")
         elif key in seen:
-            yield Problem("scores", f"'{spec.id}' and '{seen[key]}' would share one file name")
+            yield Problem("scores", f"'{spec.id}' and '{seen[key]}' would have the same file name")
         seen[key] = spec.id
 
 
@@ -219,14 +219,14 @@ def _check_named_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
     for name, text in benchmark.regions.items():
         try:
             resolve.defaults(text)
-            resolve.revisions({name: text})  # refuses second meanings as well
+            resolve.revisions({name: text})  # also rejects a second meaning
         except DepthgaugeError as error:
             yield Problem(f"regions.{name}", str(error))
             continue
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            yield Problem(f"regions.{name}", "is no name", "use letters, digits and _")
+            yield Problem(f"regions.{name}", "is not a valid name", "use letters, digits and _")
         elif name in benchmark.given_regions:
-            yield Problem(f"regions.{name}", "comes as a mask with the call as well", "rename one")
+            yield Problem(f"regions.{name}", "is also given as a mask with the call", "rename one")
         fine[name] = text
     for name, text in fine.items():
         if name in (through := names_used(text, fine)):
@@ -252,7 +252,7 @@ def _check_derived(benchmark: BenchmarkFile) -> Iterator[Problem]:
     for where, block in _blocks(benchmark):
         needs = METRICS[block.metric].needs if block.metric in METRICS else ()
         if "rig" in needs or any(map(is_shared_map, needs)):
-            what = f"{block.metric} needs what belongs to the whole truth"
+            what = f"{block.metric} needs items at the full size of the truth"
             yield Problem(f"{where}.metric", what, "it goes only with truth_scale = 1")
 
 

@@ -1,4 +1,4 @@
-"""Where benchmark files are: in this package, and in packages that register theirs."""
+"""Where benchmark files are: in this package, and in packages that register them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from depthgauge import _registry
 from depthgauge.errors import DuplicateName
 
 HOME = "depthgauge.benchmarks"
-"""Our own folder; also the entry-point group that was used before there was one for everything."""
+"""Our own folder; also the name of an older entry-point group, used before there was one for
+all."""
 _NO_BENCHMARK = "pyproject.toml"
 """Found beside a module that is used from its source tree."""
 _KEYS = {"id", "dataset", "quantity", "scores"}

@@ -74,18 +74,18 @@ class Protocol(BenchmarkFile):
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the canonical form: two numbers compare only when it agrees."""
+        """SHA-256 of the canonical form: two numbers are comparable only if it is the same."""
         return hash_json(self.resolved())
 
     @cached_property
     def _canonical_json(self) -> str:
-        # A text, made once: whoever changes `regions` or `options` later does not change it.
+        # Made once as text, so that later changes to `regions` or `options` do not affect it.
         return to_json(self._twin_form() if self.twin is not None else self._form())
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Protocol:
-        """A changed copy, checked, with a hash of its own."""
+        """A changed copy, which is checked and has its own hash."""
         body = {**self.model_dump(exclude_unset=True), **(update or {})}
         return make_protocol(body, f"a copy of {self.id}")
 
@@ -95,7 +95,7 @@ class Protocol(BenchmarkFile):
         """A copy with another number of thresholds, or a focal length for estimates without one.
 
         Raises:
-            Misuse: Nothing here has such a setting.
+            Misuse: No score of this benchmark has that setting.
         """
         update = _changed_keys(self, thresholds, focal_px)
         return self.model_copy(update=update) if update else self
@@ -104,7 +104,7 @@ class Protocol(BenchmarkFile):
         from depthgauge.benchmarks.twins import TWINS
 
         twin = TWINS[str(self.twin)]
-        # What a missing pixel costs and how sizes are matched is the twin's own affair.
+        # The twin itself decides what a missing pixel costs and how sizes are matched.
         body = self._body({*NOT_OF_TWINS, "options", "missing", "estimate_resize"})
         self._add_perturbation(body)
         return {**body, "options": twin.options(self.options), "revision": twin.revision}
@@ -149,9 +149,9 @@ class Protocol(BenchmarkFile):
         return body
 
     def _body(self, elsewhere: set[str]) -> dict[str, Any]:
-        """The plain keys, those that are not used left out."""
+        """The plain keys, without those that are not used."""
         body = self.model_dump(mode="json", exclude=_PROSE | elsewhere)
-        # Keys that are not used are not there: a new one moves no hash of those without it.
+        # Unused keys are left out, so a new key does not change hashes of benchmarks without it.
         for key, unused in _UNUSED.items():
             if body.get(key) == unused:
                 body.pop(key, None)
@@ -184,7 +184,7 @@ class Protocol(BenchmarkFile):
                 body["perturb_revisions"] = dict(found.revisions)
 
     def _align_form(self) -> tuple[dict[str, Any], list[str]]:
-        """The alignment, and the text of the region that it is fitted on, where there is one."""
+        """The alignment, and the text of the region that it is fitted on, if there is one."""
         if self.align.kind == "none":
             return {"kind": "none"}, []
         form = self.align.model_dump(mode="json")
@@ -234,7 +234,7 @@ def _make(raw: Mapping[str, Any], source: str, *checkers: _Checker) -> Protocol:
 
 
 def _within(where: str, known: list[str]) -> bool:
-    """Whether something is said already of that place or of what it is in."""
+    """Whether a problem is already known at that place or at one that contains it."""
     return any(where == k or where.startswith((f"{k}.", f"{k}[")) for k in known)
 
 
@@ -292,7 +292,7 @@ def _changed_keys(
     """The keys of a benchmark that these settings change; the result has its own hash.
 
     Raises:
-        Misuse: Nothing in this benchmark has such a setting.
+        Misuse: No score of this benchmark has that setting.
     """
     asked: dict[str, Any] = {"thresholds": thresholds, "focal_px": focal_px}
     given = {name: value for name, value in asked.items() if value is not None}

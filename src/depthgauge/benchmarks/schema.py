@@ -15,7 +15,7 @@ from depthgauge.errors import BadScoreId
 from depthgauge.quantities import QUANTITIES
 
 NO_DATASET = "none"
-"""The dataset of a protocol that came with two maps."""
+"""The dataset of a protocol that is made for two maps."""
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 _MOST = 1000
@@ -31,11 +31,11 @@ class _Strict(BaseModel):
 
 
 class Align(_Strict):
-    """How an estimate is brought to the truth before it is scored."""
+    """How an estimate is aligned to the truth before it is scored."""
 
     kind: Literal["none", "median", "scale", "scale_shift"] = "none"
     space: Literal["depth", "disparity"] | None = None
-    """In which space the fit is made; the quantity's own where it is not said."""
+    """The space in which the fit is made; by default that of the quantity."""
     per: Literal["image"] = "image"
     fit_on: str = "all"
     """The region whose pixels are fitted."""
@@ -47,20 +47,20 @@ class TruthRange(_Strict):
     min_depth_m: Number | None = Field(default=None, ge=0)
     max_depth_m: Number | None = Field(default=None, gt=0)
     from_depth: bool = Field(default=False, strict=True)
-    """Normals are made of the true depth or disparity; normals that are stored are not used."""
+    """Normals are computed from the true depth or disparity; stored normals are not used."""
     cardboard: str = ""
-    """Objects (of `<name>_labels` or `<name>_mask`) that have no truth get one value each."""
+    """Objects (in `<name>_labels` or `<name>_mask`) without truth get one value each."""
 
 
 class EstimateRange(_Strict):
-    """What happens to estimates that lie outside of what can be."""
+    """What happens to estimates outside the possible range."""
 
     clip: tuple[Number, Number] | None = None
-    """Values are moved into this range before scoring."""
+    """Values are clipped to this range before scoring."""
     range: Literal["inputs", "none"] | tuple[Number, Number] = "inputs"
     """Estimates outside count as missing; `inputs`: the disparity range that methods are given."""
     focal_px: Number | None = Field(default=None, gt=0)
-    """The focal length of depth estimates that bring none, in px of the truth's size."""
+    """The focal length of depth estimates that have none, in px at the truth's size."""
 
 
 class Axis(_Strict):
@@ -69,11 +69,11 @@ class Axis(_Strict):
     label: str = ""
     unit: str = ""
     values: tuple[Number, ...] = ()
-    """One for each number of the family, from the first on; the numbers themselves where empty."""
+    """One for each number of the family, in order; if empty, the numbers themselves."""
 
 
 class ScoreBlock(BaseModel):
-    """Scores of one metric: lists of parameters and regions are multiplied out."""
+    """Scores of one metric, one for each combination of parameters and regions in the lists."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -81,9 +81,9 @@ class ScoreBlock(BaseModel):
     region: str | tuple[str, ...] = "all"
     """`bins_{1..15}` stands for fifteen regions."""
     name: str = ""
-    """An id of its own in place of `metric:params`."""
+    """An id that replaces `metric:params`."""
     resolution: str = ""
-    """`high`: compared with the truth's items that begin with `high_`, at their size."""
+    """`high`: scored against the truth's items that begin with `high_`, at their size."""
     part: str = ""
     """The part of the quantity that is scored, or `layers:2` for one layer; empty: the main map."""
 
@@ -103,7 +103,7 @@ class ScoreBlock(BaseModel):
         return {k: list(v) if isinstance(v, (list, tuple)) else [v] for k, v in given.items()}
 
     def specs(self) -> Iterator[ScoreSpec]:
-        """One spec for each combination, regions innermost."""
+        """One spec for each combination; regions vary fastest."""
         params = self.params
         regions = (self.region,) if isinstance(self.region, str) else self.region
         for values in itertools.product(*params.values()):
@@ -113,7 +113,7 @@ class ScoreBlock(BaseModel):
 
 
 def _or_value_error(function: Any, argument: Any) -> Any:
-    """What a function returns; what it complains of in the way that pydantic understands."""
+    """Calls a function and turns its errors into ones that pydantic understands."""
     try:
         return function(argument)
     except BadScoreId as error:
@@ -121,7 +121,7 @@ def _or_value_error(function: Any, argument: Any) -> Any:
 
 
 class BenchmarkFile(_Strict):
-    """The keys of a benchmark; `Protocol` adds the hash, `_checks` what a schema cannot see."""
+    """The keys of a benchmark; `Protocol` adds the hash, `_checks` what a schema cannot check."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     version: Whole = Field(ge=1)
@@ -133,7 +133,7 @@ class BenchmarkFile(_Strict):
     truth_scale: Number = 1
     estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom"] = "none"
     resize_values: Literal["scaled", "kept"] = "scaled"
-    """Whether values in pixels grow with the size; light fields keep those of the images."""
+    """Whether values in pixels scale with the size; light fields keep those of the images."""
     perturb: str = ""
     """What is done to the images before methods see them: `noise:5`."""
     crop: Whole = Field(default=0, ge=0)
@@ -149,10 +149,10 @@ class BenchmarkFile(_Strict):
     regions: dict[str, str] = {}
     """Names for expressions; `"gap_{1..15}" = "gaps & bins_{1..15}"` names fifteen."""
     may_have: tuple[str, ...] = ()
-    """Masks and labels (`boxes_labels`) of only some samples: where no sample at hand has one, what
-    uses it is left out instead of unknown."""
+    """Masks and labels (`boxes_labels`) that only some samples have: if no sample in the data has
+    one, what uses it is left out instead of reported as unknown."""
     derived: dict[str, str] = {}
-    """Parameters of what regions and metrics share: `edges = "edges:0.1"`."""
+    """Parameters of maps that regions and metrics share: `edges = "edges:0.1"`."""
     axes: dict[str, Axis] = {}
     """What numbered regions mean, by the name before the number."""
     scores: tuple[ScoreBlock, ...] = ()
@@ -176,7 +176,7 @@ class BenchmarkFile(_Strict):
 
     @property
     def score_ids(self) -> tuple[str, ...]:
-        """The ids of all its numbers, the twin's own where it is one."""
+        """The ids of all its numbers; for a twin, the ids of the public evaluator."""
         if self.twin is None:
             return tuple(spec.id for spec in self.specs)
         from depthgauge.benchmarks.twins import TWINS
@@ -185,7 +185,7 @@ class BenchmarkFile(_Strict):
 
     @property
     def main_score(self) -> str:
-        """The id of the score that sorts a leaderboard; the first, unless a twin has its own."""
+        """The id of the score that sorts a leaderboard: the first, or what a twin declares."""
         first = next(iter(self.score_ids), "")
         if self.twin is None:
             return first
@@ -204,12 +204,12 @@ class BenchmarkFile(_Strict):
 
     @cached_property
     def region_texts(self) -> dict[str, str]:
-        """What has to be computed for a sample: region names with their expressions."""
+        """The regions to compute for a sample: names with their expressions."""
         return self._texts(spec.region for spec in self.specs)
 
     @property
     def resolutions(self) -> tuple[str, ...]:
-        """The truth's sizes that scores are made at; the plain one is always first."""
+        """The resolutions of the truth that are scored; the plain one is always first."""
         return tuple(dict.fromkeys(["", *(spec.resolution for spec in self.specs)]))
 
     @property
@@ -223,11 +223,11 @@ class BenchmarkFile(_Strict):
         return [s for s in self.specs if (s.resolution, s.part) == (resolution, part)]
 
     def region_texts_at(self, resolution: str = "", part: str = "") -> dict[str, str]:
-        """What has to be computed for them: region names with their expressions."""
+        """The regions to compute for them: names with their expressions."""
         return self._texts(spec.region for spec in self.specs_at(resolution, part))
 
     def quantity_of(self, part: str = "") -> str:
-        """The quantity by whose rules a part is scored."""
+        """The quantity whose rules apply to a part."""
         return QUANTITIES[self.quantity].of_part(part).name
 
     def _texts(self, names: Iterable[str]) -> dict[str, str]:
@@ -260,7 +260,7 @@ NOT_OF_TWINS = (
 
 
 def expand(text: str) -> list[str]:
-    """All texts that a text with a range stands for; several ranges count together.
+    """All texts that a text with a range stands for; several ranges advance together.
 
     >>> expand("bins_{1..3}")
     ['bins_1', 'bins_2', 'bins_3']
@@ -276,7 +276,9 @@ def expand_all(texts: Iterable[str]) -> list[str]:
 
 
 def expand_table(table: Mapping[str, str]) -> dict[str, str]:
-    """A table whose numbered keys count together with their values, which may count down.
+    """A table in which the range in a key and the range in its value advance together.
+
+    A range may count down.
 
     >>> expand_table({"gap_{1..2}": "gaps & bins_{2..1}"})
     {'gap_1': 'gaps & bins_2', 'gap_2': 'gaps & bins_1'}
@@ -297,7 +299,7 @@ def _pairs(table: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(text: str) -> list[int]:
-    """The numbers of the ranges in a text, which must be the same."""
+    """The numbers of the ranges in a text; all ranges must be equal."""
     found = {(int(a), int(b)) for a, b in _RANGE.findall(text)}
     if not found:
         return []
@@ -305,7 +307,7 @@ def _numbers(text: str) -> list[int]:
         raise BadScoreId(f"'{text}' has two different ranges; use one.")
     first, last = found.pop()
     if abs(last - first) > _MOST:
-        raise BadScoreId(f"'{text}': a range counts by {_MOST} at most.")
+        raise BadScoreId(f"'{text}': a range has at most {_MOST} numbers.")
     return list(range(first, last + 1) if first <= last else range(first, last - 1, -1))
 
 

@@ -1,7 +1,7 @@
 """Score ids: `[part/]metric[:params][@region]`, in tables, JSON, file names and on command lines.
 
-Parameters are those that were given, in declared order, joined by commas, numbers as `%g`,
-with more digits where those would round.
+The given parameters follow in declared order, joined by commas, with numbers as `%g`, or with more
+digits if `%g` would round them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def parse_metric(text: str) -> tuple[str, dict[str, Any]]:
     names = list(METRICS[name].params)
     if len(values) > len(names) or (colon and not all(v.strip() for v in values)):
         takes = f"{name}:{','.join(names)}" if names else f"{name} (no parameters)"
-        raise BadScoreId(f"'{text}' does not fit; write {takes}.")
+        raise BadScoreId(f"'{text}' is not valid; write {takes}.")
     given: dict[str, Any] = {}
     for place, value in enumerate(values):
         param, equals, number = (part.strip() for part in value.partition("="))

@@ -1,8 +1,8 @@
-"""Smoothed aggregation: solves what links between neighbouring pixels say, however they are cut.
+"""Smoothed aggregation: a fast solver for systems of links between neighbouring pixels.
 
-The nodes of a block of 3 x 3 that hang together inside of it become one node of the next level, so
-no level ever joins what a line has cut; the corrections of the levels, smoothed, are the
-preconditioner of conjugate gradients (Vanek, Mandel, Brezina 1996). the products are compiled.
+The nodes of a 3 x 3 block that are connected inside the block become one node of the next level, so
+no level joins what a line has cut. The smoothed corrections of the levels are the preconditioner of
+conjugate gradients (Vanek, Mandel, Brezina 1996). The products are compiled.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 _Rows = tuple[NDArray[np.uint32], NDArray[np.uint32], Array]
-"""Of a CSR matrix: where rows begin, columns, values."""
+"""A CSR matrix: where rows begin, columns, values."""
 
 _SIDE = 3
 _SMALL = 1200
-"""Nodes; fewer are solved by factorisation."""
+"""The number of nodes up to which the system is solved by factorisation."""
 
 
 @dataclass(frozen=True)
 class _Level:
-    """What one level's corrections need."""
+    """The data for the corrections of one level."""
 
     matrix: _Rows
     jacobi: Array
@@ -34,14 +34,14 @@ class _Level:
     rooms: dict[tuple[str, int], Array] = field(default_factory=dict)
 
     def room(self, name: str, columns: int) -> Array:
-        """An array (n, columns) that is used again each time; what is in it does not matter."""
+        """An array (n, columns) that is reused each time; its content does not matter."""
         if (name, columns) not in self.rooms:
             self.rooms[name, columns] = np.zeros((len(self.jacobi), columns))
         return self.rooms[name, columns]
 
 
 class Multigrid:
-    """Solves a symmetric matrix of links, whose rows sum to the links to what is known."""
+    """Solves a symmetric system of links; each row sums to its links to known pixels."""
 
     def __init__(self, matrix: Any, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
         """Builds the levels.
@@ -55,7 +55,7 @@ class Multigrid:
         self._rows = _parts(matrix)
         self._levels: list[_Level] = []
         size = 2 * self.size
-        # Where hardly anything can be joined any more, more levels would not help.
+        # Once hardly any nodes can be joined, more levels would not help.
         while _SMALL < matrix.shape[0] < 0.8 * size:
             size = matrix.shape[0]
             groups, x, y = _aggregates(matrix, x, y)
@@ -88,7 +88,7 @@ class Multigrid:
                 break
             step = self._cycle(rest, 0)
             kernels.dots(rest, step, sums)
-            # A finished column has no energy left; it must not divide by it.
+            # A finished column has no energy left to divide by.
             kept, energy = _ratio(sums, energy), sums.copy()
             kernels.turn(direction, step, kept)
             kernels.product(*self._rows, direction, image)
@@ -116,7 +116,7 @@ class Multigrid:
 
 
 def _parts(matrix: Any) -> _Rows:
-    # Compiled code asks of a signed index each time whether it counts from the end.
+    # With a signed index, compiled code checks each time whether it counts from the end.
     return matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), matrix.data
 
 
@@ -149,7 +149,7 @@ def _aggregates(
 
 
 def _prolongation(matrix: Any, groups: NDArray[np.int32], count: int) -> tuple[Array, Any]:
-    """Damped inverse of the diagonal, and the smoothed way up from the groups."""
+    """Damped inverse of the diagonal, and the smoothed prolongation from the groups."""
     from scipy import sparse
 
     size = matrix.shape[0]
@@ -166,7 +166,7 @@ def _prolongation(matrix: Any, groups: NDArray[np.int32], count: int) -> tuple[A
 
 
 def _largest(matrix: Any, inverse: Array) -> float:
-    """The largest eigenvalue of D^-1 A, from above: a few steps of the power method."""
+    """An upper bound of the largest eigenvalue of D^-1 A, by a few steps of the power method."""
     vector = np.cos(1.7 * np.arange(matrix.shape[0]) ** 1.5)
     value = 2.0
     for _ in range(8):

@@ -1,8 +1,8 @@
-"""Values on pixels from what links between neighbours say: smooth filling, and integration.
+"""Pixel values from links between neighbours: smooth filling, and integration.
 
-Over links between horizontal and vertical neighbours, the sum of weight * (v_q - v_p - step)^2 is
-made as small as possible, with the values of some pixels known. Where there is no link, nothing
-passes: whatever the links enclose is solved by itself.
+The sum of weight * (v_q - v_p - step)^2 over links between horizontal and vertical neighbours is
+minimised, with the values of some pixels known. Nothing passes where there is no link: each
+connected part is solved by itself.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class LinkSystem:
     """
 
     def __init__(self, right: NDArray[Any], down: NDArray[Any], known: Mask | None = None) -> None:
-        """Numbers the pixels and builds the matrix; what solves it is built when first needed.
+        """Numbers the pixels and builds the matrix; the solver is built when first needed.
 
         Args:
-            right: (H, W) weight of each pixel's link to the one on its right, 0 for none. What
-                stands in the last column is ignored.
-            down: The same for the pixel below, and the last row.
+            right: (H, W) weight of each pixel's link to the pixel on its right, 0 for none. The
+                last column is ignored.
+            down: The same for the pixel below; the last row is ignored.
             known: Pixels whose values will be given.
         """
         if right.shape != down.shape or right.ndim != 2:
@@ -78,11 +78,11 @@ class LinkSystem:
         return Multigrid(self.matrix, x, y)
 
     def prepare(self) -> None:
-        """Builds what `solve` needs, for those who have the time now (or a thread)."""
+        """Builds what `solve` needs, so that it can be done early or in a thread."""
         _ = self._solver
 
     def parts(self) -> NDArray[np.int32]:
-        """(H, W): numbers 1.. of what hangs together by links between pixels that are not known.
+        """(H, W): numbers 1.. of the parts that links between unknown pixels connect.
 
         Pixels that are known or have no link are 0.
         """
@@ -97,12 +97,12 @@ class LinkSystem:
         start: Array | None = None,
         tolerance: float = 1e-6,
     ) -> LinkSolution:
-        """The values that fit best; where a part has no known value, its first pixel gets 0.
+        """The values that fit best; in a part without a known value, the first pixel gets 0.
 
         Args:
-            known_values: (H, W, C), read where `known` is set; needed where something is.
-            steps: v_q - v_p over each link to the right and each link down, (H, W) each; 0 if not
-                given. Read where there is a link.
+            known_values: (H, W, C), read where `known` is set; needed if any pixel is known.
+            steps: v_q - v_p over each link to the right and each link down, (H, W) each; 0 by
+                default. Read where there is a link.
             start: (H, W, C), where the search starts.
             tolerance: The largest relative residual.
         """
@@ -124,7 +124,7 @@ class LinkSystem:
         return LinkSolution(values.reshape(fixed.shape), residual)
 
     def _columns(self, right_side: Array, begin: Array, tolerance: float) -> tuple[Array, float]:
-        """One or three columns at a time, as the solver takes them."""
+        """One or three columns at a time, as the solver needs them."""
         count = right_side.shape[1]
         width = 3 if count % 3 == 0 else 1
         solved = [
@@ -156,10 +156,10 @@ class LinkSystem:
         return chosen
 
     def _held(self, diagonal: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The part of each node, and of each part the node that is held at 0 (-1 for none).
+        """The part of each node, and the node of each part that is held at 0 (-1 for none).
 
-        Without it a part that touches nothing known would be free to drift. Its steps are
-        differences, so one node can be held and all of them be kept.
+        Without it, a part without a known pixel would be free to drift. Its steps are differences,
+        so one node can be held without changing them.
         """
         from scipy.sparse.csgraph import connected_components
 
@@ -176,7 +176,7 @@ class LinkSystem:
         return part, first
 
     def _assembled(self, degree: Array) -> tuple[Any, NDArray[np.int32]]:
-        """The matrix, and where in its data the diagonal is."""
+        """The matrix, and the places of the diagonal in its data."""
         from scipy import sparse
 
         from depthgauge.geometry._multigrid_kernels import assemble

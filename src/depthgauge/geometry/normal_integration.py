@@ -1,4 +1,4 @@
-"""Depth from normals: perspective integration of a normal map, up to one scale for each part."""
+"""Depth from normals: perspective integration of a normal map, up to one scale per part."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from depthgauge.types import Camera, Map, Mask
 Array = NDArray[np.float64]
 
 _LEAST = 1e-4
-"""Of the component towards the viewer where a neighbour's normal is used at a pixel's own ray."""
+"""Smallest component towards the viewer if a neighbour's normal is used at a pixel's own ray."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntegratedDepth:
-    """A depth map whose parts have each a scale of their own."""
+    """A depth map in which each part has its own scale."""
 
     depth: Map
     """(H, W), positive; the mean of log depth is 0 in every part. NaN outside."""
     parts: NDArray[np.int32]
-    """(H, W): 1.. for what hangs together, 0 outside."""
+    """(H, W): 1.. for the connected parts, 0 outside."""
     residual: float
-    """Relative residual of the least squares that was reached."""
+    """Relative residual of the least-squares solution."""
 
 
 def integrate_normals(
@@ -43,19 +43,18 @@ def integrate_normals(
     """The depth of the surface that a normal map shows, seen by a camera of known focal length.
 
     Least squares over steps of log depth between neighbours, which are exact on planes and spheres;
-    see `log_depth_steps`. A pixel without a link is a
-    part of its own, of depth 1.
+    see `log_depth_steps`. A pixel without a link is its own part, with depth 1.
 
     Args:
-        normals: (H, W, 3), towards the viewer (z negative); their length carries no meaning. NaN or
+        normals: (H, W, 3), towards the viewer (z negative); their length does not matter. NaN or
             zero is missing.
-        camera: Of the map's size.
-        mask: Pixels to use; all that have a normal if not given.
-        links: Whether a pixel's surface goes on to the right and downwards, two (H, W) masks; all
-            True if not given. Where they are False, depth may jump.
-        least_facing: The least cosine of the angle between a normal and the way to the viewer;
-            normals that look further away are turned to it.
-        tolerance: Of the relative residual.
+        camera: A camera with the map's size.
+        mask: Pixels to use; by default all with a normal.
+        links: Whether a pixel's surface continues to the right and downwards, two (H, W) masks; by
+            default all True. Where they are False, depth may jump.
+        least_facing: The smallest cosine of the angle between a normal and the direction to the
+            viewer; normals that point farther away are turned to it.
+        tolerance: The largest relative residual.
 
     >>> camera = Camera((100.0, 100.0), (1.0, 0.0), (3, 1))
     >>> wall = np.broadcast_to([0.0, 0.0, -1.0], (1, 3, 3))
@@ -78,7 +77,7 @@ def integrate_normals(
     parts = system.parts()
     found = system.solve(steps=log_depth_steps(facing, camera), tolerance=tolerance)
     logs = found.values[..., 0]
-    # Links decide what hangs together; what has none is complete as it is.
+    # Links decide what is connected; a pixel without links is already solved.
     alone = used & (parts == 0)
     parts[alone] = parts.max(initial=0) + 1 + np.arange(np.count_nonzero(alone))
     logs[alone] = 0.0
@@ -87,16 +86,16 @@ def integrate_normals(
 
 
 def faced(normals: NDArray[np.generic], camera: Camera, least: float | NDArray[Any]) -> Array:
-    """Unit normals turned, within the plane of normal and ray, to look at the viewer at least so.
+    """Unit normals, turned towards the viewer, within the plane of normal and ray, where needed.
 
     Args:
         normals: (H, W, 3) of any length; NaN, zero and infinite ones become NaN.
-        camera: Of the map's size.
-        least: Least cosine towards the viewer, in (0, 1); one number or (H, W).
+        camera: A camera with the map's size.
+        least: Smallest cosine towards the viewer, in (0, 1); one number or (H, W).
     """
     limit = np.broadcast_to(np.asarray(least, np.float64), normals.shape[:2])
     if not ((limit > 0) & (limit < 1)).all():
-        raise Misuse("the least cosine between normal and viewer must be between 0 and 1")
+        raise Misuse("the smallest cosine between normal and viewer must be between 0 and 1")
     given = np.asarray(normals, np.float64)
     length = np.sqrt(np.einsum("ijk,ijk->ij", given, given))
     good = np.isfinite(length) & (length > 0)
@@ -111,7 +110,7 @@ def faced(normals: NDArray[np.generic], camera: Camera, least: float | NDArray[A
     viewer /= ray_length[away][:, None]
     aside = unit[away] - cosine[away][:, None] * viewer
     size = np.linalg.norm(aside, axis=-1, keepdims=True)
-    # A normal that looks straight away has no side to be turned from; any will do.
+    # A normal that points straight away can be turned in any direction.
     aside = np.where(size > 1e-12, aside / np.maximum(size, 1e-12), _any_across(viewer))
     least_there = limit[away][:, None]
     unit[away] = least_there * viewer + np.sqrt(1 - least_there**2) * aside
@@ -124,13 +123,13 @@ def log_depth_steps(
     """Steps of log depth: ln z of the pixel to the right (and below) minus that of the pixel.
 
     On a plane with the normal n, depth along the ray r is c / (n . r), so a step is
-    ln(n . r_p / n . r_q). With the mean of both pixels' normals that is exact on spheres too: a
+    ln(n . r_p / n . r_q). With the mean of both pixels' normals this is exact on spheres too: a
     chord is orthogonal to the sum of the normals at its ends.
 
     Args:
         normals: (H, W, 3), unit, facing the viewer (see `faced`).
-        camera: Of the map's size.
-        folds: Of the way from a pixel to the one on its right (and the one below), the share that
+        camera: A camera with the map's size.
+        folds: The share of the way from a pixel to the one on its right (and the one below) that
             lies on the pixel's own side of a fold; NaN where there is no fold. The step is then
             that of both normals, each on its share.
     """

@@ -29,7 +29,7 @@ def sample_depth_pairs(depth: Map, count: int, seed: int) -> DepthPairs:
     Args:
         depth: (H, W), NaN where unknown.
         count: Number of pairs; if it is odd, the extra pair may be anywhere.
-        seed: Of the random choice.
+        seed: Seed of the random choice.
 
     >>> pairs = sample_depth_pairs(np.array([[1.0, 1.0, 2.0]], np.float32), 6, seed=0)
     >>> all((order == -1) == (x_b == 2) for x_a, _, x_b, _, order in pairs)
@@ -79,7 +79,7 @@ def sample_normal_pairs(
         labels: (H, W) plane ids; 0 or NaN where there is none.
         relations: (m, 3): plane id, plane id, relation.
         count: Number of pairs for each relation.
-        seed: Of the random choice.
+        seed: Seed of the random choice.
 
     >>> pairs = sample_normal_pairs(np.array([[1.0, 2.0]]), np.array([[1, 2, 2]]), 3, seed=0)
     >>> pairs[:, :5].tolist()

@@ -13,7 +13,7 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Rig
 
 REVISION = 1
-"""Of `surface_normals`: raised whenever its normals may change."""
+"""Raised whenever the result of `surface_normals` may change."""
 STEP = 0.02
 """A surface ends where a pixel is off the line between its neighbours by more than this share of
 its inverse depth."""

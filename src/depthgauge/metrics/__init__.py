@@ -1,4 +1,4 @@
-"""Metrics: what is measured, and the number that it gives. A new metric is one function here."""
+"""Metrics: what is measured, and the number it gives. A new metric is one function here."""
 
 from depthgauge.metrics._metric import METRICS, Metric, Missing, Pool, metric, total_of
 from depthgauge.metrics.terms import Order, Recipe, Term

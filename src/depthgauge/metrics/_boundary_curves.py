@@ -1,4 +1,4 @@
-"""From counts at thresholds to precision, recall, and the numbers that sum a curve up.
+"""Computes precision, recall, and the numbers that summarise a curve from counts at thresholds.
 
 Counts are (K, 4): true pixels matched, true pixels, estimated pixels matched, estimated pixels;
 from the lowest threshold to the highest. Rules and rounding are those of the usual evaluators.
@@ -47,7 +47,7 @@ def _f(recall: Numbers, precision: Numbers) -> Numbers:
 
 
 def best_point(counts: Counts) -> Point:
-    """The point of the largest F; between neighbouring thresholds, rates are interpolated linearly.
+    """The point with the largest F; rates are interpolated linearly between thresholds.
 
     >>> best_point(np.array([[10, 10, 5, 10], [5, 10, 5, 5]])).f > 2 / 3
     True
@@ -67,10 +67,10 @@ def best_point(counts: Counts) -> Point:
 
 
 def best_threshold(counts: Counts) -> int:
-    """Which threshold an image would choose for itself: that of the largest F.
+    """The index of the best threshold of one image: the one with the largest F.
 
-    The last one where there is nothing to find, so that an image without any boundary adds as few
-    false alarms as it can.
+    If there is nothing to find, it is the last one, so that an image without any boundary adds as
+    few false alarms as possible.
     """
     if not counts[0, 1]:
         return int(counts.shape[0]) - 1
@@ -78,7 +78,7 @@ def best_threshold(counts: Counts) -> int:
 
 
 def average_precision(counts: Counts) -> float:
-    """Area under the curve: mean precision at recalls 0, 0.01 ... 1, 0 where no threshold reaches.
+    """Area under the curve: mean precision at recalls 0, 0.01 ... 1; 0 at recalls never reached.
 
     Divided by 100 although there are 101 recalls, as is usual; so it can be 1.01.
     """
@@ -91,9 +91,9 @@ def average_precision(counts: Counts) -> float:
 
 
 def recall_at_half(counts: Counts) -> float:
-    """Recall where precision is one half, interpolated linearly; 0 where it is never reached.
+    """Recall where precision is one half, interpolated linearly; 0 if it is never reached.
 
-    Where precision is always higher, the recall at the lowest one.
+    If precision is always higher, this is the recall at the lowest precision.
     """
     recall, precision = (values[::-1] for values in _by_recall(counts))
     found, first = np.unique(precision, return_index=True)

@@ -1,4 +1,4 @@
-"""Gaps: how far it is from each pixel to the nearest good one, and means of that."""
+"""Gaps: the distance from each pixel to the nearest good one, and means of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALES = {"scale": ("log", "linear")}
 
 
 def gaps(good: Mask, scale: str = "log", cap_px: int = 1000) -> Map:
-    """Of each pixel ln(1 + d), or d itself: d is the distance in px to the nearest good pixel.
+    """For each pixel ln(1 + d), or d itself; d is the distance in px to the nearest good pixel.
 
     No distance is above the cap, which is also the distance to an empty set.
 
@@ -28,7 +28,7 @@ def gaps(good: Mask, scale: str = "log", cap_px: int = 1000) -> Map:
 
 
 def gap_state(values: Map, estimate: Map, judged: Mask) -> State:
-    """Sums over the pixels that have an estimate and over those that have none."""
+    """Sums over the pixels with an estimate and over those without."""
     present = judged & is_known(estimate)
     lost = judged & ~present
     sums = [np.sum(values[mask], dtype=np.float64) for mask in (present, lost)]
@@ -36,7 +36,7 @@ def gap_state(values: Map, estimate: Map, judged: Mask) -> State:
 
 
 def finish_gaps(state: State, missing: str) -> float:
-    """100 times the mean; a missing pixel is as far from a good one as it is, unless skipped."""
+    """100 times the mean; a missing pixel counts with its own distance, unless skipped."""
     present, lost = (float(value) for value in state.sums)
     total = present + lost if missing in ("bad", "interpolate") else present
     n = state.count if missing == "skip" else state.count + state.missing
@@ -47,7 +47,7 @@ class GapsOfErrors:
     """The steps of a metric of the gaps between pixels whose error is at most a threshold."""
 
     within: ClassVar[tuple[str, str] | None] = None
-    """The shared map that it needs, and the mask in it to which judged and good pixels belong."""
+    """The shared map that it needs, and the mask in it that limits judged and good pixels."""
 
     @classmethod
     def measure(

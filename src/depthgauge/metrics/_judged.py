@@ -1,4 +1,4 @@
-"""What the metrics that measure by themselves share: which pixels they judge, and means of them."""
+"""What metrics with their own `measure` share: which pixels they judge, and means over them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Judged = tuple[Mask, Map, Mask]
 
 
 def judged_pixels(estimate: Map, truth: Map, region: Mask | None) -> tuple[Map, Map, Mask]:
-    """Both maps at one size, and the pixels of the region that have a truth."""
+    """Both maps at the same size, and the pixels of the region that have truth."""
     estimate, truth = same_size(estimate, truth)
     return estimate, truth, is_known(truth) & whole_region(region, truth)
 
 
 def whole_region(region: Mask | None, values: Map) -> Mask:
-    """The region; every pixel where none is given."""
+    """The region; every pixel if none is given."""
     if region is None:
         return np.ones(values.shape[:2], bool)
     if region.shape != values.shape[:2]:
@@ -36,10 +36,10 @@ def whole_region(region: Mask | None, values: Map) -> Mask:
 
 
 def need_size(thing: NDArray[Any], name: str, values: Map) -> None:
-    """Refuses what a metric needs besides the maps where it is of another size.
+    """Rejects an item that a metric needs if its size differs from that of the maps.
 
     Raises:
-        WrongShape: It is.
+        WrongShape: The size differs.
     """
     if thing.shape[:2] != values.shape[:2]:
         raise WrongShape(
@@ -56,10 +56,10 @@ def distance(first: Map, second: Map) -> Map:
 
 
 def part(things: Mapping[str, Any], path: tuple[str, str], values: Map) -> NDArray[Any]:
-    """A mask or a map of a shared map that a metric was given, by both names.
+    """A mask or a map inside a shared map, by the names of both.
 
     Raises:
-        WrongShape: It is not of the maps' size.
+        WrongShape: It does not have the maps' size.
     """
     thing, name = path
     found: NDArray[Any] = getattr(things[thing], name)
@@ -73,7 +73,7 @@ def crossed(estimate: Map, truth: Map, region: Mask | None, side: Mask, other: M
     Args:
         estimate: The estimate.
         truth: The truth.
-        region: What is judged of the side; None for all of it.
+        region: The part of the side that is judged; None for all of it.
         side: The pixels of the side.
         other: The other side's values, continued into this one; NaN where unknown.
     """
@@ -84,7 +84,7 @@ def crossed(estimate: Map, truth: Map, region: Mask | None, side: Mask, other: M
 
 
 def mean_state(values: NDArray[Any], judged: Mask) -> State:
-    """The state of a mean: pixels that are judged and have no value are missing."""
+    """The state of a mean: judged pixels without a value are missing."""
     inside = values[judged]
     present = inside[np.isfinite(inside)]
     total = np.sum(present, dtype=np.float64)
@@ -94,9 +94,9 @@ def mean_state(values: NDArray[Any], judged: Mask) -> State:
 def finish_mean(
     state: State, missing: str, *, factor: float = 1.0, worst: float | None = None
 ) -> float:
-    """The mean times a factor; a missing pixel counts as the worst value where there is one."""
+    """The mean times a factor; a missing pixel counts as the worst value if there is one."""
     total, n = float(state.sums[0]), state.count
-    # What could not be filled in is as missing as it was.
+    # Pixels that could not be filled in are still missing.
     if missing in ("bad", "interpolate") and worst is not None:
         total, n = total + worst * state.missing, n + state.missing
     elif missing == "good":
@@ -105,7 +105,7 @@ def finish_mean(
 
 
 def share_state(fails: Mask, estimate: Map, judged: Mask) -> State:
-    """The state of a share: how many of the judged pixels that have an estimate fail."""
+    """The state of a share: how many judged pixels with an estimate fail."""
     present = judged & is_known(estimate)
     count = np.count_nonzero(present)
     failed = np.count_nonzero(fails & present)
@@ -113,7 +113,7 @@ def share_state(fails: Mask, estimate: Map, judged: Mask) -> State:
 
 
 def finish_share(state: State, missing: str) -> float:
-    """Percentage of pixels that fail; under `bad` a missing one does."""
+    """Percentage of pixels that fail; under `bad` a missing pixel fails."""
     return finish_mean(state, missing, factor=100.0, worst=1.0)
 
 
@@ -123,7 +123,7 @@ def share_map(fails: Mask, estimate: Map, judged: Mask) -> Map:
 
 
 def shown(values: NDArray[Any], judged: Mask) -> Map:
-    """A map to look at: the values where pixels are judged, NaN elsewhere."""
+    """A map for display: the values where pixels are judged, NaN elsewhere."""
     return np.where(judged, values, np.nan).astype(np.float32)
 
 

@@ -1,18 +1,19 @@
 """Which pixels of two sets belong together: one-to-one, within a radius, as many as possible.
 
-The size of the matching is the largest that there is; the common evaluators approximate it with
-random help and lose up to half a percent. Among the largest ones it is found by a fixed order:
+The matching is of the largest possible size; the common evaluators approximate it with a random
+method and lose up to half a percent. Among the largest ones it is found in a fixed order:
 
 1. Pairs that are 0 px apart, then those 1 px apart, and so on. At the same distance an estimated
-   pixel prefers the true pixel below it, in a row the one farther left; no two prefer the same one.
-2. From each pixel that is left, in raster order, the shortest augmenting path; those that find none
-   nearby together, by the algorithm of Hopcroft and Karp. The paths start at estimated pixels, or
-   at true ones where fewer of those are left.
-3. An estimated pixel that is left takes over a true one whose mate is farther away, until no more
-   can.
+   pixel prefers the true pixel below it, and in a row the one farther left; so no two prefer the
+   same one.
+2. The shortest augmenting path from each remaining pixel, in raster order; those that find none
+   nearby are treated together, by the algorithm of Hopcroft and Karp. The paths start at estimated
+   pixels, or at true ones if fewer of those remain.
+3. A remaining estimated pixel takes over a true one whose mate is farther away, until this is no
+   longer possible.
 
 So nearer pixels are preferred, as in the usual assignment of least cost. Which estimated pixels
-have a mate matters where several people marked a picture: one matched for anybody is right.
+have a mate matters if several people marked a picture: a pixel matched for any of them is right.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from depthgauge.errors import BadScoreId, WrongShape
 from depthgauge.types import Mask
 
 COUNTS = 4
-"""Of a threshold: true pixels matched, true pixels, estimated pixels matched, estimated pixels."""
+"""For a threshold: true pixels matched, true pixels, estimated pixels matched, estimated pixels."""
 _LARGEST_RADIUS = 0.1
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
@@ -40,7 +41,7 @@ class _Frame:
     shape: tuple[int, int]
     border: int
     steps: NDArray[np.int64]
-    """To all pixels within the radius, in the order in which they are preferred."""
+    """Steps to all pixels within the radius, in order of preference."""
     squares: NDArray[np.int64]
     """Squared lengths of the steps, px^2."""
 
@@ -52,7 +53,7 @@ class _Frame:
         return np.pad(values, self.border).reshape(-1)
 
     def pixels(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows and columns of the picture that places of the plane are."""
+        """Rows and columns in the picture of places in the plane."""
         y, x = np.divmod(places, self.stride)
         return y - self.border, x - self.border
 
@@ -64,7 +65,7 @@ class _Frame:
         return places, numbers
 
     def reach(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The plane of what lies within the radius of these places."""
+        """A plane that marks what lies within the radius of these places."""
         from depthgauge.metrics.kernels.matching import mark_reach
 
         plane = np.zeros((self.shape[0] + 2 * self.border) * self.stride, bool)
@@ -78,7 +79,7 @@ def _frame(shape: tuple[int, ...], radius_px: float) -> _Frame:
     along = np.arange(-border, border + 1)
     dy, dx = np.meshgrid(along, along, indexing="ij")
     squares = dy * dy + dx * dx
-    # A pixel at exactly the radius is within it, also where the radius was rounded.
+    # A pixel at exactly the radius is within it, even if the radius was rounded.
     within = squares <= radius_px * radius_px * (1 + 1e-12)
     dy, dx, squares = dy[within], dx[within], squares[within]
     order = np.lexsort((dx, -dy, squares))
@@ -87,15 +88,15 @@ def _frame(shape: tuple[int, ...], radius_px: float) -> _Frame:
 
 
 def radius_in_px(shape: tuple[int, ...], radius: float) -> float:
-    """The radius of a picture: a share of its diagonal.
+    """The matching radius in a picture: a share of its diagonal.
 
     >>> radius_in_px((320, 240), 0.0075)
     3.0
     """
     if radius > _LARGEST_RADIUS:
         raise BadScoreId(
-            f"radius is {radius}, a share of the picture's diagonal; at most {_LARGEST_RADIUS} "
-            "makes sense, usual is 0.0075."
+            f"radius is {radius}, a share of the picture's diagonal; it must be at most "
+            f"{_LARGEST_RADIUS} (0.0075 is usual)."
         )
     return radius * math.hypot(shape[0], shape[1])
 
@@ -103,14 +104,14 @@ def radius_in_px(shape: tuple[int, ...], radius: float) -> float:
 def threshold_values(thresholds: int) -> NDArray[np.float64]:
     """The thresholds k / (K + 1), k = 1 ... K.
 
-    They are added up as MATLAB's `linspace` does: where a code is exactly at a threshold (85 / 255
+    They are added up as MATLAB's `linspace` does: if a code is exactly at a threshold (85 / 255
     and 1 / 3), the last bit decides, and it must be the same as in published numbers.
 
     >>> threshold_values(4)
     array([0.2, 0.4, 0.6, 0.8])
     """
     if thresholds < 1:
-        raise BadScoreId(f"thresholds is {thresholds}, but there must be one at least.")
+        raise BadScoreId(f"thresholds is {thresholds}, but there must be at least one.")
     first = 1 / (thresholds + 1)
     last = 1 - first
     between = np.arange(thresholds) * (last - first) / max(thresholds - 1, 1)
@@ -118,7 +119,7 @@ def threshold_values(thresholds: int) -> NDArray[np.float64]:
 
 
 def least_codes(thresholds: int) -> NDArray[np.int64]:
-    """The least 8-bit code that reaches each threshold.
+    """The smallest 8-bit code that reaches each threshold.
 
     >>> least_codes(5)
     array([ 43,  86, 128, 170, 213])
@@ -131,9 +132,9 @@ def count_curve(
 ) -> NDArray[np.int64]:
     """The four counts at each threshold.
 
-    At each threshold the estimate's pixels that reach it are thinned to lines and matched with
-    each truth apart; the truths are taken as they are. True pixels count once for each truth, an
-    estimated pixel counts as matched where it is in any of the matchings.
+    At each threshold, the estimated pixels that reach it are thinned to lines and matched with each
+    truth separately; the truths are used as they are. True pixels count once for each truth; an
+    estimated pixel counts as matched if it is in any of the matchings.
 
     Args:
         codes: (H, W), probability * 255.
@@ -159,7 +160,7 @@ def count_curve(
     reach = np.stack([frame.reach(places) for places, _ in numbered])
     plane = frame.plane(codes)
     levels, which = _distinct(codes, least_codes(thresholds))
-    # Low thresholds take longest. In this order every worker gets some of all.
+    # Low thresholds take longest. In this order every worker gets some of each kind.
     order = np.argsort(np.arange(levels.size) * _GOLDEN_RATIO % 1, kind="stable")
     counts = np.zeros((levels.size, COUNTS), np.int64)
     truth = (true_places, starts, true_at, reach)
@@ -174,7 +175,7 @@ def count_curve(
 def _distinct(
     codes: NDArray[np.uint8], levels: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """Levels that give different sets of pixels, and which of them each threshold has."""
+    """Levels that give different sets of pixels, and the index of each threshold's level."""
     present = np.append(np.unique(codes).astype(np.int64), 256)
     reached = present[np.searchsorted(present, levels)]
     distinct, which = np.unique(reached, return_inverse=True)
@@ -182,7 +183,7 @@ def _distinct(
 
 
 def match_pixels(estimate: Mask, truth: Mask, *, radius: float) -> tuple[Mask, Mask]:
-    """The pixels of both sets that have a mate in a largest matching; see the module for which.
+    """The pixels of both sets that have a mate in a largest matching; the module says which one.
 
     Args:
         estimate: (H, W).
@@ -228,6 +229,6 @@ def _need_sizes(estimate: NDArray[np.generic], truths: Sequence[Mask]) -> None:
     for truth in truths:
         if truth.shape != estimate.shape or truth.ndim != 2:
             raise WrongShape(
-                f"an estimate of boundaries is {estimate.shape}, its truth {truth.shape}; "
+                f"an estimate of boundaries is {estimate.shape} but its truth is {truth.shape}; "
                 "both must be (H, W) of the same size."
             )

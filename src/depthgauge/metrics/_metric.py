@@ -37,7 +37,7 @@ ALL_POOLS: tuple[Pool, ...] = ("pixel", "image", "scene")
 
 @dataclass(frozen=True)
 class Metric:
-    """Everything that a table, a leaderboard or a person needs to know of a metric."""
+    """Everything that a table, a leaderboard or a person needs to know about a metric."""
 
     name: str
     unit: Unit
@@ -48,10 +48,10 @@ class Metric:
     cite: str
     formula: str
     revision: int
-    """Raised whenever a change of code may change a value."""
+    """Raised whenever a change in the code may change a value."""
     pools: tuple[Pool, ...]
     needs: tuple[str, ...]
-    """What else it takes, by keyword: items of the sample, or maps that regions make."""
+    """What else it takes, by keyword: items of the sample, or shared maps."""
     params: Mapping[str, Any]
     """Parameters in declared order with their defaults."""
     doc: str
@@ -60,25 +60,25 @@ class Metric:
     recipe_with: Callable[..., Recipe | Order] | None = None
     error_map_with: Callable[..., Map] | None = None
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """Allowed values of the parameters that are words."""
+    """Allowed values of parameters that are words."""
     uses_truth: bool = True
-    """False where it judges an estimate by itself."""
+    """False if it judges an estimate without a truth."""
     missing_costs: str = ""
-    """What becomes of a missing pixel, in words, where the bounds do not say it."""
+    """What happens to a missing pixel, in words, if the bounds do not say it."""
     level: Level = "sample"
     """`dataset`: only all samples together have a value."""
     of_errors: tuple[ErrorName, ...] = ()
-    """Any other quantity whose pixels are compared in one of these ways can be scored as well."""
+    """Other quantities can be scored too if their pixels are compared in one of these ways."""
 
     def can_score(self, quantity: str) -> bool:
-        """Whether it has a meaning for estimates of that quantity."""
+        """Whether it can score estimates of that quantity."""
         return quantity in self.of or (
             quantity in QUANTITIES and QUANTITIES[quantity].error in self.of_errors
         )
 
     @property
     def worst(self) -> float:
-        """The worst bound, infinite where there is none."""
+        """The worst bound; infinite if there is none."""
         low, high = self.bounds
         if self.better == "zero":
             return math.inf if math.isinf(high) else max(abs(low), abs(high))
@@ -99,7 +99,7 @@ class Metric:
             name: self._checked(name, params.get(name, default))
             for name, default in self.params.items()
         }
-        self.recipe(**bound)  # refuses what only the metric itself can judge
+        self.recipe(**bound)  # rejects what only the metric itself can check
         return bound
 
     def _checked(self, name: str, value: Any) -> Any:
@@ -124,11 +124,11 @@ class Metric:
         return int(number)
 
     def recipe(self, **params: Any) -> Recipe | Order | None:
-        """The sums or order statistic that it is made of; None where it measures by itself."""
+        """The sums or order statistic that it is made of; None if it has its own `measure`."""
         return self.recipe_with(**params) if self.recipe_with else None
 
     def _own(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters among the keywords of `measure`; the others are what it needs."""
+        """The parameters among the keywords of `measure`; the others are its needs."""
         return {name: value for name, value in given.items() if name not in self.needs}
 
     def measure(
@@ -141,9 +141,9 @@ class Metric:
         error: ErrorName | None = None,
         **params: Any,
     ) -> State:
-        """The state of one region; the whole map where no region is given.
+        """The state of one region; the whole map if no region is given.
 
-        `error` says how two pixels are compared; their number of channels does where it is None.
+        `error` says how two pixels are compared; if it is None, the number of channels decides.
         """
         recipe = self.recipe(**self._own(params))
         if isinstance(recipe, Order):
@@ -163,7 +163,7 @@ class Metric:
         return self.measure_with(estimate, truth, region, **params)
 
     def finish(self, state: State, missing: Missing = "bad", **params: Any) -> float:
-        """The number: NaN where the region is empty, or where nothing is estimated."""
+        """The number; NaN if the region is empty or nothing is estimated."""
         if self.recipe_with is not None:
             return finish_recipe(self.recipe_with(**params), state, missing)
         if self.finish_with is None:
@@ -175,7 +175,7 @@ class Metric:
     ) -> Map:
         """One value per pixel, in the metric's unit, for a picture; NaN where nothing is judged.
 
-        What the metric needs is given by keyword beside its parameters, as to `measure`.
+        The metric's needs are given by keyword beside its parameters, as for `measure`.
         """
         if self.recipe_with is not None:
             from depthgauge.metrics.moments import map_recipe
@@ -188,7 +188,7 @@ class Metric:
 
 
 def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> float:
-    """The recipe's number from a state, missing pixels costing what the protocol says."""
+    """The recipe's number from a state; missing pixels cost what the protocol says."""
     if isinstance(recipe, Order):
         return _finish_order(recipe, state)
     n, sums = _with_missing(recipe, state, missing)
@@ -198,14 +198,14 @@ def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> flo
 
 
 def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[float, Any]:
-    """Number of pixels that count, and the sums, with what missing pixels add to them.
+    """Number of pixels that count, and the sums including what missing pixels add.
 
-    Where pixels have weights, their weights are added in place of their number.
+    If pixels have weights, the weights are added instead of their number.
     """
     sums, present, absent = state.sums, float(state.count), float(state.missing)
     if recipe.weight is not None:
         sums, (present, absent) = state.sums[:-2], state.sums[-2:]
-    # What could not be filled in is as missing as it was.
+    # Pixels that could not be filled in are still missing.
     costs = missing in ("bad", "interpolate")
     if costs and all(term.worst is not None for term in recipe.terms):
         worst = np.array([term.worst for term in recipe.terms], np.float64)
@@ -226,7 +226,7 @@ def _finish_order(order: Order, state: State) -> float:
 
 
 def total_of(metric: Metric, state: State, missing: Missing, **params: Any) -> float | None:
-    """The numerator of the ratio that the score is; None where it is no ratio."""
+    """The numerator of the score; None if the score is not a ratio."""
     recipe = metric.recipe(**params)
     if not isinstance(recipe, Recipe) or recipe.factor is None or recipe.weight is not None:
         return None
@@ -237,7 +237,7 @@ def total_of(metric: Metric, state: State, missing: Missing, **params: Any) -> f
 
 
 def _check_quantities(made: Metric) -> None:
-    """Refuses a metric of quantities that do not exist."""
+    """Rejects a metric for quantities that do not exist."""
     problems = (p for name in made.of for p in choice_problems("of", name, QUANTITIES))
     place = made.measure_with or made.recipe_with
     refuse("metric", made.name, place, problems)
@@ -266,14 +266,14 @@ def metric(
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
-    On a function: a pixel metric. The function takes the parameters and returns the `Recipe` of
-    sums that it is made of. On a class: any metric; the class has `measure(estimate, truth,
-    region, *, <needs>, <params>) -> State`, `finish(state, *, missing, <params>) -> float` and,
-    where there is something to look at, `error_map(estimate, truth, *, <needs>, <params>) -> Map`.
-    Parameters that many steps share are a dataclass `parameters` of the class.
+    On a function: a pixel metric. The function takes the parameters and returns a `Recipe` of
+    sums. On a class: any metric. The class has `measure(estimate, truth, region, *, <needs>,
+    <params>) -> State`, `finish(state, *, missing, <params>) -> float` and, if there is something
+    to show, `error_map(estimate, truth, *, <needs>, <params>) -> Map`. Parameters that many steps
+    share are a dataclass `parameters` of the class.
 
     Raises:
-        BadDeclaration: Something is declared wrongly; it says what, all of it, and in which file.
+        BadDeclaration: The declaration is wrong; the message lists all mistakes and names the file.
     """
 
     def register(thing: Any) -> Any:
@@ -379,7 +379,7 @@ def _function_problems(
     else:
         yield from _step_problems(thing, needs)
         params = set(_params_of(thing, needs))
-    yield from (f"choices has {n}, which is no parameter" for n in sorted(set(choices) - params))
+    yield from (f"choices has {n}, which is not a parameter" for n in sorted(set(choices) - params))
 
 
 def _step_problems(thing: Any, needs: tuple[str, ...]) -> Iterator[str]:

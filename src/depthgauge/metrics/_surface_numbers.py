@@ -1,4 +1,4 @@
-"""Numbers of surfaces: labels as they are where they are small, else counted up."""
+"""Numbers of surfaces: the labels themselves if they are small, else consecutive numbers."""
 
 from __future__ import annotations
 

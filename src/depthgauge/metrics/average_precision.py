@@ -1,4 +1,4 @@
-"""Areas under curves of precision and recall, of things that are ranked by a score."""
+"""Areas under precision-recall curves of things ranked by a score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 Ties = Literal["together", "given"]
 RECALLS = np.linspace(0.0, 1.0, 101)
-"""Where COCO reads the precision."""
+"""The recalls at which COCO reads the precision."""
 
 
 def precision_recall(
@@ -22,9 +22,9 @@ def precision_recall(
     Args:
         scores: (n,), higher comes first.
         right: (n,), which of them are right.
-        positives: How many there are to be found, the ones that are not ranked included.
-        ties: Things of one score come `together`, because no order among them is better than
-            another, or one by one in the order in which they are `given`, as in COCO's program.
+        positives: How many there are to find, including those that are not ranked.
+        ties: Things with the same score come `together`, because no order among them is better
+            than another, or one by one in the `given` order, as in COCO's program.
     """
     order = np.argsort(-scores, kind="stable")
     ranked, found = scores[order], np.cumsum(right[order])
@@ -34,7 +34,7 @@ def precision_recall(
 
 
 def average_precision(scores: Values, right: NDArray[np.bool_], positives: int) -> float:
-    """Sum of (R_n - R_n-1) P_n over the distinct scores; NaN where there is nothing to be found.
+    """Sum of (R_n - R_n-1) P_n over the distinct scores; NaN if there is nothing to find.
 
     >>> right = np.array([True, False, True])
     >>> round(average_precision(np.array([0.9, 0.8, 0.7]), right, 2), 6)
@@ -49,9 +49,9 @@ def average_precision(scores: Values, right: NDArray[np.bool_], positives: int) 
 def interpolated_precision(
     scores: Values, right: NDArray[np.bool_], positives: int, *, ties: Ties = "together"
 ) -> float:
-    """Mean over 101 recalls of the best precision at that recall or above, as COCO has it.
+    """Mean over 101 recalls of the best precision at that recall or above, as in COCO.
 
-    NaN where there is nothing to be found. Arguments are those of `precision_recall`.
+    NaN if there is nothing to find. Arguments are those of `precision_recall`.
 
     >>> round(interpolated_precision(np.array([0.9, 0.8]), np.array([False, True]), 1), 6)
     0.5

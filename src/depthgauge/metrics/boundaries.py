@@ -1,6 +1,6 @@
-"""Boundaries found: precision and recall over thresholds, matched pixel by pixel.
+"""Boundaries: precision and recall over thresholds, matched pixel by pixel.
 
-All of them are of a whole dataset: counts of all images are added, threshold by threshold.
+All these metrics are for a whole dataset: counts of all images are added at each threshold.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from depthgauge.units import Unit
 CHOICES = {"classes": ("annotators", "occlusion_fold"), "nms": ("none", "dollar")}
 MISSING_COSTS = (
     "`bad`: in an image without an estimate all true boundaries are missed; `skip`: the image is "
-    "left out. A pixel without one is no boundary, so true ones around it are missed"
+    "left out. A pixel without one is not a boundary, so true ones around it are missed"
 )
 NOTHING, HIT, FALSE_ALARM, MISSED = range(4)
-"""What the pictures of these metrics show at a pixel."""
+"""What the pictures of these metrics show at each pixel."""
 
 _ROUNDING = 1e-4
 """How far beyond 0 and 1 a probability may be, after arithmetic in float32."""
 
 _TRUE = 1
-"""Where the number of true pixels is among the four counts."""
+"""The place of the number of true pixels among the four counts."""
 
 Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """How boundaries are matched: the parameters of everything here."""
+    """How boundaries are matched: the parameters of all metrics here."""
 
     thresholds: int = 99
     """K; they are k / (K + 1)."""
@@ -65,8 +65,8 @@ def _codes(estimate: Map, region: Mask, nms: str) -> Codes:
     values = np.where(known, estimate, np.float32(0))
     if values.size and (values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING):
         raise BadEstimate(
-            "boundaries are probabilities from 0 to 1, this estimate holds values from "
-            f"{values.min():g} to {values.max():g}; divide codes by their largest, 255."
+            "boundaries are probabilities from 0 to 1, but this estimate has values from "
+            f"{values.min():g} to {values.max():g}; divide 8-bit codes by 255."
         )
     if nms == "dollar":
         values = thin_edges(values)
@@ -83,7 +83,7 @@ def _pairs(
     found = _channels(estimate)
     if found[0].shape != judged.shape:
         raise WrongShape(
-            f"an estimate of boundaries is {found[0].shape}, its truth {judged.shape}; "
+            f"an estimate of boundaries is {found[0].shape} but its truth is {judged.shape}; "
             "both must have the same size."
         )
     marked = [(channel > 0) & judged for channel in channels]
@@ -93,8 +93,8 @@ def _pairs(
         return
     if len(found) != 2 or len(marked) != 2:
         raise BadEstimate(
-            "boundaries with classes have two channels, the probability of a boundary and that it "
-            f"is an occlusion; the estimate has {len(found)}, the truth {len(marked)}."
+            "boundaries with classes have two channels, the probability of a boundary and that of "
+            f"an occlusion; the estimate has {len(found)}, the truth {len(marked)}."
         )
     occlusion = found[1] >= np.float32(0.5)
     yield np.where(occlusion, codes, np.uint8(0)), marked[:1]
@@ -114,8 +114,8 @@ def boundary_counts(
         estimate: (H, W) or (H, W, C): channel 0 is the probability of a boundary; with the classes
             `occlusion_fold`, channel 1 is the probability that a boundary is an occlusion.
         truth: (H, W, A), 0 or 1: one channel per annotator, or occlusion and fold.
-        region: Boundaries outside are neither asked for nor wrong.
-        parameters: Those of `Matching`.
+        region: Boundaries outside are neither expected nor wrong.
+        parameters: The fields of `Matching`.
 
     Returns:
         (K, 4): true pixels matched, true pixels, estimated pixels matched, estimated pixels.
@@ -130,16 +130,16 @@ def boundary_counts(
 def boundary_map(
     estimate: Map, truth: Map, *, threshold: int | None = None, **parameters: Any
 ) -> NDArray[np.uint8]:
-    """What became of each pixel: 0 nothing, 1 a hit, 2 a false alarm, 3 missed.
+    """The outcome at each pixel: 0 nothing, 1 a hit, 2 a false alarm, 3 missed.
 
-    A hit is an estimated pixel that has a mate; a true pixel is missed where it has none in any
+    A hit is an estimated pixel with a mate; a true pixel is missed if it has no mate in any
     annotator's matching.
 
     Args:
         estimate: As for `boundary_counts`.
-        truth: Likewise.
+        truth: As for `boundary_counts`.
         threshold: Which of the K thresholds, from 0; None: where F of this image is largest.
-        parameters: Those of `Matching`.
+        parameters: The fields of `Matching`.
     """
     from depthgauge.geometry.boundary_maps.thinning import thin
 
@@ -165,7 +165,7 @@ def boundary_map(
 
 
 class _Boundaries:
-    """What all of them share: the counts of an image, and those at its own best threshold."""
+    """What all these metrics share: the counts of an image, and those at its best threshold."""
 
     parameters = Matching
 
@@ -173,7 +173,7 @@ class _Boundaries:
     def measure(estimate: Map, truth: Map, region: Mask | None, **parameters: Any) -> State:
         """Four counts at each threshold, then those at the image's own best threshold.
 
-        The rows are the numbers of true pixels of images without any estimate; the counts have
+        The rows hold the numbers of true pixels of images without any estimate; the counts include
         them too.
         """
         counts = boundary_counts(estimate, truth, region, **parameters)
@@ -182,7 +182,7 @@ class _Boundaries:
         present = judged & np.isfinite(_channels(estimate)[0])
         count = int(np.count_nonzero(present))
         sums = np.concatenate([counts.reshape(-1), own]).astype(np.float64)
-        # An image without an estimate is not one in which nothing was found.
+        # An image without an estimate differs from one in which nothing was found.
         lost = [[own[_TRUE]]] if judged.any() and not count else np.zeros((0, 1))
         return State(
             count, int(np.count_nonzero(judged)) - count, sums, rows=np.array(lost, np.float64)
@@ -196,15 +196,15 @@ class _Boundaries:
 
 
 def used_counts(state: State, missing: str) -> NDArray[np.float64] | None:
-    """The counts that count: (K + 1, 4), at each threshold and at each image's own best one.
+    """The counts to use: (K + 1, 4), at each threshold and at each image's best one.
 
     Args:
         state: What these metrics measured, of one image or of many.
-        missing: What an image without any estimate costs; where it is left out, its true pixels,
-            all that it adds to the counts, are subtracted again.
+        missing: What an image without any estimate costs; if it is left out, its true pixels, which
+            are all that it adds to the counts, are subtracted again.
 
     Returns:
-        None where there is no image.
+        None if there is no image.
     """
     left_out = missing in ("skip", "good")
     if not (state.count if left_out else state.count + state.missing):
@@ -216,7 +216,7 @@ def used_counts(state: State, missing: str) -> NDArray[np.float64] | None:
 
 
 def _of_curve(state: State, missing: str, sum_up: Callable[[NDArray[np.float64]], float]) -> float:
-    """What sums up the curve in a state; NaN where there is no image."""
+    """The number that summarises the curve in a state; NaN if there is no image."""
     counts = used_counts(state, missing)
     return math.nan if counts is None else sum_up(counts[:-1])
 
@@ -240,13 +240,14 @@ class Ods(_Boundaries):
 
     At each of K thresholds k / (K + 1), the pixels that reach it are thinned to lines and matched
     one-to-one with the true ones, at most `radius` (a share of the diagonal) away. The matching is
-    a largest one, not an approximation. Recall is the share of true pixels that are matched, added
-    over annotators; precision the share of estimated pixels that are matched for any of them. The
-    counts of all images are added; between thresholds, both are interpolated in 100 steps.
+    the largest possible one, not an approximation. Recall is the share of true pixels that are
+    matched, added over annotators; precision is the share of estimated pixels that are matched for
+    any of them. The counts of all images are added; between thresholds, both are interpolated in
+    100 steps.
 
-    With `classes = occlusion_fold`, a boundary is right only where it is of the right kind: both
-    kinds are matched apart, and their counts are added. `nms = dollar` smooths the estimate and
-    keeps its crests first. Values are rounded to 1/255, so PNG and floats give the same.
+    With `classes = occlusion_fold`, a boundary is right only if its kind is right: the two kinds
+    are matched separately, and their counts are added. `nms = dollar` first smooths the estimate
+    and keeps its crests. Values are rounded to 1/255, so PNG files and floats give the same score.
     """
 
     @staticmethod
@@ -270,11 +271,11 @@ class Ods(_Boundaries):
     level="dataset",
 )
 class Ois(_Boundaries):
-    """F-measure where each image has the threshold that is best for it.
+    """F-measure with the best threshold for each image.
 
-    Counts are made as for `ods`. Each image adds those at the threshold of its largest F (the
-    lowest of several); F is then computed from the sums. An image without any true boundary adds
-    those at the last threshold.
+    Counts are made as for `ods`. Each image adds the counts at the threshold with its largest F
+    (the lowest if there are several); F is then computed from the sums. An image without any true
+    boundary adds those at the last threshold.
     """
 
     @staticmethod
@@ -302,7 +303,7 @@ class BoundaryAp(_Boundaries):
     """Average precision: the area under the curve of precision over recall.
 
     Counts are made as for `ods`. Precision is interpolated linearly at recalls of 0, 0.01 ... 1;
-    recalls that no threshold reaches, also the small ones, add nothing, and thresholds that no
+    recalls that no threshold reaches, including small ones, add nothing, and thresholds that no
     pixel reaches have a precision of 0. The sum of the 101 values is divided by 100, as in all
     published numbers. A method with few different values has a short curve and a small area.
     """
@@ -330,8 +331,8 @@ class BoundaryAp(_Boundaries):
 class BoundaryR50(_Boundaries):
     """Recall at a precision of one half.
 
-    Counts are made as for `ods`. Where precision is always above one half, the recall at the lowest
-    precision; where it never reaches one half, 0.
+    Counts are made as for `ods`. If precision is always above one half, it is the recall at the
+    lowest precision; if precision never reaches one half, it is 0.
     """
 
     @staticmethod

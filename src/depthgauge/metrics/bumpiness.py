@@ -1,7 +1,7 @@
 """Smoothness of surfaces: how much more, or less, a map bends than it should.
 
 The bend of a map at a pixel is the larger magnitude of the two eigenvalues of its Hessian (Honauer
-2019, equation 4.3): 0 on planes, whatever their tilt.
+2019, equation 4.3): 0 on all planes, even tilted ones.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class Bumpiness(_MeanBend):
 
     @staticmethod
     def measure(estimate: Map, truth: Map, region: Mask | None) -> State:
-        """Sum of what the estimate bends more."""
+        """Sum of the excess bend of the estimate."""
         return mean_state(*_excess(estimate, truth, region, 1.0))
 
     @staticmethod
     def error_map(estimate: Map, truth: Map) -> Map:
-        """100 times what the estimate bends more than the truth, at each pixel."""
+        """100 times the excess bend of the estimate over the truth, at each pixel."""
         return np.float32(100) * _excess(estimate, truth, None, 1.0)[0]
 
 
@@ -102,7 +102,7 @@ class Bumpiness(_MeanBend):
     revision=1,
 )
 class Smoothing(_MeanBend):
-    """How much less the estimate bends than the truth, on average, times 100: detail that is lost.
+    """How much less the estimate bends than the truth, on average, times 100: lost detail.
 
     The counterpart of `bumpiness`, with the same bend and the same pixels.
 
@@ -114,12 +114,12 @@ class Smoothing(_MeanBend):
 
     @staticmethod
     def measure(estimate: Map, truth: Map, region: Mask | None) -> State:
-        """Sum of what the estimate bends less."""
+        """Sum of the bend that the estimate lacks."""
         return mean_state(*_excess(estimate, truth, region, -1.0))
 
     @staticmethod
     def error_map(estimate: Map, truth: Map) -> Map:
-        """100 times what the estimate bends less than the truth, at each pixel."""
+        """100 times the bend that the estimate lacks, at each pixel."""
         return np.float32(100) * _excess(estimate, truth, None, -1.0)[0]
 
 
@@ -137,8 +137,8 @@ class Smoothing(_MeanBend):
 class WeakBumpiness(_MeanBend):
     """How much the estimate bends, on average, times 100; no truth is used.
 
-    For regions that are known to be smooth (walls, roads, a mask drawn by hand): there a good
-    estimate hardly bends. It says nothing of whether the surface is in the right place, and a
+    For regions that are known to be smooth (walls, roads, a mask drawn by hand), where a good
+    estimate hardly bends. It does not tell whether the surface is in the right place, and a
     constant map is perfect.
 
     >>> import depthgauge as dg
@@ -151,7 +151,7 @@ class WeakBumpiness(_MeanBend):
         """Sum of the estimate's bend."""
         found = bend(estimate)
         judged = np.zeros(found.shape, bool)
-        # No map has a bend in its outermost rows and columns: they are not missing there.
+        # No map has a bend in its outermost rows and columns, so they are not missing there.
         judged[1:-1, 1:-1] = whole_region(region, found)[1:-1, 1:-1]
         return mean_state(found, judged)
 
@@ -173,11 +173,11 @@ class WeakBumpiness(_MeanBend):
     missing_costs="`bad`: counts as 100 times the clip; `skip`: is left out.",
 )
 class LightFieldBumpiness:
-    """How much the error bends, on average, times 100, no pixel counting for more than the clip.
+    """How much the error bends, on average, times 100; each pixel counts for at most the clip.
 
-    The 4D Light Field Benchmark's simpler bumpiness: what bends differently counts, be it more or
-    less. The Hessian is a true one. That of the benchmark's own program is four times as large
-    because of its derivative filter, so its clip of 0.05 is one of 0.0125 here, and four times
+    The simpler bumpiness of the 4D Light Field Benchmark: any difference in bend counts, more or
+    less. The Hessian here is the true one. That of the benchmark's own program is four times as
+    large because of its derivative filter, so its clip of 0.05 is 0.0125 here, and four times
     `light_field_bumpiness:0.0125` is close to its number; the twin gives it exactly. A missing
     pixel under `bad` counts as the clip.
 
@@ -211,5 +211,5 @@ def _clipped_norm(estimate: Map, truth: Map, clip: float) -> NDArray[np.float64]
     error = as_plane(estimate - truth, "the error")
     norms = np.full(error.shape, np.nan, np.float32)
     hessian_norm(error, norms)
-    # In float64: what a missing pixel costs must not be less than what a clipped one does.
+    # In float64: a missing pixel must not cost less than a clipped one.
     return np.minimum(norms.astype(np.float64), clip)

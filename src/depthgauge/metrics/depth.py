@@ -37,7 +37,7 @@ DEPTH = ("depth",)
 def absrel() -> Recipe:
     """Mean error relative to the truth.
 
-    Infinite where a true disparity is 0 and its estimate is not. A depth of 0 is no truth.
+    Infinite if a true disparity is 0 and its estimate is not. A depth of 0 is not a truth.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[1, 3, 4, 2]], [[2, 2, 4, 2]], "absrel", quantity="depth")
@@ -102,7 +102,7 @@ def rmse_log() -> Recipe:
     revision=1,
 )
 def silog() -> Recipe:
-    """Scale-invariant logarithmic error, times 100: blind to one global factor.
+    """Scale-invariant logarithmic error, times 100: a global factor does not matter.
 
     The unit % is 100 times the natural logarithm, so 1 % is about 1 % of the depth.
 
@@ -148,7 +148,7 @@ def log10() -> Recipe:
     revision=1,
 )
 def delta(*, ratio: float = 1.25) -> Recipe:
-    """Percentage of pixels whose estimate is within a factor of the truth (strictly).
+    """Percentage of pixels whose estimate is within a factor of the truth (strictly below it).
 
     delta_1 is `delta:1.25`, delta_2 is `delta:1.5625`, delta_3 is `delta:1.953125`.
 

@@ -1,7 +1,7 @@
 """Foreground that is too fat or too thin beside depth discontinuities.
 
-They ask to which side an estimate belongs, by means of the foreground and the background that were
-extrapolated across the edge. `one_sided.py` has the simple variants with a threshold.
+These metrics ask which side an estimate belongs to, using the foreground and the background that
+are extrapolated across the edge. `one_sided.py` has the simple variants with a threshold.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WEIGHTS = {"weight": ("none", "distance")}
 
 
 def _weighted_state(fails: Mask, estimate: Map, judged: Mask, weights: Map) -> State:
-    """Weights of the pixels that fail, of those with an estimate and of those without."""
+    """Sums of weights: pixels that fail, pixels with an estimate, pixels without."""
     present = judged & is_known(estimate)
     sums = [
         np.sum(weights[mask], dtype=np.float64)
@@ -44,7 +44,7 @@ def _finish_weighted(state: State, missing: str) -> float:
 
 
 def _weights(edges: Edges, weight: str) -> Map:
-    """What each pixel counts: 1, or its distance to the boundary."""
+    """The weight of each pixel: 1, or its distance to the boundary."""
     if weight == "distance":
         return edges.boundary_px
     return np.ones_like(edges.distance_px)
@@ -58,7 +58,7 @@ def _weighted_map(fails: Mask, estimate: Map, judged: Mask, weights: Map) -> Map
 
 
 class _EdgeSide:
-    """The steps that both share: each says which side it judges, and what lies on the other."""
+    """The steps that both share; each says which side it judges, and what the other side is."""
 
     side: ClassVar[str]
     """A mask of the edges."""
@@ -69,7 +69,7 @@ class _EdgeSide:
     def measure(
         cls, estimate: Map, truth: Map, region: Mask | None, *, edges: Edges, weight: str = "none"
     ) -> State:
-        """Weights of the pixels on the wrong side, of all that are estimated and of the missing."""
+        """Sums of weights: pixels on the wrong side, estimated pixels, missing pixels."""
         return _weighted_state(*cls._judge(estimate, truth, region, edges), _weights(edges, weight))
 
     @staticmethod
@@ -79,7 +79,7 @@ class _EdgeSide:
 
     @classmethod
     def error_map(cls, estimate: Map, truth: Map, *, edges: Edges, weight: str = "none") -> Map:
-        """What each pixel of the side adds to the mean: 0 where it is not on the wrong side."""
+        """What each pixel of the side adds to the mean; 0 if it is on the right side."""
         return _weighted_map(*cls._judge(estimate, truth, None, edges), _weights(edges, weight))
 
     @classmethod
@@ -103,10 +103,10 @@ class _EdgeSide:
 class ForegroundFattening(_EdgeSide):
     """Percentage of the background beside edges that is estimated as foreground.
 
-    M_b is the background within reach of a discontinuity, f the foreground that is extrapolated
-    into it: a pixel is fattened where its estimate is nearer to f than to its truth, however far
-    apart the two are. With the weight `distance` a pixel counts by its distance to the true
-    boundary: 100 * (sum of distances of fattened pixels) / (sum of all), so that blocks which reach
+    M_b is the background within reach of a discontinuity, f is the foreground extrapolated into it.
+    A pixel is fattened if its estimate is nearer to f than to its truth, no matter how far apart
+    the two are. With the weight `distance`, a pixel counts by its distance to the true boundary:
+    100 * (sum of distances of fattened pixels) / (sum of all distances), so that blocks that reach
     far into the background cost more than an even seam. For flow, distances are between vectors.
 
     >>> import depthgauge as dg
@@ -135,7 +135,7 @@ class ForegroundThinning(_EdgeSide):
     """Percentage of the foreground beside edges that is estimated as background.
 
     The counterpart of `foreground_fattening`: M_f is the foreground within reach of a
-    discontinuity, b the background that is extrapolated into it.
+    discontinuity, b is the background extrapolated into it.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[8, 4, 1, 1]], [[9, 9, 1, 1]], "foreground_thinning")

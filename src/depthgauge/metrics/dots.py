@@ -28,14 +28,14 @@ def _dots(boxes: Labels, sizes_of_dots: Labels, sizes: int) -> NDArray[np.int64]
 
 
 def _numbered(labels: Labels) -> NDArray[np.int64]:
-    """0, 1, 2 ... for the labels that there are, which may be large and far apart."""
+    """Consecutive numbers for the labels that occur, which may be large and far apart."""
     return np.searchsorted(np.unique(labels), labels)
 
 
 def _found(
     good: NDArray[np.int64], pixels: NDArray[np.int64], share: float, rule: str
 ) -> NDArray[np.bool_]:
-    """Whether enough of each dot's pixels are good; without any pixel it is not found."""
+    """Whether enough of each dot's pixels are good; a dot without pixels is not found."""
     have, need = 100.0 * good, share * pixels
     enough = have > need if rule == "more_than" else have >= need
     return enough & (pixels > 0)
@@ -61,13 +61,13 @@ def _counts(numbers: NDArray[np.int64], mask: Mask, n: int) -> NDArray[np.int64]
 class MissedDots:
     """Percentage of dots that are not found, over all boxes and sizes.
 
-    A dot is the pixels of one box (label above 0) and one size (labels 1, the smallest, to
-    `sizes`). It is found when at least `share` % of its pixels have an error of at most the
-    threshold. Two definitions are in use: the thesis' figure 6.14 takes 80 % and seven sizes, which
-    is the default; the benchmark's program wants a BadPix below 50 and eight sizes, which is
-    `missed_dots:50,0.4,8,more_than`. A missing pixel is not found; under `skip` a dot is judged by
-    its estimated pixels. Counts are numbers of dots; one without any estimate is missing, one
-    without a pixel of truth in the region is none.
+    A dot is the set of pixels of one box (label above 0) and one size (labels from 1, the smallest,
+    to `sizes`). It is found if at least `share` % of its pixels have an error of at most the
+    threshold. Two definitions are in use: figure 6.14 of the thesis uses 80 % and seven sizes,
+    which is the default; the benchmark's program uses a BadPix below 50 and eight sizes, which is
+    `missed_dots:50,0.4,8,more_than`. A missing pixel is not found; under `skip`, a dot is judged by
+    its estimated pixels. Counts are numbers of dots: a dot without any estimate is missing, and one
+    without a pixel of truth in the region does not count.
 
     >>> import numpy as np
     >>> import depthgauge as dg
@@ -91,7 +91,7 @@ class MissedDots:
         sizes: int = 7,
         rule: str = "at_least",
     ) -> State:
-        """Missed dots where missing pixels are bad, are left out, and are good."""
+        """Missed dots if missing pixels are bad, are left out, and are good."""
         estimate, truth, judged = judged_pixels(estimate, truth, region)
         need_size(boxes_labels, "boxes_labels", truth)
         need_size(dots_by_size_labels, "dots_by_size_labels", truth)

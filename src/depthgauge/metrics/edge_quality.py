@@ -1,4 +1,4 @@
-"""The shape of depth discontinuities, apart from their place: crisp and clean, or not."""
+"""The shape of depth discontinuities, independent of their place: crisp and clean, or not."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from depthgauge.geometry.discontinuities.edges import Edges
 
 QUARTER = 0.25
-"""An estimate this share of the jump away from a side still belongs to it."""
+"""An estimate within this share of the jump from a side still belongs to it."""
 STEPS_PER_PX = 2
-"""Shifts are tried in halves of a pixel: no map places an edge more exactly."""
+"""Shifts are tried in steps of half a pixel: no map places an edge more exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class _Beside:
     side: NDArray[np.int8]
     """1 in front, -1 behind, 0 elsewhere."""
     taken: NDArray[np.uint8]
-    """The side that the estimate takes: 0 none, 1 behind, 2 in between, 3 in front."""
+    """The side of the estimate: 0 none, 1 behind, 2 in between, 3 in front."""
     depth: Map
     """Distance in px to the true boundary, negative behind it."""
     pieces: NDArray[np.int32]
     """The piece of edge that a pixel belongs to, -1 for none."""
     squares: tuple[int, int]
-    """How many squares there are down and across; each has two pieces."""
+    """The number of squares down and across; each has two pieces."""
 
 
 def _beside(estimate: Map, truth: Map, edges: Edges, piece: int) -> _Beside:
@@ -58,8 +58,8 @@ def _beside(estimate: Map, truth: Map, edges: Edges, piece: int) -> _Beside:
     depth = np.where(side != 0, edges.boundary_px, 0) * side
     reach = int(np.max(np.abs(depth), initial=0.0))
     pieces = np.full(shape, -1, np.int32)
-    # By the edge's pixels in front alone, so that both sides of a boundary are of one piece; from
-    # behind they are a pixel farther away.
+    # Only by the edge's pixels in front, so that both sides of a boundary belong to one piece; seen
+    # from behind they are a pixel farther away.
     nearest = nearest_pixel(edges.edge & edges.foreground, reach + 2)
     find_pieces(nearest, side, piece, pieces)
     squares = (-(-shape[0] // piece), -(-shape[1] // piece))
@@ -67,20 +67,20 @@ def _beside(estimate: Map, truth: Map, edges: Edges, piece: int) -> _Beside:
 
 
 def _largest_shifts(beside: _Beside) -> Map:
-    """How far each piece may be shifted back and to the front: half of the depth there."""
+    """How far each piece may be shifted to either side: half of the depth there."""
     from scipy import ndimage
 
     from depthgauge.metrics.kernels.edge_quality import find_deepest
 
     deepest = np.zeros((*beside.squares, 2, 2), np.float32)
     find_deepest(beside.depth, beside.pieces, deepest.reshape(-1, 2))
-    # Of a piece that just touches its square, the squares around know the depth.
+    # If a piece just touches its square, the squares around it know the depth.
     around = ndimage.maximum_filter(deepest, size=(3, 3, 1, 1))
     return np.asarray(around.reshape(-1, 2) / 2, np.float32)
 
 
 def _best_shifts(beside: _Beside, shift: float, tolerance: float) -> Map:
-    """The shift of each piece that leaves the fewest misfits; of several the smallest."""
+    """The shift of each piece with the fewest misfits; the smallest if there are several."""
     from depthgauge.metrics.kernels.edge_quality import count_misfits
 
     steps = int(shift * STEPS_PER_PX)
@@ -89,14 +89,14 @@ def _best_shifts(beside: _Beside, shift: float, tolerance: float) -> Map:
     largest = _largest_shifts(beside)
     costs = np.zeros((len(largest), shifts.size), np.int32)
     count_misfits(beside.taken, beside.depth, beside.pieces, shifts, tolerance, costs)
-    # A lost edge must not pass for one that is shifted out of sight.
+    # A lost edge must not be taken for one that is shifted out of reach.
     too_far = (-shifts > largest[:, :1]) | (shifts > largest[:, 1:])
     costs[too_far] = np.iinfo(np.int32).max
     return np.asarray(shifts[np.argmin(costs, axis=1)], np.float32)
 
 
 def _lost(beside: _Beside) -> NDArray[np.bool_]:
-    """Which pieces have lost their edge: around them, the estimate takes one side only."""
+    """Which pieces have lost their edge: around them, the estimate is on one side only."""
     from depthgauge.metrics.kernels.edge_quality import BEHIND, FRONT
 
     true = _both_around(beside, beside.side == -1, beside.side == 1)
@@ -106,7 +106,7 @@ def _lost(beside: _Beside) -> NDArray[np.bool_]:
 def _both_around(beside: _Beside, behind: Mask, front: Mask) -> NDArray[np.bool_]:
     """Whether there are pixels of both kinds in a piece's square or in those around it.
 
-    An edge that is moved may leave its square, or turn the other way at a corner.
+    A moved edge may leave its square, or turn the other way at a corner.
     """
     from scipy import ndimage
 
@@ -127,11 +127,11 @@ def _misfits(
     tolerance: float,
     piece: int,
 ) -> Judged:
-    """Which pixels beside edges fit no moderately shifted true edge."""
+    """Which pixels beside edges do not fit any moderately shifted true edge."""
     from depthgauge.metrics.kernels.edge_quality import mark_misfits
 
     if piece < 1:
-        raise BadScoreId(f"edge_quality: piece is {piece} but an edge is judged by 1 px or more.")
+        raise BadScoreId(f"edge_quality: piece is {piece} but must be at least 1 px.")
     estimate, truth, judged = judged_pixels(estimate, truth, region)
     need_size(edges.edge, "the edges' mask", truth)
     beside = _beside(estimate, truth, edges, piece)
@@ -157,14 +157,14 @@ def _misfits(
 class EdgeQuality:
     """Percentage of the pixels beside edges that no shifted true edge explains: 0 is crisp.
 
-    Shape, not place: an estimate takes the foreground's side, the background's, or neither where it
-    lies more than a quarter of the jump from both. Each piece of the true edge (what lies in one
-    square of `piece` px) is moved along its normal by up to `shift` px, and by no more than half
-    the depth of M_f or M_b there, to where most pixels fit. A pixel still on the wrong side by more
-    than `tolerance` px, or on neither, is a misfit; so is every pixel where around a piece only one
-    side is taken: the edge is lost. Fat, thin and shifted objects with clean outlines score 0;
-    jagged, frayed, blurred and lost edges do not. For flow, the side is that
-    along the difference of the two vectors.
+    It judges shape, not place. An estimate is on the foreground's side, on the background's, or on
+    neither if it is more than a quarter of the jump away from both. Each piece of the true edge
+    (the part in one square of `piece` px) is moved along its normal to where most pixels fit: by up
+    to `shift` px, and at most half the depth of M_f or M_b there. A pixel that is still on the
+    wrong side by more than `tolerance` px, or on neither side, is a misfit. If only one side occurs
+    around a piece, the edge is lost and every pixel is a misfit. Fat, thin and shifted objects with
+    clean outlines score 0; jagged, frayed, blurred and lost edges do not. For flow, the side is
+    measured along the difference of the two vectors.
 
     >>> import numpy as np
     >>> import depthgauge as dg

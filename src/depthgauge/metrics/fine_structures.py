@@ -1,4 +1,4 @@
-"""Fine structures: how well they are sampled, how fat they become, and into how much they break."""
+"""Fine structures: how well they are sampled, how fat they become, how much they break up."""
 
 from __future__ import annotations
 
@@ -40,18 +40,19 @@ NUMBERS = ("disparity", "depth")
     cite="Honauer 2019, equation 4.11",
     formula="100 * mean over M_r ln(1 + distance to the nearest found pixel of a structure)",
     revision=1,
-    missing_costs="is one that is not found; `skip`: is left out of the mean.",
+    missing_costs="is not found; `skip`: is left out of the mean.",
     needs=("structures",),
     choices=SCALES,
 )
 class Porosity(GapsOfErrors):
     """How badly fine structures are sampled: 100 times the mean logarithm of the gaps in them.
 
-    For each pixel of a structure, the distance in px to the nearest pixel of any structure whose
-    error is at most the threshold; `linear` takes the distance itself instead of ln(1 + distance).
-    Many small holes cost less than one large one of the same area. The region says which pixels are
-    averaged; distances may lead out of it. No distance is above `cap_px`, and where nothing is
-    found all are that. A missing pixel is one that is not found; `skip` leaves it out of the mean.
+    For each pixel of a structure, it takes the distance in px to the nearest pixel of any structure
+    whose error is at most the threshold; `linear` uses the distance itself instead of ln(1 +
+    distance). Many small holes cost less than one large hole of the same area. The region says
+    which pixels are averaged; distances may lead out of it. Distances are limited to `cap_px`,
+    which is also the distance if nothing is found. A missing pixel is not found; `skip` leaves it
+    out of the mean.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[1, 9, 1, 1, 9, 1]], [[1, 9, 9, 9, 9, 1]], "porosity:1,linear")
@@ -93,7 +94,7 @@ def fragments(
 def _breaks(
     estimate: Map, truth: Map, structures: Structures, threshold: float, smallest: int
 ) -> NDArray[np.float64]:
-    """1 - 1 / fragments of each structure, 1 where there is none; index 0 is no structure."""
+    """1 - 1 / fragments of each structure, 1 if it has none; index 0 is not a structure."""
     labels = structures.labels
     numbers = fragments(estimate, truth, structures, threshold, smallest)
     inside = numbers > 0
@@ -117,10 +118,11 @@ def _breaks(
 class Fragmentation:
     """Into how many pieces fine structures break: 0 for one piece each, towards 100 for many.
 
-    A fragment is a set of 8-connected pixels of one structure whose error is at most the threshold;
-    those of fewer than `smallest` pixels do not count, and a structure without any counts as 100.
-    The region chooses structures: those with a pixel in it are judged as a whole. Counts are of
-    structures; one without any estimate is missing, a single missing pixel is just not found.
+    A fragment is a set of 8-connected pixels of one structure whose error is at most the threshold.
+    Fragments of fewer than `smallest` pixels do not count, and a structure without any fragment
+    counts as 100. The region chooses structures: those with a pixel in it are judged as a whole.
+    Counts are numbers of structures; a structure without any estimate is missing, a single missing
+    pixel is just not found.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[1, 9, 9, 1, 9, 9, 1]], [[1, 9, 9, 9, 9, 9, 1]], "fragmentation")
@@ -162,7 +164,7 @@ class Fragmentation:
         threshold: float = 1.0,
         smallest: int = 1,
     ) -> Map:
-        """What its structure adds to the mean, at each pixel of one."""
+        """At each pixel of a structure, what the structure adds to the mean."""
         estimate, truth, judged = judged_pixels(estimate, truth, None)
         breaks = _breaks(estimate, truth, structures, threshold, smallest)
         return shown(100.0 * breaks[structures.labels], judged & structures.mask)
@@ -186,10 +188,10 @@ def _fattened(estimate: Map, truth: Map, region: Mask | None, structures: Struct
     needs=("structures",),
 )
 class DetailFattening:
-    """Percentage of the surrounding of fine structures that is estimated as part of them.
+    """Percentage of the surroundings of fine structures that is estimated as part of them.
 
-    M_s is the background near fine structures, f the structures' values extrapolated into it: a
-    pixel is fattened where its estimate is nearer to f than to its truth. For flow, distances are
+    M_s is the background near fine structures, f is the structures' values extrapolated into it. A
+    pixel is fattened if its estimate is nearer to f than to its truth. For flow, distances are
     between vectors.
 
     >>> import depthgauge as dg

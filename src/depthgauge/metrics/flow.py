@@ -45,7 +45,7 @@ def epe() -> Recipe:
     revision=1,
 )
 def npx(*, threshold: float = 1.0) -> Recipe:
-    """Percentage of pixels whose end-point error exceeds the threshold, or without an estimate.
+    """Percentage of pixels whose end-point error exceeds the threshold, or that have no estimate.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[[3, 4], [1, 0]]], [[[0, 0], [0, 0]]], "npx:1", quantity="flow")
@@ -66,7 +66,8 @@ def npx(*, threshold: float = 1.0) -> Recipe:
     revision=1,
 )
 def fl(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
-    """Percentage of flow outliers: end-point error above the threshold AND that share of truth.
+    """Percentage of flow outliers: end-point error above the threshold AND above that share of the
+    truth.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[[84, 0], [14, 0]]], [[[80, 0], [10, 0]]], "fl", quantity="flow")

@@ -24,7 +24,7 @@ _NEEDS = ("camera", "continuous_labels", "estimate_focal_px")
 
 
 class Fit(NamedTuple):
-    """The best scale and shift of each surface, and what is left."""
+    """The best scale and shift of each surface, and the remaining error."""
 
     scale: Values
     shift: Values
@@ -33,16 +33,16 @@ class Fit(NamedTuple):
 
 
 def fit_surfaces(points: Values, target: Values, surface: Numbers) -> Fit:
-    """The scale s and z-shift t of each surface that bring s * point + (0, 0, t) to the target.
+    """The scale s and z-shift t of each surface that fit s * point + (0, 0, t) to the target.
 
-    Least squares over all real numbers, so a scale may be negative: a surface that is turned inside
-    out is then as good as its shape. Where the points of a surface do not determine the scale (they
+    Least squares over all real numbers, so a scale may be negative: then a surface that is turned
+    inside out is as good as its shape. If the points of a surface do not determine the scale (they
     are all equal and on the axis), it is 0.
 
     Args:
         points: (n, 3).
         target: (n, 3).
-        surface: (n,) number of each point's surface, from 0; a number that no point has gets the
+        surface: (n,) number of each point's surface, from 0; a number without points gets the
             scale 0.
 
     >>> z = np.array([1.0, 2.0, 4.0])
@@ -55,7 +55,7 @@ def fit_surfaces(points: Values, target: Values, surface: Numbers) -> Fit:
 
     surface = np.ascontiguousarray(surface, np.int64)
     n = int(surface.max(initial=-1)) + 1
-    # Without the means, the shift is out of the way, and large depths do not cancel each other.
+    # Subtracting the means removes the shift, and keeps large depths from cancelling each other.
     mean, sums, squares = np.zeros((n, 3)), np.zeros((n, 2)), np.zeros(n)
     kernels.means(points, target, surface, mean)
     kernels.products(points, target, surface, mean, sums)
@@ -89,9 +89,9 @@ class JudgedPoints(NamedTuple):
     missing: int
     surface: Numbers
     points: Values
-    """The estimate's, (n, 3)."""
+    """The estimate's points, (n, 3)."""
     target: Values
-    """The truth's, in standard deviations of their X."""
+    """The truth's points, in standard deviations of their X."""
 
 
 def judged_points(
@@ -105,9 +105,9 @@ def judged_points(
 
     Args:
         maps: Estimate, truth, and the region (None: everything).
-        camera: Of the truth.
-        labels: Continuous surfaces, 0 where there is none.
-        focal_px: Of the estimate.
+        camera: The camera of the truth.
+        labels: Continuous surfaces, 0 elsewhere.
+        focal_px: The focal length of the estimate.
         least_px: Smaller surfaces are left out.
     """
     estimate, truth, judged = judged_pixels(*maps)
@@ -118,7 +118,7 @@ def judged_points(
     width = float(np.std(target[:, 0], ddof=1)) if len(target) > 1 else 0.0
     present = np.isfinite(estimate[inside])
     lost = present.size - int(present.sum())
-    if not width > 0:  # nothing to measure distances by
+    if not width > 0:  # there is no unit of distance
         present, lost = np.zeros_like(present), 0
     inside[inside] = present
     rays = np.zeros((0, 3))
@@ -143,7 +143,7 @@ class _LocalScale:
         estimate_focal_px: float,
         least_px: int = 10,
     ) -> State:
-        """The sum of squared distances that remain."""
+        """The sum of the remaining squared distances."""
         maps = (estimate, truth, region)
         found = judged_points(maps, camera, continuous_labels, estimate_focal_px, least_px)
         fit = fit_surfaces(found.points, found.target, found.surface)
@@ -190,12 +190,12 @@ def _focal(focal_px: float) -> float:
 class Lsiv(_LocalScale):
     """Mean squared distance of points after the best scale and z-shift of each surface.
 
-    The estimate's depth and focal length make points P, the truth's make P*; pixels are judged that
-    are on a continuous surface (labels above 0) of at least `least_px` pixels. Distances are in
-    standard deviations (of the sample, n - 1) of the true X of a picture's judged pixels, so a
+    The estimate's depth and focal length give points P, the truth's give P*. Pixels are judged if
+    they are on a continuous surface (labels above 0) of at least `least_px` pixels. Distances are
+    in standard deviations (of the sample, n - 1) of the true X of a picture's judged pixels, so a
     picture whose judged pixels all have the same X is an empty region. Scale and shift are the best
-    of all real numbers; a scale may be negative. The principal point is the truth's. This is the
-    number that the authors' code gives under the name of a root; `lsiv_root` is the root.
+    of all real numbers; a scale may be negative. The principal point is the truth's. The authors'
+    code gives this number under the name of a root; `lsiv_root` is the root.
 
     >>> import numpy as np
     >>> from depthgauge.metrics import METRICS
@@ -223,7 +223,7 @@ class Lsiv(_LocalScale):
         estimate_focal_px: float,
         least_px: int = 10,
     ) -> Map:
-        """The squared distance of each point that remains."""
+        """The remaining squared distance of each point."""
         maps = (estimate, truth, None)
         found = _distances(maps, camera, continuous_labels, estimate_focal_px, least_px)
         return np.square(found)
@@ -243,7 +243,7 @@ class Lsiv(_LocalScale):
 class LsivRoot(_LocalScale):
     """Root mean squared distance of points after the best scale and z-shift of each surface.
 
-    As `lsiv`, and its root: LSIV_RMSE by its name.
+    The root of `lsiv`: what the name LSIV_RMSE says.
 
     >>> import numpy as np
     >>> from depthgauge.metrics import METRICS
@@ -272,6 +272,6 @@ class LsivRoot(_LocalScale):
         estimate_focal_px: float,
         least_px: int = 10,
     ) -> Map:
-        """The distance of each point that remains."""
+        """The remaining distance of each point."""
         maps = (estimate, truth, None)
         return _distances(maps, camera, continuous_labels, estimate_focal_px, least_px)

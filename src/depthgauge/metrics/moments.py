@@ -3,9 +3,9 @@
 Regions come as one packed plane; the kernel sums each of its atoms once, and a region is a sum of
 atoms. A single metric on a single region goes through the same kernel.
 
-Terms that the kernel does not know (a recipe's own functions, and whatever has weights) are
-computed tile by tile into a buffer, which it sums with all the rest. So it is compiled once, and
-the number of threads changes nothing.
+Terms that the kernel does not know (a recipe's own functions, and everything with weights) are
+computed tile by tile into a buffer, which the kernel sums with the rest. So it is compiled once,
+and the number of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
-    """A term times the weights; or the weights alone, of pixels with an estimate or without."""
+    """A term times the weights; or only the weights, of pixels with or without an estimate."""
 
     weights: Weights
     term: Term | None = None
@@ -60,12 +60,12 @@ def columns_of(
     needs: Mapping[str, Any],
     known: dict[str | WeightFunction, Weights] | None = None,
 ) -> tuple[Column, ...]:
-    """What a recipe sums: its terms; with weights, the weights present and missing come last.
+    """What a recipe sums: its terms, then, with weights, the sums of present and missing weights.
 
     Args:
         recipe: The recipe.
         needs: What its metric needs, by name.
-        known: Weights that were computed before, which are used again; new ones are added.
+        known: Weights that were computed before and are reused; new ones are added.
     """
     if recipe.weight is None:
         return recipe.terms
@@ -96,7 +96,7 @@ class Moments:
     sums: NDArray[np.float64]
 
     def state(self, region: str, terms: tuple[Column, ...]) -> State:
-        """What some of the terms sum up to in one region."""
+        """The sums of some of the terms in one region."""
         inside = self.plane.members(region)
         # fsum is exact, so the order of atoms, which follows that of the regions, does not matter.
         sums = [_exact_sum(self.sums[inside, self.terms.index(term)]) for term in terms]
@@ -106,7 +106,7 @@ class Moments:
 
 
 def _exact_sum(values: NDArray[np.float64]) -> float:
-    """The exact sum; infinite or NaN where a value is, which fsum may refuse."""
+    """The exact sum; infinite or NaN if a value is, which fsum may reject."""
     if np.isfinite(values).all():
         return math.fsum(values)
     with np.errstate(invalid="ignore"):
@@ -125,7 +125,7 @@ def measure_moments(
 ) -> Moments:
     """Sums every term over every atom in one pass; estimates outside low..high are missing.
 
-    `error` says how two pixels are compared. Where it is left out, one channel is a number, two are
+    `error` says how two pixels are compared. By default, one channel is a number, two are
     a vector and three a direction.
     """
     from depthgauge.metrics.kernels import moments as _kernels
@@ -178,7 +178,7 @@ def measure_moments(
 
 
 def _add_tiles(tiles: NDArray[Any]) -> NDArray[Any]:
-    """The sum of the tiles in their order; NumPy's `sum` may take another one."""
+    """The sum of the tiles in their order; NumPy's `sum` may use another one."""
     total = np.zeros(tiles.shape[1:], tiles.dtype)
     for tile in tiles:
         total += tile
@@ -187,7 +187,7 @@ def _add_tiles(tiles: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Pixels:
-    """Two maps and their regions, flat, as the kernels take them."""
+    """Two maps and their regions, flattened for the kernels."""
 
     estimate: Map
     truth: Map
@@ -216,7 +216,7 @@ Places: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """The pixels of one tile, their errors, and where those lie that are in a region."""
+    """The pixels of one tile, their errors, and the places of those in a region."""
 
     place: slice
     estimate: Map
@@ -224,9 +224,9 @@ class _Tile:
     error: Map
     other: Map
     present: Places
-    """Of the pixels with an estimate."""
+    """Places of the pixels with an estimate."""
     absent: Places
-    """And of those without."""
+    """Places of the pixels without."""
     is_number: bool
 
     @classmethod
@@ -256,15 +256,15 @@ class _Tile:
         )
 
     def inside(self, column: Column) -> Places:
-        """Where the pixels lie that a column has values of."""
+        """The places of the pixels for which a column has values."""
         return self.absent if isinstance(column, WeightedTerm) and column.missing else self.present
 
     def values(self, column: Column) -> NDArray[Any]:
-        """What a column has there."""
+        """The values of a column at these places."""
         if isinstance(column, Term):
             return self._term(column)
         weights = column.weights.values.reshape(-1)[self.place].take(self.inside(column))
-        # The least of them is NaN where one is.
+        # The minimum is NaN if any value is.
         if weights.size and not (weights.min() >= 0 and weights.max() < np.inf):
             raise BadData(
                 f"the weights '{column.weights.name}' are negative or missing at some pixels of a "
@@ -299,10 +299,10 @@ class _Tile:
 
 
 def error_kind(truth: Map, name: ErrorName | None) -> ErrorKind:
-    """How two pixels are compared, by name or, where there is none, by the number of channels.
+    """How two pixels are compared: by name or, without one, by the number of channels.
 
     Raises:
-        WrongShape: Maps of that many channels cannot be compared so.
+        WrongShape: Maps with that number of channels cannot be compared in this way.
     """
     channels = channels_of(truth)
     if name is None and channels not in (1, 2, 3):
@@ -330,7 +330,7 @@ def measure_recipe(
     *,
     error: ErrorName | None = None,
 ) -> State:
-    """The state of one recipe on one region (the whole map where none is given)."""
+    """The state of one recipe on one region (the whole map if none is given)."""
     estimate, truth = same_size(estimate, truth)
     low = SMALLEST if any(term.positive for term in recipe.terms) else -LARGEST
     plane = single_region(region, truth)
@@ -362,7 +362,7 @@ def map_recipe(
 ) -> Map:
     """The recipe's shown term at every pixel, times its factor; NaN where either is missing.
 
-    Weights are not in it: it shows the errors that they weigh.
+    It shows the errors without weights.
     """
     estimate, truth = same_size(estimate, truth)
     if isinstance(recipe, Recipe) and recipe.from_counts:
@@ -409,24 +409,24 @@ def _shown(recipe: Recipe | Order) -> Term:
 
 
 def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
-    """Both as contiguous float32 of one shape, or an error that says what to do."""
+    """Both as contiguous float32 of the same shape, or an error that says what to do."""
     estimate, truth = _plain(estimate), _plain(truth)
     if estimate.shape != truth.shape or truth.ndim not in (2, 3):
         raise WrongShape(
             f"the estimate is {_size(estimate)} but the truth is {_size(truth)}; "
-            "bring the estimate to the truth's size first (a benchmark's `estimate_resize` does)."
+            "resize the estimate to the truth's size first (`estimate_resize` in a benchmark does)."
         )
     return estimate, truth
 
 
 def channels_of(values: Map) -> int:
-    """How many values a pixel has."""
+    """The number of values per pixel."""
     return 1 if values.ndim == 2 else int(values.shape[2])
 
 
 def _plain(values: Map) -> Map:
     values = np.ascontiguousarray(values, np.float32)
-    # For an array that cannot be written, numba would compile every kernel a second time.
+    # For a read-only array, numba would compile every kernel a second time.
     return values if values.flags.writeable else values.copy()
 
 

@@ -37,7 +37,7 @@ Labels = NDArray[np.integer[Any]]
 def mean_angle() -> Recipe:
     """Mean angle between the estimated and the true normal.
 
-    The length of a normal means nothing; one without length is missing.
+    The length of a normal does not matter; a normal of length 0 is missing.
 
     >>> import depthgauge as dg
     >>> up, front = [0, -1, 0], [0, 0, -1]
@@ -60,7 +60,7 @@ def mean_angle() -> Recipe:
     missing_costs="`bad`: counts as outside; `skip`: is left out",
 )
 def within(*, degrees: float = 11.25) -> Recipe:
-    """Percentage of normals that are less than so many degrees off (strictly).
+    """Percentage of normals that are off by less than a number of degrees (strictly).
 
     >>> import depthgauge as dg
     >>> up, front = [0, -1, 0], [0, 0, -1]
@@ -70,12 +70,12 @@ def within(*, degrees: float = 11.25) -> Recipe:
     """
     if not 0 < degrees <= _WORST:
         raise BadScoreId(f"within: degrees is {degrees:g} but must be above 0 and at most 180.")
-    # Angles are float32: below a limit means at most the number before it.
+    # Angles are float32: "below a limit" is "at most the float32 number before it".
     return percent_without(over(float(np.nextafter(np.float32(degrees), np.float32(0)))))
 
 
 def _angles(estimate: Map, truth: Map) -> Map:
-    """The angle of each pixel in degrees; NaN where one of the two has no direction."""
+    """The angle of each pixel in degrees; NaN where either has no direction."""
     return map_recipe(Order(50.0), estimate, truth)
 
 
@@ -93,7 +93,7 @@ def _angles(estimate: Map, truth: Map) -> Map:
 class MedianAngle:
     """Median angle between the estimated and the true normal.
 
-    The mean of both middle ones where their number is even.
+    For an even number of angles it is the mean of the two middle ones.
 
     >>> import depthgauge as dg
     >>> up, front = [0, -1, 0], [0, 0, -1]
@@ -112,7 +112,7 @@ class MedianAngle:
 
     @staticmethod
     def finish(state: State, *, missing: str) -> float:
-        """The middle one; missing ones come last, or first where they are good."""
+        """The middle one; missing ones are sorted last, or first if they are good."""
         angles = np.zeros(0, np.float32) if state.values is None else state.values
         lost = 0 if missing == "skip" else state.missing
         n = angles.size + lost
@@ -147,13 +147,13 @@ class MedianAngle:
     missing_costs=_COSTS,
 )
 class BalancedAngle:
-    """Mean angle in which every smooth surface counts the same, however large it is.
+    """Mean angle in which every smooth surface counts the same, regardless of its size.
 
-    In a mean over pixels a blank wall outweighs everything that has a shape. Here the angles are
+    In a mean over pixels, a blank wall outweighs everything that has a shape. Here the angles are
     averaged over each smooth surface (labels above 0 of `smooth_labels`) that has at least
-    `least_px` pixels of truth in the region, then over surfaces: of a picture, or of a whole
-    dataset where states are pooled by pixel. Counts are numbers of surfaces; one without any
-    estimate is missing.
+    `least_px` pixels of truth in the region, then over surfaces: those of a picture, or of the
+    whole dataset if states are pooled by pixel. Counts are numbers of surfaces; a surface without
+    any estimate is missing.
 
     >>> import numpy as np
     >>> import depthgauge as dg
@@ -174,7 +174,7 @@ class BalancedAngle:
         smooth_labels: Labels,
         least_px: int = 16,
     ) -> State:
-        """Sums of surface means where missing pixels are bad, are left out, and are good."""
+        """Sums of surface means if missing pixels are bad, are left out, and are good."""
         estimate, truth, judged = judged_pixels(estimate, truth, region)
         need_size(smooth_labels, "smooth_labels", truth)
         judged = judged & (smooth_labels > 0)

@@ -1,8 +1,8 @@
 """Signed errors beside edges and on fine structures: too near or too far by a threshold.
 
-The simple variants of fattening and thinning: no extrapolated fore- or background is needed, but a
-threshold that fits the data. Nearer is a larger disparity or a smaller depth. The thesis takes 6 px
-for Middlebury's images, the 4D Light Field Benchmark 0.15 px.
+These are the simple variants of fattening and thinning: they need no extrapolated foreground or
+background, but a threshold that fits the data. Nearer is a larger disparity or a smaller depth. The
+thesis uses 6 px for Middlebury's images, the 4D Light Field Benchmark 0.15 px.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NUMBERS = ("disparity", "depth")
 
 
 class _OneSided:
-    """The steps that all four share: each says which pixels it judges, and for what."""
+    """The steps that all four share; each says which pixels it judges, and in which direction."""
 
     side: ClassVar[tuple[str, str]]
     """The shared map that it needs, and the mask in it that it judges."""
@@ -51,14 +51,14 @@ class _OneSided:
 
     @staticmethod
     def finish(state: State, *, missing: str, threshold: float = 6.0) -> float:
-        """Percentage of pixels that are."""
+        """Percentage of these pixels."""
         return finish_share(state, missing)
 
     @classmethod
     def error_map(
         cls, estimate: Map, truth: Map, *, quantity: str, threshold: float = 6.0, **things: Any
     ) -> Map:
-        """100 where a pixel that is judged is too near or too far, 0 where it is not."""
+        """100 where a judged pixel is too near or too far, 0 where it is not."""
         return share_map(*cls._judge(estimate, truth, None, quantity, threshold, things))
 
     @classmethod
@@ -93,8 +93,8 @@ class FatteningSimple(_OneSided):
     """Percentage of the background beside edges that is estimated too near by a threshold.
 
     Nearer is a larger disparity or a smaller depth; the threshold is in the quantity's unit (6 px
-    suits Middlebury's images). It needs no extrapolated foreground, but a threshold that fits the
-    data.
+    suits Middlebury's images). The metric needs no extrapolated foreground, but a threshold that
+    fits the data.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[20, 8, 7]], [[20, 1, 1]], "fattening_simple:6")
@@ -144,7 +144,7 @@ class ThinningSimple(_OneSided):
     needs=("structures", "quantity"),
 )
 class DetailFatteningSimple(_OneSided):
-    """Percentage of the surrounding of fine structures that is estimated too near by a threshold.
+    """Percentage of the surroundings of fine structures that is estimated too near by a threshold.
 
     Nearer is a larger disparity or a smaller depth. With 0.15 px it is the 4D Light Field
     Benchmark's *Fine Fattening*.

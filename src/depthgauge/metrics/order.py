@@ -1,8 +1,8 @@
 """Exact order statistics of the absolute error, for every region at once.
 
 The bits of a non-negative float32 grow with its value. A first pass counts, for each atom, the
-errors by their upper 15 bits; that says in which bin each wanted place lies. A second pass collects
-only the errors in those bins, which are then selected exactly. Nothing is sorted as a whole.
+errors by their upper 15 bits; this gives the bin of each wanted place. A second pass collects only
+the errors in those bins, and the exact ones are selected among them. Nothing is sorted as a whole.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def sorted_errors(
 
 
 def _sizes(difference: Map, kind: ErrorKind) -> Map:
-    """Lengths, or means over the channels, added channel by channel as the kernels add them."""
+    """Lengths, or means over the channels, added channel by channel as in the kernels."""
     squared = kind == ErrorKind.LENGTH
     total = np.zeros(len(difference), np.float32)
     for channel in difference.T:
@@ -73,7 +73,7 @@ def count_within(
 ) -> tuple[NDArray[np.int64], int, int]:
     """How many absolute errors of a region are at most each threshold; count and missing.
 
-    Thresholds ascend and are compared in float32, as `badpix` and `npx` do.
+    Thresholds must ascend and are compared in float32, as in `badpix` and `npx`.
     """
     from depthgauge.metrics.kernels import order as kernels
 
@@ -119,8 +119,8 @@ def select(
     kind = error_kind(truth, error)
     limits = (np.float32(low), np.float32(high), channels_of(truth), int(kind))
     n_atoms = plane.atoms.size
-    # Fewer chunks where there are many atoms, so that the histograms stay small; never a number
-    # that depends on the threads.
+    # Fewer chunks if there are many atoms, so that the histograms stay small; the number never
+    # depends on the threads.
     chunks = max(1, min(4, _HISTOGRAM_BYTES // (n_atoms * kernels.BINS * 4)))
     histograms = np.zeros((chunks, n_atoms, kernels.BINS), np.uint32)
     lost = np.zeros((chunks, n_atoms), np.int64)
@@ -129,7 +129,7 @@ def select(
     per_atom = histograms.sum(axis=0, dtype=np.uint32)
     occupied = np.flatnonzero(per_atom.any(axis=0))  # a few thousand of the bins
     members = {region: plane.members(region) for region, _ in wanted}
-    # How many errors of a region lie in the occupied bins up to each.
+    # For each occupied bin, how many errors of a region are in it or below.
     ends = {
         region: np.cumsum(per_atom[inside][:, occupied].sum(axis=0, dtype=np.int64))
         for region, inside in members.items()
@@ -159,7 +159,7 @@ def _select_by_sorting(
     high: float,
     error: ErrorName | None,
 ) -> dict[tuple[str, Order], tuple[float, int, int]]:
-    """The same, region by region: histograms of so many atoms would not fit."""
+    """The same, region by region, because histograms of so many atoms would not fit."""
     out: dict[tuple[str, Order], tuple[float, int, int]] = {}
     for region in dict.fromkeys(region for region, _ in wanted):
         state = sorted_errors(estimate, truth, plane, region, low=low, high=high, error=error)
@@ -196,7 +196,8 @@ def _collect(
         return []
     slots = np.full(histograms.shape[2], -1, np.int32)
     slots[bins] = np.arange(len(bins), dtype=np.int32)
-    # One stretch of the buffer for each (bin, atom, chunk), so that every chunk writes alone.
+    # One stretch of the buffer for each (bin, atom, chunk), so that no two chunks write to the same
+    # place.
     sizes = histograms[:, :, bins].transpose(2, 1, 0).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
     begins = starts[:-1].reshape(sizes.shape)

@@ -13,7 +13,7 @@ from depthgauge.units import Unit
 
 
 def _judge(estimate: Map, pairs: DepthPairs) -> State:
-    """How many pairs have both ends, how many lack one, how many are wrong."""
+    """The numbers of pairs with both ends, of pairs that lack one, and of wrong pairs."""
     x_a, y_a, x_b, y_b, order = pairs.T
     first, second = estimate[y_a, x_a], estimate[y_b, x_b]
     present = np.isfinite(first) & np.isfinite(second)
@@ -25,7 +25,7 @@ def _judge(estimate: Map, pairs: DepthPairs) -> State:
 def percent_wrong(depth: Map, pairs: DepthPairs) -> float:
     """Percentage of pairs whose order in depth is wrong: `wkdr` without a truth.
 
-    A tie is wrong, and so is a pair of which an end has no depth; NaN where there is no pair.
+    A tie is wrong, and so is a pair with an end without depth; NaN if there is no pair.
 
     >>> pairs = np.array([[0, 0, 1, 0, -1], [1, 0, 2, 0, -1]], np.int32)
     >>> percent_wrong(np.array([[1, 2, 2]], np.float32), pairs)
@@ -49,9 +49,9 @@ def percent_wrong(depth: Map, pairs: DepthPairs) -> float:
 class Wkdr:
     """Percentage of pairs of points whose order in depth is wrong.
 
-    Two equal estimates are wrong: no true order is a tie. Counts are numbers of pairs. Of a region,
-    the pairs are judged whose both ends lie in it; a pixel without true depth is in no region but
-    may well be the end of an annotated pair, so it leaves none out.
+    Two equal estimates are wrong, because no true order is a tie. Counts are numbers of pairs. In a
+    region, pairs are judged if both ends lie in it. A pixel without true depth is in no region but
+    may be the end of an annotated pair, so it does not exclude a pair.
 
     >>> import numpy as np
     >>> import depthgauge as dg
@@ -66,7 +66,7 @@ class Wkdr:
     def measure(
         estimate: Map, truth: Map, region: Mask | None, *, depth_pairs: DepthPairs
     ) -> State:
-        """How many pairs there are, how many lack an end, how many are wrong."""
+        """The numbers of pairs, of pairs that lack an end, and of wrong pairs."""
         estimate, truth = same_size(estimate, truth)
         return _judge(estimate, depth_pairs[ends_inside(depth_pairs, region, truth)])
 

@@ -95,7 +95,7 @@ def mse(*, factor: float = 1.0) -> Recipe:
     revision=1,
 )
 def bias() -> Recipe:
-    """Mean signed error: positive where the estimate is too large on average.
+    """Mean signed error: positive if the estimate is too large on average.
 
     >>> import depthgauge as dg
     >>> dg.score([[1, 2, 3, 0]], [[0, 0, 0, 2]], "bias")["bias@all"].value
@@ -165,7 +165,7 @@ def badpix(*, threshold: float = 1.0) -> Recipe:
 def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
     """Percentage of outliers: error above the threshold AND above that share of the truth.
 
-    Both conditions must hold. The share is compared in float64, so exactly 5 % is no outlier
+    Both conditions must hold. The share is compared in float64, so exactly 5 % is not an outlier
     (KITTI's own program divides in float32, where 4 px of 80 px counts as one).
 
     >>> import depthgauge as dg
@@ -187,7 +187,7 @@ def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
     revision=1,
 )
 def density() -> Recipe:
-    """Percentage of the region's truth pixels that have an estimate, whatever missing ones cost.
+    """Percentage of the region's truth pixels that have an estimate, under any `missing` rule.
 
     >>> import depthgauge as dg
     >>> dg.score([[0, 2, 3.5, float("nan")]], [[0, 0, 0, 0]], "density")["density@all"].value

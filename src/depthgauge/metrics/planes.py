@@ -1,4 +1,4 @@
-"""Planes of a picture: how well the estimated ones cover the true ones."""
+"""Planes in a picture: how well the estimated ones cover the true ones."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 OVERLAPS = np.linspace(0.5, 0.95, 10)
 """The usual steps: 50:5:95 %."""
-_JUST_BELOW_1 = 1.0 - 1e-10  # equal masks overlap by 1, also after rounding
+_JUST_BELOW_1 = 1.0 - 1e-10  # equal masks overlap by 1, even after rounding
 
 
 class Instances(NamedTuple):
     """Estimated and true instances of one picture and one category."""
 
     scores: Values
-    """(D,) confidence of the estimated ones."""
+    """(D,) confidences of the estimated instances."""
     areas: Values
     """(D,) their sizes in px."""
     truth_areas: Values
-    """(G,) sizes of the true ones."""
+    """(G,) sizes of the true instances."""
     crowd: Flags
-    """(G,) true ones that stand for several: they may be matched again and again, cost nothing, and
-    their overlap is the share of the estimated instance."""
+    """(G,) true instances that stand for several: they may be matched any number of times, cost
+    nothing, and their overlap is the share of the estimated instance."""
     overlaps: Values
     """(D, G) intersection over union."""
 
@@ -45,15 +45,15 @@ class Matches(NamedTuple):
     scores: Values
     """(D,)"""
     right: Flags
-    """(T, D) whether it has a partner at each overlap."""
+    """(T, D) whether each has a partner at each overlap."""
     counted: Flags
-    """(T, D) whether it counts; one that lies on what is ignored does not."""
+    """(T, D) whether each counts; one on ignored true instances does not."""
     truths: int
     """How many true instances count."""
 
 
 def overlaps_of(shared: Values, areas: Values, truth_areas: Values, crowd: Flags) -> Values:
-    """(D, G) intersection over union, of a crowd over the estimated instance, from pixel counts."""
+    """(D, G) intersection over union (for a crowd: over the estimated instance)."""
     union = areas[:, None] + np.where(crowd, 0.0, truth_areas - shared)
     return np.divide(shared, union, out=np.zeros_like(shared, np.float64), where=union > 0)
 
@@ -68,15 +68,15 @@ def match_instances(
     """Matches greedily, the most confident first, at every threshold.
 
     An estimated instance takes the free true one that it overlaps most, by at least the threshold.
-    A second one on the same truth is wrong. True instances outside `area_px` are ignored: what
-    matches only them does not count, nor does what matches nothing and is itself outside. Equally
-    confident instances come in the order in which they are given.
+    A second one on the same truth is wrong. True instances outside `area_px` are ignored: an
+    estimate that matches only them does not count, nor does one that matches nothing and is itself
+    outside. Instances with equal confidence keep the given order.
 
     Args:
         found: The instances.
         thresholds: (T,) overlaps.
         area_px: Smallest and largest size that counts.
-        most: Only so many estimated instances, the most confident ones, are looked at.
+        most: The largest number of estimated instances to use; the most confident ones are kept.
     """
     order = np.argsort(-found.scores, kind="stable")[:most]
     least, largest = area_px
@@ -101,7 +101,7 @@ def _partners(
 ) -> tuple[NDArray[np.int64], Flags]:
     """The best partner of one instance at each threshold, and whether there is one.
 
-    One that is ignored is taken only where no other will do. The last of equal ones, as COCO.
+    An ignored one is taken only if there is no other; among equals the last one, as in COCO.
     """
     if not overlaps.size:
         return np.zeros(limits.size, np.int64), np.zeros(limits.size, np.bool_)
@@ -119,9 +119,9 @@ def _thresholds(overlap: float) -> Values:
 
 
 def _instances(estimate: Map, truth: Map, inside: Mask, least_px: int) -> Instances:
-    """The instances of a picture as far as they lie in the region.
+    """The instances of a picture, restricted to the region.
 
-    True planes that are too small are one crowd: whatever lies on them is ignored.
+    True planes that are too small form one crowd: estimates on them are ignored.
     """
     from depthgauge.metrics.kernels.planes import count_shared
 
@@ -131,14 +131,14 @@ def _instances(estimate: Map, truth: Map, inside: Mask, least_px: int) -> Instan
     real = np.zeros(pixels.size, np.bool_)
     real[numbers] = labels[inside] > 0
     large = real & (pixels >= least_px)
-    # Column 0 is for what is no plane, the last one for the small ones.
+    # Column 0 is for pixels on no plane, the last one for the small planes.
     columns = np.where(large, np.cumsum(large), np.where(real, large.sum() + 1, 0))
     n = int(large.sum())
     places = np.full(truth.shape, -1, np.int64)
     places[inside] = columns[numbers]
     shared = np.zeros((estimate.shape[2], n + 2), np.int64)
     scores = np.zeros(estimate.shape[2])
-    # For an array that cannot be written, numba would compile the kernel a second time.
+    # For a read-only array, numba would compile the kernel a second time.
     count_shared(np.require(estimate, np.float32, ["C", "W"]), places, shared, scores)
     seen = shared.sum(axis=1) > 0
     small = float(pixels[real & ~large].sum())
@@ -183,14 +183,15 @@ def _check(estimate: Map, truth: Map) -> Map:
 class PlaneAp:
     """Average precision of plane instances over a dataset.
 
-    Truth is a map of plane ids (0: none), the estimate has a channel for each instance that holds
-    its confidence at its pixels and 0 elsewhere; instances may overlap. The most confident is
+    Truth is a map of plane ids (0: none). The estimate has a channel for each instance with its
+    confidence at its pixels and 0 elsewhere; instances may overlap. The most confident instance is
     matched first, with the free true plane that it overlaps most (intersection over union, inside
     the region), by at least `overlap`; 0 stands for the mean over 0.5, 0.55 ... 0.95. A second
-    estimate of one plane is wrong. True planes below `least_px` are ignored, with the estimates
-    that lie on them to at least that overlap, and so are estimates that are that small and match
-    nothing. Precision and recall are COCO's, except that estimates of equal confidence are ranked
-    together, whatever their order. Counts are numbers of true planes.
+    estimate of one plane is wrong. True planes below `least_px` are ignored, together with the
+    estimates on them with at least that overlap; estimates that are that small and match nothing
+    are ignored too. Precision and recall are those of COCO, except that estimates with the same
+    confidence are ranked together, so their order does not matter. Counts are numbers of true
+    planes.
 
     >>> import numpy as np
     >>> from depthgauge.metrics import METRICS

@@ -1,4 +1,4 @@
-"""How planes stand to each other: whether estimated normals show what is parallel or orthogonal."""
+"""Relations of planes: whether estimated normals show which planes are parallel or orthogonal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from depthgauge.units import Unit
 Values = NDArray[np.float64]
 _CITE = "Chen et al. 2020, section 6.3"
 _NONE = -1.0
-"""Stands for the angle of a pair of which a normal is missing."""
+"""Stands for the angle of a pair with a missing normal."""
 _COSTS = (
-    "`bad`: a pair with an end that has no normal is never found where it should be, and comes "
-    "first where it should not; `skip`: it is left out"
+    "`bad`: a pair with an end that has no normal is never found if it should be, and comes "
+    "first if it should not; `skip`: it is left out"
 )
 _CHOICES = {"negatives": ("neither", "both")}
 
@@ -51,7 +51,7 @@ class _Relations:
 
 
 def equal_numbers(rows: Values) -> Values:
-    """The rows (relation, key, ...) with the smallest keys, as many of each relation that occurs.
+    """The rows (relation, key, ...) with the smallest keys, equally many of each relation.
 
     >>> rows = np.array([[0, 0.3, 1], [0, 0.2, 2], [1, 0.9, 3]])
     >>> equal_numbers(rows).tolist()
@@ -68,7 +68,7 @@ def equal_numbers(rows: Values) -> Values:
 def _precision(
     state: State, relation: int, wrong_by: Callable[[Values], Values], missing: str, negatives: str
 ) -> float:
-    """Average precision of a relation; `wrong_by` says how far angles are from it, in degrees."""
+    """Average precision of a relation; `wrong_by` gives how far angles are off."""
     rows = equal_numbers(np.zeros((0, 3)) if state.rows is None else state.rows)
     positive = rows[:, 0] == relation
     used = positive | (rows[:, 0] == NEITHER) | (negatives == "both")
@@ -78,7 +78,7 @@ def _precision(
     n = int((positive & used).sum())
     if not n or n == int(used.sum()):
         return math.nan
-    # One that should not be found and has no normal counts as found with certainty.
+    # A pair that should not be found and has no normal counts as found with certainty.
     score = np.where(lost, 2.0, 1.0 - wrong_by(rows[:, 2]) / 180.0)
     ranked = used & ~(positive & lost)
     return average_precision(score[ranked], positive[ranked], n)
@@ -103,10 +103,10 @@ class ApParallel(_Relations):
     """How well the angles of estimated normals tell parallel planes from others.
 
     Pairs of points on planes are ranked by how parallel their estimated normals are; the score is
-    the average precision, over the whole dataset. Of each relation (parallel, orthogonal, neither)
-    that occurs, equally many pairs are used, the same ones for every method. Negatives are pairs
-    that are `neither`, or, with `both`, also the orthogonal ones. Where all normals are alike, the
-    score is the share of positives: 0.5, or a third with `both`.
+    the average precision over the whole dataset. Of each relation that occurs (parallel,
+    orthogonal, neither), the same number of pairs is used, and the same pairs for every method.
+    Negatives are the pairs with the relation `neither` or, with `both`, also the orthogonal ones.
+    If all normals are equal, the score is the share of positives: 0.5, or a third with `both`.
 
     >>> import numpy as np
     >>> from depthgauge.metrics import METRICS
@@ -141,8 +141,8 @@ class ApParallel(_Relations):
 class ApOrthogonal(_Relations):
     """How well the angles of estimated normals tell orthogonal planes from others.
 
-    As `ap_parallel`, ranked by how near the angle is to 90 degrees; `both` adds the parallel pairs
-    to the negatives.
+    Like `ap_parallel`, but ranked by how near the angle is to 90 degrees; `both` adds the parallel
+    pairs to the negatives.
 
     >>> import numpy as np
     >>> from depthgauge.metrics import METRICS

@@ -1,7 +1,7 @@
-"""Gaps of whole maps: they count by their size, not by their area alone.
+"""Gaps in whole maps: they count by their size, not only by their area.
 
-Porosity of fine structures, generalised: the distance of a pixel to the nearest good one, or its
-logarithm, on average.
+These metrics generalise the porosity of fine structures: the mean distance of a pixel to the
+nearest good one, or its logarithm.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ QUANTITIES = ("disparity", "depth", "flow")
     cite="Honauer 2019, equation 5.1",
     formula="100 * mean ln(1 + distance to the nearest estimated pixel)",
     revision=1,
-    missing_costs="is what it measures, whatever the protocol says.",
+    missing_costs="is what it measures, under any `missing` rule.",
     choices=SCALES,
     uses_truth=False,
 )
 class SpatialSparsity:
-    """How large the gaps of a sparse estimate are: 100 times their mean logarithm; uses no truth.
+    """How large the gaps of a sparse estimate are: 100 times their mean logarithm; needs no truth.
 
-    For each pixel of the region the distance in px to the nearest pixel of the map that has an
-    estimate, right or wrong; `linear` takes the distance itself instead of ln(1 + distance).
-    Missing pixels are what it measures, whatever the protocol says of them. No distance is above
-    `cap_px`, and an empty map has it everywhere.
+    For each pixel of the region, it takes the distance in px to the nearest pixel of the map with
+    an estimate, right or wrong; `linear` uses the distance itself instead of ln(1 + distance). It
+    measures missing pixels, so the protocol's `missing` rule does not matter. Distances are limited
+    to `cap_px`, which is also the value everywhere in an empty map.
 
     >>> import depthgauge as dg
     >>> nan = float("nan")
@@ -88,9 +88,9 @@ class SpatialSparsity:
 class SpatialBadPix(GapsOfErrors):
     """How large the areas without a good estimate are: 100 times the mean logarithm of the gaps.
 
-    As `spatial_sparsity`, but only pixels whose error is at most the threshold end a gap, as they
-    are not bad in `badpix`. Scattered bad pixels cost less than as many in one place. A missing
-    pixel is not good; `skip` leaves it out of the mean.
+    Like `spatial_sparsity`, but only pixels whose error is at most the threshold (those that are
+    not bad in `badpix`) end a gap. Scattered bad pixels cost less than the same number in one
+    place. A missing pixel is not good; `skip` leaves it out of the mean.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[5, 9, 9, 5]], [[5, 5, 5, 5]], "spatial_badpix:1,linear")

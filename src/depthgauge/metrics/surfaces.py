@@ -59,11 +59,11 @@ class _AngleMap:
 class AngularError(_AngleMap):
     """Mean angle between the surface normals of the estimate and those of the truth.
 
-    Normals are those of the depth map, by central differences of the points that the rig's main
-    camera sees (`left`, else `centre`, else the only one). A shift of a surface along the axes does
-    not matter, a tilt does. Pixels at which the truth has no normal (the outermost ones and those
-    beside unknown truth) are left out; a missing estimate takes the normals of its neighbours away
-    too, and each of them is missing.
+    Normals are computed from the depth map, by central differences of the points that the rig's
+    main camera sees (`left`, else `centre`, else the only one). Shifting a surface along the axes
+    does not matter, tilting it does. Pixels at which the truth has no normal (the outermost ones
+    and those beside unknown truth) are left out. A missing estimate also removes the normals of its
+    neighbours, and each of them is missing.
 
     >>> import numpy as np
     >>> import depthgauge as dg
@@ -102,8 +102,9 @@ class AngularError(_AngleMap):
 class MedianAngularError(_AngleMap):
     """Median angle between the surface normals of the estimate and those of the truth.
 
-    As `angular_error`, but a few wild normals do not move it. Between the two middle angles of an
-    even number it takes their mean; a missing pixel under `bad` counts as an angle of 180 degrees.
+    Like `angular_error`, but a few wild normals do not change it. For an even number of angles it
+    is the mean of the two middle ones; a missing pixel under `bad` counts as an angle of 180
+    degrees.
 
     >>> import numpy as np
     >>> import depthgauge as dg
@@ -135,7 +136,7 @@ class MedianAngularError(_AngleMap):
 
 
 def _median(values: Map, below: int, above: int) -> float:
-    """Median of sorted angles with some perfect ones put before and some worst ones behind."""
+    """Median of sorted angles with some perfect ones added before and some worst ones after."""
     n = below + values.size + above
     if not n:
         return math.nan
@@ -162,7 +163,7 @@ def _median(values: Map, below: int, above: int) -> float:
 class AngularBadPix(_AngleMap):
     """Percentage of pixels whose normal is off by more than an angle, or that have no normal.
 
-    As `angular_error`; an angle of exactly the limit is not bad.
+    Like `angular_error`; an angle of exactly the limit is not bad.
 
     >>> import numpy as np
     >>> import depthgauge as dg
@@ -191,7 +192,7 @@ class AngularBadPix(_AngleMap):
 
     @staticmethod
     def finish(state: State, *, missing: str, degrees: float = 5.0) -> float:
-        """Percentage of pixels above it."""
+        """Percentage of pixels above the limit."""
         return finish_share(state, missing)
 
     @staticmethod
@@ -215,8 +216,8 @@ class AngularBadPix(_AngleMap):
 class SurfaceAngle:
     """Mean angle between the surfaces z = map(x, y) of estimate and truth, without a camera.
 
-    The map's values are taken as heights in pixels. Angles depend on the unit of the map and are
-    none of the scene's, so they compare estimates on one map only; where a rig is known,
+    The map's values are used as heights in pixels. The angles depend on the unit of the map and are
+    not those of the scene, so they compare estimates of one map only. If a rig is known,
     `angular_error` is the better number.
 
     >>> import depthgauge as dg

@@ -18,7 +18,7 @@ from depthgauge.errors import BadDeclaration
 class Kind(IntEnum):
     """The terms that the kernel knows; from `RELATIVE` on, a term needs the estimate itself.
 
-    Each has a case in `kernels.moments._term`, which refuses to load where one is missing.
+    Each has a case in `kernels.moments._term`, which fails to load if one is missing.
     """
 
     ABS = 0
@@ -35,7 +35,7 @@ class Kind(IntEnum):
 
 
 class ErrorKind(IntEnum):
-    """How two values of a pixel are compared; a quantity says which of them it has."""
+    """How two values of a pixel are compared; each quantity declares one."""
 
     DIFFERENCE = 0
     """One number: e = estimate - truth."""
@@ -49,35 +49,35 @@ class ErrorKind(IntEnum):
 
 ErrorName = Literal["difference", "length", "angle", "channels"]
 PixelFunction = Callable[..., Any]
-"""`function(error, estimate, truth, *params)` gives one number per pixel. The error is float32 of
-(n,), estimate and truth are (n,), or (n, channels); all of them are finite."""
+"""`function(error, estimate, truth, *params)` gives one number per pixel. The error is float32
+(n,), estimate and truth are (n,) or (n, channels); all of them are finite."""
 WeightFunction = Callable[..., NDArray[Any]]
-"""Takes what the metric needs, by keyword, and gives the weight of every pixel, (H, W)."""
+"""Takes the metric's needs by keyword and gives the weight of every pixel, (H, W)."""
 
 SMALLEST = float(np.finfo(np.float32).tiny)
-"""A depth, and whatever a logarithm is taken of, is at least this; else it is missing."""
+"""The smallest valid depth, and the smallest argument of a logarithm; less is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One value per pixel, of its error e, estimate x and truth g (for flow: lengths)."""
+    """One value per pixel, from its error e, estimate x and truth g (for flow: lengths)."""
 
     name: str
-    """One of `Kind`, or any name where there is a `function`."""
+    """One of `Kind`, or any name if there is a `function`."""
     params: tuple[float, ...] = ()
     worst: float | None = None
-    """What a missing pixel contributes where the protocol counts it as bad; None: it cannot."""
+    """What a missing pixel contributes if the protocol counts it as bad; None: it cannot."""
     positive: bool = False
-    """Whether it has no value where the estimate is not positive (a logarithm or a ratio)."""
+    """Whether it has no value if the estimate is not positive (a logarithm or a ratio)."""
     function: PixelFunction | None = None
-    """Of a term that the kernel does not know."""
+    """The function of a term that the kernel does not know."""
 
     def __post_init__(self) -> None:
         known = [kind.name.lower() for kind in Kind]
         if self.function is None and self.name not in known:
             raise BadDeclaration(
                 f"no term '{self.name}'. {nearest(self.name, known)} Known: {', '.join(known)}. "
-                "A term of your own brings its function: own(name, function)."
+                "Give your own term a function: own(name, function)."
             )
 
     @property
@@ -95,7 +95,7 @@ class Term:
 ABS = Term("abs")
 """|e|"""
 ANGLE = Term("abs", worst=180.0)
-"""|e| of normals: the angle in degrees, of which 180 is the worst"""
+"""|e| of normals: the angle in degrees; 180 is the worst"""
 SQUARE = Term("square")
 """e^2"""
 SIGNED = Term("signed")
@@ -134,16 +134,16 @@ def own(
     worst: float | None = None,
     positive: bool = False,
 ) -> Term:
-    """A term that is computed by a function of your own, in the same pass as all others.
+    """A term computed by your own function, in the same pass as all others.
 
     Args:
-        name: What messages call it.
+        name: The name used in messages.
         function: `function(error, estimate, truth, *params)`, in NumPy or compiled by numba; it is
-            called with the pixels of one tile that have an estimate and lie in a region. Keep it at
-            the top of a module: a term is summed once however many metrics use it, and two terms
-            are equal where name, function and numbers are.
+            called with the pixels of one tile that have an estimate and lie in a region. Define it
+            at the top of a module: a term is summed once, no matter how many metrics use it, and
+            two terms are equal if their names, functions and numbers are equal.
         params: Its numbers.
-        worst: What a missing pixel contributes where the protocol counts it as bad.
+        worst: What a missing pixel contributes if the protocol counts it as bad.
         positive: Whether estimates that are not positive are missing.
     """
     return Term(name, params, worst, positive, function)
@@ -151,7 +151,7 @@ def own(
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a pixel metric is made: the terms to sum, and the number that their means give."""
+    """How a pixel metric is computed: the terms to sum, and the number that their means give."""
 
     terms: tuple[Term, ...]
     combine: Callable[..., float]
@@ -159,14 +159,14 @@ class Recipe:
     shown: Term | None = None
     """What an error map shows; the first term by default."""
     factor: float | None = 1.0
-    """combine(m) = factor * m where the score is a plain mean; None where it is no ratio."""
+    """combine(m) = factor * m if the score is a plain mean; None if it is not a ratio."""
     from_counts: bool = False
     """`combine` takes the numbers of estimated and of missing pixels instead of means."""
     flipped: bool = False
     """The term counts failures and the score counts successes."""
     weight: str | WeightFunction | None = None
     """Weights of the pixels, which are not negative: the name of a map among the metric's `needs`,
-    or a function of what it needs. Means are weighted then, and a missing pixel costs its weight;
+    or a function of what it needs. Then means are weighted, and a missing pixel costs its weight;
     `count` and `missing` stay numbers of pixels."""
 
 
@@ -176,7 +176,7 @@ RULES = ("linear", "floor", "floor_float32")
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How an order statistic is made: which quantile of |e|, and by which index rule."""
+    """How an order statistic is computed: which quantile of |e|, and by which index rule."""
 
     percent: float
     rule: str = "linear"
@@ -200,7 +200,7 @@ class Order:
 
 
 def mean(term: Term, factor: float = 1.0, weight: str | WeightFunction | None = None) -> Recipe:
-    """The mean of a term, times a factor; a weighted mean where there are weights."""
+    """The mean of a term, times a factor; a weighted mean if there are weights."""
     return Recipe((term,), lambda m: factor * m, factor=factor, weight=weight)
 
 

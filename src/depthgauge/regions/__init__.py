@@ -1,4 +1,4 @@
-"""Regions: named sets of pixels of a sample, computed from its truth, masks, labels and images.
+"""Regions: named sets of pixels in a sample, computed from its truth, masks, labels and images.
 
 A region is one decorated function in a module of this folder (see `_region.py`); expressions such
 as `visible & textureless` combine them; `plane` packs all regions of a sample into one integer map.

@@ -23,13 +23,13 @@ def has_truth(truth: Map) -> Mask:
 
 
 def same_size(name: str, array: NDArray[Any], truth: NDArray[Any]) -> None:
-    """Refuses an image, mask or label map that is not of the truth's size."""
+    """Rejects an image, mask or label map that does not have the truth's size."""
     if array.shape[:2] != truth.shape[:2]:
         raise WrongShape(f"{name} is {_size(array)}, the truth is {_size(truth)} (width x height).")
 
 
 def odd(name: str, value: int) -> int:
-    """The radius of a window of that width, which has to be odd and positive.
+    """The radius of a window of that width, which must be odd and positive.
 
     >>> odd("window", 9)
     4
@@ -40,7 +40,7 @@ def odd(name: str, value: int) -> int:
 
 
 def not_negative(name: str, value: float) -> None:
-    """Refuses a negative width, distance or threshold."""
+    """Rejects a negative width, distance or threshold."""
     if value < 0:
         raise Misuse(f"{name} is {value:g}; it cannot be negative.")
 

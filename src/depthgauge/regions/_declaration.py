@@ -25,21 +25,21 @@ Value: TypeAlias = int | float | str
 
 _KINDS: dict[str, type[Value]] = {"int": int, "float": float, "str": str}
 Check: TypeAlias = Callable[..., None]
-"""Takes all parameters by keyword and raises Misuse where they make no sense."""
+"""Takes all parameters by keyword and raises Misuse if they make no sense."""
 
 _WANTED = {int: "a whole number", float: "a number", str: "a word"}
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One registered function: how to compute it and what a table or a protocol says of it."""
+    """One registered function: how to compute it and what a table or a protocol says about it."""
 
     kind: ClassVar[str] = "thing"
 
     name: str
     needs: tuple[str, ...]
     """Items of the sample's inputs or truth that are passed by keyword (the truth itself under the
-    quantity's name); or `quantity`, or `items` (all of them), or a shared map."""
+    name of its quantity), a shared map, `quantity`, or `items` (all of them)."""
     needs_any: tuple[str, ...]
     """Alternatives in order of preference: the first that the sample has is passed, the others are
     None (and are not read)."""
@@ -81,7 +81,7 @@ class Declaration:
         return tuple(v if isinstance(v, str) else number_text(v) for v in values)
 
     def _judge(self, values: Mapping[str, Value]) -> None:
-        """Refuses parameters now that would fail in the middle of a run."""
+        """Rejects parameters that would otherwise fail in the middle of a run."""
         if self.check is None:
             return
         try:
@@ -119,7 +119,7 @@ def declared(
     """The fields of a `Declaration` except its name, checked.
 
     Raises:
-        BadDeclaration: It is not declared as it must be.
+        BadDeclaration: The declaration is wrong.
     """
     problems = [
         *name_problems(name),
@@ -148,7 +148,7 @@ def declared(
 
 
 def check_quantities(made: Declaration) -> None:
-    """Refuses a declaration for quantities that do not exist.
+    """Rejects a declaration for quantities that do not exist.
 
     Raises:
         BadDeclaration: It names one.

@@ -1,4 +1,4 @@
-"""What a region is: a decorated function from the truth (and what else it needs) to a mask.
+"""What a region is: a decorated function from the truth (and its other needs) to a mask.
 
     @region("textureless", needs=("left_image",), cite="Scharstein & Szeliski 2002")
     def textureless(truth, *, left_image, window: int = 3, threshold: float = 4.0) -> Mask: ...
@@ -6,7 +6,7 @@
 The first argument is the truth map of the benchmark's quantity, (H, W) or (H, W, C), NaN where
 missing. Every other argument is keyword-only: one for each name in `needs` and `needs_any`, and the
 rest are parameters, in the order in which an expression gives them (`textureless:3,4`). A parameter
-without a default has to be given. Whatever the function says of a pixel without truth is ignored.
+without a default must be given. Pixels without truth are ignored in the mask.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def region(
     """Registers the decorated function under that name and returns it unchanged.
 
     Args:
-        name: What expressions call it.
-        needs: Items and shared maps without which it cannot be computed.
-        needs_any: Items of which it takes the first that is there.
-        of: Quantities for which it makes sense; all of them where it is left out.
+        name: Its name in expressions.
+        needs: Items and shared maps that it cannot be computed without.
+        needs_any: Alternative items; it gets the first that the sample has.
+        of: Quantities for which it makes sense; all by default.
         cite: Where the definition comes from.
-        revision: To be raised whenever the code may give other pixels.
-        check: Takes all parameters by keyword and raises Misuse where they make no sense.
+        revision: Raise it whenever the code may give other pixels.
+        check: Takes all parameters by keyword and raises Misuse if they make no sense.
     """
 
     def register(function: Callable[..., Mask]) -> Callable[..., Mask]:

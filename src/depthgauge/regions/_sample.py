@@ -48,7 +48,7 @@ class RegionsOfSample:
         self._reasons: dict[str, Unavailable] = {}
 
     def check(self, expression: Expression) -> None:
-        """Refuses unknown names and wrong parameters before anything is computed."""
+        """Rejects unknown names and wrong parameters before anything is computed."""
         for atom in expression.atoms():
             if atom.name in REGIONS:
                 REGIONS[atom.name].bind(atom.params)
@@ -58,7 +58,7 @@ class RegionsOfSample:
                 raise BadScoreId(f"region '{atom.name}' takes no parameters, but got '{atom}'.")
 
     def mask(self, name: str) -> Mask:
-        """The mask of a named expression; Unavailable where the sample lacks what it needs."""
+        """The mask of a named expression; Unavailable if the sample lacks what it needs."""
         return self._atom(Atom(name))
 
     def _evaluate(self, expression: Expression) -> Mask:
@@ -125,7 +125,7 @@ class RegionsOfSample:
         return mask & self._known
 
     def _has(self, item: str) -> bool:
-        # Looking at the value would read it from disk.
+        # Accessing the value would read it from disk.
         return item in self._items
 
     def _source(self, name: str) -> _Source | None:
@@ -139,7 +139,7 @@ class RegionsOfSample:
         return _Source(name) if name.endswith("_mask") and name in known else None
 
     def _all_names(self) -> Iterator[str]:
-        """Every name that would have been known, for the error that lists them."""
+        """All valid names, for the error message that lists them."""
         yield from {*REGIONS, *self._named}
         for item in {*self._items, *self._declared}:
             if item.endswith("_mask"):

@@ -1,12 +1,12 @@
-"""Shared maps: what regions and metrics share and what is computed once per sample.
+"""Shared maps: what several regions and metrics need, computed once per sample.
 
     @shared_map("edges", needs=("quantity",), cite="Honauer 2019")
     def edges(truth, *, quantity, jump: float = 1.0, reach: int = 10) -> Edges: ...
 
-A region or a metric that says `needs=("edges",)` is given it by keyword. Its parameters are
-set once for everything that uses it, in the benchmark (`[derived] edges = "edges:0.1"`), and are
-part of the protocol's hash. A thing may have several makers: one that is registered with
-`provides="edges"` can take the place of the usual one (`edges = "edges_from_mask:objects"`).
+A region or a metric that says `needs=("edges",)` gets it by keyword. Its parameters are set once
+for everything that uses it, in the benchmark (`[derived] edges = "edges:0.1"`), and are part of the
+protocol's hash. A shared map may have several makers: one that is registered with
+`provides="edges"` can replace the default one (`edges = "edges_from_mask:objects"`).
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def shared_map(
     """Registers the decorated function and returns it unchanged.
 
     Args:
-        name: What a benchmark calls it.
+        name: Its name in benchmarks.
         provides: The shared map that it gives; its own name by default.
-        needs: Items and shared maps without which it cannot be computed.
-        needs_any: Items of which it takes the first that is there.
-        of: Quantities for which it makes sense; all of them where it is left out.
+        needs: Items and shared maps that it cannot be computed without.
+        needs_any: Alternative items; it gets the first that the sample has.
+        of: Quantities for which it makes sense; all by default.
         cite: Where the definition comes from.
-        revision: To be raised whenever the code may give another thing.
-        check: Takes all parameters by keyword and raises Misuse where they make no sense.
+        revision: Raise it whenever the code may give another result.
+        check: Takes all parameters by keyword and raises Misuse if they make no sense.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +76,7 @@ def shared_map(
 
 
 def derived(name: str, *, makes: str = "", **declaration: Any) -> Callable[..., Any]:
-    """The former name of `shared_map`; it works for one more release."""
+    """The former name of `shared_map`, which works for one more release."""
     text = "'derived' is called 'shared_map' now, and its 'makes' is called 'provides'."
     warnings.warn(text, DeprecationWarning, stacklevel=2)
     return shared_map(name, provides=makes, **declaration)
@@ -88,7 +88,7 @@ def is_shared_map(name: str) -> bool:
 
 
 def maker_of(thing: str, text: str) -> tuple[SharedMap, tuple[str, ...]]:
-    """The maker that a text names, and its parameters in words.
+    """The maker that a text names, and its parameters as words.
 
     Raises:
         BadScoreId: The text is not a single name with parameters, or provides another map.
@@ -98,7 +98,7 @@ def maker_of(thing: str, text: str) -> tuple[SharedMap, tuple[str, ...]]:
         raise unknown("shared map", thing, filter(is_shared_map, SHARED_MAPS))
     atom = parse(text)
     if not isinstance(atom, Atom):
-        raise BadScoreId(f"'{text}' is a region expression; {thing} is made by one maker.")
+        raise BadScoreId(f"'{text}' is a region expression; {thing} needs a single maker.")
     maker = SHARED_MAPS[atom.name]
     if maker.provides != thing:
         others = ", ".join(sorted(n for n in SHARED_MAPS if SHARED_MAPS[n].provides == thing))
@@ -121,7 +121,7 @@ def closure(needs: Iterable[str], makers: Mapping[str, str]) -> dict[str, str]:
 
 
 class SampleMaps(Mapping[str, Any]):
-    """The shared maps of one sample, each computed on first use and then kept.
+    """The shared maps of one sample, each computed on first use and then cached.
 
     Args:
         truth: The map of the benchmark's quantity.
@@ -159,7 +159,7 @@ class SampleMaps(Mapping[str, Any]):
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether this sample has the map; asking computes it."""
+        """Whether this sample has the map; checking computes it."""
         try:
             self[str(name)]
         except (KeyError, Unavailable):
@@ -198,7 +198,7 @@ class SampleMaps(Mapping[str, Any]):
             return self[name]
         if name == self._quantity and name not in self._items:
             return self._truth
-        # Looking at the value would read it from disk.
+        # Accessing the value would read it from disk.
         if name not in self._items:
             raise Unavailable(
                 f"{made.kind} '{made.name}' needs {name}, which this sample does not have.",

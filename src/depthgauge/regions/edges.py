@@ -25,16 +25,17 @@ def _check(*, jump: float, reach: int, window: int, name: str = "") -> None:
 def edges(
     truth: Map, *, quantity: str, jump: float = 1.0, reach: int = 10, window: int = 5
 ) -> Edges:
-    """Depth discontinuities with both of their sides, each continued across.
+    """Depth discontinuities with both sides, each continued across the edge.
 
     Two 4-neighbours whose truth differs by more than `jump` (px of disparity and flow, m of depth)
-    are a discontinuity, M_d. Missing truth is never part of one. The nearby foreground M_f and the
-    nearby background M_b are the pixels within `reach` px of it on its two sides: that of the
-    nearest pixel of M_d decides. In front is the larger disparity, the smaller depth, the faster
-    flow. The foreground map f continues the foreground into M_b, the background map b the
-    background into M_f: linearly, by the gradient in the `window` around the other side's pixel.
+    form a discontinuity, M_d. Missing truth is never part of one. The nearby foreground M_f and the
+    nearby background M_b are the pixels within `reach` px of it on its two sides; the side of the
+    nearest pixel of M_d decides. In front is the larger disparity, the smaller depth, or the faster
+    flow. The foreground map f continues the foreground into M_b, and the background map b continues
+    the background into M_f, both linearly, by the gradient in the `window` around the pixel on the
+    other side.
 
-    For light fields, whose disparities are between neighbouring views, take `edges:0.1`.
+    For light fields, whose disparities are between neighbouring views, use `edges:0.1`.
     """
     order = front(truth, quantity)
     return find_edges(truth, order, jump=jump, reach=reach, window=window)
@@ -55,9 +56,9 @@ def from_mask(
 ) -> Edges:
     """Discontinuities at the outlines of objects whose mask the sample has.
 
-    As `edges`, but a discontinuity is where two neighbours are one in `<name>_mask` and the other
-    not, or have two labels of `<name>_labels`, and differ by more than `jump`. Which of the two is
-    in front is the truth's to say.
+    Like `edges`, but a discontinuity is where one of two neighbours is in `<name>_mask` and the
+    other is not, or where they have two labels of `<name>_labels`, and their truth differs by more
+    than `jump`. The truth decides which of the two is in front.
     """
     objects = objects_of(items, name, truth)
     order = front(truth, quantity)
@@ -66,9 +67,9 @@ def from_mask(
 
 @region("jump_edges", needs=("edges",), cite=_CITE)
 def jump_edges(truth: Map, *, edges: Edges) -> Mask:
-    """Pixels of discontinuities (M_d): both sides of every jump, without anything around them.
+    """Pixels of discontinuities (M_d): both sides of every jump, without their surroundings.
 
-    The region `discontinuities` is wider and of its own parameters.
+    The region `discontinuities` is wider and has its own parameters.
     """
     return edges.edge
 

@@ -1,15 +1,15 @@
 """Region expressions: `visible & textureless`, `all - border:10`, `material_2 | material_3`.
 
-    name[:p1,p2]    a region, with parameters (numbers or words) where it takes any
+    name[:p1,p2]    a region, with parameters (numbers or words) if it has any
     ~a              the pixels with truth that are not in a
     a & b           the pixels of both
     a - b           the pixels of a that are not in b
     a | b           the pixels of either
     ( )             grouping
 
-In this order: `~` binds tightest, then `&`, then `-`, then `|`, so `a | b - c & ~d` means
-`a | (b - (c & (~d)))`; `-` takes from the left, `a - b - c` is `(a - b) - c`. Names are letters,
-digits and `_`, so `a-b` is a difference as well. Nothing is evaluated here, and nothing is `eval`.
+Precedence: `~` binds tightest, then `&`, then `-`, then `|`, so `a | b - c & ~d` means
+`a | (b - (c & (~d)))`; `-` is left-associative: `a - b - c` is `(a - b) - c`. Names are letters,
+digits and `_`, so `a-b` is a difference too. Nothing is evaluated here, and `eval` is not used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DEEPEST = 50
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A region by its name, with what follows the colon."""
+    """A region by its name, with the parameters after the colon."""
 
     name: str
     params: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Complement:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Two or more parts joined by one sign; a difference takes all later parts from the first."""
+    """Two or more parts joined by one sign; a difference removes all later parts from the first."""
 
     sign: str
     parts: tuple[Expression, ...]
@@ -91,7 +91,7 @@ class Operation:
 
 
 Expression: TypeAlias = Atom | Complement | Operation
-"""A parsed expression; `str()` of it is canonical: equal for texts that mean the same tree."""
+"""A parsed expression; `str()` of it is canonical: equal for texts with the same tree."""
 
 
 def parse(text: str) -> Expression:
@@ -101,7 +101,7 @@ def parse(text: str) -> Expression:
     'a & b & c | ~d - border:10'
 
     Raises:
-        BadScoreId: The text is no expression; says where and what was expected.
+        BadScoreId: The text is not an expression; the message says where and what was expected.
     """
     return _Parser(text).whole()
 
@@ -116,7 +116,7 @@ def replace_atoms(expression: Expression, change: Callable[[Atom], Atom]) -> Exp
 
 
 def number_text(value: float) -> str:
-    """The shortest usual text of a number, as in score ids; never one that loses digits.
+    """The shortest usual text of a number, as in score ids, without losing digits.
 
     >>> number_text(10.0), number_text(0.05), number_text(1234567.0)
     ('10', '0.05', '1234567.0')
@@ -126,7 +126,7 @@ def number_text(value: float) -> str:
 
 
 def _grouped(part: Expression, binding: int) -> str:
-    """The part's text, in parentheses where it binds less tightly than that."""
+    """The part's text, in parentheses if it binds less tightly than `binding`."""
     loose = isinstance(part, Operation) and _BINDING[part.sign] < binding
     return f"({part})" if loose else str(part)
 
@@ -136,7 +136,7 @@ def _join(sign: str, parts: list[Expression]) -> Expression:
     flat: list[Expression] = []
     for index, part in enumerate(parts):
         same = isinstance(part, Operation) and part.sign == sign
-        # a - (b - c) is not a - b - c; every other grouping of one sign can go.
+        # a - (b - c) is not a - b - c; every other grouping of one sign can be dropped.
         if isinstance(part, Operation) and same and (sign != "-" or index == 0):
             flat.extend(part.parts)
         else:

@@ -1,4 +1,4 @@
-"""Masks and labels of objects that a sample brings along, by their names."""
+"""Masks and labels of objects that come with a sample, by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def mask_of(items: Mapping[str, Any], name: str, truth: Map) -> Mask:
 
     Raises:
         Unavailable: The sample has none.
-        WrongShape: It is not of the truth's size.
+        WrongShape: It does not have the truth's size.
     """
     item = f"{name}_mask"
     if item not in items:
@@ -34,13 +34,14 @@ def mask_of(items: Mapping[str, Any], name: str, truth: Map) -> Mask:
 def objects_of(
     items: Mapping[str, Any], name: str, truth: Map, *, pieces: bool = False
 ) -> NDArray[np.generic]:
-    """The sample's `<name>_labels`, else its `<name>_mask` as one object, or one for each piece.
+    """The sample's `<name>_labels`, else its `<name>_mask` as one object, or as one object per
+    connected piece.
 
-    What is above 0 is an object, everything else is 0.
+    Values above 0 are objects, everything else is 0.
 
     Raises:
         Unavailable: The sample has neither.
-        WrongShape: It is not of the truth's size.
+        WrongShape: It does not have the truth's size.
     """
     item = f"{name}_labels"
     if item in items:

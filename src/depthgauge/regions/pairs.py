@@ -1,4 +1,4 @@
-"""Pairs of points that ordinal metrics ask about: those that were annotated, else sampled."""
+"""Pairs of points for ordinal metrics: annotated pairs, else sampled ones."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def _check(*, count: int, seed: int) -> None:
 def depth_pairs(
     truth: Map, *, items: Mapping[str, Any], count: int = 1000, seed: int = 0
 ) -> DepthPairs:
-    """Pairs of pixels of which one is deeper.
+    """Pairs of pixels, one of which is deeper.
 
-    Those that the sample comes with (`relative_depth`), all of them; else `count` pairs of its true
-    depth, half of them anywhere and half on one row, drawn by `seed`; never two equal depths.
+    All pairs that come with the sample (`relative_depth`); otherwise `count` pairs from its true
+    depth, half of them anywhere and half on one row, drawn with `seed`; never two equal depths.
     """
     if "relative_depth" in items:
         return np.asarray(items["relative_depth"], np.int32).reshape(-1, 5)
@@ -51,9 +51,9 @@ def normal_pairs(
 ) -> NormalPairs:
     """Pairs of pixels on planes that are parallel, orthogonal, or neither.
 
-    Those that the sample comes with (`relative_normals`), all of them; else `count` pairs of each
-    relation, drawn by `seed` on its `planes` whose relations are known (`plane_relations`). Each
-    pair has a key by which a metric takes equal numbers of each relation from a dataset.
+    All pairs that come with the sample (`relative_normals`); otherwise `count` pairs of each
+    relation, drawn with `seed` on its `planes` with known relations (`plane_relations`). Each pair
+    has a key, by which a metric takes equal numbers of each relation from a dataset.
     """
     if "relative_normals" in items:
         return keyed_normal_pairs(items["relative_normals"], seed)

@@ -13,7 +13,7 @@ from depthgauge.regions._checks import same_size
 from depthgauge.types import Map, Mask, Plane
 
 MOST = 64
-"""Regions that one plane holds."""
+"""The number of regions that one plane holds."""
 
 
 def pack_all(masks: Mapping[str, Mask], truth: Map) -> tuple[Plane, ...]:
@@ -26,7 +26,7 @@ def pack_all(masks: Mapping[str, Mask], truth: Map) -> tuple[Plane, ...]:
 def pack(masks: Mapping[str, Mask], truth: Map) -> Plane:
     """One plane: bit i of a pixel is set where mask i is and all channels of the truth are finite.
 
-    Codes are of the smallest type: the patterns themselves up to 8 regions (uint8) and 16
+    Codes have the smallest type: the patterns themselves for up to 8 regions (uint8) and 16
     (uint16); with more regions the indices of the atoms, in the smallest type that holds them. The
     result is the same for any number of threads.
 
@@ -35,8 +35,8 @@ def pack(masks: Mapping[str, Mask], truth: Map) -> Plane:
         truth: (H, W) or (H, W, C), NaN where missing.
 
     Raises:
-        Misuse: There are more than 64 masks; `pack_all` takes them.
-        WrongShape: A mask is not of the truth's size.
+        Misuse: There are more than 64 masks; use `pack_all`.
+        WrongShape: A mask does not have the truth's size.
     """
     if len(masks) > MOST:
         raise Misuse(f"a plane holds {MOST} regions, not {len(masks)}; use pack_all.")
@@ -58,7 +58,7 @@ _Packed = tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.int32]]
 def _patterns(
     flat: Sequence[NDArray[np.uint8]], bits: NDArray[np.uint32], channels: int
 ) -> _Packed:
-    """Codes that are the patterns; the kernel notes in a table which ones occur."""
+    """Codes that are the patterns; the kernel marks in a table which ones occur."""
     from depthgauge.regions import _kernels
 
     codes = np.zeros(bits.size // channels, np.uint8 if len(flat) <= 8 else np.uint16)
@@ -73,7 +73,7 @@ def _patterns(
 def _relabelled(
     flat: Sequence[NDArray[np.uint8]], bits: NDArray[np.uint32], channels: int
 ) -> _Packed:
-    """Codes that are indices of atoms: a table of all patterns would not fit in any memory."""
+    """Codes that are indices of atoms: a table of all patterns would not fit into memory."""
     from depthgauge.regions import _kernels
 
     patterns = np.zeros(bits.size // channels, np.uint64)
@@ -96,7 +96,7 @@ def _fill(
 ) -> None:
     from depthgauge.regions import _kernels
 
-    # The kernel is compiled for tuples of one length; what pads them is never read.
+    # The kernel is compiled for tuples of one length; the padding is never read.
     padding = [np.zeros(0, np.uint8)] * _kernels.PER_PASS
     for first in range(0, max(len(flat), 1), _kernels.PER_PASS):
         group = flat[first : first + _kernels.PER_PASS]
@@ -113,6 +113,6 @@ def _flat(name: str, mask: Mask, truth: Map) -> NDArray[np.uint8]:
 
 
 def _own(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, or a contiguous copy where numba would see another type and compile anew."""
+    """The array, or a contiguous copy if numba would see another type and compile again."""
     array = np.ascontiguousarray(array)
     return array if array.flags.writeable else array.copy()

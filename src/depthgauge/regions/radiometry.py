@@ -1,8 +1,8 @@
 """Parts of an image that are hard to match, each with a level of difficulty from 1 to 4.
 
-A region `low_texture:3` has the pixels of level 3 and 4. Levels come from the image around a pixel
+A region `low_texture:3` has the pixels of levels 3 and 4. Levels come from the image around a pixel
 by fixed thresholds, in grey values of 0..255 and px, so they depend neither on the image's size nor
-on what else is in it.
+on the rest of the image.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def texture_level(truth: Map, *, truth_view: TruthView) -> Levels:
 
     The measure is the root of the mean squared difference between horizontal neighbours, in grey
     values, over the 9 x 9 pixels around. Levels 1 to 4 are below 4, 2, 1 and 0.5. Level 1 is what
-    the Middlebury program takes for textureless, level 2 what its paper says, level 3 is below the
-    noise of most cameras, and level 4 is hardly more than rounding. Where the image is not the left
-    one of a pair, matches do not lie in its row: there it is the larger one of the measures for
-    horizontal and vertical neighbours.
+    the Middlebury program calls textureless, level 2 what its paper says, level 3 is below the
+    noise of most cameras, and level 4 is hardly more than rounding. If the image is not the left
+    one of a pair, matches do not lie in its row; then the larger of the measures for horizontal and
+    vertical neighbours is used.
     """
     squared = _mean_squared_step(truth_view.grey, axis=1)
     if not truth_view.is_left:
@@ -57,11 +57,11 @@ def texture_level(truth: Map, *, truth_view: TruthView) -> Levels:
 
 @shared_map("saturation_level", needs=("truth_view",), cite=_CITE)
 def saturation_level(truth: Map, *, truth_view: TruthView) -> Levels:
-    """How much of what a pixel and its surroundings show was lost by clipping.
+    """How much of a pixel and its surroundings was lost by clipping.
 
-    A value is clipped where it is up to 2 or from 253 (of 255). Level 1: a channel of the pixel is
-    clipped. 2: all of its channels are. 3: all are, and so is half of the values in the 9 x 9
-    pixels around. 4: all are, and so are all values around.
+    A value is clipped if it is at most 2 or at least 253 (of 255). Level 1: a channel of the pixel
+    is clipped. Level 2: all its channels are. Level 3: all are, and so are half of the values in
+    the 9 x 9 pixels around. Level 4: all are, and so are all values around.
     """
     channels = truth_view.channels
     clipped = ((channels <= _DARK) | (channels >= _BRIGHT)).mean(axis=2, dtype=np.float32)
@@ -77,13 +77,13 @@ def repetition_level(truth: Map, *, truth_view: TruthView, items: Mapping[str, A
     """How well a pixel's surroundings fit another place in the same row.
 
     Two patches a and b of 15 x 15 grey values fit by 1 - |a - b|^2 / (|a - mean|^2 + |b - mean|^2):
-    1 where they are the same, about 0 where they have nothing in common. Going left and right from
-    a pixel, the fit first falls; what counts is the best one after it fell below 0.5. Levels 1 to 4
-    are fits of at least 0.8, 0.9, 0.95 and 0.98. The search ends at the width of the sample's
-    disparity range, at most 64 px (a repetition beyond the range deceives nobody); without a range,
-    or where the image is not the left one of a pair, it ends at 64 px. A patch that varies by less
-    than 2 grey values has nothing to repeat and is of level 0. Pixels whose patch would leave the
-    image have the level of the nearest one whose patch does not.
+    1 if they are the same, about 0 if they have nothing in common. Going left and right from a
+    pixel, the fit first falls; the best fit after it fell below 0.5 counts. Levels 1 to 4 are fits
+    of at least 0.8, 0.9, 0.95 and 0.98. The search ends at the width of the sample's disparity
+    range, at most 64 px (a repetition beyond the range does not mislead a method); without a range,
+    or if the image is not the left one of a pair, it ends at 64 px. A patch that varies by less
+    than 2 grey values has nothing to repeat and has level 0. Pixels whose patch would leave the
+    image get the level of the nearest pixel whose patch does not.
     """
     grey = np.rint(truth_view.grey).clip(0, 255).astype(np.uint8)
     farthest = _search_px(truth_view, items)
@@ -100,13 +100,13 @@ def repetition_level(truth: Map, *, truth_view: TruthView, items: Mapping[str, A
 
 @shared_map("contrast_level", needs=("truth_view", "edges"), cite=_CITE)
 def contrast_level(truth: Map, *, truth_view: TruthView, edges: Edges) -> Levels:
-    """How little of a depth discontinuity can be seen in the image.
+    """How hard it is to see a depth discontinuity in the image.
 
     The contrast at a pixel of a discontinuity is the difference between the mean colours of the
     nearby foreground and the nearby background within the 7 x 7 pixels around, in the channel where
     it is largest. Levels 1 to 4 are contrasts below 32, 16, 8 and 4 of 255. Every pixel of the
-    nearby fore- and background has the level of its nearest pixel of a discontinuity; all others
-    are of level 0.
+    nearby foreground and background has the level of its nearest pixel of a discontinuity; all
+    others have level 0.
     """
     from depthgauge.regions import _radiometry_kernels as kernels
 
@@ -140,8 +140,8 @@ def low_texture(truth: Map, *, texture_level: Levels, level: int = 1) -> Mask:
 def saturation(truth: Map, *, saturation_level: Levels, level: int = 1) -> Mask:
     """Clipped pixels, of at least that level.
 
-    One channel is clipped (level 1), all are (2), in a clump of half (3) or all (4) of 9 x 9
-    pixels. See the shared map `saturation_level`.
+    One channel is clipped (level 1), all are (2), with half (3) or all (4) of the 9 x 9
+    pixels around. See the shared map `saturation_level`.
     """
     return np.greater_equal(saturation_level, level)
 
@@ -161,7 +161,7 @@ def low_contrast(truth: Map, *, contrast_level: Levels, level: int = 1) -> Mask:
     """Pixels near a discontinuity that the image hardly shows, of at least that level.
 
     Both sides differ by less than 32 (level 1), 16, 8, 4 (level 4) grey values in every channel.
-    See the shared map `contrast_level`; `edges` sets what is a discontinuity and what is near.
+    See the shared map `contrast_level`; `edges` says what a discontinuity is and what is near it.
     """
     return np.greater_equal(contrast_level, level)
 
@@ -176,7 +176,7 @@ def _mean_squared_step(grey: NDArray[np.float32], axis: int) -> NDArray[np.float
     """The mean squared difference between neighbours in the window around each pixel."""
     if grey.shape[axis] == 1:
         return np.zeros_like(grey)
-    # With its neighbour mirrored beyond the border, an outermost pixel has two steps too.
+    # With its neighbour mirrored beyond the border, an outermost pixel also has two steps.
     beyond = [(1, 1), (0, 0)] if axis == 0 else [(0, 0), (1, 1)]
     squared: NDArray[np.float32] = np.diff(np.pad(grey, beyond, mode="reflect"), axis=axis) ** 2
     before, after = (squared[:-1], squared[1:]) if axis == 0 else (squared[:, :-1], squared[:, 1:])
@@ -192,7 +192,7 @@ def _window_mean(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _search_px(view: TruthView, items: Mapping[str, Any]) -> int:
-    """How far away something alike can deceive a method."""
+    """How far away a similar place can mislead a method."""
     if not view.is_left or "disparity_range" not in items:
         return _FARTHEST_PX
     low, high = items["disparity_range"]

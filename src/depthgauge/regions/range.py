@@ -16,7 +16,7 @@ def near(truth: Map, *, quantity: str, limit: float) -> Mask:
     """Pixels that are nearer than the limit.
 
     Depth: truth < limit, in metres. Disparity is large where things are near, so there it is
-    truth > limit, in px: `near:64` are the pixels of MORE than 64 px.
+    truth > limit, in px: `near:64` is the set of pixels of MORE than 64 px.
     """
     return has_truth(truth) & _nearer(truth, quantity, limit)
 
@@ -33,7 +33,7 @@ def far(truth: Map, *, quantity: str, limit: float) -> Mask:
 def _nearer(truth: Map, quantity: str, limit: float) -> Mask:
     nearer = QUANTITIES[quantity].nearer
     if nearer is None or truth.ndim != 2:
-        raise Misuse(f"near and far are of depth or disparity, not of {quantity}.")
+        raise Misuse(f"near and far are for depth or disparity, not for {quantity}.")
     # The limit becomes float32 like the truth, so that a truth of 0.1 is not above a limit of 0.1.
     at = np.float32(limit)
     return np.asarray(truth < at if nearer == "smaller" else truth > at)

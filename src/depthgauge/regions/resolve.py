@@ -1,4 +1,4 @@
-"""From expressions and a sample to masks; each underlying region is computed once and shared."""
+"""Turns expressions into the masks of a sample; each underlying region is computed once."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from depthgauge.types import Map, Mask
 
 @dataclass(frozen=True, slots=True)
 class SampleRegions:
-    """The masks of a sample, and why there are not more."""
+    """The masks of a sample, and why some are missing."""
 
     masks: dict[str, Mask]
     """By region name, in the order asked for; always within the pixels with truth. Regions that
     are the same share one array: do not write into it."""
     unavailable: dict[str, str]
-    """Regions that this sample cannot give, with the reason."""
+    """Regions that cannot be computed for this sample, with the reason."""
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """The items that each of those needs, as far as they have names."""
+    """The named items that each of those needs."""
 
 
 def compute_regions(
@@ -43,22 +43,22 @@ def compute_regions(
 
     A name in an expression is, in this order: a registered region; another named expression; the
     mask item `<name>_mask`; a value `<name>_<n>` of the label item `<name>_labels`; or the full
-    name of a mask item (`discontinuities_mask`), which reaches a dataset's own mask where a
-    registered region has its name.
+    name of a mask item (`discontinuities_mask`), which selects a dataset's own mask if a
+    registered region has the same name.
 
     Args:
         expressions: Region names and their expressions; `{"all": "all"}` asks for a plain region.
         truth_map: (H, W) or (H, W, C) of the benchmark's quantity, NaN where missing.
         items: The sample's inputs and truth by name; only what is needed is read.
         quantity: The benchmark's quantity.
-        declared: Items (`glass_mask`, `material_labels`) that other samples of the dataset have;
-            where this one lacks them, what uses them is unavailable instead of unknown.
-        things: The sample's shared maps, shared with whoever else needs them.
+        declared: Items (`glass_mask`, `material_labels`) that other samples of the dataset have; if
+            this one lacks them, regions that use them are unavailable instead of unknown.
+        things: The sample's shared maps, which others may use too.
 
     Raises:
-        UnknownName: A name that is none of those; says which is nearest.
-        BadScoreId: A text is no expression, has wrong parameters, or refers to itself.
-        DuplicateName: An expression has the name of a registered region and means another.
+        UnknownName: A name is none of those; the message suggests the nearest.
+        BadScoreId: A text is not an expression, has wrong parameters, or refers to itself.
+        DuplicateName: An expression has the name of a registered region but means another.
     """
     named = _parsed(expressions)
     if things is None:
@@ -80,10 +80,10 @@ def compute_regions(
 def check_names(
     expressions: Mapping[str, str], items: Mapping[str, Any], declared: Collection[str] = ()
 ) -> None:
-    """Refuses names and parameters that no sample with these items can have; nothing is read.
+    """Rejects names and parameters that no sample with these items can have; nothing is read.
 
     Raises:
-        UnknownName: There is no such region, mask or label; it says the nearest.
+        UnknownName: There is no such region, mask or label; the message suggests the nearest.
         BadScoreId: A parameter is wrong.
     """
     named = _parsed(expressions)
@@ -115,8 +115,8 @@ def things_used(
 
     Args:
         expressions: Region names and their expressions.
-        needs: What metrics need besides.
-        makers: The texts of things that are not made in the usual way.
+        needs: What metrics need in addition.
+        makers: The texts of shared maps that are not computed in the default way.
     """
     atoms = [a for e in _parsed(expressions).values() for a in e.atoms() if a.name in REGIONS]
     wanted = {name for atom in atoms for name in REGIONS[atom.name].needs}
@@ -124,7 +124,7 @@ def things_used(
 
 
 def makers_revisions(made: Mapping[str, str]) -> dict[str, int]:
-    """The revision of each thing's maker, by its text."""
+    """The revision of the maker of each shared map, by its text."""
     return {text: SHARED_MAPS[text.partition(":")[0]].revision for text in made.values()}
 
 
@@ -146,7 +146,7 @@ def _filled(atom: Atom) -> Atom:
 
 
 def _parsed(expressions: Mapping[str, str]) -> dict[str, Expression]:
-    """The expressions, free of cycles and of second meanings for a registered name."""
+    """The expressions, without cycles and without second meanings of a registered name."""
     named = {name: parse(text) for name, text in expressions.items()}
     for name, expression in named.items():
         if name in REGIONS and not _is_plain(expression, name):
@@ -160,7 +160,7 @@ def _parsed(expressions: Mapping[str, str]) -> dict[str, Expression]:
 
 
 def _is_plain(expression: Expression, name: str) -> bool:
-    """Whether that is the registered region itself, perhaps with its defaults written out."""
+    """Whether it is the registered region itself, perhaps with its defaults written out."""
     if not isinstance(expression, Atom) or expression.name != name:
         return False
     given = None in REGIONS[name].params.values()  # it has no plain form
@@ -176,7 +176,7 @@ def _refuse_cycles(
         circle = " -> ".join([*trail[trail.index(name) :], name])
         raise BadScoreId(f"region '{name}' is defined by itself: {circle}.")
     expression = named[name]
-    # `glass = "glass"` is no cycle: it asks for a plain region under its own name.
+    # `glass = "glass"` is not a cycle: it asks for a plain region under its own name.
     if not isinstance(expression, Atom) or expression.name != name:
         for used in sorted(expression.names() & named.keys()):
             _refuse_cycles(used, named, (*trail, name), finished)

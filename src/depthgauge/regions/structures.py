@@ -1,4 +1,4 @@
-"""Fine structures of the truth: the thing that metrics share, and its parts as regions."""
+"""Fine structures of the truth: the shared map, and its parts as regions."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def structures(
 ) -> Structures:
     """Thin parts of the foreground, with the background around them.
 
-    A fine structure M_r is no wider than `width` px: along a row, a column or a diagonal there are
-    a rise of more than `jump` (px of disparity and of the length of flow, m of depth) on one side
-    and the opposite fall on the other. It may be slanted. It has to stand out from anything wider
-    by three quarters of `width`, so that the corners of large objects do not count. What touches
-    the image's border or missing truth has one edge only and is none. The surrounding M_s are the
-    pixels within `reach` px that are behind it by more than `jump`.
+    A fine structure M_r is at most `width` px wide: along a row, a column or a diagonal there is a
+    rise of more than `jump` (px of disparity and of the length of flow, m of depth) on one side and
+    the opposite fall on the other. It may be slanted. It must stand out from anything wider by
+    three quarters of `width`, so that the corners of large objects do not count. A part that
+    touches the image's border or missing truth has only one edge and is not a fine structure. The
+    surroundings M_s are the pixels within `reach` px that are behind it by more than `jump`.
 
-    For light fields take `structures:0.1`.
+    For light fields use `structures:0.1`.
     """
     order = front(truth, quantity)
     return find_structures(truth, order, jump=jump, width=width, reach=reach)
@@ -63,8 +63,8 @@ def from_mask(
 ) -> Structures:
     """Fine structures whose mask the sample has: `<name>_mask`.
 
-    Their surrounding is the sample's `<name>_surrounding_mask`; without one it is what lies within
-    `reach` px and behind the nearest pixel of a structure by more than `jump`.
+    Their surroundings are the sample's `<name>_surrounding_mask`; without it, they are the pixels
+    within `reach` px that are behind the nearest pixel of a structure by more than `jump`.
     """
     mask = mask_of(items, name, truth)
     given = f"{name}_surrounding"

@@ -29,18 +29,18 @@ def surfaces(
 ) -> Surfaces:
     """Continuous surfaces, by second derivatives.
 
-    The second derivatives are those of the quadratic of least squares over `window` x `window`
-    pixels. A pixel is continuous (M_c) where all of them have a truth, none is at a jump of more
-    than `jump`, and the surface bends by no more than `bend`, which is the larger magnitude of the
-    Hessian's eigenvalues in px (depth: m) per px squared. It is planar (M_p) where that is no more
-    than `flat`, else curved (M_n). On planes, disparity and the inverse of depth have no second
-    derivative, so for depth it is that of 1 / depth, times the depth squared. For flow it is the
-    larger one of both channels.
+    The second derivatives are those of the least-squares quadratic over `window` x `window` pixels.
+    A pixel is continuous (M_c) if all of these pixels have truth, none is at a jump of more than
+    `jump`, and the surface bends by at most `bend`: the larger magnitude of the Hessian's
+    eigenvalues in px (depth: m) per px squared. It is planar (M_p) if the bend is at most `flat`,
+    else curved (M_n). On planes, disparity and inverse depth have no second derivative, so for
+    depth the bend is that of 1 / depth, times the depth squared. For flow it is the larger of the
+    two channels.
 
-    In 9 px a surface that bends by 0.05 leaves its tangent plane by 0.4 px, well below a jump, and
-    one that bends by 0.002 by 0.016 px; noise of the truth of 0.04 px makes planes look bent by as
-    much. For truth in steps of a quarter px take a `flat` of 0.005, for rendered truth without
-    noise 0.0001, for rendered light fields `surfaces:0.1,0.005,0.0002`.
+    Within 9 px, a surface that bends by 0.05 leaves its tangent plane by 0.4 px, well below a jump,
+    and one that bends by 0.002 leaves it by 0.016 px; noise of 0.04 px in the truth makes planes
+    look equally bent. Use a `flat` of 0.005 for truth in steps of a quarter px, 0.0001 for rendered
+    truth without noise, and `surfaces:0.1,0.005,0.0002` for rendered light fields.
     """
     return find_surfaces(truth, quantity, jump=jump, bend=bend, flat=flat, window=window)
 

@@ -16,14 +16,14 @@ _LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601
 def textureless(truth: Map, *, left_image: Image, window: int = 3, threshold: float = 4.0) -> Mask:
     """Pixels around which the grey value hardly changes along x.
 
-    The squared horizontal gradient of the grey value (0..255; float images, 0..1, times 255),
-    averaged over a square of `window` x `window` pixels, is below `threshold`. The gradient of a
-    pixel is the larger one of the differences to its left and right neighbours; the square is cut
-    at the image's border. RGB becomes grey by the weights 0.299, 0.587, 0.114.
+    The squared horizontal gradient of the grey value (0..255; float images of 0..1 are multiplied
+    by 255), averaged over a square of `window` x `window` pixels, is below `threshold`. The
+    gradient of a pixel is the larger of the differences to its left and right neighbours; the
+    square is cut at the image's border. RGB becomes grey with the weights 0.299, 0.587, 0.114.
 
-    This follows the paper's words. The authors' program, whose threshold is 4 too, compares with
-    the square of it, 16, and averages the squared gradients of the colour channels instead of
-    making them grey: its regions are near `textureless:3,16`.
+    This follows the text of the paper. The authors' program, whose threshold is also 4, compares
+    with its square, 16, and averages the squared gradients of the colour channels instead of
+    converting them to grey: its regions are close to `textureless:3,16`.
     """
     return has_truth(truth) & _flat(truth, left_image, window, threshold)
 

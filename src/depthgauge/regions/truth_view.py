@@ -1,4 +1,4 @@
-"""The image that the truth belongs to, as regions of images want it."""
+"""The image that the truth belongs to, in the form that image-based regions need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601
 
 @dataclass(frozen=True, slots=True)
 class TruthView:
-    """An image of the truth's size, with values of 0..255."""
+    """An image with the truth's size, with values of 0..255."""
 
     channels: NDArray[Any]
     """(H, W, 1 or 3), uint8 or float32."""
@@ -37,7 +37,7 @@ def truth_view(
     first_image: Image | None = None,
     image: Image | None = None,
 ) -> TruthView:
-    """The image that the truth belongs to, in values of 0..255; float images, 0..1, times 255."""
+    """The image that the truth belongs to, with values 0..255; float images (0..1) times 255."""
     given = {
         "left_image": left_image,
         "centre_image": centre_image,

@@ -1,4 +1,4 @@
-"""What both views see, and what only the left one does."""
+"""What both views see, and what only the left view sees."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def visible(
 ) -> Mask:
     """Pixels that the other view sees too.
 
-    From the truth's `visible_mask` (or `occluded_mask`) where it has one; else by the left-right
-    check: |d_left(x) - d_right(x - d_left(x))| <= threshold_px. A pixel whose match has no right
-    truth is neither visible nor occluded then: nobody knows.
+    Comes from the truth's `visible_mask` (or `occluded_mask`) if it has one, otherwise from the
+    left-right check: |d_left(x) - d_right(x - d_left(x))| <= threshold_px. With the check, a pixel
+    whose match has no right truth is neither visible nor occluded, because it is unknown.
 
-    Which of the two it is is decided for each sample, so one dataset may mix them. A mask that the
-    dataset's authors made and a left-right check do not mark exactly the same pixels.
+    The source is chosen for each sample, so one dataset may mix both. A mask made by the dataset's
+    authors and a left-right check do not mark exactly the same pixels.
     """
     known = has_truth(truth)
     mask = _from_masks(truth, visible_mask, occluded_mask)

@@ -118,7 +118,7 @@ def test_estimates_with_their_own_are_left_out(data, tmp_path):
     assert found.focal_px != pytest.approx(before.focal_px, rel=1e-6)
     for n in (1, 2):
         oasis.write_estimate(folder, f"s{n}", told)
-    with pytest.raises(NothingScored, match="all 3 bring"):
+    with pytest.raises(NothingScored, match="all 3 have"):
         best_focal("oasis-depth", data, folder)
 
 

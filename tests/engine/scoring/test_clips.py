@@ -157,7 +157,7 @@ def test_a_frame_without_an_estimate_is_missing():
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Estimate(truth_of(0), "depth"), "one map, and the sample is a clip"),
+        (Estimate(truth_of(0), "depth"), "one map, but the sample is a clip"),
         (ClipEstimate(Frames([None] * 9), "depth"), "9 frames for a clip of 4"),
     ],
 )

@@ -362,5 +362,5 @@ def test_a_dataset_without_the_truth_says_what_it_is_made_of(tmp_path):
     write(tmp_path / "data", [Sample("a", Inputs({"left_image": image}), truth)])
     (tmp_path / "data" / "relative_normal.csv").write_text("")
     (tmp_path / "estimates").mkdir()
-    with pytest.raises(NothingScored, match=r"truth of normals; .* and relative_normal\.csv\."):
+    with pytest.raises(NothingScored, match=r"has normals as truth; .* and relative_normal\.csv\."):
         dg.evaluate("oasis-relative-normals", tmp_path / "data", tmp_path / "estimates")

@@ -163,7 +163,7 @@ def test_the_truths_hash_is_of_both_sizes(data, two_sizes):
 
 
 def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(WrongShape, match="no whole multiple"):
+    with pytest.raises(WrongShape, match="not a whole multiple"):
         size_factor(np.zeros((4, 4)), np.zeros((8, 12)), "high")
     with pytest.raises(Unavailable, match="smaller"):
         size_factor(np.zeros((4, 4)), np.zeros((2, 2)), "high")

@@ -1,7 +1,7 @@
 """Twins: public evaluators' own numbers, quirks included. One module each, kept plain.
 
-A twin module has functions in plain NumPy, and `SPEC = Twin(...)` at its end, which names them. It
-is known by the name of its module.
+A twin module has functions in plain NumPy and ends with `SPEC = Twin(...)`, which names them. The
+name of the module is the name of the twin.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from depthgauge.types import Sample, Score
 
 @dataclass(frozen=True, slots=True)
 class TwinScores:
-    """What a twin found for one sample."""
+    """The scores that a twin computed for one sample."""
 
     scores: Mapping[str, Score]
     left_out: tuple[str, ...] = ()
-    """Regions whose scores the sample cannot have."""
+    """Regions that cannot be scored for this sample."""
 
 
 class Fault(NamedTuple):
-    """One problem of a submission."""
+    """One problem in a submission."""
 
     sample: str
-    """Its id, or `submission` where it is about all of them."""
+    """The sample's id, or `submission` for a problem of the whole submission."""
     problem: str
     advice: str
     serious: bool = True
-    """Whether the public benchmark refuses it or it costs points."""
+    """Whether the public benchmark rejects it or it costs points."""
 
 
 Options = Mapping[str, Any]
@@ -44,29 +44,29 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:
-    """What a twin module offers; what it has no need of is left out."""
+    """What a twin module offers; anything that it does not need is left out."""
 
     revision: int = 1
     """Raised whenever its code may change a number."""
     options: Callable[[Options], dict[str, Any]]
-    """`options(given)`: all options, defaults filled in; every quirk is one of them, and unknown
-    ones are an error."""
+    """`options(given)`: all options, with defaults filled in; every quirk is one of them, and
+    unknown options are errors."""
     score_ids: Callable[[Options], tuple[str, ...]]
     """`score_ids(options)`: the evaluator's own ids, in its order."""
     evaluate: Callable[[Sample, Path, Options], TwinScores]
     """`evaluate(sample, estimate_path, options)`: all scores of one sample."""
     main: str = ""
-    """The score that sorts a leaderboard; the first one where it is left out."""
+    """The score that sorts a leaderboard; by default the first one."""
     higher: tuple[str, ...] = ()
-    """The metrics of which more is better."""
+    """The metrics for which higher is better."""
     missing: float = math.nan
-    """The value that a file has where there is no estimate."""
+    """The value that marks a missing estimate in a file."""
     pool: Callable[[Mapping[str, Mapping[str, Score]], Options], Mapping[str, float]] | None = None
-    """`pool(samples, options)`: the summary, where it is not the plain mean over samples."""
+    """`pool(samples, options)`: the summary, if it is not the plain mean over samples."""
     check_submission: Callable[[Path, Mapping[str, Sample]], Iterator[Fault]] | None = None
     """`check_submission(root, samples)`: the rules of the public submission."""
     more_samples: Callable[[Iterable[Sample], Path], Iterable[Sample]] | None = None
-    """`more_samples(samples, root)`: samples of a folder of estimates that the dataset lacks."""
+    """`more_samples(samples, root)`: samples with estimates that the dataset lacks."""
 
 
 def fill_options(

@@ -18,7 +18,7 @@ from depthgauge.io import map_pfm, pfm_scale, read_labels, read_map, read_mask
 from depthgauge.types import Map, Mask, Sample, Truth
 
 LOW, HIGH = 1, 10
-"""Sizes at which maps are compared, in sizes of the estimate."""
+"""Sizes at which maps are compared, as multiples of the estimate's size."""
 BORDER_PX = 15
 """Left out on every side, in pixels of the estimate."""
 Indices = NDArray[np.intp]
@@ -31,22 +31,22 @@ class MapPair:
     estimate: Map
     """(h, w), at its own size."""
     rows: Indices
-    """Which row of the estimate each row of the truth is compared with."""
+    """For each row of the truth, the row of the estimate that it is compared with."""
     columns: Indices
     truth: Map
     """(H, W), from the bottom up as in its file."""
     border: int
     stored: tuple[int, int]
-    """Height and width of the truth's file; its masks are as large."""
+    """Height and width of the truth's file; its masks have the same size."""
 
     @property
     def pixels(self) -> int:
-        """How many there are within the border."""
+        """The number of pixels inside the border."""
         height, width = (max(int(n) - 2 * self.border, 0) for n in self.truth.shape)
         return height * width
 
     def inner(self) -> tuple[slice, slice]:
-        """The rows and columns within the border."""
+        """The rows and columns inside the border."""
         height, width = self.truth.shape
         low = self.border
         return slice(low, max(height - low, low)), slice(low, max(width - low, low))
@@ -56,7 +56,7 @@ def read_estimate(path: Path, sample: Sample) -> Map:
     """The estimate as stored, NaN and infinities included.
 
     Raises:
-        WrongShape: It is not of the truth's size.
+        WrongShape: It does not have the truth's size.
     """
     if pfm_scale(path) is None:
         values = read_map(path, quantity="disparity", raw=True)
@@ -69,7 +69,7 @@ def read_estimate(path: Path, sample: Sample) -> Map:
 
 
 _WIDEST_BORDER = 64
-"""Px, both sides together; a map that lacks more is of another resolution."""
+"""In px, both sides together; a map that lacks more has another resolution."""
 
 
 def wrong_size(found: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[str, str]:
@@ -84,9 +84,9 @@ def wrong_size(found: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[str, st
     if cut == width - w and 0 < cut <= _WIDEST_BORDER and cut % 2 == 0:
         return (
             f"{said}: a border of {cut // 2} px is cut off.",
-            "The evaluator accepts no cropped maps; fill the border, e.g. with the nearest values.",
+            "It accepts no cropped maps; fill the border, e.g. with the nearest values.",
         )
-    return f"{said}.", "The evaluator resizes nothing; give it at that size."
+    return f"{said}.", "The evaluator does not resize; write the map at that size."
 
 
 def compare(estimate: Map, sample: Sample, factor: int, how: Resizing) -> MapPair:
@@ -99,7 +99,7 @@ def compare(estimate: Map, sample: Sample, factor: int, how: Resizing) -> MapPai
     if values.shape != (height, width):
         values = resize_labels(values[::-1], (height, width), "zoom")[::-1]
     values = np.ascontiguousarray(values)
-    values.flags.writeable = False  # one type for the kernels, however it was read
+    values.flags.writeable = False  # one type for the kernels, no matter how it was read
     return MapPair(
         estimate,
         rows=_indices(estimate.shape[0], height, how),
@@ -111,7 +111,7 @@ def compare(estimate: Map, sample: Sample, factor: int, how: Resizing) -> MapPai
 
 
 def _stored(path: Path) -> Map:
-    """The values of a PFM, from the bottom up, times its scale whatever that is."""
+    """The values of a PFM, from the bottom up, times its scale, even an unusual one."""
     values, scale = map_pfm(path), pfm_scale(path)
     return values if scale == 1 else values * np.float32(scale or 1)
 
@@ -121,7 +121,7 @@ def _indices(source: int, target: int, how: Resizing) -> Indices:
 
 
 def read_masks(compared: MapPair, paths: Sequence[Path]) -> Mask:
-    """(masks, H, W), decoded side by side; what is not 0 is inside."""
+    """(masks, H, W), decoded in parallel; pixels that are not 0 are inside."""
     masks = np.zeros((len(paths), *compared.truth.shape), bool)
 
     def fill(index: int) -> None:
@@ -134,7 +134,7 @@ def read_masks(compared: MapPair, paths: Sequence[Path]) -> Mask:
 
 
 def read_label_maps(compared: MapPair, paths: Sequence[Path]) -> list[NDArray[np.int32]]:
-    """Label maps, decoded side by side."""
+    """Label maps, decoded in parallel."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda path: _fitting(compared, path, read_labels(path)), paths))
 
@@ -145,7 +145,7 @@ def _fitting(compared: MapPair, path: Path, found: NDArray[Any]) -> NDArray[Any]
     if found.shape != (height, width):
         raise WrongShape(
             f"{path}: is {found.shape[1]}x{found.shape[0]} but the truth of this resolution is "
-            f"{width}x{height}; they must be of one size."
+            f"{width}x{height}; they must have the same size."
         )
     if found.shape != compared.truth.shape:
         shape = (compared.truth.shape[0], compared.truth.shape[1])

@@ -1,4 +1,4 @@
-"""The numbers of the light-field evaluator that are made pixel by pixel."""
+"""The numbers of the light-field evaluator that are computed pixel by pixel."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def measure(
 
     Args:
         compared: The maps.
-        general: Whether the numbers of the whole map are wanted.
-        regions: What is wanted under masks.
+        general: Whether to compute the numbers of the whole map.
+        regions: What to compute under masks.
         masks: (regions, H, W).
     """
     from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
@@ -104,7 +104,7 @@ def _general(
 
 
 def _quantile(compared: MapPair, bins: NDArray[Any]) -> float:
-    """The sorted errors' element at a quarter of their number, times 100; exact."""
+    """The exact element at a quarter of the sorted errors, times 100."""
     from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
 
     ends = np.cumsum(bins, dtype=np.int64)
@@ -132,10 +132,11 @@ def _quantile(compared: MapPair, bins: NDArray[Any]) -> float:
 def missed_dots(
     compared: MapPair, boxes: NDArray[np.int32], dots: NDArray[np.int32], scene: str
 ) -> Score:
-    """The percentage of dots of which half or more is wrong; no border is left out.
+    """The percentage of dots that are wrong in at least half of their pixels; no border is left
+    out.
 
-    Dots are numbered from 1 in every box. As many labels are looked at, from 1 on, as there are
-    between 1 and 8 anywhere; one without pixels counts as missed.
+    Dots are numbered from 1 in every box. The number of labels examined, counted from 1, is the
+    number of distinct labels between 1 and 8 in all boxes; a label without pixels counts as missed.
     """
     from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
 

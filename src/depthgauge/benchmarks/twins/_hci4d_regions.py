@@ -1,4 +1,4 @@
-"""Which numbers the light-field evaluator gives for which scene, and where it takes them from."""
+"""Which numbers the light-field evaluator gives for which scene, and from which masks and maps."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from dataclasses import dataclass
 
 GENERAL_IDS = ("mse_100", "badpix_0010", "badpix_0030", "badpix_0070", "q_25_100")
 THRESHOLDS = (0.01, 0.03, 0.07)
-"""Of the three `badpix` ids, in their order."""
+"""Thresholds of the three `badpix` ids, in their order."""
 GENERAL_AT_HIGH = ("backgammon", "dots", "stripes")
-"""Scenes whose general numbers are made at the high resolution."""
+"""Scenes whose general numbers are computed at the high resolution."""
 MISSED_DOTS = "missed_dots_50_0400"
 RUNTIME_IDS = ("runtime", "runtime_log")
 
 BAD, BELOW, ABOVE, NEARER, FARTHER, SQUARE = range(6)
-"""What counts in a masked region: |g - d| > t, g - d < -t, g - d > t, an estimate above or below
-the middle between the truth and a reference, the squared error."""
+"""What counts in a masked region: |g - d| > t; g - d < -t; g - d > t; an estimate above or below
+the middle between the truth and a reference; the squared error."""
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedScore:
-    """A number of the pixels under one mask, at the high resolution."""
+    """A number computed from the pixels under one mask, at the high resolution."""
 
     id: str
     mask: str
     rule: int
     limit: float = 0.0
     column: int = 0
-    """Where the truth is the reference of its row; negative from the right."""
+    """The column whose truth is the reference of its row; negative: counted from the right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """How bumpy and how wrongly turned the surface under some masks is, at the low resolution."""
+    """Bumpiness and angular error of the surface under some masks, at the low resolution."""
 
     bumpiness: str
     angle: str
-    """The id of the angular error; empty where there is none."""
+    """The id of the angular error; empty if there is none."""
     masks: tuple[str, ...]
 
 
@@ -49,7 +49,7 @@ _MASKED = {
     "pyramids": (),
     "stripes": (
         MaskedScore("low_texture_0070", "low_texture", BAD, 0.07),
-        # Dark stripes are those of high contrast.
+        # Dark stripes are the ones with high contrast.
         MaskedScore("dark_stripes_0070", "high_contrast", BAD, 0.07),
         MaskedScore("bright_stripes_0070", "low_contrast", BAD, 0.07),
     ),

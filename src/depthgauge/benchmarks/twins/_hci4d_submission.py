@@ -1,4 +1,4 @@
-"""What the light-field benchmark asks of a submission, and what it should have asked."""
+"""What the light-field benchmark checks in a submission, and what it fails to check."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ _WHOLE = "submission"
 
 
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
-    """Every problem of a submission, in the order of the scenes.
+    """Every problem in a submission, in the order of the scenes.
 
     Args:
         root: The folder that is zipped and sent.
-        samples: The scenes of the data by name; where there are none, the benchmark's twelve are
-            expected.
+        samples: The scenes in the data by name; if there are none, the twelve scenes of the
+            benchmark are expected.
     """
     nested = _nested(root)
     if nested is not None:
         yield Fault(
             _WHOLE,
-            f"{_MAPS}/ and {_RUNTIMES}/ are in {nested.name}/, the evaluator looks beside it.",
+            f"{_MAPS}/ and {_RUNTIMES}/ are inside {nested.name}/; "
+            "the evaluator expects them at the top.",
             f"Zip what is in {nested.name}/, not the folder itself.",
         )
         root = nested
     for name in (_MAPS, _RUNTIMES):
         if not (root / name).is_dir():
-            yield Fault(_WHOLE, f"there is no folder {name}/.", "Make it, with a file a scene.")
+            yield Fault(_WHOLE, f"there is no folder {name}/.", "Add it, one file per scene.")
     scenes = tuple(samples) or BENCHMARK
     for scene in scenes:
         if (root / _MAPS).is_dir():
@@ -51,15 +52,15 @@ def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Faul
 
 
 def read_runtime(path: Path) -> float:
-    """The number of seconds on the first line, whatever number it is.
+    """The number of seconds on the first line; any number is accepted.
 
     Raises:
-        BadFile: There is none.
+        BadFile: The first line is not a number.
     """
     line = _head(path).partition(b"\n")[0]
     try:
         text = line.decode("ascii").strip()
-        # Python alone reads 1_000.
+        # Only Python reads 1_000.
         return float("no number" if "_" in text else text)
     except ValueError:
         shown = line[:40].decode("latin-1").strip()
@@ -77,7 +78,7 @@ def _head(path: Path) -> bytes:
 
 
 def _nested(root: Path) -> Path | None:
-    """The only folder in the folder, where that is the submission."""
+    """The only subfolder, if it is the submission."""
     if (root / _MAPS).is_dir() or (root / _RUNTIMES).is_dir():
         return None
     inside = [path for path in root.iterdir() if path.is_dir()]
@@ -113,14 +114,14 @@ def _size(sample: Sample | None) -> tuple[int, int]:
 
 
 def _unreadable(path: Path) -> str:
-    """Why the evaluator's own reader refuses a header; ours is milder."""
+    """Why the evaluator's own reader rejects a header; ours accepts more."""
     lines = [line.rstrip() for line in _head(path).split(b"\n", 20)]
     lines = [line for line in lines if not line.startswith(b"#")][:3]
     if len(lines) < 3:
         return "its header is cut off."
     kind, size, scale = lines
     if kind != b"Pf":
-        return f"it begins with {kind[:10]!r}, the evaluator reads only Pf, one channel."
+        return f"it begins with {kind[:10]!r}, but the evaluator reads only Pf (one channel)."
     parts = size.split(b" ")
     if len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
         return f"its second line is {size[:30]!r}, not 'width height' with one space between."
@@ -136,8 +137,8 @@ def _check_values(values: Map, scene: str, sample: Sample | None) -> Iterator[Fa
     if unknown:
         yield Fault(
             scene,
-            f"{unknown} pixels are NaN, which the evaluator takes for right.",
-            "Write an estimate at every pixel; everywhere else NaN is wrong.",
+            f"{unknown} pixels are NaN, which the evaluator counts as right.",
+            "Write an estimate at every pixel; all other benchmarks count NaN as wrong.",
         )
     if infinite:
         yield Fault(
@@ -180,13 +181,13 @@ def _check_runtime(path: Path, scene: str) -> Iterator[Fault]:
     if not 0 < seconds < math.inf:
         yield Fault(
             scene,
-            f"the runtime is {seconds:g} s, which has no logarithm that could be shown.",
+            f"the runtime is {seconds:g} s, whose logarithm cannot be shown.",
             "Write the seconds that the method took.",
         )
 
 
 def _check_others(root: Path, scenes: tuple[str, ...]) -> Iterator[Fault]:
-    """What is not part of a submission; the evaluator does not look at it."""
+    """Files that do not belong to a submission; the evaluator ignores them."""
     expected = {f"{_MAPS}/{scene}.pfm" for scene in scenes}
     expected |= {f"{_RUNTIMES}/{scene}.txt" for scene in scenes} | {_MAPS, _RUNTIMES}
     found = {path.relative_to(root).as_posix() for path in root.rglob("*")}

@@ -18,14 +18,14 @@ _AGAIN = "Write the estimate again."
 
 
 def merged(samples: Mapping[str, Mapping[str, Score]], score_id: str) -> State | None:
-    """The states of one score over all samples that have it; None where none has."""
+    """The states of one score over all samples that have it; None if no sample has it."""
     scores = (found[score_id] for _, found in sorted(samples.items()) if score_id in found)
     states = [score.state for score in scores if score.state is not None]
     return merge_states(states) if states else None
 
 
 def state_of(count: int, missing: int, sums: Iterable[float]) -> State:
-    """A state that is a few sums."""
+    """A state made of a few sums."""
     return State(count, missing, np.array(list(sums), np.float64))
 
 
@@ -40,10 +40,10 @@ def check_files(
 
     Args:
         root: The folder of estimates.
-        samples: Those of the data; where there are none, what is in the folder is looked at.
-        quantity: What is submitted, and with it the folder.
-        needed: Items of the truth without which a sample is not scored.
-        check: Gives the problems of one file; what it raises is one too.
+        samples: The samples in the data; if there are none, all files in the folder are checked.
+        quantity: What is submitted; also the name of the folder.
+        needed: Items of the truth that a sample needs to be scored.
+        check: Yields the problems of one file; an exception counts as one too.
     """
     wanted = [
         name

@@ -1,10 +1,10 @@
 """Booster, depth from one picture: what the authors' `evaluate_mono.py` prints (Depth4ToM 5de0f86).
 
 Its rules, each a named option: the truth is taken at a quarter of its size; an estimate is an
-inverse depth, brought to that size by bilinear interpolation, to 0..1 over the known pixels, then
-to the true disparity by one scale and shift; both become depths in millimetres, and estimates
-outside 1..10000 mm are moved to the nearer end, those of a negative disparity to 1 mm. One NaN
-among the known pixels makes all of them NaN: no delta holds then, and every mean is NaN.
+inverse depth, which is resized to that size by bilinear interpolation, normalised to 0..1 over the
+known pixels, and fitted to the true disparity by one scale and shift; both become depths in
+millimetres. Estimates outside 1..10000 mm are clipped, those with a negative disparity become 1 mm.
+One NaN among the known pixels makes all of them NaN: then no delta holds, and every mean is NaN.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def more_samples(samples: Iterable[Sample], estimates: Path) -> Iterator[Sample]:
-    """Samples of estimates whose pictures are not in the data: a scene's truth holds for them too.
+    """Samples for estimates whose pictures are not in the data: a scene's truth holds for them too.
 
-    The script goes by a list of pictures that it never opens; here the folder of estimates is the
-    list.
+    The script goes through a list of pictures that it never opens; here the folder of estimates is
+    the list.
     """
     known = {sample.id for sample in samples}
     truths = {sample.scene: sample.truth for sample in samples}
@@ -76,7 +76,7 @@ def more_samples(samples: Iterable[Sample], estimates: Path) -> Iterator[Sample]
 
 
 def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) -> TwinScores:
-    """The eight columns on all pixels and, where there are material classes, on both kinds."""
+    """The eight columns on all pixels and, if there are material classes, on both kinds."""
     if sample.truth is None:
         raise BadData(f"{sample.id}: has no truth.")
     product = _focal_times_baseline(sample)
@@ -98,7 +98,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
 
 
 def _focal_times_baseline(sample: Sample) -> float:
-    """In px of the small truth times millimetres: divided by a disparity it is a depth."""
+    """In px of the small truth times millimetres: divided by a disparity, it gives a depth."""
     truth = sample.truth or Truth({})
     if "calibration" not in truth:
         raise Unavailable(f"{sample.id} has no calib_00-02.xml, which depth needs.")
@@ -109,16 +109,16 @@ def _focal_times_baseline(sample: Sample) -> float:
 
 
 def _truth(truth: Truth, product: float) -> Map:
-    """True disparities at a quarter of the size; 0 where there is none or its depth is outside."""
+    """True disparities at a quarter of the size; 0 if unknown or out of range."""
     full = read_map(truth["disparity_path"], quantity="disparity", raw=True)
     small = _small(full) / np.float32(_STEP)
-    # Written so that a NaN fails.
+    # Written so that NaN fails the test.
     inside = (small <= product / _LEAST_MM) & (small >= product / _MOST_MM) & (small > 0)
     return np.where(inside, small, np.float32(0))
 
 
 def _small(values: NDArray[Any]) -> NDArray[Any]:
-    """The pixels that OpenCV's nearest neighbours at a factor of 1/4 are."""
+    """The pixels that OpenCV's nearest neighbour takes at a factor of 1/4."""
     rows, columns = (
         np.minimum(_STEP * np.arange(round(size / _STEP)), size - 1) for size in values.shape
     )
@@ -133,7 +133,7 @@ def _estimate(path: Path, truth: Map) -> Map:
 
 
 def _aligned(estimate: Map, truth: Map, known: Mask, options: Mapping[str, Any]) -> Map:
-    """The estimate as a disparity of the small truth."""
+    """The estimate as a disparity at the size of the small truth."""
     inside = estimate[known]
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = inside.min(), inside.max()
@@ -155,8 +155,8 @@ def _by_medians(spread: Map, truth: Map, known: Mask) -> Map:
 def _least_squares(values: Map, target: Map, known: Mask) -> tuple[np.float32, np.float32]:
     """Scale and shift; 0 and 0 where the values do not vary or one is NaN, as in the script.
 
-    Its sums are float32, over all pixels with weights 0 and 1: only then every pixel falls on the
-    same side of a threshold.
+    The sums are float32, over all pixels with weights 0 and 1, because only then does every pixel
+    fall on the same side of a threshold as in the script.
     """
     weight = known.astype(np.float32)
     squares, total, n = (np.sum(w) for w in (weight * values * values, weight * values, weight))
@@ -183,7 +183,7 @@ def _regions(truth: Truth, known: Mask) -> dict[str, Mask]:
 
 
 def _columns(depth: NDArray[Any], truth: NDArray[Any], region: str) -> dict[str, Score]:
-    """The script's columns, in millimetres but for the deltas (%) and absrel."""
+    """The script's columns, in millimetres except the deltas (%) and absrel."""
     count = int(np.isfinite(depth).sum())
     lost = depth.size - count
     error = np.abs(depth - truth)
@@ -216,8 +216,8 @@ def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Faul
 
     Args:
         root: The folder of estimates.
-        samples: The pictures of the data by id; where there are none, what is in the folder is
-            looked at.
+        samples: The pictures in the data by id; if there are none, all files in the folder are
+            checked.
     """
     found = _found(root)
     if not samples and not found:
@@ -240,7 +240,7 @@ def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Faul
 
 
 def _found(root: Path) -> dict[str, None]:
-    """The ids of all estimates that lie where the script looks."""
+    """The ids of all estimates in the places where the script looks."""
     paths = sorted(root.glob(f"*/{LEFT}/*"))
     named = [path for path in paths if path.suffix[1:] in SUFFIXES]
     return dict.fromkeys(f"{path.parent.parent.name}/{path.stem}" for path in named)

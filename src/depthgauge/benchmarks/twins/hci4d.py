@@ -1,10 +1,10 @@
 """4D light field benchmark, evaluation toolkit of 2017 (f070f23): all ids of its results.json.
 
-Its rules, each a named option: an estimate of NaN is right and one of +-inf is wrong where pixels
-are counted; the 512x512 estimate is enlarged to 5120x5120 by `scipy.ndimage.zoom(order=0)`, which
-does not repeat blocks; 15 px are left out on every side (150 when enlarged); `mae` is the median
-angle between normals that are made in a frame of half the width. Errors are float32 and compared
-strictly. Sums are float64 here, where the original takes float32 means.
+Its rules, each a named option: where pixels are counted, an estimate of NaN is right and one of
++-inf is wrong; the 512x512 estimate is enlarged to 5120x5120 by `scipy.ndimage.zoom(order=0)`,
+which does not repeat blocks; 15 px are left out on every side (150 when enlarged); `mae` is the
+median angle between normals that are computed in a frame of half the width. Errors are float32 and
+compared strictly. Sums are float64 here, where the original takes float32 means.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ def options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """General ones, then those of the stratified scenes, of regions, and runtimes."""
+    """General ids, then those of the stratified scenes, of regions, and runtimes."""
     return all_ids()
 
 
 def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) -> TwinScores:
-    """All numbers that the toolkit gives for the scene, as far as its truth and masks are there."""
+    """All numbers that the toolkit gives for the scene, where truth and masks exist."""
     if sample.truth is None:
         raise BadData(f"{sample.id}: has no truth.")
     estimate = read_estimate(estimate_path, sample)
@@ -84,7 +84,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
         found.lacking.append("highres")
     if not found.scores:
         raise Unavailable(
-            f"{sample.id} is scored at the high resolution, and gt_disp_highres.pfm is not there."
+            f"{sample.id} is scored at the high resolution, but gt_disp_highres.pfm is missing."
         )
     _add_runtime(sample.id, estimate_path, found)
     ordered = {name: found.scores[name] for name in all_ids() if name in found.scores}
@@ -93,15 +93,15 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
 
 @dataclass
 class _SampleScores:
-    """What comes together for one sample."""
+    """The scores of one sample as they are collected."""
 
     truth: Truth
     scores: dict[str, Score] = field(default_factory=dict)
     lacking: list[str] = field(default_factory=list)
-    """What the sample would need for the numbers that it does not have."""
+    """What the sample lacks for the numbers that it does not have."""
 
     def files(self, names: Iterable[str], kind: str, prefix: str = "") -> list[Path]:
-        """The files of some masks or labels; none where one lacks, which is noted."""
+        """The files of some masks or labels; none if one is missing, which is recorded."""
         items = {name: f"{prefix}{name}_{kind}_path" for name in names}
         missing = [name for name, item in items.items() if item not in self.truth]
         self.lacking += missing
@@ -125,7 +125,7 @@ def _score_low(sample: Sample, low: MapPair, found: _SampleScores) -> None:
 
 
 def _has_normals(sample: Sample, low: MapPair, found: _SampleScores) -> bool:
-    """Whether there are normals: the evaluator has none where an image is not square."""
+    """Whether there are normals: the evaluator has none if an image is not square."""
     height, width = low.truth.shape
     if "parameters" in sample.inputs and height == width > 1:
         return True
@@ -151,7 +151,7 @@ def _score_high(sample: Sample, high: MapPair, found: _SampleScores) -> None:
 
 
 def _add_runtime(scene: str, estimate_path: Path, found: _SampleScores) -> None:
-    """The runtime that the submission gives for a scene, where there is such a file."""
+    """The runtime of a scene, if the submission has a file for it."""
     folder = estimate_path.parent
     path = folder.parent / "runtimes" / f"{scene}.txt"
     if folder.name != "disp_maps" or not path.is_file():
@@ -168,7 +168,7 @@ _FACTOR = 100.0
 
 
 def bumpiness(compared: MapPair) -> NDArray[np.float64]:
-    """The clipped norm of the second derivatives of the error; NaN where it cannot be known."""
+    """The clipped norm of the second derivatives of the error; NaN where it cannot be computed."""
     from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
 
     with np.errstate(invalid="ignore"):
@@ -176,12 +176,12 @@ def bumpiness(compared: MapPair) -> NDArray[np.float64]:
     across, down, bent = (np.full(error.shape, np.nan) for _ in range(3))
     kernels.differentiate(error, across, down)
     kernels.bend(across, down, bent)
-    # NaN stays, an infinity is clipped like any other bump.
+    # NaN stays; an infinity is clipped like any other bump.
     return np.asarray(np.minimum(bent, _CLIP))
 
 
 def mean_bumpiness(bumps: NDArray[np.float64], compared: MapPair, mask: Mask) -> Score:
-    """The mean over a mask within the border, times 100."""
+    """The mean over a mask inside the border, times 100."""
     inner = compared.inner()
     inside = mask[inner]
     values = bumps[inner][inside]
@@ -194,7 +194,7 @@ def mean_bumpiness(bumps: NDArray[np.float64], compared: MapPair, mask: Mask) ->
 def median_angle(compared: MapPair, mask: Mask, parameters: LightFieldParameters) -> Score:
     """The median angle between the normals of estimate and truth, in degrees.
 
-    Depth is made in float32, as the evaluator does; the rest is float64.
+    Depth is computed in float32, as in the evaluator; the rest is float64.
     """
     from depthgauge.benchmarks.twins import _hci4d_kernels as kernels
 
@@ -218,7 +218,7 @@ def median_angle(compared: MapPair, mask: Mask, parameters: LightFieldParameters
 
 
 def _depth(disparity: Map, parameters: LightFieldParameters) -> Map:
-    # Not geometry's: there depth that cannot be is missing, here -0.3 m is a depth like another.
+    # Not geometry's: there an impossible depth is missing, here -0.3 m is an ordinary depth.
     focal, sensor = parameters.focal_length_mm, parameters.sensor_size_mm
     q = parameters.baseline_mm * focal * max(parameters.size_px)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

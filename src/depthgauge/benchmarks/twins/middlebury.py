@@ -78,7 +78,7 @@ class _Limits:
 
 
 def _read(path: Path) -> Map:
-    # The program takes from a PFM's scale only the byte order.
+    # The program takes only the byte order from a PFM's scale.
     return read_map(path, quantity="disparity", raw=True, scale=1)
 
 
@@ -106,7 +106,7 @@ def _as_seen(
     estimate: Map, truth: Map, factor: int, limits: _Limits, options: Mapping[str, Any]
 ) -> Map:
     """The estimate at full size as the evaluator compares it; +inf stays where it is invalid."""
-    # Not geometry's resizing: there an infinity is missing, here it is the mark of the invalid.
+    # Not geometry's resizing: there an infinity is missing, here it marks invalid pixels.
     seen = np.float32(factor) * estimate.repeat(factor, axis=0).repeat(factor, axis=1)
     valid = seen != np.inf
     if options["clip"] == "ndisp":

@@ -1,10 +1,10 @@
 """OASIS, depth: what the authors' `valid2.py` prints (princeton-vl/oasis 5835d24).
 
-LSIV: surfaces are the 4-connected parts of the known truth; every surface of the estimate, as
+LSIV: surfaces are the 4-connected parts of the known truth. Every surface of the estimate, as
 points in space, gets the scale and the shift along z that bring it nearest to the truth, whose
-points were divided by the standard deviation of their x; the value is the mean of the squared
+points are first divided by the standard deviation of their x. The value is the mean of the squared
 distances. WKDR: the share of pairs of pixels whose order in depth is wrong. Both are over the whole
-dataset. The printed LSIV has no root, although the paper's table names it so; here are both.
+dataset. The printed LSIV has no root, although the paper's table says so; here are both.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
     for item in _NEEDED:
         if item not in truth:
             raise Unavailable(
-                f"has no {item.removesuffix('_path')} file, as the public code needs."
+                f"has no {item.removesuffix('_path')} file, which the public code needs."
             )
     if "camera" not in truth:
         raise Unavailable("has no focal length in the index.")
@@ -154,14 +154,14 @@ def read_estimate(path: Path, shape: tuple[int, int], options: Mapping[str, Any]
 
 
 def _focal_px(path: Path) -> float | None:
-    """The focal length that an `estimate.json` beside the map has."""
+    """The focal length in an `estimate.json` beside the map."""
     return read_numbers(path, [QUANTITIES["depth"].part("focal_px")]).get("focal_px")
 
 
 def surface_squares(
     found: SizedDepth, truth: Map, focal_px: float, options: Mapping[str, Any]
 ) -> tuple[float, int]:
-    """The sum of squared distances of all surfaces, and how many pixels they have."""
+    """The sum of squared distances of all surfaces, and their number of pixels."""
     ids = surface_ids(truth, options)
     inside = ids > 0
     count = int(inside.sum())
@@ -184,7 +184,7 @@ def surface_ids(truth: Map, options: Mapping[str, Any]) -> NDArray[Any]:
 
     known = truth > 0
     _, ids = cv2.connectedComponents(known.astype(np.uint8), connectivity=4, ltype=cv2.CV_32S)
-    # The 256th vanishes, and the 257th becomes one with the first.
+    # The 256th vanishes, and the 257th merges with the first.
     ids = ids.astype(np.uint8) if options["surface_ids"] == "8 bits" else ids
     numbers, sizes = np.unique(ids, return_counts=True)
     small = numbers[sizes < _LEAST_PX]
@@ -203,7 +203,7 @@ def _points(depth: Map, focal_px: float, inside: NDArray[np.bool_]) -> Points:
 
 
 def _squares(estimated: Points, true: Points) -> float:
-    """What is left when one surface of the estimate is scaled and moved along z."""
+    """The squared residuals after one surface of the estimate is scaled and moved along z."""
     n = len(true) + _TINY
     z1, z2 = estimated[:, 2].sum(), true[:, 2].sum()
     scale = ((estimated * true).sum() - z1 * z2 / n) / ((estimated**2).sum() - z1 * z1 / n)
@@ -218,7 +218,7 @@ def ordered_pairs(
     """How many pairs are in the right order, and how many there are."""
     xa, ya, xb, yb, relation = pairs.T
     difference = depth[ya, xa] - depth[yb, xb]
-    # Comparisons with NaN fail, so that such a pair is wrong.
+    # Comparisons with NaN fail, so a pair with NaN is wrong.
     sign = np.where(difference > 0, 1, np.where(difference < 0, -1, 0))
     if options["ties"] == "closer":
         sign = np.where(difference > 0, 1, -1)
@@ -226,7 +226,7 @@ def ordered_pairs(
 
 
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
-    """Every problem of a folder of depth estimates, in the order of the images."""
+    """Every problem in a folder of depth estimates, in the order of the images."""
     yield from check_files(root, samples, "depth", _NEEDED, _check)
 
 

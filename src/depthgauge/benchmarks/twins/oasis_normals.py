@@ -45,7 +45,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
     """The five numbers of one image; those of the dataset come from `pool`."""
     truth = sample.truth or Truth({})
     if "normals_path" not in truth:
-        raise Unavailable("has no normals file, as the public code needs.")
+        raise Unavailable("has no normals file, which the public code needs.")
     true: Map = truth["normals"]
     known = np.isfinite(true).all(axis=2)
     if not known.any():
@@ -63,7 +63,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
         name: Score(value, state.count, 0, None, "%" if name in _WITHIN else "deg", state)
         for name, value in numbers.items()
     }
-    # The angles themselves are kept once; they are what the median of the dataset needs.
+    # The angles are kept once, because the median of the dataset needs them.
     sums = State(state.count, 0, state.sums)
     kept = {name: _with_state(score, sums) for name, score in scores.items() if name != "median"}
     return TwinScores({name: kept.get(name, scores[name]) for name in score_ids(options)})
@@ -116,7 +116,7 @@ def _with_state(score: Score, state: State) -> Score:
 
 
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
-    """Every problem of a folder of normals, in the order of the images."""
+    """Every problem in a folder of normals, in the order of the images."""
     yield from check_files(root, samples, "normals", _NEEDED, check_normals)
 
 

@@ -1,12 +1,12 @@
 """OASIS, planes: what the authors' `evalInstSeg_nips.py` prints (princeton-vl/oasis 5835d24).
 
-Its rules, each a named option, are those of the Cityscapes program: an estimate matches where it
-overlaps a true plane by more than the threshold; of several that match one plane, all but one are
-wrong, and the plane's confidence is the highest; true planes below 100 px are ignored, and so is an
-estimate without a match of which more than the threshold's share lies on them; only what lies in
-the mask counts, and an estimate without a pixel there is skipped. The curve ends in an artificial
-point (precision 1 at recall 0), and its area is the sum of the precisions, each times half the
-distance of the recalls before and after it.
+Its rules, each a named option, are those of the Cityscapes program. An estimate matches a true
+plane if it overlaps it by more than the threshold. If several match one plane, all but one are
+wrong, and the plane gets the highest confidence. True planes below 100 px are ignored, and so is an
+estimate without a match if more than the threshold's share of it lies on them. Only pixels in the
+mask count, and an estimate without a pixel there is skipped. The curve ends in an artificial point
+(precision 1 at recall 0), and its area is the sum of the precisions, each times half the distance
+between the recalls before and after it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class _Planes(NamedTuple):
-    """What is compared of one picture."""
+    """What is compared in one picture."""
 
     confidence: Values
     """(D,)"""
@@ -67,10 +67,10 @@ class _Planes(NamedTuple):
 
 
 def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) -> TwinScores:
-    """What pooling needs of one picture: only all of them together have a score.
+    """What pooling needs from one picture; only all pictures together have a score.
 
-    A row is (overlap, confidence, right); sums are the planes that nothing matches at each overlap,
-    then how many pictures have planes and how many have estimates.
+    A row is (overlap, confidence, right); the sums are the planes without a match at each overlap,
+    then the number of pictures with planes and the number of pictures with estimates.
     """
     planes = _read(sample, estimate_path)
     large = planes.truth_areas >= _LEAST_PX
@@ -109,7 +109,7 @@ def pool(
 def _matched(
     planes: _Planes, large: NDArray[np.bool_], overlap: float
 ) -> tuple[Values, Values, int]:
-    """Confidences with whether they are right, and how many planes nothing matches."""
+    """Confidences with whether they are right, and the number of planes without a match."""
     union = planes.areas[:, None] + planes.truth_areas - planes.shared
     meets = planes.shared / union > overlap
     scores: list[float] = []
@@ -119,7 +119,7 @@ def _matched(
         scores += those.tolist()
         right += [1.0] * those[:1].size + [0.0] * those[1:].size
     ignored = planes.shared[:, ~large].sum(axis=1) / planes.areas
-    # A match with a plane that is too small saves an estimate too, as in the program.
+    # As in the program, a match with a plane that is too small also saves an estimate.
     wrong = ~meets.any(axis=1) & (ignored <= overlap)
     scores += planes.confidence[wrong].tolist()
     right += [0.0] * int(wrong.sum())
@@ -136,7 +136,7 @@ def _area(scores: Values, right: Values, unmatched: float) -> float:
     _, first = np.unique(scores[order], return_index=True)
     true = before[-1] - before[first]
     precision = np.append(true / (scores.size - first), 1.0)
-    # Without any true one the program divides by zero; there is nothing to be found then.
+    # Without any true plane the program divides by zero; there is nothing to find then.
     total = before[-1] + unmatched
     recall = np.append(true / total if total else np.zeros(first.size), 0.0)
     around = np.concatenate([recall[:1], recall, [0.0]])
@@ -164,7 +164,7 @@ def _read(sample: Sample, path: Path) -> _Planes:
 
 
 def _roi(path: Path) -> Mask:
-    """The first channel says what counts."""
+    """The first channel says which pixels count."""
     image = read_image(path)
     return np.asarray((image if image.ndim == 2 else image[..., 0]) != 0)
 
@@ -183,17 +183,17 @@ def _estimates(path: Path, inside: Mask) -> tuple[NDArray[np.bool_], Values]:
 def _need_size(shape: tuple[int, ...], inside: Mask, path: Path) -> None:
     if shape != inside.shape:
         raise WrongShape(
-            f"{path}: is {shape[1]}x{shape[0]}, the picture's mask is "
+            f"{path}: is {shape[1]}x{shape[0]}, but the picture's mask is "
             f"{inside.shape[1]}x{inside.shape[0]}; write it at the picture's size."
         )
 
 
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
-    """Every problem of a folder of planes, in the order of the pictures."""
+    """Every problem in a folder of planes, in the order of the pictures."""
     if samples:
         yield from check_files(root, samples, "planes", _NEEDED, _check_planes)
         return
-    # Without data, what is in the folder is all that there is to be looked at.
+    # Without data, only the files in the folder can be checked.
     lists = {path.stem: path for path in sorted(root.glob("planar/*.txt"))}
     if not lists:
         advice = "Write one list for each picture, e.g. planar/0031.txt."
@@ -221,7 +221,7 @@ def _check_planes(path: Path, sample_id: str) -> Iterator[Fault]:
     if len({instance["confidence"] for instance in listed}) == 1 < len(listed):
         yield Fault(
             sample_id,
-            f"all planes of {path.name} have one confidence.",
+            f"all planes of {path.name} have the same confidence.",
             "Precision and recall need an order; write how sure the method is of each.",
             serious=False,
         )

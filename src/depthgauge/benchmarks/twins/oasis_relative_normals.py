@@ -1,9 +1,9 @@
 """OASIS, relative normals: the authors' `eval_rel_normal.py` (princeton-vl/oasis 5835d24).
 
 Pairs of pixels lie on planes that are parallel, orthogonal or neither. A pair is ranked by how far
-the angle between its estimated normals is from 0 or 180 degrees, or from 90; the value is the
-average precision of finding the pairs of one relation among those of it and of `neither`. The
-pairs of the other relation take no part. All pairs of the dataset are ranked together.
+the angle between its estimated normals is from 0 or 180 degrees, or from 90. The value is the
+average precision of finding the pairs of one relation among these pairs and those of `neither`. The
+pairs of the other relation are not used. All pairs of the dataset are ranked together.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) -> TwinScores:
-    """What one image adds to the two rankings; only `pool` has values."""
+    """What one image adds to the two rankings; only `pool` gives values."""
     truth = sample.truth or Truth({})
     if "relative_normals" not in truth:
         raise Unavailable("has no pairs in relative_normal.csv.")
@@ -64,7 +64,7 @@ def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) ->
 
 
 def _score(error: NDArray[np.float64], relation: NDArray[np.int32], of: int) -> Score:
-    """The rows of a ranking: how sure, and whether it is a pair of that relation."""
+    """The rows of a ranking: the confidence, and whether the pair has that relation."""
     taken = np.isin(relation, (of, _NEITHER))
     used = taken & np.isfinite(error)
     rows = np.stack([1 - error[used] / np.pi, (relation[used] == of).astype(np.float64)], axis=1)
@@ -88,7 +88,7 @@ def _area(state: State) -> float:
 
 
 def check_submission(root: Path, samples: Mapping[str, Sample]) -> Iterator[Fault]:
-    """Every problem of a folder of normals, in the order of the images."""
+    """Every problem in a folder of normals, in the order of the images."""
     yield from check_files(root, samples, "normals", _NEEDED, check_normals)
 
 

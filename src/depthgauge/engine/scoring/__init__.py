@@ -1,1 +1,1 @@
-"""Scores: prepares a sample, measures every score of a protocol, pools. It prints nothing."""
+"""Scoring: prepares a sample, measures every score of a protocol, and pools. Prints nothing."""

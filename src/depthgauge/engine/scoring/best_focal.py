@@ -1,11 +1,11 @@
-"""The best single focal length for a method that estimates depth and no focal length.
+"""The best single focal length for a method that estimates depth without a focal length.
 
-The locally scale-invariant error of a surface is, with a = 1 / f and its best scale put in,
+The locally scale-invariant error of a surface, with a = 1 / f and its best scale inserted, is
 
     C - (a P + Q)^2 / (a^2 X + Z)
 
-where C, P, Q, X, Z are five sums over its pixels. So every map is read once, and what is left is a
-function of one number that costs nothing to minimise.
+where C, P, Q, X, Z are five sums over its pixels. So every map is read once, and only a cheap
+function of one number has to be minimised.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from depthgauge.metrics.local_scale import judged_points
 
 SCHEMA = 1
 _ASKED = 1.0
-"""Stands for the focal length that is looked for: no estimate brings one of a pixel itself."""
+"""Stands for the unknown focal length: no estimate has a focal length of one pixel."""
 _SHORTEST, _LONGEST = 0.1, 50.0
 """Limits of the search in image widths."""
 _STEPS, _FLAT = 400, 1e-6
@@ -46,10 +46,10 @@ class BestFocal:
     samples: int
     """Estimates that were used."""
     own: int
-    """Estimates left out because they bring a focal length of their own."""
+    """Estimates left out because they have their own focal length."""
     undecided: bool
-    """Whether the data do not tell: the error is the same everywhere (then it is one width of the
-    widest image), or still falls where the search ends."""
+    """Whether the data do not determine it: the error is the same everywhere (then it is the width
+    of the widest image), or still falls where the search ends."""
     curve: tuple[tuple[float, float], ...]
     """Focal lengths and the error with each."""
 
@@ -112,13 +112,13 @@ def best_focal(
             sums.append(found)
             widths.append(prepared.truth.shape[1])
     if not used:
-        why = f"all {own} bring a focal length of their own" if own else "none can be scored"
-        raise NothingScored(f"{estimates}: no estimate needs a focal length found; {why}.")
+        why = f"all {own} have their own focal length" if own else "none can be scored"
+        raise NothingScored(f"{estimates}: there is no estimate without a focal length; {why}.")
     return _minimum(np.concatenate(sums), count, (min(widths[1:]), max(widths)), used, own)
 
 
 def surface_sums(prepared: PreparedSample, spec: ScoreSpec) -> tuple[int, _Floats]:
-    """Pixels used, and C, P, Q, X, Z of each surface, as `lsiv` sees the sample."""
+    """Pixels used, and C, P, Q, X, Z of each surface, computed as `lsiv` does."""
     maps = (prepared.allowed, prepared.truth, prepared.masks[spec.region])
     camera, labels = prepared.items["camera"], prepared.items["continuous_labels"]
     # With a focal length of 1 px, X and Y of the points are what 1 / f is multiplied by.
@@ -139,7 +139,7 @@ def surface_sums(prepared: PreparedSample, spec: ScoreSpec) -> tuple[int, _Float
 
 
 def _centred(values: _Floats, surface: NDArray[np.int64]) -> _Floats:
-    """Less the mean of each surface; numbers of surfaces may have gaps."""
+    """The values minus the mean of their surface; surface numbers may have gaps."""
     means = np.bincount(surface, values) / np.maximum(np.bincount(surface), 1)
     return np.asarray(values - means[surface])
 
@@ -149,8 +149,7 @@ def _spec(protocol: Protocol) -> ScoreSpec:
         if spec.metric.name == "lsiv" and not spec.resolution:
             return spec
     raise Misuse(
-        f"{protocol.id} does not score lsiv, which is what a focal length is chosen by; "
-        "take oasis-depth."
+        f"{protocol.id} does not score lsiv, by which a focal length is chosen; use oasis-depth."
     )
 
 

@@ -19,7 +19,7 @@ from depthgauge.metrics import total_of
 from depthgauge.types import ClipEstimate, Estimate, Sample, Score, State, merge_states
 
 PREVIOUS = ("previous_estimate", "previous_truth")
-"""What metrics of a clip may need: the maps of the frame before. The first frame has none."""
+"""What metrics of a clip may need: the maps of the previous frame. The first frame has none."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ def _finished(protocol: Protocol, spec: ScoreSpec, state: State, frame: Score) -
     if spec.metric.level != "dataset":
         value = spec.metric.finish(state, protocol.missing, **spec.params)
     total = total_of(spec.metric, state, protocol.missing, **spec.params)
-    # What the alignment found differs from frame to frame, so the clip has none to show.
+    # Each frame has its own alignment, so the clip has none to show.
     return replace(
         frame,
         value=value,
@@ -86,7 +86,7 @@ def _finished(protocol: Protocol, spec: ScoreSpec, state: State, frame: Score) -
 
 
 def merge_curves(curves: Iterable[Curve | None]) -> Curve | None:
-    """The curve of a clip: counts of frames add up."""
+    """The curve of a clip: the counts of its frames, added."""
     found = [curve for curve in curves if curve is not None]
     if not found:
         return None

@@ -39,8 +39,8 @@ def evaluate(
         benchmark: Its id, the path of its TOML file, or the protocol itself.
         data: The dataset's folder.
         estimates: The folder of estimates, in the dataset's public layout or in ours.
-        name: The method's name where the layout has it in the file names.
-        only: Ids of the samples to score; all where it is empty.
+        name: The method's name, if the layout uses it in file names.
+        only: Ids of the samples to score; if empty, all.
         progress: Called after each sample.
 
     Returns:
@@ -48,7 +48,7 @@ def evaluate(
         read is listed as failed, and scored as an estimate without a single pixel.
 
     Raises:
-        NothingScored: There was no sample with both truth and estimate.
+        NothingScored: No sample has both truth and estimate.
     """
     protocol = find_benchmark(benchmark)
     if protocol.perturb:
@@ -107,7 +107,7 @@ def prepared_samples(
             estimate = read_estimate(path, dataset, protocol.quantity)
             yield sample.id, judge.prepared(sample, estimate)
         except DepthgaugeError:
-            continue  # `evaluate` has said so
+            continue  # `evaluate` reports it
 
 
 def _require_scores(result: Result, root: Path) -> None:
@@ -119,7 +119,7 @@ def _require_scores(result: Result, root: Path) -> None:
         raise NothingScored(f"none of the {len(result.failed)} samples could be scored: {first}")
     protocol = result.protocol
     raise NothingScored(
-        f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of {protocol.quantity}; "
+        f"no sample of '{protocol.dataset}' ({protocol.split}) has {protocol.quantity} as truth; "
         f"there is nothing to compare {root} with. "
         f"Its truth comes from {DATASETS[protocol.dataset].spec.sample_layout}."
     )

@@ -1,4 +1,4 @@
-"""The result of one method: what came of its samples, pooled."""
+"""The result of one method: the outcomes of its samples, pooled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from depthgauge.types import Score
 def gather(
     protocol: Protocol, outcomes: Mapping[str, Outcome], scenes: Mapping[str, str]
 ) -> Result:
-    """The result of one method from what came of its samples, in their order."""
+    """The result of one method from the outcomes of its samples, in their order."""
     used = {name: outcome for name, outcome in outcomes.items() if not outcome.skipped}
     failed = {name: outcome.failed for name, outcome in used.items() if outcome.failed}
     samples = {name: outcome.scores for name, outcome in used.items() if outcome.scores}

@@ -1,4 +1,4 @@
-"""Human performance: what somebody scores who annotates the same pictures again."""
+"""Human performance: the scores of people who annotate the same pictures again."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class HumanScore:
     """One score of an average person."""
 
     mean: float
-    """Over the people who have it; NaN where nobody has."""
+    """Mean over the people who have this score; NaN if there are none."""
     standard_error: float
-    """Of the mean, from person to person; NaN with fewer than two."""
+    """Standard error of the mean over people; NaN with fewer than two."""
     values: Mapping[str, float]
-    """Of each person."""
+    """The value of each person."""
     unit: str = ""
 
 
@@ -40,7 +40,7 @@ class HumanPerformance:
     protocol: Protocol
     scores: Mapping[str, HumanScore]
     results: Mapping[str, Result]
-    """Of each person, by the name of the folder."""
+    """The result of each person, by the name of the folder."""
     samples: Mapping[str, int]
     """How many pictures each person annotated."""
 
@@ -73,18 +73,18 @@ def human_performance(
 ) -> HumanPerformance:
     """Scores the folders of several people as methods, and averages over them.
 
-    Each person is scored on the pictures that his or her folder has: nobody annotates a whole
+    Each person is scored on the pictures in his or her folder, because nobody annotates a whole
     dataset again.
 
     Args:
         benchmark: Its id, the path of its TOML file, or the protocol itself.
         data: The dataset's folder.
-        folders: One folder of estimates a person, in any layout that `evaluate` reads; a folder
-            without estimates of its own stands for the folders in it.
-        progress: Called after each person with the name, how many are done, how many there are.
+        folders: One folder of estimates per person, in any layout that `evaluate` reads; a folder
+            without estimates stands for the folders in it.
+        progress: Called after each person with the name, the number done and the total.
 
     Raises:
-        Misuse: No folder is given, or two have one name.
+        Misuse: No folder is given, or two have the same name.
         NothingScored: A folder has no estimate of any picture.
     """
     protocol = find_benchmark(benchmark)
@@ -118,7 +118,7 @@ def _people(protocol: Protocol, data: Path, folders: Sequence[Path]) -> list[Pat
 
 
 def _annotated(protocol: Protocol, data: Path, folder: Path) -> list[str]:
-    """The samples that a folder has an estimate of."""
+    """The samples for which a folder has an estimate."""
     dataset = DATASETS[protocol.dataset]
     samples = samples_of(protocol, data, [folder])
     return [s.id for s in samples if find_estimate(folder, dataset, s.id, protocol.quantity)]
@@ -148,10 +148,10 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _named(folders: Sequence[str | Path]) -> dict[str, Path]:
-    """Folders by their names, with the folder above where two have one name."""
+    """Folders by name; the parent folder is added if two have the same name."""
     paths = [Path(folder).resolve() for folder in folders]
     if not paths:
-        raise Misuse("give the folder of at least one person's estimates.")
+        raise Misuse("give at least one folder with a person's estimates.")
     if len(set(paths)) < len(paths):
         raise Misuse("a folder is given twice; one person counts once.")
     names = [path.name for path in paths]

@@ -44,7 +44,7 @@ _MAIN: View = ("", "")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one estimate of one sample."""
+    """The outcome of scoring one estimate of one sample."""
 
     scores: Mapping[str, Score] = field(default_factory=dict)
     failed: str = ""
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Rules:
-    """A protocol, and what has to be known of all samples to score one of them."""
+    """A protocol, and what must be known about all samples to score one of them."""
 
     protocol: Protocol
     declared: frozenset[str] = frozenset()
@@ -83,7 +83,7 @@ class Rules:
 
 
 def check_regions(rules: Rules, sample: Sample) -> None:
-    """Refuses a protocol with a region that the data cannot have, before any method is run.
+    """Rejects a protocol with a region that the data cannot have, before any method runs.
 
     Raises:
         UnknownName: There is no region, mask or label of that name.
@@ -101,14 +101,14 @@ def check_regions(rules: Rules, sample: Sample) -> None:
 
 
 class Judge:
-    """Scores estimates of samples; the truth of the last sample is kept, and used again for samples
+    """Scores estimates of samples; the truth of the last sample is kept, and reused for samples
     that share it, such as other illuminations of a scene.
 
     Args:
         rules: What is measured and how.
         with_hashes: Whether outcomes have a hash of what they were compared with. Hashing a large
             truth takes as long as scoring it, and only runs keep it.
-        memory: Given where the samples are the frames of a clip, one after the other.
+        memory: Given if the samples are the frames of a clip, in order.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Judge:
         self._hash = ""
 
     def has_truth(self, sample: Sample) -> bool:
-        """Whether there is anything to compare with."""
+        """Whether the sample has a truth to compare with."""
         return has_map(sample, self.protocol)
 
     def score_map(
@@ -143,7 +143,7 @@ class Judge:
         try:
             found = find()
             if isinstance(found, ClipEstimate):
-                raise BadEstimate("it has several frames, and the sample is no clip.")
+                raise BadEstimate("it has several frames, but the sample is not a clip.")
             return self._score(sample, found)
         except DepthgaugeError as error:
             return self.score_none(sample, str(error))
@@ -157,7 +157,7 @@ class Judge:
             return Outcome(left_out=(sample.id,), skipped=True)
         twin = TWINS[self.protocol.twin]
         known = self._twin_hash(sample)
-        sample = sample.fresh()  # what is read of it goes with it
+        sample = sample.fresh()  # what is read from it is released with it
         try:
             found = twin.evaluate(sample, find(), twin.options(self.protocol.options))
         except Unavailable as error:
@@ -187,7 +187,7 @@ class Judge:
         try:
             found = find()
             if not isinstance(found, ClipEstimate):
-                raise BadEstimate("it is one map, and the sample is a clip.")
+                raise BadEstimate("it is one map, but the sample is a clip.")
             return self._score_frames(sample, found)
         except Unavailable as error:
             return Outcome(left_out=(f"{sample.id}: {error}",), skipped=True)
@@ -254,7 +254,7 @@ class Judge:
         return Outcome(ordered, left_out=tuple(left_out), curve=curve, truth_hash=self._hash)
 
     def _with_memory(self, prepared: PreparedSample, view: View) -> PreparedSample:
-        """A frame with what metrics may need of the frame before."""
+        """A frame with what metrics may need from the previous frame."""
         memory = self._memory
         if memory is None or view != _MAIN:
             return prepared
@@ -266,7 +266,7 @@ class Judge:
         """How this sample differs from the others."""
         ranged = QUANTITIES[self.protocol.quantity].range_input
         if self.rules.ranged and ranged not in sample.inputs:
-            # Other samples have one, so this one is scored by a milder rule; that must be seen.
+            # Other samples have one, so this one is scored by a milder rule; users must know.
             yield f"{sample.id}: {ranged}"
         yield from (f"{sample.id}: {why}" for why in self._lacking.values())
 
@@ -277,7 +277,7 @@ class Judge:
         self._ready, self._lacking = {}, {}
         if sample.truth is None:
             raise BadData(f"{sample.id}: has no truth.")
-        # What is read of a sample goes with it, or all maps of the dataset would pile up.
+        # What is read from a sample is released with it; else all maps would stay in memory.
         truth, inputs = sample.truth.fresh(), sample.inputs.fresh()
         try:
             ready = self._prepare_all(truth, inputs)
@@ -290,7 +290,7 @@ class Judge:
         return ready
 
     def _is_last(self, sample: Sample) -> bool:
-        """Whether what was prepared for the last sample is valid for this one."""
+        """Whether the preparation of the last sample is also valid for this one."""
         last = self._last
         if last is None or last.id == sample.id:
             return last is not None
@@ -368,7 +368,7 @@ def _left_out(
 
 
 def _is_optional(need: str, protocol: Protocol, optional: set[str]) -> bool:
-    """Whether what a metric lacks is, or is made of, what only some samples have."""
+    """Whether only some samples have what a metric needs, or what that is computed from."""
     words = protocol.derived.get(need, "").partition(":")[2].split(",")
     return need in optional or any(f"{w}_{end}" in optional for w in words for end in _ENDINGS)
 

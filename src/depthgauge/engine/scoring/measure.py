@@ -39,7 +39,7 @@ class PreparedSample:
 
     @cached_property
     def allowed(self) -> Map:
-        """The estimate with what lies outside the range taken out; the fused pass needs no copy."""
+        """The estimate without values outside the range; the fused pass needs no such copy."""
         if self.low == -LARGEST and self.high == LARGEST:
             return self.estimate
         inside = (self.estimate >= np.float32(self.low)) & (self.estimate <= np.float32(self.high))

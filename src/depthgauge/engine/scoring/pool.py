@@ -18,11 +18,11 @@ class Summary:
     """One pooled number."""
 
     value: float
-    """NaN where a sample has no estimate and the metric has no worst value for it."""
+    """NaN if a sample has no estimate and the metric has no worst value."""
     used: int
     """Samples that went into it."""
     all: int
-    """Samples that have this score at all."""
+    """Samples that have this score."""
     unit: str = ""
     empty: int = 0
     """Samples whose region is empty; they are not used."""
@@ -31,7 +31,7 @@ class Summary:
 
     @property
     def incomplete(self) -> bool:
-        """Whether estimates are missing for which the metric has no worst value."""
+        """Whether estimates are missing and the metric has no worst value for them."""
         return math.isnan(self.value) and self.used + self.empty < self.all
 
 
@@ -67,7 +67,7 @@ def pool_spec(
 
 
 def pool_plain(scores: Mapping[str, Score], failed: int) -> Summary:
-    """The plain mean over samples; a failed sample leaves none."""
+    """The plain mean over samples; with a failed sample there is none."""
     filled = [score for score in scores.values() if score.why != "empty"]
     value = math.nan if failed else plain_mean(score.value for score in filled)
     return summarise(value, scores.values(), len(scores) + failed)
@@ -78,7 +78,7 @@ def pool_twin(
 ) -> Iterator[tuple[str, Summary]]:
     """A twin's summary: the plain mean over samples, unless the original pools in its own way.
 
-    A failed sample leaves no value: the original would have stopped.
+    With a failed sample there is no value: the original program would stop.
     """
     twin = TWINS[str(protocol.twin)]
     pool = twin.pool
@@ -109,7 +109,7 @@ def summarise(value: float, scores: Collection[Score], samples: int) -> Summary:
 
 
 def plain_mean(values: Iterable[float]) -> float:
-    """The mean, NaN where any value is NaN or there is none; exact whatever the order."""
+    """The mean; NaN if any value is NaN or there are none. Exact, so the order does not matter."""
     numbers = list(values)
     if not numbers or any(math.isnan(v) for v in numbers):
         return math.nan
@@ -119,8 +119,8 @@ def plain_mean(values: Iterable[float]) -> float:
 
 
 def _merged(spec: ScoreSpec, scores: Iterable[Score], missing: Missing) -> float:
-    """One value from merged states; NaN where a sample has none and the metric no worst value."""
-    # In the order of the sums themselves, so that the order of samples does not change a bit.
+    """One value from merged states; NaN if a sample has none and there is no worst value."""
+    # Sorted by the sums themselves, so that the order of samples does not change a bit.
     states = sorted(
         (score.state for score in scores if score.state is not None),
         key=lambda s: (s.count, s.missing, tuple(s.sums)),

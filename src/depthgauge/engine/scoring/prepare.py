@@ -1,4 +1,4 @@
-"""From what was read to what is compared: sizes, ranges, alignment, regions."""
+"""Turns what was read into what is compared: sizes, ranges, alignment, regions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from depthgauge.regions.objects import objects_of
 from depthgauge.types import Estimate, Map, Mask, is_known
 
 FOCAL = "estimate_focal_px"
-"""What metrics are given where they need an estimate's focal length."""
+"""The name under which metrics get an estimate's focal length."""
 
 
 @dataclass(frozen=True)
 class PreparedTruth:
-    """All that scoring one part of a sample needs and that no estimate changes."""
+    """Everything that scoring one part of a sample needs and no estimate changes."""
 
     truth: Map
-    """At the size that is compared."""
+    """At the size at which it is compared."""
     masks: Mapping[str, Mask]
     regions: SampleRegions
     """Says why some regions are not among the masks."""
@@ -63,8 +63,9 @@ def prepare_truth(
         truth: As read, full size.
         items: What else the sample has (images, masks, labels, rig), by name.
         given: Masks that came with the call instead of the dataset.
-        declared: Masks and labels that other samples have; a region of them is left out here.
-        resolution: Of which scores the regions are; empty for the plain truth's.
+        declared: Masks and labels that other samples have; a region that uses them is left out
+            here.
+        resolution: The resolution whose regions are computed; empty for the plain truth.
         factor: How many of the truth's pixels are one of the plain truth along each axis.
         part: Which part of the quantity the truth is; empty for the main map.
     """
@@ -95,7 +96,7 @@ def prepare_truth(
 
 
 def _rules(protocol: Protocol, part: str) -> Quantity:
-    """The quantity by whose rules a part is prepared and scored."""
+    """The quantity whose rules apply to a part."""
     return QUANTITIES[protocol.quantity].of_part(part)
 
 
@@ -108,7 +109,7 @@ def prepare(
     items = _with_estimate(protocol, given, ready)
     estimate = fit_size(protocol, _map_of(given, ready.part), truth, ready.factor, ready.part)
     if quantity.positive and protocol.align.kind in ("median", "scale"):
-        # A depth that is not positive is none; only a shift can make one of it.
+        # A depth that is not positive is not valid; only a shift can make it so.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
     alignment = _fit(protocol, quantity, estimate, truth, masks)
     if alignment is not None:
@@ -122,8 +123,9 @@ def prepare(
         estimate, truth, masks, ready.low, ready.high, alignment, items, error
     )
     if protocol.interpolate is not None and is_known(prepared.allowed).any():
-        # An estimate that is not there at all stays so, or leaving one out could help. What is
-        # filled in is taken as it is: the allowed range is one for methods.
+        # If there is no estimate at all, nothing is filled in; otherwise leaving one out could
+        # help.
+        # Filled values are not checked against the allowed range, which is a rule for methods.
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
         prepared = PreparedSample(
             filled, truth, masks, alignment=alignment, items=items, error=error
@@ -184,7 +186,7 @@ def _regions(
     declared: Collection[str],
     things: SampleMaps,
 ) -> SampleRegions:
-    """The masks of the wanted regions at the truth's full size, and why some are not there."""
+    """The masks of the wanted regions at the truth's full size, and why some are missing."""
     texts = {name: text for name, text in wanted.items() if name not in given}
     found = compute_regions(
         {**protocol.regions, **texts},
@@ -221,7 +223,7 @@ def _fit(
 def estimate_range(
     protocol: Protocol, items: Mapping[str, Any], part: str = ""
 ) -> tuple[float, float]:
-    """Between which values an estimate counts as one."""
+    """The range outside which an estimate counts as missing."""
     quantity = _rules(protocol, part)
     low = SMALLEST if quantity.positive else -LARGEST
     allowed = protocol.estimate.range
@@ -279,7 +281,7 @@ def _depth_between(
     from depthgauge.geometry.disparity import depth_from_disparity
 
     if "rig" not in items or "left" not in items["rig"].cameras:
-        raise Unavailable("a depth range on disparity needs a rig with a left camera; none here.")
+        raise Unavailable("a depth range on disparity needs a left camera, which is missing here.")
     rig = items["rig"]
     focal = rig.cameras["left"].focal_px[0]
     depth = depth_from_disparity(disparity, focal, rig.baseline_m, rig.principal_offset_px)
@@ -287,7 +289,7 @@ def _depth_between(
 
 
 def scale_truth(protocol: Protocol, truth: Map, part: str = "") -> Map:
-    """The truth at the size that is compared."""
+    """The truth at the size at which it is compared."""
     return subsample_truth(truth, protocol.truth_scale, _rules(protocol, part).name)
 
 
@@ -305,7 +307,7 @@ def fit_size(
     if n and estimate.shape[:2] == inner:
         estimate = pad_border(estimate, n)
     elif len(protocol.resolutions) > 1 and estimate.shape[:2] != plain:
-        # It is enlarged to the finer truth; that says nothing of maps of yet another size.
+        # It is enlarged to the finer truth; maps of any other size are still wrong.
         hint = f", or {inner[1]}x{inner[0]} without its border" if n else ""
         size = f"{estimate.shape[1]}x{estimate.shape[0]}"
         raise WrongShape(f"the estimate is {size} but must be {plain[1]}x{plain[0]}{hint}.")

@@ -13,7 +13,7 @@ from depthgauge.types import Camera, Map, Rig
 class FinerItems(Mapping[str, Any]):
     """The items `high_disparity`, `high_fine_mask` ... as `disparity`, `fine_mask` ...
 
-    Nothing is read before it is asked for.
+    Items are read when they are first used.
     """
 
     def __init__(self, items: Mapping[str, Any], resolution: str) -> None:
@@ -39,9 +39,9 @@ class InputsWithoutImages(Mapping[str, Any]):
     The rig is given as that of cameras with more and smaller pixels.
 
     Args:
-        inputs: Of the sample.
+        inputs: The inputs of the sample.
         factor: How many of the finer pixels are one of the images along each axis.
-        kept: Whether disparities are still in pixels of the images.
+        kept: Whether disparities stay in pixels of the images.
     """
 
     def __init__(self, inputs: Mapping[str, Any], factor: int = 1, *, kept: bool = False) -> None:
@@ -69,8 +69,8 @@ class InputsWithoutImages(Mapping[str, Any]):
 def finer_rig(rig: Rig, factor: int, *, kept: bool) -> Rig:
     """The same cameras with pixels of a fraction of the size.
 
-    With f b / (d + offset) the depth must stay: where d is kept in the images' pixels, a focal
-    length that is k times as long needs a baseline of b / k; else the offset grows as d does.
+    The depth f b / (d + offset) must stay the same. If d stays in the images' pixels, a focal
+    length that is k times as long needs a baseline of b / k; otherwise the offset grows with d.
     """
     cameras = {name: _finer_camera(camera, factor) for name, camera in rig.cameras.items()}
     if kept:
@@ -89,8 +89,8 @@ def size_factor(plain: Map, fine: Map, resolution: str) -> int:
     """How many of the finer truth's pixels make one of the plain truth's along each axis.
 
     Raises:
-        WrongShape: It is no whole number.
-        Unavailable: The finer truth is no larger.
+        WrongShape: It is not a whole number.
+        Unavailable: The finer truth is not larger.
     """
     (height, width), (tall, wide) = plain.shape[:2], fine.shape[:2]
     factor = int(tall // height)
@@ -98,7 +98,7 @@ def size_factor(plain: Map, fine: Map, resolution: str) -> int:
         raise Unavailable(f"the truth at resolution '{resolution}' is smaller than the plain one.")
     if (tall, wide) != (factor * height, factor * width):
         raise WrongShape(
-            f"the truth at resolution '{resolution}' is {wide}x{tall}, which is no whole multiple "
-            f"of {width}x{height}."
+            f"the truth at resolution '{resolution}' is {wide}x{tall}, "
+            f"which is not a whole multiple of {width}x{height}."
         )
     return factor

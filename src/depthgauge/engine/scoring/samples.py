@@ -1,4 +1,4 @@
-"""Which samples a benchmark scores, and where their estimates lie."""
+"""Which samples a benchmark scores, and where their estimates are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -
 def expected(
     samples: Iterable[Sample], protocol: Protocol, root: Path, name: str | None = None
 ) -> list[Sample]:
-    """The samples that a folder of estimates is scored on: extra ones only where it has them."""
+    """The samples that a folder of estimates is scored on: extra ones only if it has them."""
     dataset = DATASETS[protocol.dataset]
     return [
         sample
@@ -43,7 +43,7 @@ def expected(
 
 
 def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
-    """The samples of those ids; all where none is given."""
+    """The samples with those ids; all if none are given."""
     wanted = list(only)
     known = {sample.id for sample in samples}
     for name in wanted:
@@ -54,7 +54,7 @@ def choose(samples: list[Sample], only: Iterable[str]) -> list[Sample]:
 
 
 def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None) -> Path:
-    """The file of a sample's estimate; an error that says where it was looked for."""
+    """The file of a sample's estimate; the error names the places that were searched."""
     path = find_estimate(root, dataset, sample, quantity, name)
     if path is None:
         places = estimate_candidates(dataset, sample, quantity, name)

@@ -11,7 +11,7 @@ from depthgauge.types import Items
 
 
 def is_same(one: Items | None, other: Items | None, names: Iterable[str] | None = None) -> bool:
-    """Whether items are the same objects or are read by equal calls; nothing is read."""
+    """Whether items are the same objects or would be read by equal calls; nothing is read."""
     if one is other or one is None or other is None:
         return one is other
     mine, others = one.unread(), other.unread()
@@ -27,7 +27,7 @@ def _is_same_thing(one: Any, other: Any) -> bool:
     if not (isinstance(one, partial) and isinstance(other, partial)):
         return one is other
     plain = all(isinstance(part, (Path, str, int, float)) for part in one.args + other.args)
-    # Other things, such as arrays, have no plain equality.
+    # Other objects, such as arrays, cannot be compared with a plain ==.
     return (
         plain
         and (one.func, one.args) == (other.func, other.args)

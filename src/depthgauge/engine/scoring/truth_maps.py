@@ -1,8 +1,8 @@
-"""The truth that estimates of a quantity are compared with: as it is stored, or made of another.
+"""The truth that estimates of a quantity are compared with: stored, or computed from another.
 
-Normals follow from depth, so they can be scored on any dataset that has depth and a camera. Only a
-protocol that says `[truth] from_depth` does so: else a dataset that lacks some normal maps would be
-scored on two kinds of truth.
+Normals follow from depth, so they can be scored on any dataset that has depth and a camera. This
+happens only if the protocol says `[truth] from_depth`; otherwise a dataset that lacks some normal
+maps would be scored on two kinds of truth.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from depthgauge.types import Map, Rig, Sample
 
 
 def has_map(sample: Sample, protocol: Protocol) -> bool:
-    """Whether a sample's truth holds the quantity, or what it is made of; nothing is read."""
+    """Whether a sample's truth holds the quantity, or what it is computed from; nothing is read."""
     if sample.truth is None:
         return False
     if not protocol.truth.from_depth:
@@ -34,9 +34,9 @@ def truth_map(
     """The map of the protocol's quantity, or of one of its other parts.
 
     Args:
-        protocol: Says whether normals are made of depth.
-        truth: The sample's truth; it `has_map`.
-        items: That and its inputs.
+        protocol: Says whether normals are computed from depth.
+        truth: The sample's truth, for which `has_map` is true.
+        items: The truth's items and the inputs.
         part: Which part; empty for the main map.
 
     Raises:
@@ -54,7 +54,7 @@ def truth_map(
 
 
 def _source(items: Mapping[str, Any]) -> str | None:
-    """What normals can be made of here: depth with a camera, or disparity with a rig."""
+    """What normals can be computed from: depth with a camera, or disparity with a rig."""
     if "depth" in items and ("camera" in items or "rig" in items):
         return "depth"
     return "disparity" if "disparity" in items and "rig" in items else None

@@ -16,7 +16,7 @@ _SIZE = (24, 40)
 
 
 def warm_up(rules: Rules) -> None:
-    """Scores a made-up sample once, so that numba's cache is filled before others need it."""
+    """Scores a made-up sample once, so that numba's cache is filled before it is needed."""
     if rules.protocol.twin is not None:
         return
     sample = _sample(rules)
