@@ -13,13 +13,15 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "depthgauge"
 FLOORS: tuple[dict[str, str], ...] = (
     {
         "errors": "the one tree of exceptions",
-        "_compiled": "kernels, and the threads that run them",
         "_canonical": "JSON to hash",
         "_progress": "how long work reports its progress",
         "_shorten": "long lists for people",
         "_tables": "small tables for people",
     },
-    {"_registry": "registries that fill themselves; plug-ins of other packages"},
+    {
+        "_registry": "registries that fill themselves; plug-ins of other packages",
+        "_compiled": "kernels, and the threads that run them",
+    },
     {"_declared": "checks of declarations when something registers"},
     {"_options": "strict options; the command line and signatures come from them"},
     {"types": "Sample, Inputs, Truth, Estimate, Score, Camera, Rig"},
