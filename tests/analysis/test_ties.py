@@ -60,6 +60,18 @@ def test_a_group_is_of_its_leader_not_of_its_last_member(build):
     assert [got[x].group for x in "abc"] == [1, 1, 2]
 
 
+def test_everyone_is_compared_with_the_best(build):
+    """`wild` comes after `steady`, who is told apart from the best; `wild` itself is not."""
+    wild = BASE + 0.4 + 6 * NOISE
+    got = groups(build, {"best": BASE, "steady": BASE + 0.1, "wild": wild, "far": BASE + 30})
+    assert got == {
+        "best": Tie(1),
+        "steady": Tie(2),
+        "wild": Tie(1, "interval"),
+        "far": Tie(3),
+    }
+
+
 def test_higher_is_better(build):
     table = {"a": BASE, "b": BASE - 1.0, "c": BASE - 1.0 + NOISE}
     got = groups(build, table, "higher", "density")

@@ -51,7 +51,7 @@ class Cell:
     group: int | None = None
     """Tie group: methods of one group cannot be told apart. None where that is unknown."""
     why_tied: str = ""
-    """`interval`, `practical` or empty: why it is in the group of the method before it."""
+    """`interval`, `practical` or empty: why it is in the group of the group's first method."""
     mean_rank: float = math.nan
     """Its rank on each sample, averaged."""
 

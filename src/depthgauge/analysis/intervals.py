@@ -45,7 +45,8 @@ from depthgauge.analysis.seeds import scores_of, seeds_of, spread_of
 from depthgauge.engine.store.record import Run
 
 LEVEL = 0.95
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
+"""Differences below this share of the values are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,20 @@ def _tail(units: int, level: float) -> float:
     return float(ndtr(-math.sqrt(units / (units - 1)) * t))
 
 
+def expanded_share(shares: Floats, units: int) -> Floats:
+    """How likely an event is, from its share of the resamples, by the rule of the intervals.
+
+    An interval of level 1 - 2 p ends where a share a of the resamples lies beyond it, with a as at
+    the top of this module; so a share a means a probability of p. A probability beyond 97.5 %
+    therefore says the same as a 95 % interval that ends before the other side is reached. Shares
+    of 0, 1/2 and 1 stay.
+    """
+    from scipy.special import ndtri, stdtr
+
+    return np.asarray(stdtr(units - 1, ndtri(shares) / math.sqrt(units / (units - 1))))
+
+
 def contains_zero(found: Interval, scale: float) -> bool:
     """Whether an interval contains 0, up to rounding at that magnitude."""
-    slack = _ROUNDING * scale
+    slack = ROUNDING * scale
     return found.low <= slack and found.high >= -slack

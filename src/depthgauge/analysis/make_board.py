@@ -15,7 +15,7 @@ from depthgauge.analysis._notes import board_notes, too_few
 from depthgauge.analysis._sheet import Sheet, make_columns, make_sheet
 from depthgauge.analysis.board import Board, Row
 from depthgauge.analysis.intervals import LEVEL
-from depthgauge.analysis.practical import practical_thresholds
+from depthgauge.analysis.practical import smallest_differences
 from depthgauge.analysis.ranks import pareto, sort_labels
 from depthgauge.analysis.resampling import RESAMPLES, draw_units
 from depthgauge.analysis.seeds import labels_of, seeds_of, values_of
@@ -65,7 +65,7 @@ def make_board(
         main: The id of the score that sorts the rows; the protocol's first by default.
         practical: score id -> differences below this do not matter.
         accuracy: Error bound of the truth, in the quantity's unit; gives the practical
-            thresholds that are not given (see `practical_thresholds`). By default what the
+            thresholds that are not given (see `smallest_differences`). By default what the
             protocol says.
         level: Of the intervals over samples.
         resamples: How many times samples are drawn for them.
@@ -78,9 +78,7 @@ def make_board(
     check_choices(run.protocol, main=main, practical=practical, accuracy=accuracy)
     columns = make_columns(run)
     main = _main_score(run, main)
-    accuracy = run.protocol.truth_accuracy if accuracy is None else accuracy
-    limits = practical_thresholds(run, accuracy) if accuracy is not None else {}
-    limits |= practical or {}
+    limits = smallest_differences(run, practical=practical, accuracy=accuracy)
     draws = draw_units(run, resamples=resamples, seed=seed)
     given = _checked_oracles(run, oracles or {})
     together = replace(

@@ -11,6 +11,25 @@ from depthgauge.engine.store.record import Run
 from depthgauge.metrics import Recipe
 
 
+def smallest_differences(
+    run: Run,
+    *,
+    practical: Mapping[str, float] | None = None,
+    accuracy: float | None = None,
+) -> dict[str, float]:
+    """score id -> the smallest difference that matters; scores without one are left out.
+
+    Args:
+        run: With its protocol and curves.
+        practical: What was said for single scores; it holds before anything else.
+        accuracy: Error bound of the truth, in the quantity's unit, for the other scores (see
+            `practical_thresholds`). By default what the protocol says.
+    """
+    accuracy = run.protocol.truth_accuracy if accuracy is None else accuracy
+    limits = practical_thresholds(run, accuracy) if accuracy is not None else {}
+    return limits | dict(practical or {})
+
+
 def practical_thresholds(run: Run, accuracy: float) -> dict[str, float]:
     """Differences below these may come from the truth's own error.
 

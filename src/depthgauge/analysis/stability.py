@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.analysis.curves import correct_curves
-from depthgauge.analysis.intervals import replicate
+from depthgauge.analysis.intervals import ROUNDING, expanded_share, replicate
 from depthgauge.analysis.pooling import INCOMPLETE, INFINITE, better_of
 from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.ranks import kendall_tau, min_ranks, rank_keys
@@ -102,19 +102,38 @@ def _leader_changes(
 
 @dataclass(frozen=True, slots=True)
 class RankProbabilities:
-    """In which share of the resamples a method has each rank."""
+    """How likely each rank of each method is for other samples of the same kind."""
 
     labels: tuple[str, ...]
     shares: Floats
-    """(methods, ranks): 0..1, each row sums to 1; rank 1 first. Equal values share the better."""
+    """(methods, ranks): 0..1, each row sums to 1; rank 1 first. A rank may be shared, so columns
+    need not sum to 1."""
 
 
 def rank_probabilities(
-    run: Run, score_id: str, *, resamples: int = RESAMPLES, seed: int = 0
+    run: Run,
+    score_id: str,
+    *,
+    practical: float = 0.0,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> RankProbabilities | None:
-    """How often each method has each rank when samples are resampled.
+    """How likely each method has each rank, in agreement with intervals and tie groups.
+
+    In every resample, a method's rank is 1 + how many methods are ahead of it by what matters. The
+    share of resamples in which it has at most a rank is expanded as intervals are (see
+    `expanded_share`). So the first of two methods is ahead with more than 97.5 % where the 95 %
+    interval of their difference does not contain 0, and with less where it does: a method that
+    cannot be told apart from another is never almost certain to be ahead of it.
 
     Methods without a finite value have the last rank in every resample.
+
+    Args:
+        run: Scores of all samples.
+        score_id: The score.
+        practical: Smaller differences do not matter: such methods share the better rank.
+        resamples: How many are drawn.
+        seed: Of the draws.
 
     Returns:
         None where there are too few units for a bootstrap (see `intervals`), or no method has a
@@ -125,12 +144,33 @@ def rank_probabilities(
     found = [replicate(run, label, score_id, draws) for label in labels]
     if any(f.why not in ("", INCOMPLETE, INFINITE) for f in found) or all(f.why for f in found):
         return None
-    points = [spread_of(run, label, score_id).mean for label in labels]
+    points = np.array([spread_of(run, label, score_id).mean for label in labels])
     table = np.stack(
         [np.full(resamples, p) if f.why else f.values for f, p in zip(found, points, strict=True)],
         axis=1,
     )
     drawn = table[~np.isnan(table[:, [not f.why for f in found]]).any(axis=1)]
-    ranks = min_ranks(rank_keys(drawn, better_of(run.protocol, score_id)))
-    shares = [(ranks == rank).mean(axis=0) for rank in range(1, len(labels) + 1)]
-    return RankProbabilities(labels, np.stack(shares, axis=1))
+    ranks = _ranks_in_draws(drawn, points, better_of(run.protocol, score_id), practical)
+    at_most = np.stack([(ranks <= rank).mean(axis=0) for rank in range(1, len(labels) + 1)], axis=1)
+    units = min(f.units for f in found if not f.why)
+    shares = np.diff(expanded_share(at_most, units), axis=1, prepend=0.0)
+    return RankProbabilities(labels, shares)
+
+
+def _ranks_in_draws(
+    drawn: Floats, points: Floats, better: str, practical: float
+) -> NDArray[np.int64]:
+    """(draws, methods): 1 + how many methods are ahead of a method by what matters.
+
+    Where `zero` is best, a method whose value changes sign in a resample is not behind there:
+    how far it would be off on the other side is noise, and its interval contains 0.
+    """
+    theirs = rank_keys(drawn, better)
+    mine = theirs
+    if better == "zero":
+        mine = np.where(np.isfinite(drawn), drawn * np.sign(points), theirs)
+    slack = ROUNDING * float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
+    with np.errstate(invalid="ignore"):  # two methods without a value: neither is ahead
+        behind = mine[:, :, np.newaxis] - theirs[:, np.newaxis, :]
+    ahead = (behind > slack) & (behind >= practical)
+    return np.asarray(1 + ahead.sum(axis=2))

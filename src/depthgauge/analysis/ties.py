@@ -33,11 +33,13 @@ def tie_groups(
 ) -> dict[str, Tie]:
     """Groups of methods that cannot be told apart from the best of their group.
 
-    Methods are taken best first. The first leads a group; each following one belongs to it if
-    the interval of its paired difference to the leader contains 0 (`interval`), or the difference
-    is smaller than what matters (`practical`). The first that is told apart leads the next group.
-    Members of different groups are not compared, except for the leaders. There is no
-    correction for multiple comparisons.
+    Methods are taken best first. The first leads a group. Each following one is compared with the
+    leaders of the groups so far, the best first, and belongs to the first group from whose leader
+    it cannot be told apart: the interval of their paired difference contains 0 (`interval`), or the
+    difference is smaller than what matters (`practical`). One that is told apart from all of them
+    leads the next group. So everyone outside the first group is told apart from the best method.
+    Members of different groups are otherwise not compared. There is no correction for multiple
+    comparisons.
 
     Args:
         values: The pooled value of each method.
@@ -55,16 +57,16 @@ def tie_groups(
     if len(finite) < 2 or any(replicates[label].why for label in finite):
         return nothing
     ties: dict[str, Tie] = {}
-    leader, group = finite[0], 1
+    leaders: list[str] = []
     for label in finite:
-        why = (
-            ""
-            if label == leader
-            else _tied(values, replicates, (leader, label), better, practical, level)
+        tied = (
+            Tie(group, why)
+            for group, leader in enumerate(leaders, start=1)
+            if (why := _tied(values, replicates, (leader, label), better, practical, level))
         )
-        if label != leader and not why:
-            leader, group = label, group + 1
-        ties[label] = Tie(group, why)
+        ties[label] = next(tied, Tie(len(leaders) + 1))
+        if not ties[label].why:
+            leaders.append(label)
     return nothing | ties
 
 

@@ -124,6 +124,29 @@ def test_forest_has_a_dot_an_interval_and_brackets(board):
     assert len(classes(root, "hollow")) == 1
 
 
+def test_brackets_of_groups_that_reach_past_each_other_stand_side_by_side(board):
+    from dataclasses import replace
+
+    first = board.rows[0]
+    groups = {"m0": 1, "m1": 2, "m2": 1, "m3": 2, "m4": 3, "m5": 3}
+    rows = tuple(
+        replace(
+            first,
+            label=label,
+            cells={**first.cells, board.main: replace(first.cells[board.main], group=group)},
+        )
+        for label, group in groups.items()
+    )
+    drawn = forest_plot(replace(board, rows=rows), styles_of(replace(board, rows=rows)))
+    lines = [element.get("d") for element in classes(parsed(drawn), "bracket")]
+    assert len(lines) == 3
+    # A spine, and a tooth for each of the two members.
+    assert [line.count("M") for line in lines] == [3, 3, 3], lines
+    places = [line.split("M")[1].split()[0] for line in lines]
+    assert places[0] != places[1]
+    assert places[0] == places[2]
+
+
 def test_forest_of_an_incomplete_score_says_so(board):
     from dataclasses import replace
 

@@ -23,6 +23,7 @@ from depthgauge.report.tables.formats import ARROWS
 from depthgauge.report.tables.leaderboard import show_cell, show_interval, tie_groups
 
 _WIDTH, _ROW, _TOP, _GAP = 760.0, 26.0, 10.0, 14.0
+_LANE, _LANES = 4.0, 3
 
 
 def forest_plot(board: Board, styles: Mapping[str, Style], name: str = "forest-chart") -> Markup:
@@ -104,13 +105,22 @@ def _line(row: Row, cell: Cell, style: Style, x: Scale, y: float, left: float) -
 
 
 def _brackets(board: Board, places: Mapping[str, float], right: float) -> list[Markup]:
-    """One bracket for each group of methods that cannot be told apart."""
+    """One bracket for each group of methods that cannot be told apart, with a tooth at each.
+
+    Groups may reach past each other, since a method that varies a lot is tied with ones far ahead;
+    their brackets then stand side by side.
+    """
     parts = []
-    x = _WIDTH - right + 8
+    ends: list[float] = []
+    """How far down each lane is taken."""
     for members in tie_groups(board, board.main):
-        heights = [places[label] for label in members if label in places]
-        if len(heights) > 1:
-            top, end = min(heights) - 7, max(heights) + 7
-            line = path([(x, top), (x + 5, top), (x + 5, end), (x, end)])
-            parts.append(tag("path", d=line, class_="bracket"))
+        heights = sorted(places[label] for label in members if label in places)
+        if len(heights) < 2:
+            continue
+        lane = next((k for k, end in enumerate(ends) if end < heights[0]), len(ends))
+        ends[lane:] = [heights[-1], *ends[lane + 1 :]]
+        x = _WIDTH - right + 5 + _LANE * min(lane, _LANES - 1)
+        teeth = [path([(x, y), (x + 5, y)]) for y in heights]
+        spine = path([(x + 5, heights[0]), (x + 5, heights[-1])])
+        parts.append(tag("path", d=" ".join([spine, *teeth]), class_="bracket"))
     return parts

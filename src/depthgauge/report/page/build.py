@@ -13,6 +13,7 @@ from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
+from depthgauge.analysis.practical import smallest_differences
 from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
 from depthgauge.analysis.profiles import Profile, choose_profiles
 from depthgauge.analysis.sample_choice import MOST_SAMPLES, choose_samples, spread_samples
@@ -94,7 +95,7 @@ def build_page(
         profiles=choose_profiles(board, profiles),
         radar=radar_of(board, degradations=families),
         scatter={label: scatter[label] for label in values if label in scatter},
-        rank_probabilities=_probabilities(run, board),
+        rank_probabilities=_probabilities(run, board, practical, accuracy),
         provenance=_provenance(run),
         notes=tuple(notes),
     )
@@ -159,8 +160,13 @@ def _truths(maps: RunMaps, samples: Iterable[str]) -> Iterator[Map]:
             yield maps.truth(sample)
 
 
-def _probabilities(run: Run, board: Board) -> dict[str, Sequence[float]]:
-    found = rank_probabilities(run, board.main) if len(run.entrants) > 1 else None
+def _probabilities(
+    run: Run, board: Board, practical: Mapping[str, float] | None, accuracy: float | None
+) -> dict[str, Sequence[float]]:
+    if len(run.entrants) < 2:
+        return {}
+    limits = smallest_differences(run, practical=practical, accuracy=accuracy)
+    found = rank_probabilities(run, board.main, practical=limits.get(board.main, 0.0))
     if found is None:
         return {}
     shares = dict(zip(found.labels, found.shares, strict=True))
