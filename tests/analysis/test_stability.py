@@ -124,7 +124,7 @@ def standing(run, score_id, **limits):
 
 
 def contradictions(cells, first):
-    """Methods of the leader's group where the leader is all but certain and they are all but not."""
+    """Methods tied with a leader who is all but certain to be first, while they are not at all."""
     leader, *rest = cells
     return [
         label

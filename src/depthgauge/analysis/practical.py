@@ -17,7 +17,7 @@ def smallest_differences(
     practical: Mapping[str, float] | None = None,
     accuracy: float | None = None,
 ) -> dict[str, float]:
-    """score id -> the smallest difference that matters; scores without one are left out.
+    """The smallest difference that matters, by score id; scores without one are left out.
 
     Args:
         run: With its protocol and curves.

@@ -19,6 +19,7 @@ from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
 from depthgauge.types import Map
 
 FILE_NAME = "estimate.json"
+COSTS = ("time_s", "cpu_s", "peak_memory_mb")
 _MOST_BYTES = 1 << 20
 _ENDINGS = (".npy", ".npz", ".pfm", ".flo", ".exr", ".tiff", ".tif", ".png")
 
@@ -107,19 +108,43 @@ def read_numbers(map_path: AnyPath, parts: list[Part]) -> dict[str, float]:
         BadFile: The file is no JSON, or what it says is no such number.
     """
     path = Path(map_path).parent / FILE_NAME
-    if not parts:
+    return numbers_in(path, _read_json(path), parts) if parts else {}
+
+
+def read_costs(folder: Path) -> dict[str, float]:
+    """What estimates in a folder cost, as far as its `estimate.json` says.
+
+    Those of `time_s`, `cpu_s` and `peak_memory_mb` that it has and that are not null.
+
+    Raises:
+        BadFile: The file is no JSON, or a cost is no number of at least 0.
+    """
+    path = folder / FILE_NAME
+    body = _read_json(path)
+    if not isinstance(body, dict):
         return {}
+    found = {name: body[name] for name in COSTS if body.get(name) is not None}
+    for name, value in found.items():
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < math.inf:
+            raise BadFile(
+                f"{path}: {name} is {value!r}; it must be a number of at least 0, or null."
+            )
+    return {name: float(value) for name, value in found.items()}
+
+
+def _read_json(path: Path) -> object:
+    """The content of an `estimate.json`; None where there is no such file."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise BadFile(f"{path}: is larger than {_MOST_BYTES} bytes; it describes an estimate.")
-        body = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]  # object
     except FileNotFoundError:
-        return {}
+        return None
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, BadFile):
             raise
         raise BadFile(f"{path}: cannot be read as JSON; write it again or delete it.") from error
-    return numbers_in(path, body, parts)
 
 
 def numbers_in(path: Path, body: object, parts: list[Part]) -> dict[str, float]:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import depthgauge as dg
+from depthgauge.analysis.make_board import leaderboard_json, make_board
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
 from depthgauge.engine.store.load import load_run
@@ -238,6 +239,55 @@ def test_rescore_reads_the_files_of_a_folder_method(folders, trial, tmp_path):
     again = rescore(tmp_path / "run", trial(missing="skip"), tmp_path / "again", workers=0)
     alone = dg.evaluate(trial(missing="skip"), folders.data, folders.estimates)
     assert again.results["mine", 0].to_json() == alone.to_json()
+
+
+def test_reading_a_folder_costs_the_method_nothing(pairs, trial, tmp_path):
+    """A method that is run has its own costs; the same estimates read back have none."""
+    made = run(trial(), pairs.data, [pairs.noisy("one")], tmp_path / "run", workers=0)
+    assert all(t.time_s > 0 and t.peak_memory_mb > 0 for t in made.timings)
+    folder = tmp_path / "files"
+    for sample in made.samples:
+        kept = tmp_path / "run" / "estimates" / "one" / sample / "disparity.npy"
+        (folder / sample).mkdir(parents=True)
+        shutil.copy(kept, folder / sample)
+    read = run(trial(), pairs.data, [f"folder:{folder}"], tmp_path / "read", workers=0)
+    assert len(read.timings) == len(made.samples)
+    assert all(math.isnan(t.time_s) and math.isnan(t.cpu_s) for t in read.timings)
+    assert all(math.isnan(t.peak_memory_mb) for t in read.timings)
+    (row,) = make_board(read).rows
+    assert math.isnan(row.time_s)
+    assert math.isnan(row.peak_memory_mb)
+    assert '"time_s":null' in json.dumps(leaderboard_json(read, make_board(read))).replace(" ", "")
+
+
+def test_a_folder_may_bring_time_and_memory(pairs, trial, tmp_path):
+    """What a run wrote beside its estimates is what they cost, wherever they are read."""
+    made = run(trial(), pairs.data, [pairs.noisy("one")], tmp_path / "run", workers=0)
+    folder = tmp_path / "run" / "estimates" / "one"
+    about = json.loads((folder / "s3" / "estimate.json").read_text())
+    (folder / "s3" / "estimate.json").write_text(json.dumps(about | {"time_s": 7.5}))
+    (folder / "s4" / "estimate.json").write_text('{"peak_memory_mb": 12}')
+    read = run(trial(), pairs.data, [f"folder:{folder}"], tmp_path / "read", workers=0)
+    before = {t.sample: t for t in made.timings}
+    after = {t.sample: t for t in read.timings}
+    assert after["s0"].time_s == before["s0"].time_s
+    assert after["s0"].peak_memory_mb == before["s0"].peak_memory_mb
+    assert after["s3"].time_s == 7.5
+    assert math.isnan(after["s4"].time_s)
+    assert after["s4"].peak_memory_mb == 12
+    assert (
+        read.results["one", 0].to_json()["samples"] == made.results["one", 0].to_json()["samples"]
+    )
+
+
+@pytest.mark.parametrize("cost", ['"fast"', "-1", "true", "Infinity"])
+def test_a_cost_that_is_no_number_is_named(pairs, trial, tmp_path, cost):
+    run(trial(), pairs.data, [pairs.noisy("one")], tmp_path / "run", workers=0)
+    folder = tmp_path / "run" / "estimates" / "one"
+    (folder / "s3" / "estimate.json").write_text(f'{{"time_s": {cost}}}')
+    read = run(trial(), pairs.data, [f"folder:{folder}"], tmp_path / "read", workers=0)
+    assert "must be a number of at least 0, or null" in read.results["one", 0].failed["s3"]
+    assert "time_s is" in read.results["one", 0].failed["s3"]
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,8 @@ def _call(method: Method, task: Task, context: Context) -> _Attempt:
     except MemoryError:
         return _Attempt(failed="there was not enough memory for the method.")
     told, path = estimate.extras.get("usage"), estimate.extras.get("path")
-    own = told if isinstance(told, Usage) else usage
+    # Reading a file is no cost of the method that wrote it.
+    own = told if isinstance(told, Usage) else usage if method.spec.keeps else _NOTHING
     foreign = not method.spec.keeps and isinstance(path, str)
     sha256 = estimate_hash(estimate)
     return _Attempt(estimate, own, Path(str(path)) if foreign else None, sha256)

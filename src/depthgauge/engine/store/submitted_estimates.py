@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from depthgauge.datasets import DATASETS, Dataset, read_clip, read_estimate
@@ -11,6 +12,8 @@ from depthgauge.engine.scoring.samples import locate
 from depthgauge.engine.store.estimates import estimate_hash
 from depthgauge.engine.store.item import Item
 from depthgauge.errors import DepthgaugeError
+from depthgauge.io.beside import read_costs
+from depthgauge.methods import Usage
 from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Sample
 
 
@@ -27,13 +30,24 @@ class Finder:
     def read(self, root: Path, name: str | None = None) -> Estimate | ClipEstimate:
         """What the folder has for this sample, read as the dataset's submissions are.
 
+        Its `usage`, among the extras, is what an `estimate.json` beside it says. How long reading
+        took is no cost of the method.
+
         Raises:
             BadData: There is nothing; it says where it was looked for.
         """
         if self.length is not None:
-            return read_clip(root, self.dataset, self.sample, self.quantity, self.length, name)
+            clip = read_clip(root, self.dataset, self.sample, self.quantity, self.length, name)
+            return replace(clip, extras={**clip.extras, "usage": _usage(root / self.sample)})
         path = locate(self.dataset, root, self.sample, self.quantity, name)
-        return read_estimate(path, self.dataset, self.quantity)
+        found = read_estimate(path, self.dataset, self.quantity)
+        return replace(found, extras={**found.extras, "usage": _usage(path.parent)})
+
+
+def _usage(folder: Path) -> Usage:
+    costs = read_costs(folder)
+    time_s, cpu_s = (costs.get(name, math.nan) for name in ("time_s", "cpu_s"))
+    return Usage(time_s, cpu_s, costs.get("peak_memory_mb"))
 
 
 def finder_inputs(dataset: str, sample: Sample, quantity: str) -> Inputs:
