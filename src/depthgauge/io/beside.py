@@ -138,7 +138,7 @@ def _read_json(path: Path) -> object:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise BadFile(f"{path}: is larger than {_MOST_BYTES} bytes; it describes an estimate.")
-        return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]  # object
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
