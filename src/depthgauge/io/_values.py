@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DoesNotFit, Misuse, WrongShape
 from depthgauge.io._files import MAX_PIXELS, AnyPath
-from depthgauge.quantities import QUANTITIES
+from depthgauge.quantities import QUANTITIES, inner_axes, map_axes
 from depthgauge.types import Map
 
 _BLOCK = 2**16
@@ -45,20 +46,31 @@ def channels_of(quantity: str | None) -> int | None:
     return QUANTITIES[str(quantity)].channels if quantity in QUANTITIES else None
 
 
-def drop_single_axes(shape: tuple[int, ...], quantity: str | None) -> tuple[int, ...]:
-    """The shape without the axes of length 1 that frameworks add: (1, 1, H, W), (H, W, 1).
+def map_axes_of(shape: tuple[int, ...], quantity: str | None) -> tuple[int, ...]:
+    """The axes of a stored array that are (H, W) or (H, W, C); the others have length 1.
 
-    >>> drop_single_axes((1, 1, 4, 5), "depth"), drop_single_axes((4, 5, 1), None)
-    ((4, 5), (4, 5))
+    Frameworks add axes, (1, 1, H, W) or (H, W, 1), and put channels first: (2, H, W) is flow where
+    flow is asked for. In files, channels are the last axis wherever that is possible.
+
+    >>> map_axes_of((1, 1, 4, 5), "depth"), map_axes_of((4, 5, 1), None)
+    ((2, 3), (0, 1))
     """
-    while len(shape) > 2 and shape[-1] == 1:
-        shape = shape[:-1]
-    while len(shape) > 3 and shape[0] == 1:
-        shape = shape[1:]
+    channels = channels_of(quantity)
+    if channels is not None:
+        with suppress(WrongShape):  # whoever reads the file has a sentence of its own
+            return map_axes(shape, channels, quantity, channels_last=True)
+    axes = inner_axes(shape)
     # (1, H, W) is a batch of one, (1, W, 3) a map of one row.
-    if len(shape) == 3 and shape[0] == 1 and (channels_of(quantity) == 1 or shape[2] > 4):
-        shape = shape[1:]
-    return shape
+    batch = len(axes) == 3 and shape[axes[0]] == 1 and (channels == 1 or shape[axes[2]] > 4)
+    return axes[1:] if batch else axes
+
+
+def with_map_axes(values: NDArray[Any], quantity: str | None) -> NDArray[Any]:
+    """The same values as (H, W) or (H, W, C), not copied."""
+    axes = map_axes_of(values.shape, quantity)
+    rest = tuple(axis for axis in range(values.ndim) if axis not in axes)
+    shape = tuple(values.shape[axis] for axis in axes)
+    return values.transpose(*axes, *rest).reshape(shape)
 
 
 def check_channels(path: AnyPath, shape: tuple[int, ...], quantity: str | None) -> None:
@@ -76,7 +88,7 @@ def check_channels(path: AnyPath, shape: tuple[int, ...], quantity: str | None) 
 
 def as_map(path: AnyPath, values: NDArray[Any], request: Request) -> Map:
     """Floats (or plain numbers) of a file as the map that was asked for; `values` may be reused."""
-    values = values.reshape(drop_single_axes(values.shape, request.quantity))
+    values = with_map_axes(values, request.quantity)
     check_channels(path, values.shape, request.quantity)
     result = to_float32(path, values)
     if request.scale is not None and request.scale != 1:
@@ -169,7 +181,7 @@ def checked_map(path: AnyPath, values: object, quantity: str) -> Map:
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise DoesNotFit(f"{path}: a map holds numbers, not {array.dtype}")
-    array = array.reshape(drop_single_axes(array.shape, quantity))
+    array = with_map_axes(array, quantity)
     want = channels_of(quantity)
     found = array.shape[2] if array.ndim == 3 else 1
     if array.ndim not in (2, 3) or array.size == 0 or want not in (None, found):

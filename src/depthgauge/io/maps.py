@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from depthgauge.errors import BadFile, Misuse
+from depthgauge.errors import BadFile, Misuse, WrongShape
 from depthgauge.io import exr, flo, netpbm, npy, npz, pfm, png, tiff
 from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.io._recognise import by_name, recognise
 from depthgauge.io._values import Request, check_scale, checked_map
-from depthgauge.quantities import guess
+from depthgauge.quantities import guess, map_axes
 from depthgauge.types import Map
 
 _READERS: dict[str, Callable[[AnyPath, Request], Map]] = {
@@ -111,12 +111,21 @@ def guess_quantity(path: AnyPath) -> str:
     """What a map is taken for where nobody says: by its channels, one is disparity, two are flow.
 
     PNG with three channels of 16 bits is KITTI's flow, and a PFM with three channels is flow too.
+
+    Raises:
+        BadFile: It can be read in two ways, such as (2, H, W); both are named.
     """
     kind = _kind(path)
     if kind == "png":
         return guess(2 if png.looks_like_flow(path) else 1)
-    channels = map_size(path)[2]
-    return guess(2 if kind == "pfm" and channels == 3 else channels)
+    height, width, channels = map_size(path)
+    if kind == "pfm" and channels == 3:
+        return guess(2)
+    try:
+        map_axes((height, width, channels), channels_last=True)
+    except WrongShape as error:
+        raise BadFile(f"{path}: {error}") from None
+    return guess(channels)
 
 
 def write_map(

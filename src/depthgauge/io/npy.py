@@ -20,7 +20,7 @@ from depthgauge.io._files import (
     read_into,
     write_parts,
 )
-from depthgauge.io._values import Request, as_map, drop_single_axes
+from depthgauge.io._values import Request, as_map, map_axes_of
 from depthgauge.types import Map
 
 MAGIC = b"\x93NUMPY"
@@ -131,7 +131,7 @@ def read_header(path: AnyPath, file: BinaryIO) -> Header:
 
 def map_shape(path: AnyPath, shape: tuple[int, ...], request: Request) -> tuple[int, int, int]:
     """Height, width and channels of a stored shape, checked against the limit."""
-    inner = drop_single_axes(shape, request.quantity)
+    inner = tuple(shape[axis] for axis in map_axes_of(shape, request.quantity))
     if len(inner) not in (2, 3):
         raise BadFile(f"{path}: expected an array (H, W) or (H, W, C), found shape {shape}")
     result = (inner[0], inner[1], inner[2] if len(inner) == 3 else 1)

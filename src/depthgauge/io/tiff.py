@@ -22,7 +22,7 @@ from depthgauge.io._files import (
     replacing,
     size_of,
 )
-from depthgauge.io._values import Request, as_map, check_channels, drop_single_axes, from_codes
+from depthgauge.io._values import Request, as_map, check_channels, from_codes, with_map_axes
 from depthgauge.types import Map
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read(path: AnyPath, request: Request) -> Map:
     with opened(path) as file, _quiet():
         values = cast(NDArray[Any], decoded(path, "TIFF", lambda: _read(path, file, request)))
     if values.dtype.kind == "u":
-        codes = values.reshape(drop_single_axes(values.shape, request.quantity))
+        codes = with_map_axes(values, request.quantity)
         check_channels(path, codes.shape, request.quantity)
         default = 256.0 if values.dtype.itemsize == 2 else 1.0
         return from_codes(codes, request.scale or default, request.raw)

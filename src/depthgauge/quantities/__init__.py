@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from depthgauge.quantities._axes import inner_axes, map_axes
 from depthgauge.quantities._quantity import (
     CONFIDENCE,
     QUANTITIES,
@@ -18,4 +19,14 @@ from depthgauge.quantities._quantity import (
     quantity,
 )
 
-__all__ = ["CONFIDENCE", "QUANTITIES", "ErrorKind", "Part", "Quantity", "guess", "quantity"]
+__all__ = [
+    "CONFIDENCE",
+    "QUANTITIES",
+    "ErrorKind",
+    "Part",
+    "Quantity",
+    "guess",
+    "inner_axes",
+    "map_axes",
+    "quantity",
+]

@@ -30,7 +30,7 @@ def test_a_metric_for_one_region_only():
 def test_the_usual_metrics_of_each_quantity():
     assert "badpix:2@all" in dg.score(ESTIMATE, TRUTH)
     assert "absrel@all" in dg.score(ESTIMATE, TRUTH, quantity="depth")
-    flow = np.zeros((2, 3, 2))
+    flow = np.zeros((4, 3, 2))
     assert "epe@all" in dg.score(flow, flow)
 
 
@@ -134,8 +134,8 @@ def test_masked_arrays_lists_and_estimates():
     found = dg.score(masked, [[1.0, 1.0]], "mae")["mae@all"]
     assert (found.value, found.missing) == (0, 1)
     assert dg.score(np.array([[1e300]]), [[1.0]], "density")["density@all"].value == 0
-    flow = dg.Estimate(np.zeros((2, 2, 2), np.float32), "flow")
-    assert dg.score(flow, np.zeros((2, 2, 2)), "epe")["epe@all"].value == 0
+    flow = dg.Estimate(np.zeros((4, 3, 2), np.float32), "flow")
+    assert dg.score(flow, np.zeros((4, 3, 2)), "epe")["epe@all"].value == 0
     deep = np.ones((3, 4, 1))
     assert dg.score(deep, deep, "mae")["mae@all"].count == 12
     assert str(dg.score([[1.0]], [[3.0]], "mae")) == "mae@all: 2 px"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,41 +25,83 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS, SHARED_MAPS
 from depthgauge.types import Estimate, Map, Mask, Score
 
+MASK = "mask"
+"""What a protocol calls the pixels that a call limits its scores to."""
 _ALWAYS = ("quantile:50", "quantile:90", "density")
 """Shown with the usual metrics of a quantity where they apply to it."""
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
+class MapOptions(TypedDict, total=False):
+    """The keywords of `score`, which says what each does; whatever scores maps takes them."""
+
+    regions: Mapping[str, ArrayLike | str] | None
+    mask: ArrayLike | str | Path | None
+    quantity: str | None
+    missing: str
+    align: str | Mapping[str, Any]
+    estimate_resize: str
+    derived: str | Iterable[str]
+    items: Mapping[str, Any] | None
+
+
+_DEFAULTS = MapOptions(
+    regions=None,
+    mask=None,
+    quantity=None,
+    missing="bad",
+    align="none",
+    estimate_resize="none",
+    derived=(),
+    items=None,
+)
+"""The one place where the options of `score` have their defaults."""
+
+
+def _shows_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Shows the options and their defaults in a signature, in place of `**options`."""
+    own = inspect.signature(function)
+    *before, _ = own.parameters.values()
+    kinds = {name: MapOptions.__annotations__[name] for name in _DEFAULTS}
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kinds[name]
+        )
+        for name, default in _DEFAULTS.items()
+    ]
+    function.__signature__ = own.replace(parameters=[*before, *options])  # type: ignore[attr-defined]  # inspect reads it
+    return function
+
+
+@_shows_options
 def score(
     estimate: Maps | Estimate,
     truth: Maps | None,
     metrics: str | Iterable[str] = (),
-    *,
-    regions: Mapping[str, ArrayLike | str] | None = None,
-    quantity: str | None = None,
-    missing: str = "bad",
-    align: str | Mapping[str, Any] = "none",
-    estimate_resize: str = "none",
-    derived: Iterable[str] = (),
-    items: Mapping[str, Any] | None = None,
+    **options: Unpack[MapOptions],
 ) -> Scores:
-    """Scores an estimate against a truth: arrays, or files that `read_map` reads.
+    """Scores an estimate against a truth: arrays, tensors, or files that `read_map` reads.
 
     Args:
-        estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none. For a
-            quantity of several parts, a dict of them by name.
+        estimate: (H, W), or (H, W, 2) for flow; NaN, infinite or masked where there is none. Axes
+            of length 1 around it are dropped. For a quantity of several parts, a dict of them by
+            name.
         truth: The same size; NaN or infinite where it is not known. None where all metrics judge
             an estimate by itself (`weak_bumpiness`, `spatial_sparsity`).
         metrics: Score ids such as `badpix:2` or `mae`; `badpix:2@glass` for one region only,
             `flow/epe` for one part. Names that papers use (`rmse`, `a1`, `bad-2.0`, `EPE`) are
             understood; the scores have our ids. A usual set for the quantity where none is given.
-        regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
-        quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
-            normals for three, else disparity.
-        missing: What a missing estimate costs: `bad` or `skip`.
-        align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
-        estimate_resize: How an estimate of another size is brought to the truth's.
-        derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
-        items: What else metrics and regions need, by name: `rig`, `left_image`, `boxes_labels` ...
+        options: The keywords of `MapOptions`:
+            regions: Masks by name, or expressions over them (`"glass & near:3"`), beside `all`.
+            mask: Pixels to score; all others are left out of every region and of the alignment.
+            quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
+                normals for three, else disparity.
+            missing: What a missing estimate costs: `bad` (the default) or `skip`.
+            align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
+            estimate_resize: How an estimate of another size is brought to the truth's.
+            derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
+            items: What else metrics and regions need, by name: `rig`, `left_image` ...
 
     Returns:
         Scores by id (`badpix:2@all`), with the protocol and its hash.
@@ -67,38 +111,26 @@ def score(
     >>> s["badpix:2@all"].value, s["badpix:2@all"].count, s["badpix:2@all"].missing
     (50.0, 3, 1)
     """
-    protocol, prepared = prepare_maps(
-        estimate,
-        truth,
-        metrics,
-        regions=regions,
-        quantity=quantity,
-        missing=missing,
-        align=align,
-        estimate_resize=estimate_resize,
-        derived=derived,
-        items=items,
-    )
+    protocol, prepared = prepare_maps(estimate, truth, metrics, **options)
     return score_prepared(protocol, prepared)
 
 
+@_shows_options
 def prepare_maps(
     estimate: Maps | Estimate,
     truth: Maps | None,
     metrics: str | Iterable[str] = (),
-    *,
-    regions: Mapping[str, ArrayLike | str] | None = None,
-    quantity: str | None = None,
-    missing: str = "bad",
-    align: str | Mapping[str, Any] = "none",
-    estimate_resize: str = "none",
-    derived: Iterable[str] = (),
-    items: Mapping[str, Any] | None = None,
+    **options: Unpack[MapOptions],
 ) -> tuple[Protocol, dict[str, PreparedSample]]:
     """The protocol that the arguments of `score` make, and each part's maps as it compares them.
 
     The main map is the part "".
     """
+    if unknown := options.keys() - _DEFAULTS.keys():
+        raise TypeError(f"score() got an unexpected keyword argument '{min(unknown)}'")
+    given = _DEFAULTS.copy()
+    given.update(options)
+    quantity = given["quantity"]
     if isinstance(estimate, Estimate):
         quantity = quantity or estimate.quantity
         main = QUANTITIES[quantity].main.name
@@ -111,21 +143,24 @@ def prepare_maps(
     estimates = parts_of(estimate, declared)
     main = declared.main.name
     truths = {main: _no_truth(estimates[main], ids)} if truth is None else parts_of(truth, declared)
-    given, named = _split_regions(regions or {}, declared.map_of(truths))
+    size = declared.map_of(truths).shape[:2]
+    masks, named = _split_regions(given["regions"] or {}, size)
+    mask = None if given["mask"] is None else _mask_of_size(given["mask"], "the mask", size)
+    align, derived = given["align"], given["derived"]
     protocol = _make_protocol(
         quantity=quantity,
-        missing=missing,
-        estimate_resize=estimate_resize,
+        missing=given["missing"],
+        estimate_resize=given["estimate_resize"],
         align={"kind": align} if isinstance(align, str) else dict(align or {}),
         regions=named,
         derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
-        given_regions=sorted(given),
-        scores=list(_blocks(ids or default_metrics(quantity), [*given, *named])),
+        given_regions=sorted({*masks, *(() if mask is None else (MASK,))}),
+        scores=list(_blocks(ids or default_metrics(quantity), [*masks, *named])),
     )
     values = estimates.pop(main)
     whole = Estimate(values, quantity, estimates)
     prepared = {
-        part: _prepare_part(protocol, part, whole, truths, items or {}, given)
+        part: _prepare_part(protocol, part, whole, truths, given["items"] or {}, masks, mask)
         for _, part in protocol.views
     }
     return protocol, prepared
@@ -138,6 +173,7 @@ def _prepare_part(
     truths: Mapping[str, Any],
     items: Mapping[str, Any],
     given: Mapping[str, Mask],
+    mask: Mask | None,
 ) -> PreparedSample:
     declared = QUANTITIES[protocol.quantity]
     name = declared.part(part).name if part else declared.main.name
@@ -146,6 +182,8 @@ def _prepare_part(
     ready = prepare_truth(protocol, declared.map_of(truths, part), items, given, part=part)
     for region, why in ready.regions.unavailable.items():
         raise BadScoreId(f"region '{region}' cannot be computed from two maps: {why}")
+    if mask is not None:
+        ready = replace(ready, masks={name: known & mask for name, known in ready.masks.items()})
     prepared = prepare(protocol, estimate, ready)
     for spec in protocol.specs_at(part=part):
         if lacks := lacking(prepared, spec):
@@ -222,7 +260,7 @@ def default_metrics(quantity: str) -> tuple[str, ...]:
 
 
 def _split_regions(
-    regions: Mapping[str, ArrayLike | str], truth: Map
+    regions: Mapping[str, ArrayLike | str], size: tuple[int, ...]
 ) -> tuple[dict[str, Mask], dict[str, str]]:
     given: dict[str, Mask] = {}
     named: dict[str, str] = {}
@@ -231,16 +269,20 @@ def _split_regions(
             raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
         if name in REGIONS:
             raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
+        if name == MASK:
+            raise BadScoreId(f"no region is called '{MASK}', which limits all; rename it.")
         if isinstance(region, str):
             named[name] = region
-            continue
-        mask = as_mask(region)
-        if mask.shape != truth.shape[:2]:
-            raise WrongShape(
-                f"region '{name}' is {mask.shape} but the maps are {truth.shape[:2]}; make it so."
-            )
-        given[name] = mask
+        else:
+            given[name] = _mask_of_size(region, f"region '{name}'", size)
     return given, named
+
+
+def _mask_of_size(mask: ArrayLike | str | Path, what: str, size: tuple[int, ...]) -> Mask:
+    found = as_mask(mask)
+    if found.shape != size:
+        raise WrongShape(f"{what} is {found.shape} but the maps are {size}; make it so.")
+    return found
 
 
 def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from depthgauge.errors import BadScoreId, WrongShape
-from depthgauge.io import guess_quantity, read_map
-from depthgauge.quantities import Part, Quantity, guess
+from depthgauge.io import guess_quantity, read_map, read_mask
+from depthgauge.quantities import QUANTITIES, Quantity, guess, map_axes
 from depthgauge.types import Map, Mask
 
 Maps = ArrayLike | str | Path | Mapping[str, Any]
@@ -35,46 +35,98 @@ def parts_of(given: Maps, declared: Quantity) -> dict[str, Any]:
         return {declared.main.name: as_map(given, declared.name)}
     if declared.main.name not in given:
         raise BadScoreId(f"there is no '{declared.main.name}' among the parts {', '.join(given)}.")
-    return {name: _as_part(value, declared.part(name)) for name, value in given.items()}
+    return {name: _as_part(value, declared, name) for name, value in given.items()}
 
 
-def _as_part(value: Any, part: Part) -> Any:
+def _as_part(value: Any, declared: Quantity, name: str) -> Any:
+    part = declared.part(name)
     if not part.is_map:
         return float(value)
     if part.is_stack:
-        return np.stack([as_map(each, None) for each in value])
-    return as_map(value, part.like or None)
+        return np.stack([as_map(each, None, channels_last=True) for each in value])
+    like = part.like or (declared.name if part == declared.main else None)
+    return as_map(value, like, channels_last=True)
 
 
-def as_map(values: ArrayLike | str | Path, quantity: str | None) -> Map:
-    """An array or a file as a map; infinite values are missing."""
+def as_map(
+    values: ArrayLike | str | Path, quantity: str | None, *, channels_last: bool = False
+) -> Map:
+    """An array or a file as a map (H, W) or (H, W, C); infinite values are missing.
+
+    Args:
+        values: Also a tensor on any device, with or without gradients; axes of length 1 around the
+            map, and channels before it, are understood.
+        quantity: What it is; None where nobody says.
+        channels_last: Whether (H, W, C) is known to be the order, where another could be meant.
+    """
     if isinstance(values, (str, Path)):
         return read_map(Path(values), quantity=quantity)
-    array = _as_float32(values)
-    if array.ndim == 3 and array.shape[2] == 1:
-        array = array[..., 0]
-    if array.ndim not in (2, 3) or not array.size:
-        raise WrongShape(
-            "a map is (height, width), (height, width, 2) for flow or (height, width, 3) for "
-            f"normals; this one has shape {array.shape}."
-        )
+    array = with_map_axes(as_array(values), quantity, channels_last=channels_last)
     if np.isinf(array).any():
         array = np.where(np.isinf(array), np.float32(np.nan), array)
     return array
 
 
-def _as_float32(values: ArrayLike) -> Map:
+def with_map_axes(array: Map, quantity: str | None, *, channels_last: bool = False) -> Map:
+    """The same values as (H, W) or (H, W, C), not copied.
+
+    Raises:
+        WrongShape: It is no map, or there are two ways to read its shape.
+    """
+    if array.ndim == 2 and array.size:
+        return array
+    channels = None if quantity is None else QUANTITIES[quantity].channels
+    if array.ndim < 2 or not array.size:
+        raise WrongShape(
+            "a map is (height, width), (height, width, 2) for flow or (height, width, 3) for "
+            f"normals; this one has shape {array.shape}."
+        )
+    axes = map_axes(array.shape, channels, quantity, channels_last=channels_last)
+    rest = tuple(axis for axis in range(array.ndim) if axis not in axes)
+    shape = tuple(array.shape[axis] for axis in axes)
+    return np.ascontiguousarray(array.transpose(*axes, *rest).reshape(shape))
+
+
+def as_array(values: ArrayLike) -> Map:
+    """Whatever holds numbers as a float32 array on the host; masked ones are NaN.
+
+    Tensors are told by what they can do, so no framework is imported: gradients are detached, and
+    values on a device are copied.
+    """
     try:
-        array = np.ma.asanyarray(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+        array = _on_host(values)
         # Values beyond float32 become infinite, and so missing.
         with np.errstate(over="ignore", invalid="ignore"):
             array = array.astype(np.float32, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise WrongShape(f"a map is an array of numbers; this one is none ({error}).") from None
     return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
 
 
-def as_mask(region: ArrayLike) -> Mask:
-    """True where it is neither 0 nor NaN nor masked."""
-    values = np.ma.filled(region, 0) if np.ma.isMaskedArray(region) else np.asarray(region)
+def _on_host(values: Any) -> np.ndarray[Any, Any]:
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "detach") and hasattr(values, "cpu"):  # of PyTorch
+        return np.asarray(_without_bfloat(values.detach().cpu()))
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        return np.from_dlpack(values)
+    get = getattr(values, "get", None)  # of CuPy, whose arrays do not convert by themselves
+    if hasattr(values, "__cuda_array_interface__") and callable(get):
+        return np.asarray(get())
+    return np.asarray(values)
+
+
+def _without_bfloat(tensor: Any) -> Any:
+    """NumPy knows neither bfloat16 nor the floats of 8 bits."""
+    return tensor.float() if getattr(tensor, "is_floating_point", bool)() else tensor
+
+
+def as_mask(region: ArrayLike | str | Path) -> Mask:
+    """(H, W), true where it is neither 0 nor NaN nor masked."""
+    if isinstance(region, (str, Path)):
+        return read_mask(Path(region))
+    values = np.ma.filled(region, 0) if np.ma.isMaskedArray(region) else _on_host(region)
+    if values.ndim > 2:
+        axes = map_axes(values.shape, 1, "mask")
+        values = values.reshape(tuple(values.shape[axis] for axis in axes))
     return np.asarray((values == values) & (values != 0))
