@@ -1,4 +1,4 @@
-"""What people hand over: shapes of frameworks, tensors, masks; every refusal names both readings."""
+"""What people hand over: shapes of frameworks, tensors, masks."""
 
 import inspect
 
@@ -114,8 +114,7 @@ def test_axes_hold_every_value_or_the_shape_is_refused(shape, channels):
     quantity = {None: None, 1: "depth", 2: "flow", 3: "normals"}[channels]
     try:
         axes = map_axes(tuple(shape), channels, quantity)
-    except WrongShape as error:
-        assert str(tuple(shape)) in str(error)
+    except WrongShape:
         return
     assert len(axes) in (2, 3)
     assert len(set(axes)) == len(axes)
