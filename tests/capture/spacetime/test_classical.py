@@ -13,6 +13,7 @@ from depthgauge.capture.spacetime.engine import Pairs
 from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels, _shift_kernels
 from depthgauge.capture.spacetime.engines.classical import Classical, window_weights
 from depthgauge.capture.spacetime.step import Tiles
+from depthgauge.geometry._shared_kernels import path_count
 
 HEIGHT, WIDTH = 90, 150
 BACK, FRONT = (18.0, -0.03, 0.05), (33.0, 0.02, -0.02)
@@ -281,7 +282,8 @@ def plain_paths(costs, dx, dy, small, large):
 def test_paths_are_those_of_plain_numpy(dx, dy):
     costs = np.random.default_rng(1).integers(0, 1024, (6, 8, 5)).astype(np.uint16)
     totals = np.zeros_like(costs)
-    _path_kernels.follow_paths(costs, dx, dy, 20.0, 110.0, totals)
+    paths = path_count(6, 8, dx, dy)
+    _path_kernels.follow_paths(paths, costs, dx, dy, 20.0, 110.0, totals)
     np.testing.assert_array_equal(totals, plain_paths(costs.astype(float), dx, dy, 20, 110))
 
 
