@@ -5,11 +5,14 @@ DEPTHGAUGE := $(BIN)/depthgauge
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OTHER_PYTHONS := 3.12 3.13
 PYTEST := -m pytest -q -n 2 --dist worksteal
+# The PyTorch that the tests of networks are known to pass with, without its 3 GB for GPUs where that index answers.
+TORCH := torch==2.14.1
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo setup check test test-long fast-tests lint style types perf evidence docs site clean
+.PHONY: demo setup check test test-long test-nets fast-tests lint style types perf evidence docs site clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
@@ -50,6 +53,13 @@ fast-tests: .venv/.dev .venv/.system
 test-long: setup  ## before a release: endurance, many examples per property, other versions of Python
 	$(BIN)/python $(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long
 	@$(MAKE) --no-print-directory $(OTHER_PYTHONS:%=test-python%)
+
+.venv/.nets: pyproject.toml .venv/.dev
+	$(PIP) --retries 1 --extra-index-url $(TORCH_INDEX) -e '.[dev,nets]' '$(TORCH)'
+	touch $@
+
+test-nets: .venv/.nets  ## what needs PyTorch: tensors, data loaders, processes, a GPU where there is one
+	$(BIN)/python -m pytest -q -m nets
 
 # The fast tests with another version of Python, in an environment of its own; pyenv's need not be active.
 test-python%: setup

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from depthgauge.benchmarks.protocol import Protocol
     from depthgauge.engine.catalogue import list_names as list
     from depthgauge.engine.running.run import run
+    from depthgauge.engine.scoring.accumulator import Accumulator
     from depthgauge.engine.scoring.arrays import score
     from depthgauge.engine.scoring.check import check
     from depthgauge.engine.scoring.evaluate import evaluate
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 # The public API by where it lives. Nothing is imported before it is used, so that
 # `import depthgauge` and `depthgauge --help` are instant. `module:name` where the names differ.
 _HOMES = {
+    "Accumulator": "engine.scoring.accumulator",
     "Camera": "types",
     "DepthgaugeError": "errors",
     "Estimate": "types",
@@ -59,6 +61,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Accumulator",
     "Camera",
     "DepthgaugeError",
     "Estimate",

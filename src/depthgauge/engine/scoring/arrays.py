@@ -146,27 +146,83 @@ def prepare_maps(
     size = declared.map_of(truths).shape[:2]
     masks, named = _split_regions(given["regions"] or {}, size)
     mask = None if given["mask"] is None else _mask_of_size(given["mask"], "the mask", size)
-    align, derived = given["align"], given["derived"]
-    protocol = _make_protocol(
-        quantity=quantity,
+    protocol = maps_protocol(
+        ids,
+        quantity,
+        masks=masks,
+        limits_pixels=mask is not None,
+        named=named,
         missing=given["missing"],
+        align=given["align"],
         estimate_resize=given["estimate_resize"],
-        align={"kind": align} if isinstance(align, str) else dict(align or {}),
-        regions=named,
-        derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
-        given_regions=sorted({*masks, *(() if mask is None else (MASK,))}),
-        scores=list(_blocks(ids or default_metrics(quantity), [*masks, *named])),
+        derived=given["derived"],
     )
     values = estimates.pop(main)
     whole = Estimate(values, quantity, estimates)
     prepared = {
-        part: _prepare_part(protocol, part, whole, truths, given["items"] or {}, masks, mask)
+        part: prepare_part(protocol, part, whole, truths, given["items"] or {}, masks, mask)
         for _, part in protocol.views
     }
     return protocol, prepared
 
 
-def _prepare_part(
+def maps_protocol(
+    ids: Iterable[str],
+    quantity: str,
+    *,
+    masks: Iterable[str] = (),
+    limits_pixels: bool = False,
+    named: Mapping[str, str] | None = None,
+    own: Iterable[str] = (),
+    missing: str = "bad",
+    align: str | Mapping[str, Any] = "none",
+    estimate_resize: str = "none",
+    derived: str | Iterable[str] = (),
+    pool: str | None = None,
+) -> Protocol:
+    """The protocol of maps that come with a call.
+
+    Args:
+        ids: Score ids; the usual ones of the quantity where there are none.
+        quantity: What the maps are.
+        masks: Names of regions that come as masks.
+        limits_pixels: Whether another mask limits all regions.
+        named: Expressions by the name of their region.
+        own: Regions by their own names.
+        missing: As in `score`, like those below.
+        align: A kind, or a table.
+        estimate_resize: How sizes are matched.
+        derived: Parameters of shared maps.
+        pool: How samples are pooled; None: by image, or by pixel where a score is of a dataset.
+    """
+    ids = [meaning_of(text, quantity).score_id for text in ids]
+    masks, named = list(masks), dict(named or {})
+    for name in (*masks, *named):
+        _check_region_name(name)
+    blocks = list(_blocks(ids or default_metrics(quantity), [*masks, *named, *own]))
+    return _make_protocol(
+        quantity=quantity,
+        missing=missing,
+        estimate_resize=estimate_resize,
+        align={"kind": align} if isinstance(align, str) else dict(align or {}),
+        regions=named,
+        derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
+        given_regions=sorted({*masks, *((MASK,) if limits_pixels else ())}),
+        scores=blocks,
+        pool=pool or ("pixel" if any(map(_of_dataset, blocks)) else "image"),
+    )
+
+
+def _check_region_name(name: str) -> None:
+    if not (isinstance(name, str) and name.isidentifier()):
+        raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
+    if name in REGIONS:
+        raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
+    if name == MASK:
+        raise BadScoreId(f"no region is called '{MASK}', which limits all; rename it.")
+
+
+def prepare_part(
     protocol: Protocol,
     part: str,
     estimate: Estimate,
@@ -175,6 +231,7 @@ def _prepare_part(
     given: Mapping[str, Mask],
     mask: Mask | None,
 ) -> PreparedSample:
+    """One part of a sample as a protocol compares it; refuses what two maps cannot give."""
     declared = QUANTITIES[protocol.quantity]
     name = declared.part(part).name if part else declared.main.name
     if name not in truths:
@@ -238,7 +295,6 @@ def _make_protocol(**fields: Any) -> Protocol:
         "id": "two-maps",
         "version": 1,
         "dataset": NO_DATASET,
-        "pool": "pixel" if any(map(_of_dataset, fields["scores"])) else "image",
         "estimate": {"range": "none"},
         **fields,
     }
@@ -265,12 +321,7 @@ def _split_regions(
     given: dict[str, Mask] = {}
     named: dict[str, str] = {}
     for name, region in regions.items():
-        if not (isinstance(name, str) and name.isidentifier()):
-            raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
-        if name in REGIONS:
-            raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
-        if name == MASK:
-            raise BadScoreId(f"no region is called '{MASK}', which limits all; rename it.")
+        _check_region_name(name)
         if isinstance(region, str):
             named[name] = region
         else:

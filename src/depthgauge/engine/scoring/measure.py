@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -57,10 +57,12 @@ def measure(
     """All scores, in the order of the specs; those that lack their region or needs are left out."""
     here = [spec for spec in specs if spec.region in prepared.masks and not lacking(prepared, spec)]
     scores: dict[str, Score] = {}
+    alignment = asdict(prepared.alignment) if prepared.alignment else None
     for plane in pack_all({s.region: prepared.masks[s.region] for s in here}, prepared.truth):
         inside = [spec for spec in here if spec.region in plane.names]
         for spec, state, value in _measure_plane(prepared, plane, inside, pool):
-            scores[spec.id] = _score(prepared, spec, state, value, quantity, missing)
+            found = finished(spec, state, quantity, missing, value=value)
+            scores[spec.id] = replace(found, alignment=alignment)
     return {spec.id: scores[spec.id] for spec in here}
 
 
@@ -150,14 +152,10 @@ def _measure_sums(
         yield spec, moments.state(spec.region, columns[spec.id]), None
 
 
-def _score(
-    prepared: PreparedSample,
-    spec: ScoreSpec,
-    state: State,
-    value: float | None,
-    quantity: str,
-    missing: Missing,
+def finished(
+    spec: ScoreSpec, state: State, quantity: str, missing: Missing, *, value: float | None = None
 ) -> Score:
+    """The score that a state gives; `value` where the state does not hold what it is made of."""
     of_dataset = spec.metric.level == "dataset"
     if value is None:
         value = math.nan if of_dataset else spec.metric.finish(state, missing, **spec.params)
@@ -168,6 +166,5 @@ def _score(
         total=total_of(spec.metric, state, missing, **spec.params),
         unit=spec.metric.unit_of(quantity, spec.params),
         state=state,
-        alignment=asdict(prepared.alignment) if prepared.alignment else None,
         level=spec.metric.level,
     )
