@@ -1,121 +1,126 @@
-"""Updates on a GPU: `python -m perf.accumulator_gpu [STATE]` where PyTorch sees one.
+"""Sums of an accumulator on a GPU: `python -m perf.accumulator_gpu` where PyTorch sees one.
 
-A batch of 8 maps of 1280x720, five metrics. Prints the time until `update` returns, the time of an
-update when many are queued, and what it starts on the GPU. STATE is a file for the sums and a hash
-of the maps; `python -m perf.accumulator_gpu --compare STATE`, on any machine, scores the same maps
-on the CPU and prints how far the numbers are apart.
+A batch of 8 maps of 1280x720, five metrics. Times all that an update does with tensors: arranging
+them, comparing them, summing them. Prints the time until the call returns, its time when many are
+queued, what it starts on the GPU, and how its numbers compare with our CPU kernel's on the same
+maps. Where the whole package can be imported, `Accumulator.update` itself is timed as well.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-import depthgauge as dg
+from depthgauge.engine.scoring.batches import make_batch
+from depthgauge.metrics import METRICS
+from depthgauge.metrics.moments import measure_moments, single_region
+from depthgauge.metrics.terms import ErrorKind
+from depthgauge.metrics.torch_terms import Limits, compare_tensors, sum_tensors
 
-METRICS = ["badpix:1", "badpix:3", "d1", "mae", "rms"]
+CHOSEN = {
+    "badpix:1": ("badpix", {"threshold": 1.0}),
+    "badpix:3": ("badpix", {"threshold": 3.0}),
+    "d1": ("d1", {"threshold": 3.0, "share": 0.05}),
+    "mae": ("mae", {}),
+    "rms": ("rms", {}),
+}
+RECIPES = {name: METRICS[metric].recipe(**params) for name, (metric, params) in CHOSEN.items()}
+TERMS = tuple(dict.fromkeys(term for recipe in RECIPES.values() for term in recipe.terms))
+COUNTS = ("badpix:1", "badpix:3", "d1")
 SHAPE = (8, 720, 1280)
-UPDATES = 200
+CALLS = 200
 
 
 def maps(seed=0):
     rng = np.random.default_rng(seed)
     truth = rng.uniform(1, 60, SHAPE).astype(np.float32)
     # Quarters, so that many errors lie exactly on a threshold.
-    steps = rng.integers(-20, 21, SHAPE).astype(np.float32) / np.float32(4)
-    estimate = truth + steps
+    estimate = truth + rng.integers(-20, 21, SHAPE).astype(np.float32) / np.float32(4)
     truth[rng.random(SHAPE) < 0.3] = np.nan
     estimate[rng.random(SHAPE) < 0.05] = np.nan
     return estimate, truth, np.nan_to_num(truth) > 20
 
 
-def hash_of(arrays):
-    return hashlib.sha256(b"".join(values.tobytes() for values in arrays)).hexdigest()
+def sums(estimate, truth, masks):
+    given = {"ids": None, "scenes": None, "items": None}
+    batch = make_batch(estimate, truth, masks, "disparity", estimate.device, **given)
+    pixels = compare_tensors(batch.estimate, batch.truth, ErrorKind.DIFFERENCE, Limits())
+    return sum_tensors(pixels, [None, *batch.masks.values()], TERMS)
 
 
-def scored(estimate, truth, mask):
-    accumulator = dg.Accumulator(METRICS, regions=["front"], quantity="disparity")
-    accumulator.update(estimate, truth, front=mask)
-    return accumulator
-
-
-def compare(path):
-    """The scores of the same maps on the CPU, beside those of the GPU."""
-    stored = json.loads(Path(path).read_text())
-    arrays = maps()
-    assert stored["maps"] == hash_of(arrays), "the maps are others: another version of NumPy?"
-    ours = scored(*arrays).compute()
-    theirs = dg.Accumulator(METRICS, regions=["front"], quantity="disparity")
-    theirs.load_state_dict(stored["state"])
-    apart, counts = 0.0, 0
-    for name, scores in theirs.compute().samples.items():
-        for score_id, score in scores.items():
-            expected = ours.samples[name][score_id]
-            assert score.device == "cuda"
-            assert (score.count, score.missing) == (expected.count, expected.missing)
-            if score.unit == "%":
-                assert score.value == expected.value, (name, score_id)
-                counts += 1
-            apart = max(apart, abs(score.value / expected.value - 1))
-    print(f"{counts} counts over thresholds are equal; means differ by {apart:.1e} at most")
-
-
-def timed(estimate, truth, **masks):
-    """Milliseconds of an update: until it returns (median), and with the queue (mean)."""
+def timed(call, sets):
+    """Milliseconds of a call: until it returns (median), and in a queue (mean); inputs rotate."""
     import torch
 
-    accumulator = dg.Accumulator(METRICS, regions=tuple(masks), quantity="disparity")
-    for _ in range(10):
-        accumulator.update(estimate, truth, **masks)
+    for n in range(20):
+        call(*sets[n % len(sets)])
     torch.cuda.synchronize()
-    accumulator.reset()
-    calls = []
+    returned = []
     begin = time.perf_counter()
-    for _ in range(UPDATES):
+    for n in range(CALLS):
         start = time.perf_counter()
-        accumulator.update(estimate, truth, **masks)
-        calls.append(time.perf_counter() - start)
+        call(*sets[n % len(sets)])
+        returned.append(time.perf_counter() - start)
     torch.cuda.synchronize()
-    queued = (time.perf_counter() - begin) / UPDATES
-    return 1e3 * float(np.median(calls)), 1e3 * queued
+    queued = (time.perf_counter() - begin) / CALLS
+    return f"{1e3 * np.median(returned):.3f} ms until it returns, {1e3 * queued:.3f} ms queued"
 
 
-def kernels(estimate, truth):
-    """How many kernels an update starts, and how many copies and waits it makes."""
+def started(call, given):
     from torch.profiler import ProfilerActivity, profile
 
-    accumulator = dg.Accumulator(METRICS, quantity="disparity")
-    accumulator.update(estimate, truth)
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as found:
-        accumulator.update(estimate, truth)
+        call(*given)
     counts = {event.key: event.count for event in found.key_averages()}
     names = ("cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize")
-    device_us = sum(event.self_device_time_total for event in found.key_averages())
-    return {name: counts.get(name, 0) for name in names}, device_us
+    return ", ".join(f"{name} {counts.get(name, 0)}" for name in names)
+
+
+def compare(found, estimate, truth, mask):
+    """Largest relative difference of the metrics; counts must be equal."""
+    apart, equal = 0.0, 0
+    for n in range(SHAPE[0]):
+        for region, inside in enumerate((None, mask[n])):
+            plane = single_region(inside, truth[n])
+            moments = measure_moments(estimate[n], truth[n], plane, TERMS)
+            row = found[n, region]
+            for name, (metric, params) in CHOSEN.items():
+                terms = RECIPES[name].terms
+                state = moments.state("region", terms)
+                assert (row[0], row[1]) == (state.count, state.missing)
+                ours = row[[2 + TERMS.index(term) for term in terms]]
+                if name in COUNTS:
+                    assert ours[0] == state.sums[0], (n, region, name)
+                    equal += 1
+                theirs = METRICS[metric].finish(state, **params)
+                mine = METRICS[metric].finish(
+                    type(state)(state.count, state.missing, ours), **params
+                )
+                apart = max(apart, abs(mine / theirs - 1))
+    return f"{equal} counts over thresholds are equal, metrics differ by {apart:.1e} at most"
 
 
 def main() -> None:
     import torch
 
-    if sys.argv[1:2] == ["--compare"]:
-        compare(sys.argv[2])
-        return
     arrays = maps()
-    estimate, truth, front = (torch.as_tensor(values, device="cuda") for values in arrays)
-    print(torch.cuda.get_device_name(), "torch", torch.__version__, SHAPE, METRICS)
-    print("update: {:.3f} ms until it returns, {:.3f} ms queued".format(*timed(estimate, truth)))
-    both = timed(estimate, truth, front=front)
-    print("with a second region: {:.3f} ms until it returns, {:.3f} ms queued".format(*both))
-    found, on_device = kernels(estimate, truth)
-    print(f"kernels, copies, waits: {found}; {on_device:.0f} us on the device")
-    if sys.argv[1:]:
-        state = scored(estimate, truth, front).state_dict()
-        Path(sys.argv[1]).write_text(json.dumps({"maps": hash_of(arrays), "state": state}))
+    sets = [[torch.as_tensor(values, device="cuda") for values in maps(seed)] for seed in range(4)]
+    print(torch.cuda.get_device_name(), "torch", torch.__version__, SHAPE, *CHOSEN)
+    plain = [(estimate, truth, {}) for estimate, truth, _ in sets]
+    print("one region:", timed(sums, plain))
+    print("two regions:", timed(sums, [(e, t, {"front": m}) for e, t, m in sets]))
+    print("one region starts:", started(sums, plain[0]))
+    found = sums(*sets[0][:2], {"front": sets[0][2]}).cpu().numpy()
+    print(compare(found, *arrays))
+    try:
+        import depthgauge as dg
+
+        accumulator = dg.Accumulator(list(CHOSEN), quantity="disparity")
+    except ImportError as error:
+        print(f"Accumulator.update itself was not timed: {error}")
+        return
+    print("update:", timed(accumulator.update, [(e, t) for e, t, _ in sets]))
 
 
 if __name__ == "__main__":
