@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from depthgauge.analysis.compare import compare
     from depthgauge.benchmarks.protocol import Protocol
     from depthgauge.engine.catalogue import list_names as list
+    from depthgauge.engine.running.folders import score_folders
     from depthgauge.engine.running.run import run
     from depthgauge.engine.scoring.accumulator import Accumulator
     from depthgauge.engine.scoring.arrays import score
@@ -57,6 +58,7 @@ _HOMES = {
     "report": "report.run_report",
     "run": "engine.running.run",
     "score": "engine.scoring.arrays",
+    "score_folders": "engine.running.folders",
     "write_map": "io",
 }
 
@@ -85,6 +87,7 @@ __all__ = [
     "report",
     "run",
     "score",
+    "score_folders",
     "write_map",
 ]
 

@@ -8,6 +8,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 │   └── TooLarge            its header claims more than the limit; nothing was allocated
 ├── DoesNotFit              values that a file format cannot hold
 ├── WrongShape              two maps, masks or images whose sizes do not go together
+│   └── SizesDiffer         estimate and truth differ in size, and nothing says how to resize
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
 ├── Unavailable             this sample cannot give what was asked for (no mask, no right view ...)
@@ -20,6 +21,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── NothingScored           there was not one sample that could be scored
 └── Misuse                  the call itself is wrong; exit 2
     └── BadScoreId          a score id, region expression or option that cannot be parsed
+        └── NotGiven        a metric or region needs what came with neither of two maps
 """
 
 from __future__ import annotations
@@ -66,6 +68,22 @@ class DoesNotFit(DepthgaugeError, ValueError):
 
 class WrongShape(DepthgaugeError, ValueError):
     """Two maps, masks or images whose sizes do not go together."""
+
+
+class SizesDiffer(WrongShape):
+    """Estimate and truth differ in size, and nothing says how to resize; sizes as WIDTHxHEIGHT."""
+
+    def __init__(self, estimate: str, truth: str) -> None:
+        self.estimate = estimate
+        self.truth = truth
+        super().__init__(
+            f"the estimate is {estimate}, the truth is {truth}, and the protocol allows no "
+            "resizing; give it at the truth's size, or set estimate_resize to nearest, block, "
+            "bilinear or zoom"
+        )
+
+    def __reduce__(self) -> tuple[type[SizesDiffer], tuple[str, str]]:
+        return type(self), (self.estimate, self.truth)
 
 
 class BadData(DepthgaugeError):
@@ -150,3 +168,17 @@ class Misuse(DepthgaugeError, ValueError):
 
 class BadScoreId(Misuse):
     """A score id, region expression or option that cannot be parsed."""
+
+
+class NotGiven(BadScoreId):
+    """A metric or region needs what came with neither of two maps; `needs` names the items."""
+
+    def __init__(self, what: str, why: str, needs: Sequence[str] = ()) -> None:
+        self.what = what
+        self.why = why
+        self.needs = tuple(needs)
+        advice = f"; give {' and '.join(needs)} in items" if needs else ""
+        super().__init__(f"{what} cannot be computed from two maps: {why.rstrip('.')}{advice}.")
+
+    def __reduce__(self) -> tuple[type[NotGiven], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.what, self.why, self.needs)

@@ -65,7 +65,11 @@ INF, NAN = float("inf"), float("nan")
         ({"version": True}, "version", "is true but must be a whole number"),
         ({"version": 1.0}, "version", "is 1.0 but must be a whole number"),
         ({"version": 0}, "version", "is 0 but must be greater than or equal to 1"),
-        ({"crop": "3"}, "crop", "is '3' but must be a whole number"),
+        ({"crop": "3"}, "crop", "'3' is no crop; write ROWS,COLUMNS such as"),
+        ({"crop": "gerg"}, "crop", "'gerg' is no crop; did you mean 'garg'"),
+        ({"crop": -3}, "crop", "is -3 but must be a whole number of pixels, or a box such as"),
+        ({"crop": "9:3,0:1"}, "crop", "ends before it begins"),
+        ({"crop": "garg", "truth_scale": 0.5}, "crop", "is 'garg' with truth_scale = 0.5"),
         ({"crop": False}, "crop", "is false but must be"),
         ({"truth_scale": True}, "truth_scale", "is true but must be a number"),
         # what does not go together

@@ -98,7 +98,7 @@ def _check_sizes(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if scale not in _SCALES:
         yield Problem("truth_scale", f"is {scale:g}", "use 1, 0.5 or 0.25")
     elif benchmark.crop and scale != 1:
-        what = f"is {benchmark.crop} with truth_scale = {scale:g}"
+        what = f"is {shown(benchmark.crop)} with truth_scale = {scale:g}"
         yield Problem("crop", what, "crop goes only with truth_scale = 1")
 
 

@@ -27,7 +27,7 @@ from depthgauge.benchmarks.schema import (
     TruthRange,
 )
 from depthgauge.errors import BadProtocol, Misuse, Problem
-from depthgauge.geometry import alignment, cardboard, filling, resizing, rigs
+from depthgauge.geometry import alignment, cardboard, crops, filling, resizing, rigs
 from depthgauge.io.text import read_toml
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
@@ -142,7 +142,7 @@ class Protocol(BenchmarkFile):
         ):
             body["derived"] = made
             body["derived_revisions"] = resolve.makers_revisions(made)
-        if self.estimate_resize != "none" or self.truth_scale != 1 or self.crop:
+        if self.estimate_resize != "none" or self.truth_scale != 1 or self.border:
             body["resize_revision"] = resizing.REVISION
         if self.missing == "interpolate":
             body["interpolate_revision"] = filling.REVISION
@@ -157,6 +157,19 @@ class Protocol(BenchmarkFile):
                 body.pop(key, None)
         if self.estimate_resize == "none":
             body.pop("resize_values", None)
+        if self.box is not None and "crop" in body:
+            body |= {"crop": self.box.text, "crop_revision": crops.REVISION}
+        self._add_made_truth(body)
+        if self.estimate.focal_px is None and "estimate" in body:
+            body["estimate"].pop("focal_px")
+        body["dataset_revision"] = _dataset_revision(self.dataset)
+        if (revision := QUANTITIES[self.quantity].revision) != 1:
+            body["quantity_revision"] = revision
+        body["rules_revision"] = RULES_REVISION
+        return body
+
+    def _add_made_truth(self, body: dict[str, Any]) -> None:
+        """What makes a truth that is not stored, where something does."""
         if self.truth.cardboard:
             body["cardboard_revision"] = cardboard.REVISION
         elif "truth" in body:
@@ -165,13 +178,6 @@ class Protocol(BenchmarkFile):
             body["surface_normals_revision"] = rigs.REVISION
         elif "truth" in body:
             body["truth"].pop("from_depth")
-        if self.estimate.focal_px is None and "estimate" in body:
-            body["estimate"].pop("focal_px")
-        body["dataset_revision"] = _dataset_revision(self.dataset)
-        if (revision := QUANTITIES[self.quantity].revision) != 1:
-            body["quantity_revision"] = revision
-        body["rules_revision"] = RULES_REVISION
-        return body
 
     def _add_perturbation(self, body: dict[str, Any]) -> None:
         if self.perturb:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
-from depthgauge.errors import BadScoreId
+from depthgauge.errors import BadScoreId, Misuse
+from depthgauge.geometry.crops import Box, parse_crop
 from depthgauge.quantities import QUANTITIES
 
 NO_DATASET = "none"
@@ -116,7 +117,7 @@ def _or_value_error(function: Any, argument: Any) -> Any:
     """Calls a function and turns its errors into ones that pydantic understands."""
     try:
         return function(argument)
-    except BadScoreId as error:
+    except Misuse as error:
         raise ValueError(str(error)) from None
 
 
@@ -136,7 +137,8 @@ class BenchmarkFile(_Strict):
     """Whether values in pixels scale with the size; light fields keep those of the images."""
     perturb: str = ""
     """What is done to the images before methods see them: `noise:5`."""
-    crop: Whole = Field(default=0, ge=0)
+    crop: Annotated[Whole, Field(ge=0)] | Annotated[str, Field(strict=True)] = 0
+    """A border in px that estimates may lack; or a box that is scored: `garg`, `45:471,41:601`."""
     missing: Literal["bad", "skip", "interpolate", "good"] = "bad"
     interpolate: Literal["background", "scanline", "constant"] | None = None
     interpolate_constant: Number | None = None
@@ -168,6 +170,23 @@ class BenchmarkFile(_Strict):
     def _numbered(cls, value: Any) -> Any:
         plain = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
         return _or_value_error(expand_table, value) if plain else value
+
+    @field_validator("crop")
+    @classmethod
+    def _box(cls, value: int | str) -> int | str:
+        if isinstance(value, str):
+            _or_value_error(parse_crop, value)
+        return value
+
+    @property
+    def border(self) -> int:
+        """How many pixels of the border are not scored, and may be missing from estimates."""
+        return self.crop if isinstance(self.crop, int) else 0
+
+    @cached_property
+    def box(self) -> Box | None:
+        """The only pixels that are scored; None: all of them."""
+        return parse_crop(self.crop) if isinstance(self.crop, str) else None
 
     @cached_property
     def specs(self) -> tuple[ScoreSpec, ...]:

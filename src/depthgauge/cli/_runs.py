@@ -55,12 +55,10 @@ def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, A
 
 def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
     """Prints the leaderboard and all failures; returns 1 if there were any, else 0."""
-    from depthgauge.analysis.make_board import make_board
-
     if table:
         n = len(run.samples)
         title = f"{out}: {run.protocol.title or run.protocol.id}, {count(n, 'sample')}"
-        click.echo(fitting_board(make_board(run), title, run.protocol, out))
+        click.echo(leaderboard(run, title, out))
     if left_out := run.info.get("left_out"):
         warn(f"left out, the data has no truth for them: {some_of(left_out)}")
     code = list_failures(run)
@@ -69,11 +67,18 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
     return code
 
 
+def leaderboard(run: Run, title: str, folder: Path | None) -> str:
+    """The methods of a run as text, as wide as the window."""
+    from depthgauge.analysis.make_board import make_board
+
+    return fitting_board(make_board(run), title, run.protocol, folder)
+
+
 def fitting_board(
     board: Board,
     title: str,
     protocol: Protocol,
-    folder: Path,
+    folder: Path | None,
     columns: Sequence[str] | None = None,
 ) -> str:
     """The leaderboard as text with as many scores as fit into the window, the main one first.
@@ -99,8 +104,10 @@ def fitting_board(
     text = shown(n)
     if n == len(ids):
         return text
-    more = f"{len(ids) - n} more scores: {program_name()} report {in_shell(folder)} --csv"
-    return f"{text}{more}\n"
+    how = "keep the run with --save, or use --json"
+    if folder is not None:
+        how = f"{program_name()} report {in_shell(folder)} --csv"
+    return f"{text}{len(ids) - n} more scores: {how}\n"
 
 
 def _table_is_within(text: str, room: int) -> bool:

@@ -1,4 +1,4 @@
-"""`depthgauge score`: two maps, or a benchmark with folders."""
+"""`depthgauge score`: two maps, two folders of maps, or a benchmark with folders."""
 
 from __future__ import annotations
 
@@ -7,61 +7,42 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from depthgauge.cli._maps import (
+    PROTOCOL_OPTIONS,
+    draw,
+    map_options,
+    score_two_folders,
+    score_two_maps,
+)
 from depthgauge.cli._options import (
     benchmark_argument,
     json_option,
     setting_options,
     with_settings,
 )
-from depthgauge.cli._output import count, print_table, progress_bar, say, warn, working, write_json
+from depthgauge.cli._output import count, print_table, progress_bar, warn, write_json
 from depthgauge.cli._runs import can_go_on, some_of
-from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
-    from depthgauge.benchmarks import Protocol
-    from depthgauge.engine.scoring.measure import PreparedSample
     from depthgauge.engine.scoring.result import Result
-
-
-_MASK_ENDINGS = (".png", ".npy", ".pgm")
 
 
 @click.command("score")
 @benchmark_argument(required=False)
-@click.option("--estimate", type=click.Path(path_type=Path), help="A map: PFM, PNG, NPY, FLO ...")
-@click.option(
-    "--truth",
-    type=click.Path(path_type=Path),
-    help="The true map, of the same size; not needed for metrics that use no truth.",
-)
-@click.option("--metric", "metrics", multiple=True, help="E.g. badpix:2 or mae; may be repeated.")
-@click.option(
-    "--region",
-    "regions",
-    multiple=True,
-    metavar="NAME=MASK",
-    help="Also score these pixels: front=mask.png, or an expression such as front=near:30; "
-    "may be repeated.",
-)
-@click.option(
-    "--derived",
-    multiple=True,
-    metavar="THING",
-    help="Parameters of what regions and metrics share: edges:0.1 for a jump of 0.1 px; may be "
-    "repeated.",
-)
-@click.option("--quantity", help="disparity, depth, flow ...; by default guessed from the files.")
-@click.option(
-    "--missing",
-    type=click.Choice(["bad", "skip"]),
-    help="What a pixel without estimate costs; bad by default. A benchmark has its own rule.",
-)
+@map_options
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
-@click.option("--estimates", type=click.Path(path_type=Path), help="The folder of estimates.")
+@click.option(
+    "--estimates",
+    multiple=True,
+    metavar="[NAME=]DIR",
+    help="The folder of estimates. Without a benchmark, give several for a leaderboard: "
+    "--estimates A=results/a --estimates B=results/b.",
+)
 @click.option("--name", help="The method's name, where file names contain it.")
 @click.option("--sample", "only", multiple=True, help="Score this sample only; may be repeated.")
 @click.option(
     "--out",
+    "--save",
     type=click.Path(path_type=Path),
     metavar="RUN",
     help="Keep everything in a run folder, for report and compare.",
@@ -80,92 +61,66 @@ def command(
     estimate: Path | None,
     truth: Path | None,
     data: Path | None,
-    estimates: Path | None,
+    estimates: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Scores two maps, or a folder of estimates on a benchmark.
+    """Scores two maps, two folders of maps, or a folder of estimates on a benchmark.
 
     \b
     Two maps:
-      depthgauge score --estimate a.pfm --truth b.pfm --metric badpix:2 --metric mae
+      depthgauge score --estimate a.pfm --truth b.pfm --metric bad2 --metric epe
+      depthgauge score --estimate a.npy --truth b.npy --quantity depth \\
+          --align scale_shift:disparity --crop garg --metric abs_rel --metric a1
+    Two folders, or several methods side by side:
+      depthgauge score --truth disp_occ_0 --estimates results --pattern '{id}_disp.npy'
+      depthgauge score --truth truth --estimates A=a --estimates B=b --save run
     A benchmark:
       depthgauge score middlebury --data trainingF --estimates results --name MyMethod
 
     Every number comes with the pixels it was made from; --json adds the whole protocol and its
     hash. 'depthgauge list metrics' shows the metrics, 'depthgauge show badpix' explains one.
     """
-    if benchmark is None:
-        if options.pop("focal_px") is not None or options.pop("thresholds") is not None:
-            raise click.UsageError("--focal and --thresholds go with a benchmark; name one first.")
-        if estimate is None or (truth is None and not options["metrics"]):
-            raise click.UsageError(
-                "give two maps (--estimate, --truth), or a benchmark with --data and --estimates."
-            )
-        if data is not None or estimates is not None:
-            raise click.UsageError("--data and --estimates go with a benchmark; name one first.")
-        _score_two(estimate, truth, options)
+    if benchmark is not None:
+        if estimate is not None or truth is not None:
+            raise click.UsageError("--estimate and --truth go without a benchmark.")
+        folder = _folder_of(benchmark, data, estimates, options)
+        _score_benchmark(benchmark, folder[0], folder[1], options)
         return
-    if estimate is not None or truth is not None:
-        raise click.UsageError("--estimate and --truth go without a benchmark.")
-    if data is None or estimates is None:
+    if options.pop("focal_px") is not None or options.pop("thresholds") is not None:
+        raise click.UsageError("--focal and --thresholds go with a benchmark; name one first.")
+    if data is not None:
+        raise click.UsageError("--data goes with a benchmark; name one first, or write --truth.")
+    if estimates or (truth is not None and truth.is_dir()):
+        if estimate is not None or truth is None or not estimates:
+            raise click.UsageError("two folders are --truth DIR and --estimates DIR.")
+        score_two_folders(truth, estimates, options)
+    elif estimate is None or (truth is None and not options["metrics"]):
+        raise click.UsageError(
+            "give two maps (--estimate, --truth), two folders (--truth, --estimates), or a "
+            "benchmark with --data and --estimates."
+        )
+    else:
+        score_two_maps(estimate, truth, options)
+
+
+def _folder_of(
+    benchmark: str, data: Path | None, given: tuple[str, ...], options: dict[str, Any]
+) -> tuple[Path, Path]:
+    """The folders of data and estimates; refuses what goes only without a benchmark."""
+    if data is None or not given:
         raise click.UsageError(f"benchmark '{benchmark}' needs --data DIR and --estimates DIR.")
-    for name in ("metrics", "regions", "derived", "quantity", "missing"):
+    if len(given) > 1:
+        raise click.UsageError(
+            f"benchmark '{benchmark}' scores one folder of estimates at a time; for a leaderboard "
+            "use 'run' with -m folder:DIR for each."
+        )
+    for name in PROTOCOL_OPTIONS:
         if options[name]:
             raise click.UsageError(
-                f"a benchmark says its {name} itself; write another benchmark file to change them."
+                f"a benchmark says its {name.replace('_', ' ')} itself; write another benchmark "
+                "file to change that."
             )
-    _score_benchmark(benchmark, data, estimates, options)
-
-
-def _score_two(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
-    from depthgauge.benchmarks.aliases import notes
-    from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
-    from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
-
-    if options["name"] is not None or options["only"] or options["out"] is not None:
-        raise click.UsageError("--name, --sample and --out go with a benchmark.")
-    with working("scoring (the first time, the kernels are compiled) ..."):
-        protocol, prepared = prepare_maps(
-            estimate,
-            truth,
-            options["metrics"],
-            quantity=options["quantity"],
-            missing=options["missing"] or "bad",
-            regions=_read_regions(options["regions"]),
-            derived=options["derived"],
-        )
-        scores = score_prepared(protocol, prepared)
-    if said := notes(options["metrics"], protocol.quantity):
-        say(said)
-    if options["json_to"]:
-        write_json(options["json_to"], scores.as_result((truth or estimate).stem).to_json())
-    if options["json_to"] != "-":
-        title = f"{estimate} against {truth}" if truth else f"{estimate}"
-        print_table(SCORE_COLUMNS, score_rows(scores), title)
-        click.echo(protocol_line(protocol))
-    if options["map_to"] is not None:
-        _draw(options["map_to"], protocol, prepared[""], estimate.stem)
-
-
-def _draw(folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str) -> None:
-    from depthgauge.report.pictures.error_maps import write_error_maps
-
-    without = write_error_maps(folder, protocol, prepared, sample)
-    if without:
-        warn(f"{sample}: no error map of {', '.join(without)}.")
-
-
-def _read_regions(texts: tuple[str, ...]) -> dict[str, Any]:
-    from depthgauge.io import read_mask
-
-    regions: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise Misuse(f"--region {text}: write NAME=MASK.png, or NAME=EXPRESSION.")
-        is_file = Path(value).suffix.lower() in _MASK_ENDINGS or Path(value).is_file()
-        regions[name] = read_mask(Path(value)) if is_file else value
-    return regions
+    return data, Path(given[0])
 
 
 def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[str, Any]) -> None:
@@ -217,5 +172,5 @@ def _write_benchmark_maps(
         found = list(result.samples)
         pairs = prepared_samples(result.protocol, data, estimates, name=options["name"], only=found)
         for done, (sample, prepared) in enumerate(pairs, start=1):
-            _draw(options["map_to"] / sample, result.protocol, prepared, sample)
+            draw(options["map_to"] / sample, result.protocol, prepared, sample)
             step(sample, done, len(found))

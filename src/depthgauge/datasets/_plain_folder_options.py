@@ -24,13 +24,15 @@ IMAGES = {
 LEADING = ("left_image", "first_image", "image")
 """Pictures that make a sample even where there is no truth."""
 _PATTERNS = ("truth", *IMAGES)
-_KNOWN = (*_PATTERNS, "quantity", "scale", "disparity_range", "labels")
+_KNOWN = (*_PATTERNS, "root", "quantity", "scale", "disparity_range", "labels")
 
 
 @dataclass(frozen=True, slots=True)
 class PlainFolderOptions:
     """Where the files of a sample are; `{id}` in a pattern stands for the sample's id."""
 
+    root: Path
+    """Where the files are: the folder itself, unless it names another one."""
     truth: str | None = None
     """Maps, e.g. `truth/{id}.pfm`."""
     left: str | None = None
@@ -69,19 +71,30 @@ def load(root: Path, given: Mapping[str, Any]) -> PlainFolderOptions:
         BadData: There are mistakes; the message lists all of them.
     """
     path = root / FILE_NAME
-    content: dict[str, Any] = {}
-    if path.is_file():
-        content = read_toml(path)
+    content: dict[str, Any] = read_toml(path) if path.is_file() else {}
+    place = _place(root, content.pop("root", None))
+    if place != root and (place / FILE_NAME).is_file():
+        content = {**read_toml(place / FILE_NAME), **content}
     content.update({key: value for key, value in given.items() if value is not None})
     wrong = [mistake for key, value in content.items() for mistake in _mistakes(key, value)]
     if wrong:
         raise BadData(f"{path if path.is_file() else root}: {'; '.join(wrong)}.")
-    return _options(content)
+    return _options(place, content)
 
 
-def _options(content: Mapping[str, Any]) -> PlainFolderOptions:
+def _place(root: Path, named: Any) -> Path:
+    """The folder that holds the files."""
+    if named is None:
+        return root
+    if not isinstance(named, str) or not (root / named).is_dir():
+        raise BadData(f"{root / FILE_NAME}: 'root' must be a folder that exists, found {named!r}.")
+    return root / named
+
+
+def _options(root: Path, content: Mapping[str, Any]) -> PlainFolderOptions:
     span = content.get("disparity_range")
     return PlainFolderOptions(
+        root,
         **{name: content.get(name) for name in _PATTERNS},
         quantity=content.get("quantity"),
         scale=content.get("scale"),

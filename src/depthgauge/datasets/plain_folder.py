@@ -31,7 +31,7 @@ SPEC = DatasetSpec(
     "left/<id>.png and right/<id>.png (flow: first/ and second/, one picture alone: image/), "
     "masks/<name>/<id>.png and labels/<name>/<id>.png where there are any; or a depthgauge.toml "
     "that says truth = 'path/{id}.pfm', left = ..., right = ..., first = ..., second = ..., "
-    "image = ...",
+    "image = ..., and root = 'folder' where the files are in another folder",
 )
 
 _IMAGE_SUFFIXES = ("png", "jpg", "jpeg", "ppm", "pgm", "exr")
@@ -56,7 +56,7 @@ def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
             override `depthgauge.toml`.
     """
     chosen = folder_options.load(root, options)
-    files = _by_pattern(root, chosen) if chosen.patterns() else _by_default(root)
+    files = _by_pattern(chosen.root, chosen) if chosen.patterns() else _by_default(chosen.root)
     quantity = chosen.quantity or _guess_quantity(files)
     for sample_id in sorted(files):
         yield _sample(sample_id, files[sample_id], quantity, chosen)
@@ -147,6 +147,8 @@ def _by_default(root: Path) -> Files:
     folder = root / "truth"
     paths = folder.rglob("*") if folder.is_dir() else root.iterdir()
     maps = _by_stem(folder if folder.is_dir() else root, paths, SUFFIXES)
+    if not maps and not _has_usual_folders(root):
+        maps = _below(root, SUFFIXES)  # one folder per sequence
     pictures = {
         item: _below(root / place, _IMAGE_SUFFIXES) for place, item in folder_options.IMAGES.items()
     }
@@ -161,6 +163,11 @@ def _by_default(root: Path) -> Files:
         for sample_id in files.keys() & found.keys():
             files[sample_id][name] = found[sample_id]
     return files
+
+
+def _has_usual_folders(root: Path) -> bool:
+    usual = ("truth", "masks", "labels", *folder_options.IMAGES)
+    return any((root / name).is_dir() for name in usual)
 
 
 def _named(folder: Path, kind: str) -> dict[str, dict[str, Path]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._registry import unknown
-from depthgauge.errors import Misuse, WrongShape
+from depthgauge.errors import Misuse, SizesDiffer, WrongShape
 from depthgauge.geometry._maps import as_map, need_positive, size_of
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
@@ -150,11 +150,7 @@ def _check(source: NDArray[Any], shape: tuple[int, int], how: str) -> tuple[int,
     height, width = (int(n) for n in shape)
     need_positive(height=height, width=width)
     if how == "none" and source.shape[:2] != (height, width):
-        raise WrongShape(
-            f"the estimate is {size_of(source)}, the truth is {width}x{height}, and the protocol "
-            "allows no resizing; give it at the truth's size, or set estimate_resize to "
-            "nearest, block, bilinear or zoom"
-        )
+        raise SizesDiffer(size_of(source), f"{width}x{height}")
     if how == "block" and (height % source.shape[0] or width % source.shape[1]):
         raise WrongShape(
             f"{width}x{height} is not a whole multiple of {size_of(source)}, which block "

@@ -18,6 +18,9 @@ class FolderOptions(MethodOptions):
     """The method's name if the layout has it in the file names; None accepts any name if there is
     only one."""
 
+    pattern: str | None = None
+    """Where a sample's file is, `{id}_disp.npy`; None: where the dataset's submissions have it."""
+
     def short_name(self) -> str:
         """The folder's own name."""
         return Path(os.path.abspath(self.path)).name
@@ -30,7 +33,7 @@ SPEC = MethodSpec(
     needs=("quantity", "finder"),
     options=FolderOptions,
     text_option="path",
-    local=("path",),
+    local=("path", "pattern"),
     keeps=False,
     whole_clips=True,
 )
@@ -38,5 +41,7 @@ SPEC = MethodSpec(
 
 def estimate(inputs: Inputs, options: FolderOptions) -> Estimate | ClipEstimate:
     """Reads the sample's file, which the `finder` among the inputs locates."""
-    found: Estimate | ClipEstimate = inputs["finder"].read(options.path, options.name)
+    found: Estimate | ClipEstimate = inputs["finder"].read(
+        options.path, options.name, options.pattern
+    )
     return found

@@ -149,8 +149,13 @@ def _finite(value: float) -> float | None:
 
 def _is_same(there: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     # The files of a `folder` are not in the hash of its options, so its path speaks for them.
-    same_files = body["keeps"] or there["options"] == body["options"]
+    same_files = body["keeps"] or _given(there["options"]) == _given(body["options"])
     return bool(there["options_hash"] == body["options_hash"] and same_files)
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that say something; an older run knows fewer."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def refuse_strange(folder: Path) -> None:
@@ -158,7 +163,7 @@ def refuse_strange(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise BadData(f"{folder}: is a file; a run is a folder.")
     if folder.is_dir() and not (folder / "run.json").is_file():
-        ours = re.compile(r"items|run\.lock|\.run\.json\..*\.part")
+        ours = re.compile(r"items|data|run\.lock|\.run\.json\..*\.part")
         strange = [path.name for path in folder.iterdir() if not ours.fullmatch(path.name)]
         if strange:
             raise BadData(

@@ -19,7 +19,7 @@ from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.result import Scores
-from depthgauge.errors import BadProtocol, BadScoreId, WrongShape
+from depthgauge.errors import BadProtocol, BadScoreId, NotGiven, WrongShape
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS, SHARED_MAPS
@@ -42,6 +42,7 @@ class MapOptions(TypedDict, total=False):
     missing: str
     align: str | Mapping[str, Any]
     estimate_resize: str
+    crop: int | str
     derived: str | Iterable[str]
     items: Mapping[str, Any] | None
 
@@ -53,6 +54,7 @@ _DEFAULTS = MapOptions(
     missing="bad",
     align="none",
     estimate_resize="none",
+    crop=0,
     derived=(),
     items=None,
 )
@@ -98,8 +100,12 @@ def score(
             quantity: `disparity`, `depth`, `flow`, `normals` ...; by default flow for two channels,
                 normals for three, else disparity.
             missing: What a missing estimate costs: `bad` (the default) or `skip`.
-            align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
-            estimate_resize: How an estimate of another size is brought to the truth's.
+            align: `none`, `median`, `scale` or `scale_shift`; `scale_shift:disparity` to fit in
+                another space than the quantity's own; or a table as in a benchmark.
+            estimate_resize: How an estimate of another size is brought to the truth's: `nearest`,
+                `block`, `bilinear` or `zoom`.
+            crop: The box that is scored: `garg`, `eigen`, `nyu`, `45:471,41:601` (rows, columns) in
+                px or `0.4:0.99,0.0:1.0` in fractions; or the width of a border to leave out.
             derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
             items: What else metrics and regions need, by name: `rig`, `left_image` ...
 
@@ -151,10 +157,12 @@ def prepare_maps(
         quantity,
         masks=masks,
         limits_pixels=mask is not None,
-        named=named,
+        named={name: text for name, text in named.items() if name not in REGIONS},
+        own=[name for name in named if name in REGIONS],
         missing=given["missing"],
         align=given["align"],
         estimate_resize=given["estimate_resize"],
+        crop=given["crop"],
         derived=given["derived"],
     )
     values = estimates.pop(main)
@@ -179,6 +187,7 @@ def maps_protocol(
     estimate_resize: str = "none",
     derived: str | Iterable[str] = (),
     pool: str | None = None,
+    **keys: Any,
 ) -> Protocol:
     """The protocol of maps that come with a call.
 
@@ -190,10 +199,11 @@ def maps_protocol(
         named: Expressions by the name of their region.
         own: Regions by their own names.
         missing: As in `score`, like those below.
-        align: A kind, or a table.
+        align: A kind, `kind:space`, or a table.
         estimate_resize: How sizes are matched.
         derived: Parameters of shared maps.
         pool: How samples are pooled; None: by image, or by pixel where a score is of a dataset.
+        keys: Others of a benchmark, such as `crop`.
     """
     ids = [meaning_of(text, quantity).score_id for text in ids]
     masks, named = list(masks), dict(named or {})
@@ -204,12 +214,13 @@ def maps_protocol(
         quantity=quantity,
         missing=missing,
         estimate_resize=estimate_resize,
-        align={"kind": align} if isinstance(align, str) else dict(align or {}),
+        align=_align_table(align) if isinstance(align, str) else dict(align or {}),
         regions=named,
         derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
         given_regions=sorted({*masks, *((MASK,) if limits_pixels else ())}),
         scores=blocks,
         pool=pool or ("pixel" if any(map(_of_dataset, blocks)) else "image"),
+        **keys,
     )
 
 
@@ -238,16 +249,13 @@ def prepare_part(
         raise BadScoreId(f"the truth has no part '{name}', which {protocol.score_ids[0]} needs.")
     ready = prepare_truth(protocol, declared.map_of(truths, part), items, given, part=part)
     for region, why in ready.regions.unavailable.items():
-        raise BadScoreId(f"region '{region}' cannot be computed from two maps: {why}")
+        raise NotGiven(f"region '{region}'", why, ready.regions.needs.get(region, ()))
     if mask is not None:
         ready = replace(ready, masks={name: known & mask for name, known in ready.masks.items()})
     prepared = prepare(protocol, estimate, ready)
     for spec in protocol.specs_at(part=part):
         if lacks := lacking(prepared, spec):
-            needs = ", ".join(lacks)
-            raise BadScoreId(
-                f"{spec.metric.name} needs {needs}, which two maps do not have; give it in items."
-            )
+            raise NotGiven(spec.metric.name, f"it needs {', '.join(lacks)}", lacks)
     return prepared
 
 
@@ -267,6 +275,12 @@ def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> S
         return score
     value = pool_spec(spec, {"": score}, {}, "pixel", protocol.missing).value
     return replace(score, value=value, level="sample")
+
+
+def _align_table(text: str) -> dict[str, Any]:
+    """`kind` or `kind:space` as a table of a benchmark."""
+    kind, colon, space = text.partition(":")
+    return {"kind": kind, "space": space} if colon else {"kind": kind}
 
 
 def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
@@ -321,7 +335,8 @@ def _split_regions(
     given: dict[str, Mask] = {}
     named: dict[str, str] = {}
     for name, region in regions.items():
-        _check_region_name(name)
+        if not (isinstance(region, str) and region == name and name in REGIONS):
+            _check_region_name(name)
         if isinstance(region, str):
             named[name] = region
         else:

@@ -71,7 +71,7 @@ def prepare_truth(
     """
     quantity = _rules(protocol, part)
     quantity.main.check(truth, part or quantity.name)
-    full = limit_truth(protocol, truth, items, crop=protocol.crop * factor, part=part)
+    full = limit_truth(protocol, truth, items, factor=factor, part=part)
     things = SampleMaps(full, items, quantity.name, protocol.derived)
     texts = protocol.region_texts_at(resolution, part)
     found = _regions(protocol, quantity.name, texts, full, items, given or {}, declared, things)
@@ -241,17 +241,16 @@ def limit_truth(
     truth: Map,
     items: Mapping[str, Any],
     *,
-    crop: int | None = None,
+    factor: int = 1,
     part: str = "",
 ) -> Map:
     """The truth without the values and the border that the protocol leaves out."""
     limits = protocol.truth
-    crop = protocol.crop if crop is None else crop
     if limits.cardboard:
         truth = _with_cardboard(truth, limits.cardboard, items)
     limited = limits.min_depth_m is not None or limits.max_depth_m is not None
     positive = _rules(protocol, part).positive
-    if crop or limited or positive:
+    if protocol.crop or limited or positive:
         truth = np.array(truth, np.float32)  # a copy: the sample's own map stays as it is
     if positive:
         low = max(limits.min_depth_m or 0.0, SMALLEST)
@@ -259,13 +258,26 @@ def limit_truth(
         truth[~((truth >= np.float32(low)) & (truth <= np.float32(high)))] = np.nan
     elif limited:
         truth[~_depth_between(truth, limits.min_depth_m, limits.max_depth_m, items)] = np.nan
-    if n := crop:
-        if 2 * n >= min(truth.shape[:2]):
-            size = f"{truth.shape[1]}x{truth.shape[0]}"
-            raise WrongShape(f"crop = {n} leaves nothing of a truth of {size}; crop less.")
-        truth[:n] = truth[-n:] = np.nan
-        truth[:, :n] = truth[:, -n:] = np.nan
+    if protocol.crop:
+        _crop(protocol, truth, factor)
     return truth
+
+
+def _crop(protocol: Protocol, truth: Map, factor: int) -> None:
+    """Makes the truth outside of the crop unknown, in place."""
+    height, width = truth.shape[:2]
+    if protocol.box is not None:
+        rows, columns = protocol.box.within(height // factor, width // factor)
+        top, bottom = rows.start * factor, rows.stop * factor
+        left, right = columns.start * factor, columns.stop * factor
+    else:
+        n = protocol.border * factor
+        if 2 * n >= min(height, width):
+            size = f"{width}x{height}"
+            raise WrongShape(f"crop = {n} leaves nothing of a truth of {size}; crop less.")
+        top, bottom, left, right = n, height - n, n, width - n
+    truth[:top] = truth[bottom:] = np.nan
+    truth[:, :left] = truth[:, right:] = np.nan
 
 
 def _with_cardboard(truth: Map, name: str, items: Mapping[str, Any]) -> Map:
@@ -301,7 +313,7 @@ def fit_size(
         return np.full(truth.shape, np.nan, np.float32)
     quantity = _rules(protocol, part)
     quantity.main.check(estimate, part or quantity.name)
-    n = protocol.crop
+    n = protocol.border
     plain = tuple(size // factor for size in truth.shape[:2])
     inner = tuple(size - 2 * n for size in plain)
     if n and estimate.shape[:2] == inner:

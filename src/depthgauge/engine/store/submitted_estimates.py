@@ -11,7 +11,7 @@ from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.scoring.samples import locate
 from depthgauge.engine.store.estimates import estimate_hash
 from depthgauge.engine.store.item import Item
-from depthgauge.errors import DepthgaugeError
+from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.io.beside import read_costs
 from depthgauge.methods import Usage
 from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Sample
@@ -27,8 +27,15 @@ class Finder:
     length: int | None = None
     """How many frames a clip has."""
 
-    def read(self, root: Path, name: str | None = None) -> Estimate | ClipEstimate:
+    def read(
+        self, root: Path, name: str | None = None, pattern: str | None = None
+    ) -> Estimate | ClipEstimate:
         """What the folder has for this sample, read as the dataset's submissions are.
+
+        Args:
+            root: The folder.
+            name: The method's name where the layout has it in the file names.
+            pattern: Where the file is, with `{id}` for the sample; instead of all layouts.
 
         Its `usage`, among the extras, is what an `estimate.json` beside it says. How long reading
         took is no cost of the method.
@@ -39,6 +46,11 @@ class Finder:
         if self.length is not None:
             clip = read_clip(root, self.dataset, self.sample, self.quantity, self.length, name)
             return replace(clip, extras={**clip.extras, "usage": _usage(root / self.sample)})
+        if pattern is not None:
+            path = root / pattern.replace("{id}", self.sample)
+            if not path.is_file():
+                raise BadData(f"{root}: no estimate for '{self.sample}'; expected {path.name}.")
+            return read_estimate(path, self.dataset, self.quantity)
         path = locate(self.dataset, root, self.sample, self.quantity, name)
         found = read_estimate(path, self.dataset, self.quantity)
         return replace(found, extras={**found.extras, "usage": _usage(path.parent)})

@@ -12,6 +12,7 @@ from depthgauge.benchmarks.score_ids import ScoreSpec, format_value
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.scoring.prepare import needs_focal
+from depthgauge.geometry.crops import NAMED_CROPS
 from depthgauge.perturbations import EFFECTS, parse_perturbation
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.drawing import drawing_of
@@ -216,10 +217,13 @@ def _size(protocol: Protocol) -> str:
             f"The truth is taken at {protocol.truth_scale:g} of its size and its values are "
             "scaled accordingly; thresholds stay as they are.",
         )
-    if protocol.crop:
+    if protocol.border:
         sentences.append(
-            f"A border of {protocol.crop} pixels is not scored, and estimates may lack it."
+            f"A border of {protocol.border} pixels is not scored, and estimates may lack it."
         )
+    if protocol.box is not None:
+        name = f"'{protocol.crop}', rows and columns " if protocol.crop in NAMED_CROPS else ""
+        sentences.append(f"Only the crop {name}{protocol.box.text} of the truth is scored.")
     sentences += [_finer(protocol, resolution) for resolution in protocol.resolutions[1:]]
     return " ".join(sentences)
 

@@ -1,0 +1,340 @@
+"""`depthgauge score` without a benchmark: two maps, or two folders of maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from depthgauge.cli._output import (
+    count,
+    in_shell,
+    print_table,
+    program_name,
+    progress_bar,
+    say,
+    warn,
+    working,
+    write_json,
+)
+from depthgauge.cli._runs import can_go_on, leaderboard, list_failures
+from depthgauge.errors import Misuse, NotGiven, SizesDiffer, WrongShape
+
+if TYPE_CHECKING:
+    from depthgauge.benchmarks import Protocol
+    from depthgauge.engine.scoring.measure import PreparedSample
+    from depthgauge.engine.store.record import Run
+
+PROTOCOL_OPTIONS = (
+    "metrics",
+    "regions",
+    "derived",
+    "quantity",
+    "missing",
+    "align",
+    "resize",
+    "crop",
+    "pool",
+    "left",
+    "right",
+    "right_truth",
+    "pattern",
+    "truth_pattern",
+)
+"""What is said by options where no benchmark says it."""
+_MASK_ENDINGS = (".png", ".npy", ".pgm")
+_ITEMS = {
+    "left_image": "--left IMAGE",
+    "right_image": "--right IMAGE",
+    "right_disparity": "--right-truth MAP",
+    "visible_mask": "--region visible=MASK.png",
+    "occluded_mask": "--region occluded=MASK.png",
+}
+"""How the command line gives what metrics and regions need beside two maps."""
+
+
+def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All that can be said of two maps or two folders."""
+    a_file = click.Path(path_type=Path)
+    for option in reversed(
+        (
+            click.option("--estimate", type=a_file, help="A map: PFM, PNG, NPY, FLO ..."),
+            click.option(
+                "--truth",
+                type=a_file,
+                help="The true map, or a folder of them; not needed for metrics without truth.",
+            ),
+            click.option(
+                "--metric",
+                "metrics",
+                multiple=True,
+                help="badpix:2, mae, or a name of papers: epe, rmse, a1, bad-2.0; may be repeated.",
+            ),
+            click.option(
+                "--region",
+                "regions",
+                multiple=True,
+                metavar="NAME[=MASK]",
+                help="Also score these pixels: front=mask.png, an expression such as "
+                "front=near:30, or a region by its name, textureless; may be repeated.",
+            ),
+            click.option(
+                "--derived",
+                multiple=True,
+                metavar="THING",
+                help="Parameters of what regions and metrics share: edges:0.1 for a jump of "
+                "0.1 px; may be repeated.",
+            ),
+            click.option(
+                "--quantity", help="disparity, depth, flow ...; by default guessed from the files."
+            ),
+            click.option(
+                "--missing",
+                type=click.Choice(["bad", "skip"]),
+                help="What a pixel without estimate costs; bad by default.",
+            ),
+            click.option(
+                "--align",
+                metavar="KIND[:SPACE]",
+                callback=_known_alignment,
+                help="Fit each estimate to its truth first: median, scale or scale_shift; "
+                "scale_shift:disparity for inverse depth of unknown scale.",
+            ),
+            click.option(
+                "--resize",
+                type=click.Choice(["nearest", "block", "bilinear", "zoom"]),
+                help="How an estimate of another size is brought to the truth's.",
+            ),
+            click.option(
+                "--crop",
+                metavar="BOX",
+                help="Score only garg, eigen (KITTI), nyu, or rows and columns: 45:471,41:601 in "
+                "px, 0.4:0.99,0.0:1.0 in fractions. A number leaves out a border.",
+            ),
+            click.option(
+                "--pool",
+                type=click.Choice(["image", "pixel"]),
+                help="Of folders: the mean over images, which is usual, or over all pixels.",
+            ),
+            click.option("--left", type=a_file, help="The left image, for textureless ..."),
+            click.option("--right", type=a_file, help="The right image."),
+            click.option(
+                "--right-truth", type=a_file, help="The right view's disparity, for occluded ..."
+            ),
+            click.option(
+                "--pattern",
+                metavar="PATTERN",
+                help="Of folders: the names of estimates, '{id}_disp.npy'; {id} is what is left "
+                "of the truth's.",
+            ),
+            click.option(
+                "--truth-pattern",
+                metavar="PATTERN",
+                help="Of folders: the names of truth maps, '{id}_gt.png'.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _known_alignment(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    kind, colon, space = (value or "none").partition(":")
+    kinds, spaces = ("none", "median", "scale", "scale_shift"), ("depth", "disparity")
+    if kind not in kinds or (colon and space not in spaces):
+        raise click.BadParameter(
+            f"'{value}' must be {', '.join(kinds[1:-1])} or {kinds[-1]}, and may be followed by "
+            f":{' or :'.join(spaces)}.",
+            ctx,
+            param,
+        )
+    return value
+
+
+def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
+    """Prints the scores of two maps."""
+    from depthgauge.benchmarks.aliases import notes
+    from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
+    from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
+
+    if options["name"] is not None or options["only"] or options["out"] is not None:
+        raise click.UsageError("--name, --sample and --save go with folders.")
+    if options["pattern"] or options["truth_pattern"] or options["pool"]:
+        raise click.UsageError("--pattern, --truth-pattern and --pool go with two folders.")
+    regions, items = _read_regions(options["regions"])
+    with (
+        told_in_options(),
+        working("scoring (the first time, the kernels are compiled) ..."),
+    ):
+        protocol, prepared = prepare_maps(
+            estimate,
+            truth,
+            options["metrics"],
+            quantity=options["quantity"],
+            regions=regions,
+            items=items | _read_items(options),
+            **_protocol_keys(options),
+        )
+        scores = score_prepared(protocol, prepared)
+    if said := notes(options["metrics"], protocol.quantity):
+        say(said)
+    if options["json_to"]:
+        write_json(options["json_to"], scores.as_result((truth or estimate).stem).to_json())
+    if options["json_to"] != "-":
+        title = f"{estimate} against {truth}" if truth else f"{estimate}"
+        print_table(SCORE_COLUMNS, score_rows(scores), title)
+        click.echo(protocol_line(protocol))
+    if options["map_to"] is not None:
+        draw(options["map_to"], protocol, prepared[""], estimate.stem)
+
+
+def _protocol_keys(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `dg.score` that the options say, which are part of the protocol."""
+    crop = options["crop"] or "0"
+    return {
+        "missing": options["missing"] or "bad",
+        "align": options["align"] or "none",
+        "estimate_resize": options["resize"] or "none",
+        "crop": int(crop) if crop.isdecimal() else crop,
+        "derived": options["derived"],
+    }
+
+
+@contextmanager
+def told_in_options() -> Iterator[None]:
+    """Says what is lacking as options, where Python would say it as arguments."""
+    try:
+        yield
+    except SizesDiffer as error:
+        raise WrongShape(
+            f"the estimate is {error.estimate}, the truth is {error.truth}; give it at the "
+            "truth's size, or say how to resize it: --resize nearest, block, bilinear or zoom."
+        ) from None
+    except NotGiven as error:
+        known = [_ITEMS[name] for name in error.needs if name in _ITEMS]
+        advice = f"; give {' or '.join(known)}" if known else ""
+        why = error.why.rstrip(".")
+        said = why if why.startswith(error.what) else f"{error.what}: {why}"
+        raise Misuse(f"{said}{advice}.") from None
+
+
+def draw(folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str) -> None:
+    """Writes the error maps of a sample."""
+    from depthgauge.report.pictures.error_maps import write_error_maps
+
+    without = write_error_maps(folder, protocol, prepared, sample)
+    if without:
+        warn(f"{sample}: no error map of {', '.join(without)}.")
+
+
+def _read_regions(texts: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Regions by name, and the masks among them that built-in regions are made of."""
+    from depthgauge.io import read_mask
+    from depthgauge.regions import REGIONS
+
+    regions: dict[str, Any] = {}
+    items: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals and name not in REGIONS:
+            raise Misuse(
+                f"--region {text}: write NAME=MASK.png, NAME=EXPRESSION, or the name of a region "
+                "('depthgauge list regions' has all)."
+            )
+        is_file = Path(value).suffix.lower() in _MASK_ENDINGS or Path(value).is_file()
+        regions[name] = read_mask(Path(value)) if is_file else value or name
+        if is_file and f"{name}_mask" in _ITEMS:
+            items[f"{name}_mask"], regions[name] = regions[name], name
+    return regions, items
+
+
+def _read_items(options: dict[str, Any]) -> dict[str, Any]:
+    """The images and maps that come beside two maps."""
+    from depthgauge.io import read_image, read_map
+
+    images = {"left_image": options["left"], "right_image": options["right"]}
+    items: dict[str, Any] = {
+        name: read_image(path) for name, path in images.items() if path is not None
+    }
+    if options["right_truth"] is not None:
+        items["right_disparity"] = read_map(options["right_truth"], quantity="disparity")
+    return items
+
+
+def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Prints the scores of one folder of estimates, or the leaderboard of several."""
+    from depthgauge.benchmarks.aliases import notes
+    from depthgauge.engine.running.folders import score_folders
+
+    for name in ("left", "right", "right_truth"):
+        if options[name] is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with two maps.")
+    if options["name"] is not None or options["map_to"] is not None:
+        raise click.UsageError("--name and --map go with a benchmark or two maps.")
+    with can_go_on(), progress_bar("scoring") as step:
+        found = score_folders(
+            truth,
+            dict(_labelled(given)),
+            options["metrics"],
+            pattern=options["pattern"],
+            truth_pattern=options["truth_pattern"],
+            quantity=options["quantity"],
+            regions=dict(_expressions(options["regions"])),
+            only=options["only"],
+            out=options["out"],
+            progress=step,
+            **_protocol_keys(options),
+            **({"pool": options["pool"]} if options["pool"] else {}),
+        )
+    for pairing in found.pairings:
+        say(str(pairing))
+    if said := notes(options["metrics"], found.run.protocol.quantity):
+        say(said)
+    _show_run(found.run, truth, options)
+
+
+def _show_run(run: Run, truth: Path, options: dict[str, Any]) -> None:
+    from depthgauge.engine.scoring.result import SUMMARY_COLUMNS, protocol_line, summary_rows
+
+    results = list(run.results.values())
+    if options["json_to"]:
+        write_json(options["json_to"], results[0].to_json() if len(results) == 1 else run.to_json())
+    if options["json_to"] != "-":
+        n = count(len(run.samples), "sample")
+        if len(results) == 1:
+            title = f"{run.entrants[0].label} against {truth}, {n}"
+            print_table(SUMMARY_COLUMNS, summary_rows(results[0]), title)
+            click.echo(protocol_line(run.protocol))
+        else:
+            click.echo(leaderboard(run, f"{truth}, {n}", options["out"]), nl=False)
+    list_failures(run)
+    if options["out"] is not None:
+        say(f"Next: {program_name()} report {in_shell(options['out'])}")
+
+
+def _labelled(given: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+    """Folders by the method's name, which is the folder's own where none is said."""
+    seen: set[str] = set()
+    for text in given:
+        name, equals, folder = text.partition("=")
+        path = Path(folder if equals else text)
+        label = name if equals else path.resolve().name
+        if not label or label in seen:
+            raise Misuse(f"--estimates {text}: give each folder a name of its own: NAME=DIR.")
+        seen.add(label)
+        yield label, path
+
+
+def _expressions(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Regions by name; masks of single maps are of no use here."""
+    for text in texts:
+        name, _, value = text.partition("=")
+        if Path(value).suffix.lower() in _MASK_ENDINGS:
+            raise Misuse(
+                f"--region {text}: one mask does not fit a folder of maps; put masks into "
+                "masks/NAME beside the truth's folder 'truth', and write NAME."
+            )
+        yield name, value or name

@@ -1,0 +1,128 @@
+"""Folders of maps without a benchmark: what is paired, what is said, and the run that is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.engine.running.folders import pair, score_folders
+from depthgauge.errors import BadData, Misuse
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Five truths; `a` lacks the last and has one too many, `b` has three under plain names."""
+    rng = np.random.default_rng(0)
+    for name in ("truth", "a", "b"):
+        (tmp_path / name).mkdir()
+    for i in range(5):
+        truth = rng.uniform(1, 60, (12, 18)).astype(np.float32)
+        np.save(tmp_path / "truth" / f"{i:06}_10.npy", truth)
+        if i < 4:
+            np.save(tmp_path / "a" / f"{i:06}_10_disp.npy", truth + np.float32(i))
+        if i < 3:
+            dg.write_map(tmp_path / "b" / f"{i:06}_10.pfm", truth - 2)
+    np.save(tmp_path / "a" / "other.npy", truth)
+    return tmp_path
+
+
+def test_names_around_the_truths_are_found_and_everything_is_said(folders):
+    found = score_folders(folders / "truth", folders / "a", ["epe"])
+    (pairing,) = found.pairings
+    assert pairing.pattern == "{id}_disp.npy"
+    assert len(pairing.files) == 4
+    assert pairing.without_estimate == ("000004_10",)
+    assert pairing.without_truth == ("other.npy",)
+    assert str(pairing) == (
+        "a: 4 of 5 true maps have an estimate as {id}_disp.npy; without one: 000004_10; "
+        "without a truth: other.npy."
+    )
+    (result,) = found.run.results.values()
+    assert list(result.samples) == [f"{i:06}_10" for i in range(4)]
+    assert result.summary["mae@all"].value == pytest.approx((0 + 1 + 2 + 3) / 4, rel=1e-6)
+
+
+def test_the_numbers_are_those_of_the_pairs_one_by_one(folders):
+    found = score_folders(folders / "truth", folders / "a", ["mae", "badpix:2"], crop="3:9,2:16")
+    (result,) = found.run.results.values()
+    for sample, scores in result.samples.items():
+        alone = dg.score(
+            folders / "a" / f"{sample}_disp.npy",
+            folders / "truth" / f"{sample}.npy",
+            ["mae", "badpix:2"],
+            crop="3:9,2:16",
+        )
+        assert {n: s.value for n, s in scores.items()} == {n: s.value for n, s in alone.items()}
+
+
+def test_several_folders_are_one_run_that_is_kept_and_goes_on(folders):
+    out = folders / "run"
+    given = {"A": folders / "a", "B": folders / "b"}
+    found = score_folders(folders / "truth", given, "mae", regions={"front": "near:30"}, out=out)
+    assert [e.label for e in found.run.entrants] == ["A", "B"]
+    assert list(found.run.results["B", 0].failed) == ["000003_10"]
+    again = dg.load_run(out)
+    assert again.protocol.hash == found.run.protocol.hash
+    assert set(again.results["A", 0].summary) == {"mae@all", "mae@front"}
+    score_folders(folders / "truth", given, "mae", regions={"front": "near:30"}, out=out)
+    with pytest.raises(BadData, match="under protocol"):
+        score_folders(folders / "truth", given, "rms", out=out)
+
+
+def test_nothing_is_kept_where_nothing_is_asked_for(folders, monkeypatch, tmp_path_factory):
+    place = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    score_folders(folders / "truth", folders / "a", "mae")
+    assert not list(place.iterdir())
+
+
+def test_patterns_of_both_sides(folders):
+    for path in sorted((folders / "truth").iterdir()):
+        path.rename(path.with_name(f"gt_{path.name}"))
+    with pytest.raises(BadData, match=r"no name goes with a truth; it has .* --truth-pattern"):
+        score_folders(folders / "truth", folders / "a", "mae")
+    found = score_folders(
+        folders / "truth", folders / "a", "mae", truth_pattern="gt_{id}.npy", pattern="{id}_disp"
+    )
+    assert found.pairings[0].pattern == "{id}_disp.npy"
+    assert found.run.samples == tuple(f"{i:06}_10" for i in range(4))
+
+
+def test_folders_per_sequence_and_flow_are_recognised(tmp_path):
+    flow = np.ones((4, 5, 2), np.float32)
+    for name in ("truth", "mine"):
+        for frame in ("alley_1/frame_0001", "alley_2/frame_0001"):
+            path = tmp_path / name / f"{frame}.flo"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            dg.write_map(path, flow * (2 if name == "mine" else 1), quantity="flow")
+    found = score_folders(tmp_path / "truth", tmp_path / "mine")
+    assert found.run.protocol.quantity == "flow"
+    assert found.run.samples == ("alley_1/frame_0001", "alley_2/frame_0001")
+    (result,) = found.run.results.values()
+    assert result.summary["epe@all"].value == pytest.approx(2**0.5)
+
+
+def test_a_folder_with_its_own_file_keeps_its_rules(folders):
+    (folders / "truth" / "depthgauge.toml").write_text('truth = "{id}_10.npy"\n')
+    found = score_folders(folders / "truth", folders / "a", "mae", pattern="{id}_10_disp.npy")
+    assert found.run.samples == tuple(f"{i:06}" for i in range(4))
+
+
+def test_mistakes_are_one_sentence(folders):
+    (folders / "empty").mkdir()
+    with pytest.raises(BadData, match="there is no such folder"):
+        score_folders(folders / "nowhere", folders / "a")
+    with pytest.raises(BadData, match="empty: there is no map in it"):
+        score_folders(folders / "empty", folders / "a")
+    with pytest.raises(BadData, match="empty: there is no map in it"):
+        score_folders(folders / "truth", folders / "empty")
+    with pytest.raises(Misuse, match=r"must have \{id\} in it"):
+        pair("a", folders / "a", ["x"], "disparity", "disp.npy")
+
+
+def test_the_longest_name_of_a_truth_wins(tmp_path):
+    for name in ("1_d.npy", "11_d.npy"):
+        np.save(tmp_path / name, np.zeros((2, 2)))
+    found = pair("x", tmp_path, ["1", "11"], "disparity")
+    assert {i: path.name for i, path in found.files.items()} == {"1": "1_d.npy", "11": "11_d.npy"}

@@ -1,0 +1,65 @@
+"""Crops: the boxes that papers name, and boxes in pixels and fractions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from depthgauge.errors import Misuse, WrongShape
+from depthgauge.geometry.crops import NAMED_CROPS, parse_crop
+
+
+def kept(text, height, width):
+    rows, columns = parse_crop(text).within(height, width)
+    return rows.start, rows.stop, columns.start, columns.stop
+
+
+@pytest.mark.parametrize(("height", "width"), [(375, 1242), (370, 1226), (376, 1241), (352, 1216)])
+def test_the_crops_of_kitti_are_those_of_the_public_evaluators(height, width):
+    garg = np.array(
+        [0.40810811 * height, 0.99189189 * height, 0.03594771 * width, 0.96405229 * width]
+    )
+    eigen = np.array(
+        [0.3324324 * height, 0.91351351 * height, 0.0359477 * width, 0.96405229 * width]
+    )
+    assert kept("garg", height, width) == tuple(garg.astype(np.int32))
+    assert kept("eigen", height, width) == tuple(eigen.astype(np.int32))
+
+
+def test_the_crop_of_nyu_is_in_pixels_of_its_size():
+    assert kept("nyu", 480, 640) == (45, 471, 41, 601)
+    with pytest.raises(WrongShape, match="larger than the truth of 320x240"):
+        kept("nyu", 240, 320)
+
+
+def test_sides_that_are_left_out_are_the_border():
+    assert kept(":,:", 7, 9) == (0, 7, 0, 9)
+    assert kept("2:,:5", 7, 9) == (2, 7, 0, 5)
+    assert kept("0.5:,0:1.0", 7, 9) == (3, 7, 0, 9)
+
+
+def test_a_name_and_its_numbers_are_the_same_box():
+    for name, text in NAMED_CROPS.items():
+        assert parse_crop(name) == parse_crop(text) == parse_crop(name.upper())
+        assert parse_crop(parse_crop(name).text) == parse_crop(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is no crop; write ROWS,COLUMNS"),
+        ("3", "is no crop"),
+        ("gerg", "did you mean 'garg'"),
+        ("5:2,0:1", "ends before it begins"),
+        ("0.5:2.0,0:1", "has a fraction above 1"),
+        ("-1:2,0:1", "is no crop"),
+    ],
+)
+def test_what_is_no_crop_is_one_sentence(text, message):
+    with pytest.raises(Misuse, match=message):
+        parse_crop(text)
+
+
+def test_a_crop_that_leaves_nothing_is_an_error():
+    with pytest.raises(WrongShape, match="leaves nothing of a truth of 4x4"):
+        kept("0.1:0.2,:", 4, 4)
