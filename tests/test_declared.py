@@ -103,7 +103,7 @@ def test_a_metric_that_is_declared_wrongly(change, words):
 
 @pytest.mark.parametrize("name", ["bad:name", "bad@name", "a,b", "Upper", "", "with space", "2d"])
 def test_names_that_cannot_stand_in_an_id(name):
-    assert refusal(metric(name, **GOOD), plain).startswith("its name may have only small letters")
+    assert refusal(metric(name, **GOOD), plain).startswith("its name may have only lower-")
     assert "its name may" in refusal(region(name), lambda truth: truth)
     bounds = {"unit": "px", "neutral": 0, "levels": (0, 1), "bounds": (0, 1)}
     assert "its name may" in refusal(effect(name, **bounds), lambda image, *, level: image)
@@ -272,7 +272,7 @@ def test_a_method_that_is_declared_wrongly():
     spec = MethodSpec("My:Method", "", "disparity", (), revision=0, options=Silent)
     words = refusal(lambda m: list(methods._collect(m)), module(SPEC=spec))
     for part in (
-        "its name may have only small letters, digits, '-' and '_'",
+        "its name may have only lower-case letters, digits, '-' and '_'",
         "title is missing",
         "revision is 0",
         "quantities is 'disparity' but must be a tuple",

@@ -49,8 +49,11 @@ def name_problems(name: object, dashes: bool = False) -> Iterator[str]:
     """Whether a name can stand in ids, expressions, file names and on command lines."""
     pattern = r"[a-z][a-z0-9_]*" if not dashes else r"[a-z0-9][a-z0-9_-]*"
     if not isinstance(name, str) or not re.fullmatch(pattern, name):
-        signs = "small letters, digits, '-' and '_'" if dashes else "small letters, digits and '_'"
-        yield f"its name may have only {signs} (':', '@' and ',' separate the parts of score ids)"
+        signs = "digits, '-' and '_'" if dashes else "digits and '_'"
+        yield (
+            f"its name may have only lower-case letters, {signs} "
+            "(':', '@' and ',' separate the parts of score ids)"
+        )
 
 
 def choice_problems(field: str, value: object, allowed: Iterable[str]) -> Iterator[str]:

@@ -26,7 +26,7 @@ GROUP = "depthgauge.plugins"
 """The entry-point group of everything that another distribution can add."""
 
 _MOST_LISTED = 12
-"""Of so many names, an error lists all; of more it says how to list them."""
+"""An error lists up to this many names; beyond that, it says how to list them."""
 _MOST_NEAREST = 3
 _LISTABLE = ("metric", "region", "dataset", "method", "benchmark")
 

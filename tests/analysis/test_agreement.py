@@ -131,5 +131,5 @@ def test_what_is_not_one_experiment_is_refused():
         measure_agreement(
             [ranking("G1", 1, 2, variant="basic"), ranking("G1", 1, 2, variant="detailed")]
         )
-    with pytest.raises(Misuse, match=r"no rankings of 'porosity' .* there are of: e"):
+    with pytest.raises(Misuse, match=r"no rankings of 'porosity' .* only of: e"):
         measure_agreements([ranking("G1", 1, 2)], {"porosity": named(1, 2)})

@@ -312,5 +312,5 @@ def test_a_twin_that_pools_itself_has_no_intervals_and_says_so(build, monkeypatc
     path = build.from_values({"a": {"s": 1.0}}).path
     board = make_board(Run(path, protocol, (), results, samples, {}, {}), main="bad:1@all")
     assert board.column("bad:1@all").level == "dataset"
-    assert any("as the original does it" in note for note in board.notes)
+    assert any("as in the original" in note for note in board.notes)
     assert math.isnan(board.rows[0].cells["bad:1@all"].low)

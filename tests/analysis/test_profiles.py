@@ -219,7 +219,7 @@ def test_absent_scores_are_named_and_the_rest_decides():
         "there is no such score",
     )
     assert found.notes[:2] == (
-        "1 of 2 weights, 25 % of the profile, could not be given; the others decide alone.",
+        "1 of 2 weights, 25 % of the profile, could not be used; only the others count.",
         "Not weighed: edges (edge_*): there is no such score.",
     )
 
@@ -237,7 +237,7 @@ def test_a_method_that_lacks_a_score_comes_last():
     assert [(row.label, row.rank) for row in found.rows] == [("a", 1), ("b", 2), ("c", 2)]
     assert found.rows[1].lacks == ("y",)
     assert math.isnan(found.rows[1].cost)
-    assert found.rows[2].why == "c comes last, as it has no value of y."
+    assert found.rows[2].why == "c comes last, because it has no value of y."
 
 
 def test_an_infinite_value_costs_the_most_and_is_ranked():

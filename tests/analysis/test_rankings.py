@@ -99,7 +99,7 @@ def test_what_is_written_is_read_again(name, found, tmp_path_factory):
     ("text", "message"),
     [
         ("", "lacks grader, experiment, method, rank; the columns are grader, "),
-        ("grader,experiment,methd,rank\n", "lacks method and does not know methd"),
+        ("grader,experiment,methd,rank\n", "lacks method and has unknown methd"),
         (CSV + "G1,porosity,basic,CVF,1\n", "line 6: G1 ranks 'CVF' twice in 'porosity'"),
         (CSV + "G3,porosity,basic,CVF,first\n", "line 6: rank is 'first' but must be a number"),
         (CSV + "G3,porosity,basic,CVF,0\n", "rank is '0'"),
@@ -118,7 +118,7 @@ def test_wrong_tables_are_refused(text, message, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("{}", "must be a list of objects"),
         ('[{"grader": "G"}]', "row 1: lacks experiment, method, rank"),
         ('[{"grader":"G","experiment":"e","method":"m","rank":true}]', "rank is 'True'"),

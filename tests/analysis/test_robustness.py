@@ -82,7 +82,9 @@ def test_without_the_neutral_level_the_mildest_is_the_base(make):
     found = robustness([make({"a": 3.0}, "noise:20"), make({"a": 1.0}, "noise:5")])
     assert found.levels == (5, 20)
     assert found.loss("mae@all", "a") == (0.0, 2.0)
-    assert found.notes == ("No run is without noise; losses are relative to the mildest, noise 5.",)
+    assert found.notes == (
+        "No run is without noise; losses are relative to the mildest level, noise 5.",
+    )
 
 
 def test_what_is_beside_the_series_is_named(make):
@@ -102,7 +104,7 @@ def test_failures_are_told(make):
     runs = [make({"a": 1.0}), make({"a": 2.0}, "noise:5")]
     hurt = {k: replace(r, failed={"s": "no"}) for k, r in runs[1].results.items()}
     found = robustness([runs[0], replace(runs[1], results=hurt)])
-    assert found.notes == ("a has no usable estimate of some of the 1 samples: 1 at noise 5.",)
+    assert found.notes == ("a has no usable estimate for some of the 1 samples: 1 at noise 5.",)
 
 
 def test_another_main_score_is_asked_for(make):
@@ -137,7 +139,7 @@ def test_these_runs_do_not_belong_together(make):
     assert "s was scored against another truth" in refused(plain, changed)
     assert "only one of them has the sample s" in refused(plain, replace(noisy, samples=("t",)))
     other = replace(noisy, entrants=tuple(replace(e, options_hash="x") for e in noisy.entrants))
-    assert "a has other options" in refused(plain, other)
+    assert "a has different options" in refused(plain, other)
 
 
 def test_a_folder_that_is_none_is_one_sentence(tmp_path):

@@ -77,7 +77,7 @@ INF, NAN = float("inf"), float("nan")
         ({"options": {"clip": "none"}}, "options", "are for a twin"),
         ({"missing": "interpolate"}, "interpolate", "must say how"),
         # words
-        ({"id": "My Own"}, "id", "is 'My Own' but must be small letters"),
+        ({"id": "My Own"}, "id", "is 'My Own' but must be lower-case letters"),
         ({"align": "median"}, "align", "is 'median' but must be a table"),
         ({"pool": None}, "pool", "is missing"),
         ({"dataset": 3}, "dataset", "is 3 but must be a text"),

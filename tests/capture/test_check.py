@@ -134,7 +134,7 @@ def test_bad_input_is_one_sentence(world, work, tmp_path_factory):
 
 def test_maps_of_two_sizes_are_refused(world, work):
     world.clean(work, np.ones((150, 200), np.float32), np.ones((75, 100), np.float32))
-    with pytest.raises(WrongShape, match="left disparity is 200x150, the right 100x75"):
+    with pytest.raises(WrongShape, match="left disparity is 200x150 but the right is 100x75"):
         check(world.session, work)
 
 

@@ -146,7 +146,7 @@ class _Taken(Options):
         ({"revision": 0}, "revision must be 1 or more"),
         ({"options": dict}, "must be a class of Options"),
         ({"options": _Required}, "option 'size' has no default"),
-        ({"options": _Undescribed}, "option 'size' has no sentence"),
+        ({"options": _Undescribed}, "option 'size' has no docstring"),
         ({"options": _Taken}, "option 'work' must have another name"),
     ],
 )
@@ -201,6 +201,6 @@ def test_an_engine_of_the_old_group_works_with_a_warning(tmp_path, monkeypatch):
         assert matching.engine_named("old").step_penalty == 2
     with (
         pytest.warns(DeprecationWarning, match="is read for one more release"),
-        pytest.raises(BadData, match="'wrong' is no matching engine"),
+        pytest.raises(BadData, match="'wrong' is not a matching engine"),
     ):
         matching.engine_named("wrong")

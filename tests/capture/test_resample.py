@@ -152,7 +152,9 @@ def test_pictures_do_not_leave_their_range():
 
 
 def test_another_size_is_refused():
-    with pytest.raises(WrongShape, match=r"the image is 40x36, the camera was calibrated at 48x36"):
+    with pytest.raises(
+        WrongShape, match=r"the image is 40x36 but the camera was calibrated at 48x36"
+    ):
         resample(some_view(), noise(36, 40))
 
 

@@ -55,7 +55,7 @@ def test_counts_by_hand():
 
 def test_boosters_sizes():
     assert default_sizes(85) == {"train": 38, "test-stereo": 26, "test-mono": 21}
-    with pytest.raises(Misuse, match="3 splits need as many scenes, found 2"):
+    with pytest.raises(Misuse, match="3 splits need at least as many scenes, found 2"):
         default_sizes(2)
 
 
@@ -128,7 +128,7 @@ def test_bad_sizes_and_names_are_refused():
     three = scenes(3)
     with pytest.raises(Misuse, match="add up to the 3 scenes, found a 1, b 1"):
         assign_splits(three, {"a": 1, "b": 1})
-    with pytest.raises(Misuse, match="two scenes are called 'scene 00'"):
+    with pytest.raises(Misuse, match="two scenes have the name 'scene 00'"):
         assign_splits([three[0], *three])
 
 

@@ -140,7 +140,9 @@ def test_what_was_made_from_another_version_is_out_of_date(tmp_path):
     do_step(tmp_path, "calibrate", Counted(), revision=1, options={"v": 2})
     assert outdated_steps(tmp_path) == ("rectify", "spacetime")
     assert not has_step(tmp_path, "spacetime")
-    with pytest.raises(BadData, match="step 'rectify' is out of date, 'calibrate' has changed"):
+    with pytest.raises(
+        BadData, match="step 'rectify' is out of date because 'calibrate' has changed"
+    ):
         read_step(tmp_path, "rectify")
     # The same options as before: what follows is valid again.
     do_step(tmp_path, "calibrate", Counted(), revision=1, options={"v": 1})

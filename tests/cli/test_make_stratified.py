@@ -67,7 +67,10 @@ def test_what_is_there_is_replaced_only_when_told(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--scene", "dots", "--gap", "0:1:3"), "'gap' is no axis of dots: it is one of 'backg"),
+        (
+            ("--scene", "dots", "--gap", "0:1:3"),
+            "'gap' is not an axis of dots: it is an axis of 'backg",
+        ),
         (("--scene", "dots", "--noise", "0:0.2"), "START:END:NUMBER"),
         (("--scene", "dots", "--noise", "0:7:15"), "goes from 0 to 1"),
         (("--stereo", "--views", "5"), "--views is for light fields"),

@@ -316,7 +316,7 @@ def test_common_samples_only_where_one_says_so(run, work):
     run(*work.call(one, out="few"), "--sample", "s1", "--sample", "s2")
     ran = run("compare", work.root / "run", work.root / "few")
     assert ran.code == 1
-    assert "have other samples" in ran.err
+    assert "have different samples" in ran.err
     ran = run("compare", work.root / "run", work.root / "few", "--common")
     assert ran.code == 0
     assert "2 samples" in ran.out

@@ -106,7 +106,7 @@ def albedo(**changes):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"name": "Albedo:3"}, "small letters"),
+        ({"name": "Albedo:3"}, "lower-case letters"),
         ({"parts": ()}, "first part must be a map"),
         ({"parts": (Part("focal_px", axes=()),)}, "first part must be a map"),
         ({"parts": (Part("a"), Part("a"))}, "one name"),

@@ -26,10 +26,10 @@ def test_a_board_survives_json(columns, rows, square_m, charuco):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "dots"}, "chessboard or charuco"),
+        ({"kind": "dots"}, "charuco"),
         ({"columns": 1}, "at least 2x2"),
-        ({"square_m": 0.0}, "squares of some size"),
-        ({"square_m": float("nan")}, "squares of some size"),
+        ({"square_m": 0.0}, "positive square size"),
+        ({"square_m": float("nan")}, "positive square size"),
         ({"kind": "charuco"}, "marker_m"),
         ({"kind": "charuco", "marker_m": 0.05}, "marker_m"),
     ],

@@ -59,10 +59,10 @@ def test_labels_are_optional(folder):
     ("change", "message"),
     [
         ({"schema": 2}, "expected schema 1, found 2"),
-        ({"board": {}}, "description has 'inner_corners', this one has not"),
-        ({"board": {"inner_corners": [9, 6], "square_m": math.inf}}, "squares of some size"),
-        ({"board": {"inner_corners": [9], "square_m": 1}}, "no description of a session"),
-        ({"board": {"inner_corners": [9, 6], "square_m": -1}}, "no description|squares of some"),
+        ({"board": {}}, "description lacks 'inner_corners'"),
+        ({"board": {"inner_corners": [9, 6], "square_m": math.inf}}, "positive square size"),
+        ({"board": {"inner_corners": [9], "square_m": 1}}, "not a session's description"),
+        ({"board": {"inner_corners": [9, 6], "square_m": -1}}, "not a session|positive square"),
         ({"labels_on": "wall"}, "'raw' or 'rectified', found 'wall'"),
     ],
 )
@@ -77,5 +77,5 @@ def test_a_folder_without_a_description_is_refused(tmp_path):
     with pytest.raises(BadData, match=r"there is no session\.json"):
         open_session(tmp_path)
     (tmp_path / "session.json").write_text("{")
-    with pytest.raises(BadData, match="no description"):
+    with pytest.raises(BadData, match="not a session"):
         open_session(tmp_path)

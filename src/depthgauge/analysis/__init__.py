@@ -1,1 +1,1 @@
-"""From scores to statements: intervals, ties, ranks and their stability, oracles, agreement."""
+"""Turns scores into statements: intervals, ties, ranks and their stability, oracles, agreement."""

@@ -1,4 +1,4 @@
-"""Merges states that hold lists (rows of rankings, sorted values) in every resample.
+"""Merges states that contain lists (rows of rankings, sorted values) in every resample.
 
 All lists are sorted once; a resample takes each entry as often as its sample was drawn.
 """
@@ -23,7 +23,7 @@ def finish_lists(finish: Finish, states: Sequence[State], counts: Floats) -> Flo
     """The value of every resample: the drawn states merged and finished.
 
     Args:
-        finish: From a merged state to its value.
+        finish: Turns a merged state into its value.
         states: One per sample; all with rows, or all with values.
         counts: (resamples, samples): how often each sample was drawn.
 
@@ -75,12 +75,12 @@ def _owners(parts: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 
 
 class DrawnValues:
-    """The sorted values of a resample, which may be millions: those that are asked for are looked
-    up, and the list is made only where all of them are needed.
+    """The sorted values of a resample, which may be millions: only requested values are looked up,
+    and the list is made only if all are needed.
 
     Args:
-        size: How many there are.
-        known: The values at some places; None while it is only asked which are wanted.
+        size: The number of values.
+        known: The values at some places; None while the wanted places are being collected.
         whole: Makes the list.
     """
 
@@ -111,7 +111,7 @@ class DrawnValues:
 def _finish_values(
     finish: Finish, sums: Floats, times: NDArray[np.intp], parts: Sequence[NDArray[np.float32]]
 ) -> Floats:
-    """Asks once which places are read, finds the values there in all resamples, and asks again."""
+    """Runs once to collect the places, finds the values there in all resamples, and runs again."""
     sizes = times @ np.array([part.size for part in parts], np.intp)
 
     @functools.cache

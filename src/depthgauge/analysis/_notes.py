@@ -27,7 +27,7 @@ def board_notes(
     practical: Mapping[str, float],
     level: float,
 ) -> tuple[str, ...]:
-    """What the table cannot show by itself, the most important first."""
+    """What the table itself cannot show, the most important first."""
     methods = [row for row in rows if not row.oracle]
     return tuple(
         [
@@ -61,7 +61,7 @@ def _about_scores(run: Run, sheets: Sequence[Sheet]) -> Iterator[str]:
     if nowhere:
         yield f"No sample has {_listed(nowhere)}."
     if whole := [sheet.column.id for sheet in sheets if sheet.column.level == "dataset"]:
-        yield f"Only over the whole dataset, with no value of single samples: {_listed(whole)}."
+        yield f"Only for the whole dataset, without values of single samples: {_listed(whole)}."
 
 
 def too_few(sheets: Sequence[Sheet], draws: Draws) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Ite
     n, what = len(draws.units.names), "scenes" if draws.units.scenes else "samples"
     shown = [sheet for sheet in sheets if sheet.has_values]
     if any(OF_THE_ORIGINAL in sheet.whys for sheet in sheets):
-        yield "All samples are pooled as the original does it, so there are no intervals."
+        yield "All samples are pooled as in the original, so there are no intervals."
     elif n < MIN_UNITS:
         yield (
             f"The benchmark has {n} {what}; fewer than {MIN_UNITS} do not show how much scores "
@@ -88,7 +88,7 @@ def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Ite
             "methods and scores."
         )
     if lost := [sheet.column.id for sheet in shown if NOT_STORED in sheet.whys]:
-        yield f"The run does not store what intervals of {_listed(lost)} need; there are none."
+        yield f"The run does not store what intervals of {_listed(lost)} need, so there are none."
     if endless := [sheet.column.id for sheet in shown if INFINITE in sheet.whys]:
         yield f"Infinite values of {_listed(endless)} have no interval and are in no tie group."
 
@@ -97,7 +97,7 @@ def _about_groups(
     sheets: Sequence[Sheet], rows: Sequence[Row], practical: Mapping[str, float]
 ) -> Iterator[str]:
     if len(rows) < 2:
-        yield "There is one method, so there is nothing to tell apart."
+        yield "There is one method, so there is nothing to compare."
         return
     grouped = [sheet for sheet in sheets if any(c.group is not None for c in sheet.cells.values())]
     if not grouped:
@@ -109,8 +109,8 @@ def _about_groups(
     if limits := [sheet.column.id for sheet in grouped if practical.get(sheet.column.id, 0) > 0]:
         yield f"Differences that are too small to matter are set for {_listed(limits)}."
     yield (
-        "Nothing is corrected for multiple comparisons: among many methods and scores, some "
-        "differences pass by chance."
+        "There is no correction for multiple comparisons: with many methods and scores, some "
+        "differences occur by chance."
     )
 
 
@@ -119,8 +119,8 @@ def _about_seeds(rows: Sequence[Row]) -> Iterator[str]:
     if several:
         yield (
             f"Several seeds: {_listed(sorted(several))}. Values are means over seeds and "
-            "deviations are over seeds; intervals are over samples and do not hold the spread of "
-            "seeds."
+            "deviations are over seeds; intervals are over samples and do not include the spread "
+            "over seeds."
         )
 
 

@@ -26,7 +26,7 @@ class Sheet:
     units: int
     """Scenes or samples that have this score."""
     whys: frozenset[str]
-    """Why methods have no interval, where they have none."""
+    """Why methods have no interval, if they have none."""
 
     @property
     def has_values(self) -> bool:

@@ -18,23 +18,23 @@ Ranks = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How far two orders, or many pairs of orders on average, agree."""
+    """How well two orders, or many pairs of orders on average, agree."""
 
     tau: float
-    """Mean of Kendall's tau-b over the pairs: 1 the same order, 0 none, -1 the reverse. NaN where
-    no pair has one."""
+    """Mean of Kendall's tau-b over the pairs: 1 the same order, 0 no relation, -1 the reverse. NaN
+    if no pair has one."""
     rho: float
     """Mean of Spearman's rho."""
     pairs: int
     """Pairs of rankings that went into the means."""
     undefined: int = 0
-    """Pairs that have no coefficient and were left out: fewer than two methods that both ranked,
+    """Pairs that have no coefficient and were left out: fewer than two methods were ranked by both,
     or one ranking is all ties."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """All rankings of one experiment in one variant, and a metric's where there is one."""
+    """All rankings of one experiment in one variant, and a metric's if there is one."""
 
     experiment: str
     variant: str
@@ -45,14 +45,14 @@ class Agreement:
     between: Correlation
     """Every two rankings of different graders."""
     with_metric: Correlation
-    """Every ranking with that of the metric; no pairs where none was given."""
+    """Every ranking with that of the metric; no pairs if none was given."""
     within_grader: Mapping[str, Correlation]
     """`within`, grader by grader."""
     grader_with_metric: Mapping[str, Correlation]
     """`with_metric`, grader by grader."""
     mean_ranks: Mapping[str, float]
-    """Each method's rank, averaged over the graders (each counts once, whatever the number
-    of repeats); NaN where nobody ranked it."""
+    """Each method's rank, averaged over the graders (each counts once, regardless of the number of
+    repeats); NaN if nobody ranked it."""
 
 
 def correlate(first: Ranks, second: Ranks) -> Correlation:
@@ -62,7 +62,7 @@ def correlate(first: Ranks, second: Ranks) -> Correlation:
     rank (NaN) are left out of both.
 
     Raises:
-        BadData: They are not of the same methods.
+        BadData: They do not rank the same methods.
 
     >>> correlate({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2})
     Correlation(tau=0.3333333333333333, rho=0.5, pairs=1, undefined=0)
@@ -82,7 +82,7 @@ def measure_agreement(rankings: Iterable[Ranking], metric: Ranks | None = None) 
         metric: The ranks that a metric gives, see `ranks_from_scores`.
 
     Raises:
-        Misuse: There are none, or they are of different experiments or variants.
+        Misuse: There are none, or they belong to different experiments or variants.
         BadData: They do not rank the same methods.
     """
     rankings = list(rankings)
@@ -125,7 +125,7 @@ def measure_agreements(
     """The agreement of every experiment and variant, in the order of the rankings.
 
     Args:
-        rankings: Of any number of experiments.
+        rankings: Rankings of any number of experiments.
         metrics: experiment -> the ranks that its metric gives, for those that have one.
 
     Raises:
@@ -138,7 +138,7 @@ def measure_agreements(
     metrics = metrics or {}
     if strange := sorted(set(metrics) - {experiment for experiment, _ in groups}):
         raise Misuse(
-            f"there are no rankings of '{strange[0]}' to compare its metric with; there are of: "
+            f"there are no rankings of '{strange[0]}' to compare its metric with, only of: "
             f"{', '.join(sorted({experiment for experiment, _ in groups}))}."
         )
     return {key: measure_agreement(group, metrics.get(key[0])) for key, group in groups.items()}
@@ -169,7 +169,7 @@ def _check_methods(named: Sequence[tuple[str, Ranks]]) -> None:
                 if methods
             ]
             raise BadData(
-                f"two rankings are not of the same methods: {'; '.join(said)}. Give a method that "
+                f"two rankings do not have the same methods: {'; '.join(said)}. Give a method that "
                 "was not ranked an empty rank."
             )
 

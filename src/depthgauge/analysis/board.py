@@ -20,14 +20,15 @@ class Column:
     metric: str
     """`badpix:2`"""
     region: str
-    """`all`; empty where there is none."""
+    """`all`; empty if there is none."""
     unit: str
     better: str
     """`lower`, `higher` or `zero`."""
     level: str = "sample"
     """`dataset`: only all samples together have a value."""
     name: str = ""
-    """Of the metric in the registry, whatever the score is called; empty for a twin's own ids."""
+    """The metric's name in the registry, which may differ from the score's; empty for a twin's own
+    ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +36,21 @@ class Cell:
     """One method's value of one score."""
 
     value: float
-    """The mean over seeds where there are several; NaN where it is incomplete."""
+    """The mean over seeds if there are several; NaN if it is incomplete."""
     low: float = math.nan
-    """Interval over samples; NaN where there is none."""
+    """Interval over samples; NaN if there is none."""
     high: float = math.nan
     deviation: float = math.nan
-    """Standard deviation over seeds; NaN where there is one seed."""
+    """Standard deviation over seeds; NaN for a single seed."""
     used: int = 0
     """Samples that went into it."""
     all: int = 0
     """Samples that have pixels of its region."""
     density: float = math.nan
     rank: int | None = None
-    """By value; equal values share the better rank. None for oracles."""
+    """Rank by value; equal values share the better rank. None for oracles."""
     group: int | None = None
-    """Tie group: methods of one group cannot be told apart. None where that is unknown."""
+    """Tie group: methods of one group cannot be distinguished. None if that is unknown."""
     why_tied: str = ""
     """`interval`, `practical` or empty: why it is in the group of the group's first method."""
     mean_rank: float = math.nan
@@ -62,7 +63,7 @@ class Row:
 
     label: str
     cells: Mapping[str, Cell]
-    """By score id."""
+    """Cells by score id."""
     options: Mapping[str, Any] = field(default_factory=dict)
     oracle: bool = False
     seeds: int = 1
@@ -86,7 +87,7 @@ class Board:
     main: str
     """The id of the score that sorts the rows."""
     level: float = 0.95
-    """Of the intervals."""
+    """Level of the intervals."""
     notes: tuple[str, ...] = ()
     """Notes that a reader of the table must know: why there are no intervals ..."""
     too_few: tuple[str, ...] = ()

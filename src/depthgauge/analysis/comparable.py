@@ -7,21 +7,21 @@ from depthgauge.quantities import QUANTITIES
 
 
 def has_pixel_errors(protocol: Protocol) -> bool:
-    """Whether a pixel by itself has an error: how far an estimate is from the truth.
+    """Whether a single pixel has an error: how far an estimate is from the truth.
 
-    Lines are matched with lines near by and planes with planes, so a pixel of them has none. Depth
-    has none where no score takes its metres as they are: it is then known up to a scale only.
+    Lines are matched with nearby lines and planes with planes, so single pixels have none. Depth
+    has none if no score uses its metres directly: then it is known only up to a scale.
     """
     return QUANTITIES[protocol.quantity].has_pixel_errors and not is_up_to_scale(protocol)
 
 
 def is_up_to_scale(protocol: Protocol) -> bool:
-    """Whether values are known up to a scale only: no score compares them as they are."""
+    """Whether values are known only up to a scale: no score compares them directly."""
     if not QUANTITIES[protocol.quantity].scale_free or protocol.twin is not None:
         return False
     return all(spec.metric.recipe(**spec.params) is None for spec in protocol.specs)
 
 
 def has_value_errors(protocol: Protocol) -> bool:
-    """Whether the error of a pixel is a difference of values, and no angle."""
+    """Whether the error of a pixel is a difference of values, not an angle."""
     return has_pixel_errors(protocol) and QUANTITIES[protocol.quantity].error != "angle"

@@ -43,12 +43,12 @@ class Change:
     old_label: str
     new_label: str
     old: float
-    """Pooled over the samples that are compared; NaN where it is incomplete."""
+    """Pooled over the compared samples; NaN if it is incomplete."""
     new: float
     difference: float
     """new - old, in the score's unit."""
     interval: Interval
-    """Of the paired difference, over samples."""
+    """Interval of the paired difference, over samples."""
     verdict: Verdict
     samples: int
     """Samples with this score in both runs, without empty regions."""
@@ -59,7 +59,7 @@ class Comparison:
     """How two runs of one protocol differ."""
 
     changes: tuple[Change, ...]
-    """In the order of methods, then of the protocol's scores; none where no methods match."""
+    """In the order of methods, then of the protocol's scores; empty if no methods match."""
     merged: Run
     """All methods of both runs on the compared samples, for a board."""
     samples: tuple[str, ...]
@@ -86,9 +86,9 @@ def compare(old: Run | str | Path, new: Run | str | Path, *, common: bool = Fals
     """Compares two runs, or two run folders, of one protocol.
 
     Args:
-        old: The run before.
-        new: The run after.
-        common: Whether to compare on the common samples where the lists of samples differ.
+        old: The earlier run.
+        new: The later run.
+        common: Whether to compare on the common samples if the lists of samples differ.
 
     Returns:
         The change of every score, with an interval and a verdict; all methods in one run, `merged`.
@@ -111,20 +111,20 @@ def compare_runs(
 ) -> Comparison:
     """Compares run `b` (new) with run `a` (old).
 
-    Methods with the same label are compared; where each run has one method, those two.
+    Methods with the same label are compared; if each run has only one method, those two.
 
     Args:
         a: The old run.
         b: The new run.
-        common: Whether to compare on the common samples where the lists of samples differ; all
-            summaries are then pooled anew.
-        level: Of the intervals of the paired differences.
+        common: Whether to compare on the common samples if the lists of samples differ; all
+            summaries are then pooled again.
+        level: Level of the intervals of the paired differences.
         resamples: How many times samples are drawn.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Raises:
         CannotCompare: The protocols differ, a common sample was scored against another truth, or
-            the runs have other samples and `common` is not set. The text names what differs.
+            the runs have different samples and `common` is not set. The text names what differs.
     """
     shared, only_one = _require_comparable(a, b, common)
     merged, renamed = _merge(restrict(a, shared), restrict(b, shared))
@@ -176,7 +176,7 @@ def _require_one_protocol(a: Run, b: Run) -> None:
     differences = diff_protocols(a.protocol, b.protocol)
     names = [f"{run.protocol.id} {run.protocol.version}" for run in (a, b)]
     raise CannotCompare(
-        f"{a.path} and {b.path}: these scores do not mean the same, the protocols "
+        f"{a.path} and {b.path}: these scores do not mean the same, because the protocols "
         f"({names[0]}, {names[1]}) differ: {name_differences(differences)}."
     )
 
@@ -203,7 +203,7 @@ def _require_samples(
             if names
         ]
         raise CannotCompare(
-            f"the runs have other samples ({'; '.join(parts)}); compare them on the "
+            f"the runs have different samples ({'; '.join(parts)}); compare them on the "
             f"{len(shared)} common ones with --common if that is what you want."
         )
 
@@ -324,21 +324,21 @@ def _notes(
     if only_one:
         notes.append(
             f"Compared on {len(shared)} common samples; {len(only_one)} that only one run has are "
-            f"left out ({_names(only_one)}), and all summaries are pooled anew."
+            f"left out ({_names(only_one)}), and all summaries are pooled again."
         )
     if not changes:
-        notes.append("No method is in both runs under one label, so there are no differences.")
+        notes.append("No method is in both runs under the same label, so there are no differences.")
     few = {change.score_id: None for change in changes if change.verdict == "too few samples"}
     if few:
-        notes.append(f"Too few samples to tell a difference from chance: {_names(few)}.")
+        notes.append(f"Too few samples to distinguish a difference from chance: {_names(few)}.")
     return tuple(notes)
 
 
 def restrict(run: Run, samples: Collection[str]) -> Run:
     """The same run as if only these samples had been scored.
 
-    Summaries are pooled anew from the scores of the samples. Where pooling needs what the run does
-    not store (every error of a quantile, for instance), the summary's value is NaN.
+    Summaries are pooled again from the scores of the samples. If pooling needs data that the run
+    does not store (every error of a quantile, for instance), the summary's value is NaN.
     """
     if set(samples) == set(run.samples):
         return run

@@ -37,14 +37,14 @@ def crossings_over_thresholds(run: Run) -> tuple[Crossing, ...]:
     """Every threshold at which two methods swap ranks.
 
     `rank_stability` has the ranks at every threshold; this says where and between which methods
-    they change. Curves that touch and separate in the same order do not cross. Where they are equal
+    they change. Curves that touch and separate in the same order do not cross. If they are equal
     over a stretch, the crossing is where they meet. Incomplete methods have no curve to cross.
 
     Args:
-        run: With curves.
+        run: A run with curves.
 
     Returns:
-        By threshold, then by labels.
+        Crossings sorted by threshold, then by labels.
     """
     found = rank_stability(run)
     complete = [i for i in range(len(found.labels)) if not np.isnan(found.bad[i]).any()]

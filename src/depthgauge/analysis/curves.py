@@ -22,9 +22,9 @@ class CorrectCurve:
 
     label: str
     thresholds: Floats
-    """In the quantity's own unit."""
+    """The thresholds, in the quantity's own unit."""
     percent: Floats
-    """The mean over seeds where there are several; NaN where it is incomplete."""
+    """The mean over seeds if there are several; NaN where it is incomplete."""
     low: Floats
     """Interval over samples, separately at each threshold; NaN where there is none."""
     high: Floats
@@ -48,14 +48,14 @@ def correct_curves(
 
     A missing pixel is wrong at every threshold under `missing = "bad"`, is left out under `skip`
     and right under `good`. `pool = "image"` takes the mean of the samples' percentages, `pixel` the
-    percentage of all pixels, `scene` the mean over scenes. A sample of which a method has no curve
+    percentage of all pixels, `scene` the mean over scenes. A sample for which a method has no curve
     while others do counts as one without an estimate.
 
     Args:
-        run: With curves.
-        draws: Resamples of its units, where intervals are wanted.
-        level: Of the intervals, for each threshold by itself: the whole curve leaves such a band
-            more often.
+        run: A run with curves.
+        draws: Resamples of its units, if intervals are wanted.
+        level: Level of the intervals, for each threshold by itself: the whole curve leaves such a
+            band more often.
     """
     units = make_units(run) if draws is None else draws.units
     shares = {label: _method_shares(run, label, units) for label in labels_of(run)}
@@ -91,7 +91,7 @@ def _pooled(shares: list[_Shares], draws: Draws) -> Floats:
 
 
 def _method_shares(run: Run, label: str, units: Units) -> list[_Shares]:
-    """One entry for each seed; none where a method has no curves at all."""
+    """One entry for each seed; none if a method has no curves at all."""
     if not any(run.curves.get((label, seed)) for seed in seeds_of(run, label)):
         return []
     sizes = _truth_pixels(run)
@@ -102,7 +102,7 @@ def _method_shares(run: Run, label: str, units: Units) -> list[_Shares]:
 
 
 def _truth_pixels(run: Run) -> dict[str, int]:
-    """How many pixels each sample's truth has, from any method's counts."""
+    """The number of truth pixels of each sample, from any method's counts."""
     return {
         sample: curve.count + curve.missing
         for curves in run.curves.values()

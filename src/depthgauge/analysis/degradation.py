@@ -28,17 +28,18 @@ _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """A curve in three numbers; all NaN where the method lacks a bin that others have."""
+    """A curve in three numbers; all NaN if the method lacks a bin that others have."""
 
     mean: float
-    """Over the bins, each counting the same."""
+    """The mean over the bins, with equal weights."""
     spread: float
-    """From its best bin to its worst."""
+    """The difference between its best bin and its worst."""
     step: float
-    """The largest worsening from one bin to the next; 0 where it never gets worse. All of the
-    spread: the method breaks at once. A small part of it: it degrades gracefully."""
+    """The largest worsening from one bin to the next; 0 if it never gets worse. If it is the whole
+    spread, the method breaks at once; if it is a small part of it, the method degrades
+    gracefully."""
     step_to: float
-    """The axis value of the bin after that step; NaN where it never gets worse."""
+    """The axis value of the bin after that step; NaN if it never gets worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,9 @@ class Degradation:
     """What the axis is, in words."""
     axis_unit: str
     bins: tuple[float, ...]
-    """Where each bin lies on the axis; the regions' numbers where the benchmark says nothing."""
+    """Where each bin lies on the axis; the regions' numbers if the benchmark says nothing."""
     score_ids: tuple[str, ...]
-    """One per bin."""
+    """The region of each bin."""
     lines: Mapping[str, tuple[float, ...]]
     """One value per bin and method, best method first; NaN where there is none."""
     filled: tuple[bool, ...]
@@ -85,7 +86,7 @@ def degradations(board: Board, protocol: Protocol) -> tuple[Degradation, ...]:
         protocol: Its `[axes]` say what the numbers mean.
 
     Returns:
-        In the order of the board's columns.
+        The families in the order of the board's columns.
     """
     families: dict[tuple[str, str], dict[int, Column]] = {}
     for column in board.columns:
@@ -100,7 +101,7 @@ def degradations(board: Board, protocol: Protocol) -> tuple[Degradation, ...]:
 
 
 def table_columns(board: Board, found: Collection[Degradation]) -> list[str]:
-    """The scores shown in a table for people: all but long families, and always the main one."""
+    """The scores shown in a table for people: all except long families, and always the main one."""
     left_out = {name for each in found if each.crowds_tables for name in each.score_ids}
     return [c.id for c in board.columns if c.id not in left_out or c.id == board.main]
 
@@ -127,7 +128,7 @@ def _degradation(
 
 
 def _bins(numbers: Sequence[int], axis: Axis | None) -> tuple[float, ...]:
-    """The axis' values, the first for the first number; the numbers where there are too few."""
+    """The axis' values, the first for the first number; the numbers if there are too few."""
     if axis is None or len(axis.values) < len(numbers):
         return tuple(float(number) for number in numbers)
     return tuple(axis.values[: len(numbers)])

@@ -1,7 +1,7 @@
 """What `depthgauge demo` shows: data, methods that run on it, and rankings that are compared.
 
-Nothing here prints or draws. Each step is a function with a `progress` callback; whoever calls them
-says what is going on.
+Nothing here prints or draws. Each step is a function with a `progress` callback; the caller
+reports what is going on.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """Methods on made data."""
+    """Methods on generated data."""
 
     what: str
-    """What is made, for people."""
+    """A description of the data, for people."""
     kind: str
-    """The generator that makes it."""
+    """The generator of the data."""
     options: Mapping[str, Any]
-    """Of the generator."""
+    """Options of the generator."""
     folder: str
-    """Of the data, below the demonstration's own."""
+    """Folder of the data, inside the demonstration's folder."""
     run_folder: str
     benchmark: str
     methods: tuple[str, ...]
@@ -41,14 +41,14 @@ class Demonstration:
     """The few scores that are printed; the first sorts the page."""
 
     def make_data(self, out: Path, progress: Progress) -> None:
-        """Makes the data anew."""
+        """Makes the data again."""
         from depthgauge.synth.generators import generate
 
         folder = out / self.folder
         generate(self.kind, folder, overwrite=True, progress=progress, **self.options)
 
     def run(self, out: Path, workers: int | None, progress: Progress) -> Run:
-        """Runs the methods on the data; a run that was stopped goes on."""
+        """Runs the methods on the data; an interrupted run is continued."""
         from depthgauge.engine.running.run import run
 
         data, target = out / self.folder, out / self.run_folder
@@ -86,7 +86,7 @@ DEMONSTRATIONS = {
         "four stratified light fields",
         "stratified",
         # A quarter of the benchmark's pixels and a third of its views, so that it takes seconds.
-        # Dots keep the widths in px that they have at full size, or most would be unseen.
+        # Dots keep the widths in px that they have at full size, otherwise most would be invisible.
         {
             "scenes": ("backgammon", "dots", "pyramids", "stripes"),
             "size_px": 256,
@@ -147,7 +147,7 @@ class LabelDemonstration:
     )
     scores: tuple[str, ...] = ("badpix:2@visible", "mae@visible", "badpix:2@tom")
     """The first is the main one. They are measured where both views see the scene: elsewhere the
-    pipeline gives no labels, and the truth does."""
+    pipeline gives no labels, but the truth has values."""
 
     def folders(self, out: Path) -> list[Path]:
         """The sessions' folders."""
@@ -193,6 +193,6 @@ class LabelDemonstration:
 
 
 def moved_methods(found: RankMoves) -> list[Move]:
-    """The methods with another rank, by that of the labels."""
+    """The methods whose rank differs, sorted by their rank against the labels."""
     moved = [move for move in found.moves if move.places]
     return sorted(moved, key=lambda move: (move.old_rank, move.label))

@@ -1,8 +1,8 @@
 """Intervals of pooled values and of their differences: a paired bootstrap over samples.
 
-Scenes (or samples, where a sample is a scene of its own) are drawn with replacement, as many as
-there are; the pooled value is computed anew each time, exactly as the protocol pools. All methods
-and scores see the same draws, so differences are paired: what makes a scene hard for both methods
+Scenes (or samples, if each sample is its own scene) are drawn with replacement, as many as there
+are. The pooled value is computed again each time, exactly as the protocol pools. All methods and
+scores use the same draws, so differences are paired: what makes a scene hard for both methods
 cancels.
 
 **Which interval.** The *expanded* percentile interval (Hesterberg 2015, "What teachers should know
@@ -11,9 +11,10 @@ interval of n units takes
 
     a = Phi(-sqrt(n / (n - 1)) * t(n - 1, 0.975))
 
-in place of 0.025. The plain percentile interval is too short for few units, as it has the variance
-with n below instead of n - 1 and a normal tail where it should be Student's. In 3000 simulated
-benchmarks of 8 / 15 / 30 units, nominal 95 % intervals held the true value in this many per cent:
+instead of 0.025. The plain percentile interval is too short for few units, because it has the
+variance with n in the denominator instead of n - 1, and a normal tail instead of Student's. In 3000
+simulated benchmarks of 8 / 15 / 30 units, nominal 95 % intervals contained the true value in this
+percentage of cases:
 
     population                   percentile        BCa                this one
     normal                       89 / 92 / 94      89 / 92 / 94       94 / 94 / 95
@@ -26,10 +27,10 @@ same expansion reaches 91 / 92 / 92 for the log-normal but only 92 / 91 / 92 for
 Student's own interval does as well as this one, but only for means.) Tests repeat the simulation
 for this one.
 
-What it does not give: where scores are skewed to the right, intervals hold less often than they
-say, and nearly all misses are on one side, the true value lying above. The rms over all pixels of
-12 scenes with ln sigma ~ N(0, 0.3) is held in 91 %: too low in 8.5 %, too high in 0.9 %. And no
-interval from 8 scenes knows of the one monster among a hundred unseen ones.
+Its limits: if scores are skewed to the right, intervals contain the value less often than stated,
+and nearly all misses are on one side, with the true value above. The rms over all pixels of 12
+scenes with ln sigma ~ N(0, 0.3) is contained in 91 %: too low in 8.5 %, too high in 0.9 %. And no
+interval from 8 scenes can know about one extreme case among a hundred unseen ones.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bounds at a stated level; NaN where there are none."""
+    """Bounds at a stated level; NaN if there are none."""
 
     low: float = math.nan
     high: float = math.nan
@@ -60,7 +61,7 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether there is one."""
+        """Whether there is an interval."""
         return not (math.isnan(self.low) or math.isnan(self.high))
 
 
@@ -80,17 +81,17 @@ def pooled_interval(
         label: The method.
         score_id: The score.
         level: How often such intervals contain the value of infinitely many samples.
-        resamples: How many are drawn.
-        seed: Of the draws.
+        resamples: The number of resamples.
+        seed: Seed of the draws.
     """
     draws = draw_units(run, resamples=resamples, seed=seed)
     return interval(replicate(run, label, score_id, draws), level)
 
 
 def replicate(run: Run, label: str, score_id: str, draws: Draws) -> Replicates:
-    """One method's pooled score in every resample; the mean over its seeds where it has several.
+    """One method's pooled score in every resample; the mean over its seeds if it has several.
 
-    For `pool = "image"` that is the same as drawing from each sample's mean over seeds.
+    For `pool = "image"` this is the same as drawing from each sample's mean over seeds.
     """
     if math.isnan(spread_of(run, label, score_id).mean):
         return Replicates(np.zeros(0), 0, INCOMPLETE)

@@ -1,4 +1,4 @@
-"""From a run to its leaderboard."""
+"""Makes the leaderboard of a run."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def check_choices(
     practical: Mapping[str, float] | None = None,
     accuracy: float | None = None,
 ) -> None:
-    """Refuses what `make_board` cannot do, before anything is computed.
+    """Rejects what `make_board` cannot do, before anything is computed.
 
     Raises:
         UnknownName: The protocol has no such score.
-        Misuse: The accuracy is negative or no number.
+        Misuse: The accuracy is negative or not a number.
     """
     for name in (*(practical or {}), *filter(None, [main])):
         if name not in protocol.score_ids:
@@ -67,9 +67,9 @@ def make_board(
         accuracy: Error bound of the truth, in the quantity's unit; gives the practical
             thresholds that are not given (see `smallest_differences`). By default what the
             protocol says.
-        level: Of the intervals over samples.
+        level: Level of the intervals over samples.
         resamples: How many times samples are drawn for them.
-        seed: Of the draws.
+        seed: Seed of the draws.
         oracles: Results of oracles on the same samples, by name; shown, never ranked.
 
     Raises:
@@ -120,7 +120,7 @@ def _checked_oracles(run: Run, oracles: Mapping[str, Result]) -> Mapping[str, Re
 def _rows(
     run: Run, sheets: Sequence[Sheet], labels: Sequence[str], oracles: Sequence[str], main: str
 ) -> list[Row]:
-    """Best first by the main score; oracles last, in the same way."""
+    """Best first by the main score; oracles last, in the same order."""
     sheet = next(sheet for sheet in sheets if sheet.column.id == main)
     scored = {s.column.id: s.column.better for s in sheets if s.has_values}
     values = {label: {s.column.id: s.cells[label].value for s in sheets} for label in labels}
@@ -160,7 +160,7 @@ def _row(
 
 
 def _failed(run: Run, label: str) -> dict[str, str]:
-    """Failed samples and why; the seed is named where only some seeds failed."""
+    """Failed samples and why; the seed is named if only some seeds failed."""
     seeds = seeds_of(run, label)
     failed: dict[str, dict[int, str]] = {}
     for seed in seeds:
@@ -179,7 +179,7 @@ def leaderboard_json(run: Run, board: Board, *, with_samples: bool = False) -> d
     """A board as plain data, with the protocol that it belongs to.
 
     Args:
-        run: Where it comes from.
+        run: The run of the board.
         board: The leaderboard.
         with_samples: Whether the scores of every sample are added.
     """

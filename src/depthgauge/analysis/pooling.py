@@ -35,9 +35,9 @@ class Replicates:
     """A pooled value in every resample."""
 
     values: Floats
-    """One for each resample, NaN where nothing of the score was drawn; empty where `why`."""
+    """One for each resample, NaN if nothing of the score was drawn; empty if `why` is set."""
     units: int
-    """How many units have this score."""
+    """The number of units that have this score."""
     why: str = ""
     """Why there are none: `too few` units, an `incomplete` or `infinite` value, a state that
     cannot be merged or was `not stored`, or a twin that is `pooled as the original does`."""
@@ -69,7 +69,7 @@ def replicate_scores(
 
     Args:
         protocol: Says how it is pooled and what a missing pixel costs.
-        score_id: Which score.
+        score_id: The id of the score.
         scores: The score of each sample that has it.
         draws: The resamples.
     """
@@ -155,7 +155,7 @@ def _order_statistic(order: Order, errors: Sequence[NDArray[np.float32]], counts
     """Exact quantiles of every resample, without merging it.
 
     Args:
-        order: Which place among the sorted errors.
+        order: The place among the sorted errors.
         errors: The sorted errors of each sample.
         counts: (resamples, samples): how often each sample was drawn.
     """

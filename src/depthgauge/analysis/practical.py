@@ -33,19 +33,19 @@ def smallest_differences(
 def practical_thresholds(run: Run, accuracy: float) -> dict[str, float]:
     """Differences below these may come from the truth's own error.
 
-    - Scores in the quantity's own unit (mae, rms, bias, epe, quantiles): the accuracy itself. When
+    - Scores in the quantity's own unit (mae, rms, bias, epe, quantiles): the accuracy itself. If
       every true value moves by at most a, each of these moves by at most a.
-    - Percentages of pixels over a threshold t (badpix, npx): when true values move by at most a,
-      pixels with errors between t - a and t + a may change sides. Half of the change of the pooled
-      percentage between those two thresholds, (P(t - a) - P(t + a)) / 2, the largest over methods.
-      It is read from the run's curves, which are of the whole truth whatever the score's region;
-      without curves these scores have no threshold.
+    - Percentages of pixels over a threshold t (badpix, npx): if true values move by at most a,
+      pixels with errors between t - a and t + a may change sides. The threshold is half of the
+      change of the pooled percentage between those two, (P(t - a) - P(t + a)) / 2, the largest over
+      methods. It is read from the run's curves, which are for the whole truth, not for the score's
+      region; without curves these scores have no threshold.
 
     Other scores (relative errors, angles, squares) have none.
 
     Args:
-        run: With its protocol and curves.
-        accuracy: How far true values may be off, in the quantity's unit.
+        run: A run with its protocol and curves.
+        accuracy: The largest error of true values, in the quantity's unit.
 
     Returns:
         score id -> the smallest difference that matters.

@@ -49,20 +49,20 @@ class PrecisionRecall:
 
     @property
     def best(self) -> int:
-        """The place of the threshold that is best for the whole dataset."""
+        """The index of the best threshold for the whole dataset."""
         return int(np.argmax(self.f))
 
 
 def boundary_spec(protocol: Protocol) -> ScoreSpec | None:
-    """The first score that is made of counts of boundaries; None where there is none."""
+    """The first score that is computed from counts of boundaries; None if there is none."""
     measure = METRICS["ods"].measure_with
     return next((spec for spec in protocol.specs if spec.metric.measure_with is measure), None)
 
 
 def precision_recall(run: Run) -> dict[str, PrecisionRecall]:
-    """The curve of every method, by label; empty where no boundaries are scored.
+    """The curve of every method, by label; empty if no boundaries are scored.
 
-    Counts are added over samples, and over seeds where there are several.
+    Counts are added over samples, and over seeds if there are several.
     """
     spec = boundary_spec(run.protocol)
     if spec is None:
@@ -84,7 +84,7 @@ def counts_of(score: Score, missing: str = "bad") -> Floats | None:
     """(thresholds, 4): true pixels matched, true pixels, estimated pixels matched, estimated.
 
     Args:
-        score: Of one sample.
+        score: Score of one sample.
         missing: What a sample without any estimate costs.
     """
     if score.state is None or score.state.sums.size <= COUNTS:
@@ -106,7 +106,7 @@ def _curve(label: str, counts: Floats) -> PrecisionRecall:
 
 @dataclass(frozen=True, slots=True)
 class SampleRates:
-    """Precision and recall of one sample at the threshold that is best for the dataset."""
+    """Precision and recall of one sample at the best threshold for the dataset."""
 
     f: float
     precision: float
@@ -114,7 +114,7 @@ class SampleRates:
 
 
 def rates_of(score: Score | None, curve: PrecisionRecall | None) -> SampleRates | None:
-    """The rates of one sample's score; None where no boundaries were counted."""
+    """The rates of one sample's score; None if no boundaries were counted."""
     counts = None if score is None else counts_of(score)
     if counts is None or curve is None:
         return None
@@ -133,7 +133,7 @@ def rates_of_sample(
 
 
 def has_classes(protocol: Protocol) -> bool:
-    """Whether the protocol tells occlusions and folds apart."""
+    """Whether the protocol distinguishes occlusions and folds."""
     spec = boundary_spec(protocol)
     return spec is not None and spec.params.get("classes") == "occlusion_fold"
 
@@ -141,7 +141,7 @@ def has_classes(protocol: Protocol) -> bool:
 def matched_lines(
     prepared: PreparedSample, protocol: Protocol, curve: PrecisionRecall | None
 ) -> NDArray[np.uint8] | None:
-    """What became of every line at the method's own threshold; None where nothing is matched.
+    """The outcome of every line at the method's own threshold; None if nothing is matched.
 
     Returns:
         (H, W): `HIT`, `MISSED`, `FALSE_ALARM`, or another number where there is no line.

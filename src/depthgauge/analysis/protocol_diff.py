@@ -37,7 +37,7 @@ class FieldDifference:
 def diff_protocols(old: Protocol, new: Protocol) -> tuple[FieldDifference, ...]:
     """Every field in which the resolved protocols differ, the most important first.
 
-    Scores are matched by id: one that only one protocol has is a single difference.
+    Scores are matched by id: a score that only one protocol has is a single difference.
     """
     found = _walk("", _by_id(old.resolved()), _by_id(new.resolved()))
     return tuple(sorted(found, key=_importance))
@@ -71,7 +71,7 @@ def _shown(value: Any) -> Any:
 def _importance(each: FieldDifference) -> tuple[int, str]:
     top = each.path.partition(".")[0]
     if top in _FIRST:
-        # A score of another revision is a matter of code, not of the benchmark's rules.
+        # Another revision of a score is a change of code, not of the benchmark's rules.
         place = len(_FIRST) if each.path.endswith(".revision") else _FIRST.index(top)
     else:
         place = len(_FIRST) + (2 if top in _LAST else 1)

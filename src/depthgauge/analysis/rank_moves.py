@@ -1,4 +1,4 @@
-"""What another protocol does to a ranking."""
+"""How a ranking changes under another protocol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Move:
     old_value: float
     new_value: float
     old_rank: int
-    """Among the methods of both boards; equal values share the better rank."""
+    """Rank among the methods of both boards; equal values share the better rank."""
     new_rank: int
 
     @property
@@ -40,7 +40,7 @@ class RankMoves:
     moves: tuple[Move, ...]
     """Largest moves first, up before down, then by label."""
     tau: float
-    """Kendall's tau-b of both orders: 1 where nothing changed; NaN below two methods."""
+    """Kendall's tau-b of both orders: 1 if nothing changed; NaN for fewer than two methods."""
     why: tuple[FieldDifference, ...]
     """Where the protocols differ, the most important first."""
     only_old: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ def rank_moves(
     Args:
         old: The board under the old protocol.
         new: The board under the new one.
-        protocols: Both, to say why.
+        protocols: Both protocols, to explain the moves.
         old_score: The score that ranks the old board; its main one by default.
         new_score: The same for the new board.
     """
@@ -104,7 +104,7 @@ def _value(row: Row, score_id: str) -> float:
 
 
 def moves_between(before: Run, after: Run) -> RankMoves:
-    """How ranks move from one run to another of the same estimates.
+    """How ranks move between two runs of the same estimates.
 
     Methods are ranked by the first score that both protocols have, else by the main score of each.
     """

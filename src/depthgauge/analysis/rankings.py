@@ -1,7 +1,7 @@
 """Rankings of methods: computed from scores or given by people, and their files.
 
 A file of rankings is a table with one row for each method of each ranking:
-`grader, experiment, variant, method, rank`, and `repeat` where a grader did an experiment more than
+`grader, experiment, variant, method, rank`, and `repeat` if a grader did an experiment more than
 once. As CSV it starts with a line of these names; as JSON it is a list of objects with these keys.
 """
 
@@ -33,9 +33,9 @@ class Ranking:
     experiment: str
     """What was judged: `porosity`, `general appearance` ..."""
     ranks: Mapping[str, float]
-    """method -> rank: 1 is best, equals have equal ranks; NaN where a method was not ranked."""
+    """method -> rank: 1 is best, ties have equal ranks; NaN if a method was not ranked."""
     variant: str = ""
-    """How it was shown, where there is more than one way: `basic`, `detailed`."""
+    """How it was shown, if there is more than one way: `basic`, `detailed`."""
     repeat: int = 1
     """Which repeat this is, for this grader, experiment and variant."""
 
@@ -50,10 +50,10 @@ def ranks_from_scores(
     """The ranks that scores give, as people would give them.
 
     Args:
-        scores: Of each method; NaN comes last.
-        decimals: Scores that are equal when rounded to this are ties; None: as they are.
+        scores: Score of each method; NaN comes last.
+        decimals: Scores that are equal when rounded to this are ties; None: no rounding.
         better: `lower`, `higher` or `zero`.
-        ties: `average`: equals share the mean of their places (1, 2.5, 2.5, 4); `min`: they share
+        ties: `average`: ties share the mean of their places (1, 2.5, 2.5, 4); `min`: they share
             the better place (1, 2, 2, 4).
 
     Raises:
@@ -78,7 +78,7 @@ def read_rankings(path: str | Path) -> list[Ranking]:
     An empty rank (`null` in JSON) means that the method was not ranked.
 
     Raises:
-        BadFile: It cannot be read, lacks a column, or a row is wrong; says which.
+        BadFile: It cannot be read, lacks a column, or a row is wrong; the message says which.
     """
     path = Path(path)
     try:
@@ -92,8 +92,8 @@ def read_rankings(path: str | Path) -> list[Ranking]:
         ranks = found.setdefault(key, {})
         if method in ranks:
             raise BadFile(
-                f"{where}: {key[0]} ranks '{method}' twice in '{key[1]}'; where that is another "
-                "time, count it in the column 'repeat'."
+                f"{where}: {key[0]} ranks '{method}' twice in '{key[1]}'; if it is another "
+                "attempt, count it in the column 'repeat'."
             )
         ranks[method] = rank
     return [
@@ -103,7 +103,7 @@ def read_rankings(path: str | Path) -> list[Ranking]:
 
 
 def write_rankings(path: str | Path, rankings: Iterable[Ranking]) -> None:
-    """Writes the file that `read_rankings` reads: JSON where its name ends so, else CSV."""
+    """Writes the file that `read_rankings` reads: JSON if its name ends in `.json`, else CSV."""
     path = Path(path)
     rows = [
         (each.grader, each.experiment, each.variant, each.repeat, method, rank)
@@ -139,7 +139,7 @@ def _json_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
     try:
         rows = json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadFile(f"{path}: is no JSON: {error}") from None
+        raise BadFile(f"{path}: is not JSON: {error}") from None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise BadFile(f"{path}: must be a list of objects with the keys {', '.join(COLUMNS)}.")
     named = [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
@@ -154,7 +154,7 @@ def _check_columns(where: str, names: Iterable[str]) -> None:
     strange = [str(name) for name in names if name not in COLUMNS]
     if lacking or strange:
         wrong = [f"lacks {', '.join(lacking)}"] if lacking else []
-        wrong += [f"does not know {', '.join(strange)}"] if strange else []
+        wrong += [f"has unknown {', '.join(strange)}"] if strange else []
         raise BadFile(f"{where}: {' and '.join(wrong)}; the columns are {', '.join(COLUMNS)}.")
 
 

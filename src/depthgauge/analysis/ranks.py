@@ -17,7 +17,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 def rank_keys(values: ArrayLike, better: str) -> Floats:
-    """Numbers that sort the best first, the infinitely bad behind, and what has no value last.
+    """Numbers that sort the best first, infinitely bad values later, and missing values last.
 
     Args:
         values: Any shape; NaN where there is no value.
@@ -69,12 +69,12 @@ def mean_ranks(
 ) -> dict[str, float]:
     """Each method's rank on every sample (ties share the mean of their places), averaged.
 
-    Samples with an empty region are left out; on a sample without an estimate for
-    which no number can be put, a method comes last. NaN where no sample has the score.
+    Samples with an empty region are left out. On a sample without an estimate that cannot be given
+    a value, a method comes last. NaN if no sample has the score.
 
     Args:
         run: Scores of every sample.
-        score_id: Which score.
+        score_id: The id of the score.
         better: Its direction.
         labels: The methods that are ranked; all of the run by default.
     """
@@ -92,7 +92,7 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> float:
     """Kendall's tau-b of two lists of ranks or sortable keys of the same methods.
 
     tau = (concordant - discordant) / sqrt((pairs - ties in first) * (pairs - ties in second)):
-    1 the same order, -1 the reverse. NaN where one of the lists is all ties, or has one entry.
+    1 the same order, -1 the reverse. NaN if one of the lists is all ties, or has one entry.
 
     >>> kendall_tau([1, 2, 3, 4], [1, 2, 4, 3])
     0.6666666666666666
@@ -105,13 +105,13 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _pair_signs(keys: Floats) -> Floats:
-    # By comparison, not by difference: two that come last have infinite keys.
+    # By comparison, not by difference: methods that come last have infinite keys.
     i, j = np.triu_indices(len(keys), 1)
     return np.asarray(1.0 * (keys[i] > keys[j]) - 1.0 * (keys[i] < keys[j]))
 
 
 def spearman_rho(first: ArrayLike, second: ArrayLike) -> float:
-    """Spearman's rho: the correlation of the average ranks; NaN where a list is all ties.
+    """Spearman's rho: the correlation of the average ranks; NaN if a list is all ties.
 
     >>> spearman_rho([1, 2, 3, 4], [1, 2, 4, 3])
     0.8
@@ -127,13 +127,13 @@ def pareto(
 ) -> dict[str, tuple[str, ...]]:
     """Which methods are dominated, and by whom.
 
-    A dominates B where A is at least as good in every column and better in one. NaN is worse than
-    any number, so an incomplete method is dominated by a complete one that is at least as good in
-    its other columns. A method without a value in some column dominates nobody.
+    A dominates B if A is at least as good in every column and better in one. NaN is worse than any
+    number, so an incomplete method is dominated by a complete one that is at least as good in its
+    other columns. A method without a value in some column dominates no other.
 
     Args:
         rows: method -> column -> value.
-        better: column -> direction; the columns that are looked at.
+        better: column -> direction; the columns that are used.
 
     Returns:
         method -> the methods that dominate it, sorted; empty for those on the front.

@@ -1,4 +1,4 @@
-"""The units of the bootstrap: scenes where samples belong to scenes, else samples."""
+"""The units of the bootstrap: scenes if samples belong to scenes, else samples."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from depthgauge.engine.store.record import Run
 Floats = NDArray[np.float64]
 
 RESAMPLES = 2000
-"""The tails of a 95 % interval of 8 units then rest on 11 resamples each, those of 30 on 37."""
+"""Each tail of a 95 % interval of 8 units then has 11 resamples, of 30 units 37."""
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The independent units of a run: a scene is one, as its frames are not independent."""
+    """The independent units of a run: a scene is one, because its frames are not independent."""
 
     names: tuple[str, ...]
-    """Sorted, so that the order of samples changes nothing."""
+    """Sorted, so that the order of samples does not matter."""
     of: Mapping[str, int]
     """The unit of each sample, as an index into `names`."""
     scenes: bool
@@ -52,7 +52,7 @@ class Draws:
         return np.asarray(np.einsum("bu,u...->b...", self.counts, values))
 
     def ratio(self, numerators: Floats, weights: Floats) -> Floats:
-        """Sum of numerators over sum of weights in each resample; NaN where nothing was drawn."""
+        """Sum of numerators over sum of weights in each resample; NaN if nothing was drawn."""
         above, below = self.total(numerators), self.total(weights)
         if above.ndim > below.ndim:
             below = below[:, np.newaxis]
@@ -67,7 +67,7 @@ def make_units(run: Run) -> Units:
 
 
 def group_samples(samples: Iterable[str], scenes: Mapping[str, str]) -> Units:
-    """Samples grouped by scene; one without a scene is a unit of its own."""
+    """Samples grouped by scene; one without a scene is its own unit."""
     keys = {name: _key(name, scenes) for name in samples}
     ordered = sorted(set(keys.values()))
     index = {key: i for i, key in enumerate(ordered)}
@@ -83,7 +83,7 @@ def _key(name: str, scenes: Mapping[str, str]) -> tuple[str, str]:
 def draw_units(run: Run, *, resamples: int = RESAMPLES, seed: int = 0) -> Draws:
     """Draws as many units as there are, with replacement, `resamples` times.
 
-    The same seed gives the same draws on every machine, whatever the order of samples and methods.
+    The same seed gives the same draws on every machine, for any order of samples and methods.
     """
     return draw(make_units(run), resamples=resamples, seed=seed)
 

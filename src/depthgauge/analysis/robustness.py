@@ -26,21 +26,21 @@ class Robustness:
     effect: str
     """`noise`"""
     unit: str
-    """Of the levels."""
+    """Unit of the levels."""
     views: str
-    """Which images were damaged; empty: the effect's usual ones."""
+    """The images that were perturbed; empty: the effect's default."""
     beside: str
     """Other perturbations, the same at every level: `jpeg:50`; mostly empty."""
     levels: tuple[float, ...]
-    """From mild to strong; where the neutral level lies between others, from low to high."""
+    """From mild to strong; if the neutral level lies between others, from low to high."""
     base: int
-    """Which of them losses are relative to: the neutral one, else the mildest."""
+    """The level that losses are relative to: the neutral one, else the mildest."""
     board: Board
     """The leaderboard of that level."""
     protocol: Protocol
     """The protocol of that level."""
     lines: Mapping[str, Mapping[str, tuple[float, ...]]]
-    """Score id -> label -> one value per level; NaN where it is incomplete."""
+    """Score id -> label -> one value per level; NaN if it is incomplete."""
     hashes: tuple[str, ...]
     """The protocol's hash at each level."""
     notes: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Robustness:
         )
 
     def largest_loss(self, score_id: str, label: str) -> float:
-        """The largest over all levels; NaN where one is unknown."""
+        """The largest loss over all levels; NaN if one is unknown."""
         found = self.loss(score_id, label)
         return math.nan if any(map(math.isnan, found)) else max(found)
 
@@ -67,11 +67,11 @@ def load_robustness(folder: str | Path, *, main: str | None = None) -> Robustnes
     """The runs of a folder that `run --perturb` made.
 
     Args:
-        folder: With one run per level and `robustness.json`.
+        folder: The folder, with one run per level and `robustness.json`.
         main: The score that sorts the methods; the protocol's first by default.
 
     Raises:
-        BadData: It is no such folder, or a run in it is not finished.
+        BadData: It is not such a folder, or a run in it is not finished.
         CannotCompare: Its runs do not belong together.
     """
     return robustness(load_perturbed(folder), main=main)
@@ -81,11 +81,11 @@ def robustness(runs: Sequence[Run], *, main: str | None = None) -> Robustness:
     """Combines runs that differ only in one perturbation's level.
 
     Args:
-        runs: In any order.
+        runs: The runs, in any order.
         main: The score that sorts the methods; the protocol's first by default.
 
     Raises:
-        CannotCompare: The runs differ in something else, or in nothing; the text says what.
+        CannotCompare: The runs differ in something else, or in nothing; the message says what.
     """
     parts, beside = _series(runs)
     effect = EFFECTS[parts[0].effect]
@@ -93,7 +93,7 @@ def robustness(runs: Sequence[Run], *, main: str | None = None) -> Robustness:
         _require_same(runs[0], run)
     ordered = sorted(zip((part.level for part in parts), runs, strict=True), key=lambda p: p[0])
     if ordered[-1][0] <= effect.neutral:
-        ordered.reverse()  # a quality: less is worse
+        ordered.reverse()  # for a quality, less is worse
     levels = tuple(level for level, _ in ordered)
     base = min(range(len(levels)), key=lambda n: abs(levels[n] - effect.neutral))
     board = make_board(ordered[base][1], main=main)
@@ -121,7 +121,7 @@ def robustness(runs: Sequence[Run], *, main: str | None = None) -> Robustness:
 def _about_base(base: float, effect: Effect) -> Iterator[str]:
     if base != effect.neutral:
         yield (
-            f"No run is without {effect.name}; losses are relative to the mildest, "
+            f"No run is without {effect.name}; losses are relative to the mildest level, "
             f"{effect.name} {base:g}."
         )
 
@@ -133,7 +133,7 @@ def _about_failures(ordered: Sequence[tuple[float, Run]], name: str) -> Iterator
         told = [f"{count} at {name} {level:g}" for level, count in counts.items() if count]
         if told:
             of = len(ordered[0][1].samples)
-            yield f"{label} has no usable estimate of some of the {of} samples: {', '.join(told)}."
+            yield f"{label} has no usable estimate for some of the {of} samples: {', '.join(told)}."
 
 
 def _failed(run: Run, label: str) -> set[str]:
@@ -151,7 +151,7 @@ def _series(runs: Sequence[Run]) -> tuple[list[Part], str]:
         )
     kinds = {tuple((part.effect, part.views) for part in parts) for parts in found}
     if len(kinds) > 1:
-        raise CannotCompare(f"the runs are of different perturbations: {_named(texts)}.")
+        raise CannotCompare(f"the runs have different perturbations: {_named(texts)}.")
     # An empty text means that no effect changes anything.
     neutral = tuple(Part(e, EFFECTS[e].neutral, views) for e, views in kinds.pop())
     each = [parse_perturbation(text).parts if text else neutral for text in texts]
@@ -161,7 +161,7 @@ def _series(runs: Sequence[Run]) -> tuple[list[Part], str]:
         raise CannotCompare(f"the perturbations of the runs differ in {what}: {_named(texts)}.")
     own = differing[0]
     if len({parts[own].level for parts in each}) < len(each):
-        raise CannotCompare(f"two of the runs are of the same perturbation: {_named(texts)}.")
+        raise CannotCompare(f"two of the runs have the same perturbation: {_named(texts)}.")
     beside = [part.text for n, part in enumerate(each[0]) if n != own and not part.is_neutral]
     return [parts[own] for parts in each], "+".join(beside)
 
@@ -171,7 +171,7 @@ def _named(texts: Collection[str]) -> str:
 
 
 def _require_same(a: Run, b: Run) -> None:
-    """Everything but the perturbation: protocol, samples, truth, methods and their options."""
+    """Everything except the perturbation: protocol, samples, truth, methods and their options."""
     others = [
         each
         for each in diff_protocols(a.protocol, b.protocol)
@@ -198,4 +198,4 @@ def _require_same_methods(a: Run, b: Run, where: str) -> None:
     options = [{entrant.label: entrant.options_hash for entrant in run.entrants} for run in (a, b)]
     for label, own in options[0].items():
         if options[1].get(label) != own:
-            raise CannotCompare(f"{where}: {label} has other options in each.")
+            raise CannotCompare(f"{where}: {label} has different options in the two runs.")

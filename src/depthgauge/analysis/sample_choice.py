@@ -23,7 +23,7 @@ def choose_samples(
     Args:
         board: The order of the methods, and the main score.
         values: By label, sample and score id.
-        most: How many samples.
+        most: The number of samples.
         by: What the reasons refer to, if not to the main score; appended to them.
     """
     better = board.column(board.main).better
@@ -43,7 +43,7 @@ def choose_samples(
 
 
 def spread_samples(samples: Sequence[str], most: int = MOST_SAMPLES) -> dict[str, tuple[str, ...]]:
-    """Some samples, evenly spread, where nothing says which are good or bad.
+    """Some samples, evenly spread, if nothing says which are good or bad.
 
     >>> list(spread_samples(["a", "b", "c", "d", "e"], 2))
     ['a', 'd']

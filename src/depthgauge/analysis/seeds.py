@@ -25,9 +25,9 @@ class Spread:
     """One pooled score over the seeds of a method."""
 
     mean: float
-    """NaN where a seed has none."""
+    """The mean; NaN if a seed has no value."""
     deviation: float
-    """Standard deviation with n - 1 below; NaN for one seed."""
+    """Standard deviation with n - 1 in the denominator; NaN for one seed."""
     values: Mapping[int, float]
     """The pooled value of each seed."""
 
@@ -65,11 +65,11 @@ def values_alone(
 ) -> dict[str, float]:
     """A score of whole datasets, computed on each sample as if it were the whole dataset.
 
-    For choosing and inspecting samples: their mean is not the score. Samples without anything
-    to find are left out. Of the first seed.
+    For choosing and inspecting samples: their mean is not the score. Samples without anything to
+    find are left out. The first seed is used.
 
     Args:
-        run: With the states of its scores.
+        run: A run with the states of its scores.
         label: The method.
         score_id: The score.
         samples: The samples; by default all.
@@ -104,7 +104,7 @@ def sample_values(run: Run, label: str, score_id: str) -> dict[str, float]:
 
 
 def values_of(run: Run) -> SampleValues:
-    """Label -> sample -> score id -> value, the mean over seeds where there are several."""
+    """Label -> sample -> score id -> value, the mean over seeds if there are several."""
     return {entrant.label: _values(run, entrant.label) for entrant in run.entrants}
 
 

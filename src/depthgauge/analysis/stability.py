@@ -25,7 +25,7 @@ class LeaderChange:
     below: float
     above: float
     was: tuple[str, ...]
-    """The leader at `below`; several where they are equal."""
+    """The leader at `below`; several if they are equal."""
     now: tuple[str, ...]
     """The leader at `above`."""
 
@@ -41,11 +41,11 @@ class Stability:
     ranks: NDArray[np.int64]
     """(methods, thresholds): equal percentages share the better rank, NaN comes last."""
     tau_next: Floats
-    """Kendall's tau-b between each threshold and the next; NaN where all methods are equal."""
+    """Kendall's tau-b between each threshold and the next; NaN if all methods are equal."""
     main: float | None
     """The main threshold: the one of `thresholds` that is nearest to the main score's."""
     tau_main: Floats
-    """Kendall's tau-b between each threshold and the main one; NaN where there is none."""
+    """Kendall's tau-b between each threshold and the main one; NaN if there is none."""
     leader_changes: tuple[LeaderChange, ...]
 
 
@@ -56,7 +56,7 @@ def rank_stability(run: Run, *, main: str | None = None) -> Stability:
     are left out.
 
     Args:
-        run: With curves.
+        run: A run with curves.
         main: The score id whose threshold is the main one; by default the protocol's first score
             that has one.
     """
@@ -132,11 +132,11 @@ def rank_probabilities(
         run: Scores of all samples.
         score_id: The score.
         practical: Smaller differences do not matter: such methods share the better rank.
-        resamples: How many are drawn.
-        seed: Of the draws.
+        resamples: The number of resamples.
+        seed: Seed of the draws.
 
     Returns:
-        None where there are too few units for a bootstrap (see `intervals`), or no method has a
+        None if there are too few units for a bootstrap (see `intervals`), or no method has a
         value.
     """
     draws = draw_units(run, resamples=resamples, seed=seed)

@@ -19,7 +19,7 @@ from depthgauge.engine.store.record import Run
 from depthgauge.quantities import QUANTITIES
 
 _MOST_RANKS = 10
-"""Thresholds of the rank chart; more would be unreadable."""
+"""Most thresholds of the rank chart; more would be unreadable."""
 _SAME = 0.5
 """Differences in percentage points that are invisible on a chart."""
 
@@ -28,7 +28,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """How many pixels are correct at one threshold."""
+    """The share of correct pixels at one threshold."""
 
     threshold: float
     percent: float
@@ -115,7 +115,7 @@ def stability_of(run: Run, board: Board) -> RankStability | None:
     found = rank_stability(run, main=board.main)
     wanted = own_thresholds(run.protocol)
     wanted += [found.main] if found.main is not None else []
-    # Where all methods are almost perfect or almost all wrong, ranks mean nothing.
+    # If all methods are almost perfect or almost all wrong, ranks mean nothing.
     telling = (found.bad.max(axis=0) > 1) & (found.bad.min(axis=0) < 99)
     moving = np.zeros_like(telling)
     moving[_moving(100.0 - found.bad, found.thresholds, wanted)] = True
@@ -136,13 +136,14 @@ def stability_of(run: Run, board: Board) -> RankStability | None:
 
 
 def spaced(grid: Floats, allowed: Indices, wanted: Collection[float], most: int) -> Indices:
-    """A few places of a grid: the first and last allowed ones, those wanted, then the widest gaps.
+    """A few places of a grid: the first and last allowed ones, the wanted ones, then those in the
+    widest gaps.
 
     Args:
         grid: Positive and rising; gaps are compared by their ratio.
         allowed: The places that may be chosen.
-        wanted: Values that are to be among them, where the grid's nearest place is allowed.
-        most: How many places; more only where more are wanted.
+        wanted: Values to include, if the grid's nearest place is allowed.
+        most: The number of places; more only if more are wanted.
 
     >>> spaced(np.array([1.0, 2.0, 3.0, 10.0, 90.0, 100.0]), np.arange(6), [90.0], 4).tolist()
     [0, 3, 4, 5]

@@ -1,4 +1,4 @@
-"""Tie groups: which methods cannot be told apart on a score."""
+"""Tie groups: which methods cannot be distinguished on a score."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from depthgauge.analysis.ranks import rank_keys, sort_labels
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Where a method stands."""
+    """The tie group of a method."""
 
     group: int | None
-    """From 1; None where that is unknown."""
+    """The group, from 1; None if unknown."""
     why: str = ""
     """`interval`, `practical`, or empty for the leader of a group."""
 
@@ -33,24 +33,24 @@ def tie_groups(
 ) -> dict[str, Tie]:
     """Groups of methods that cannot be told apart from the best of their group.
 
-    Methods are taken best first. The first leads a group. Each following one is compared with the
+    Methods are processed best first. The first leads a group. Each following one is compared with the
     leaders of the groups so far, the best first, and belongs to the first group from whose leader
     it cannot be told apart: the interval of their paired difference contains 0 (`interval`), or the
     difference is smaller than what matters (`practical`). One that is told apart from all of them
-    leads the next group. So everyone outside the first group is told apart from the best method.
+    leads the next group. So every method outside the first group is told apart from the best method.
     Members of different groups are otherwise not compared. There is no correction for multiple
     comparisons.
 
     Args:
         values: The pooled value of each method.
-        replicates: The same in every resample, drawn alike for all methods.
+        replicates: The same in every resample, with the same draws for all methods.
         better: `lower`, `higher` or `zero`.
-        practical: Smaller differences do not matter, e.g. as the truth is not that accurate.
-        level: Of the intervals.
+        practical: Smaller differences do not matter, e.g. because the truth is not that accurate.
+        level: Level of the intervals.
 
     Returns:
-        A tie for each method; group None for all where fewer than two methods have a value or
-        intervals cannot be had, and for each method without a finite value.
+        A tie for each method; the group is None for all methods if fewer than two have a value or
+        there are no intervals, and for each method without a finite value.
     """
     nothing = dict.fromkeys(values, Tie(None))
     finite = [label for label in sort_labels(values, better) if math.isfinite(values[label])]
@@ -78,7 +78,7 @@ def _tied(
     practical: float,
     level: float,
 ) -> str:
-    """Why two methods are tied; empty where they are told apart."""
+    """Why two methods are tied; empty if they are not."""
     leader, label = pair
     if cannot_tell(replicates[leader], replicates[label], better, level):
         return "interval"
@@ -89,7 +89,7 @@ def _tied(
 def cannot_tell(a: Replicates, b: Replicates, better: str, level: float = LEVEL) -> bool:
     """Whether the interval of the paired difference of two methods contains 0.
 
-    Where `zero` is best, |a| = |b| means a = b or a = -b: either interval may contain 0.
+    If `zero` is best, |a| = |b| means a = b or a = -b: either interval may contain 0.
     """
     scale = float(max(np.nanmax(np.abs(a.values)), np.nanmax(np.abs(b.values))))
     signs = (-1.0, 1.0) if better == "zero" else (-1.0,)

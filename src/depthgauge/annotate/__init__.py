@@ -1,1 +1,1 @@
-"""From what a person draws on one photograph to dense normals, depth and a mesh."""
+"""Turns what a person draws on one photograph into dense normals, depth and a mesh."""

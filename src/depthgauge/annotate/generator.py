@@ -15,28 +15,28 @@ class OasisLikeOptions(GeneratorOptions):
     """How many scenes and people, and how the set is written."""
 
     scenes: int = Field(default=50, ge=1, le=1000)
-    """How many pictures."""
+    """Number of pictures."""
     width: int = Field(default=320, ge=64, le=4096)
-    """Of the pictures, in px."""
+    """Width of the pictures in px."""
     height: int = Field(default=240, ge=64, le=4096)
-    """Of the pictures, in px."""
+    """Height of the pictures in px."""
     seed: int = Field(default=0, ge=0)
-    """Of everything."""
+    """Seed of everything that is random."""
     layout: Literal["oasis", "depthgauge"] = "oasis"
-    """Of the dataset: OASIS's own files, or our dataset folder."""
+    """Layout of the dataset: OASIS's own files, or our dataset folder."""
     annotators: int = Field(default=8, ge=0, le=100)
-    """People who annotate every picture beside the one whose records are the truth."""
+    """People who annotate every picture, besides the one whose records are the truth."""
 
 
 SPEC = GeneratorSpec(
     "oasis-like",
-    "Random scenes annotated by simulated people, as OASIS has them, and exact geometry.",
+    "Random scenes annotated by simulated people, as in OASIS, with exact geometry.",
     OasisLikeOptions,
     revision=2,
     details="""
-    The truth is what a careful annotator's records give; other people's records lie in
-    OUT/records, what theirs give in OUT/humans, exact depth and normals in OUT/sensor. One that
-    was stopped goes on where it was.
+    The truth comes from the records of a careful annotator. Records of other people are in
+    OUT/records, estimates made from them in OUT/humans, exact depth and normals in OUT/sensor. An
+    interrupted run continues where it stopped.
 
     \b
       depthgauge make oasis-like --out oasis-like

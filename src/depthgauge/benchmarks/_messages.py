@@ -32,7 +32,7 @@ _WHOLE = {
     "scores.region": "a region or a list of regions",
 }
 """Values that are shown as a whole, because messages about their parts would not help."""
-_WANTED = {"scores": "a list of tables: [[scores]]", "id": "small letters, digits and '-'"}
+_WANTED = {"scores": "a list of tables: [[scores]]", "id": "lower-case letters, digits and '-'"}
 _WANTED_TYPE = {
     "model_type": "a table",
     "dict_type": "a table",

@@ -25,20 +25,20 @@ VIEWS = {"left": "00", "right": "02"}
 _FEW = 0.5
 """Share of consistent pixels below which something is wrong with the maps."""
 _BETTER = 0.6
-"""Exchanged pictures must fit so much better; shiny parts fit badly either way."""
+"""Exchanged pictures must fit better by this factor; shiny parts fit badly either way."""
 
 
 class CheckOptions(Options):
-    """What the two views must agree in."""
+    """How well the two views must agree."""
 
     threshold_px: float = Field(default=2.0, gt=0.0)
-    """Largest difference between the two views' disparities of one point."""
+    """Largest difference between the disparities of one point in the two views."""
 
 
 SPEC = StepSpec(
     "check",
     "Left-right check",
-    "Left-right consistency in both directions: labels and occlusion masks of both views.",
+    "Checks left-right consistency in both directions: labels and occlusion masks of both views.",
     options=CheckOptions,
     after=("rectify", "clean"),
 )
@@ -48,7 +48,7 @@ def plan(task: StepTask, options: CheckOptions) -> StepPlan:
     """Finds the pixels whose disparities the other view confirms.
 
     |d_L(x) - d_R(x - d_L(x))| <= threshold for the left view, |d_R(x) - d_L(x + d_R(x))| for the
-    right, the other map taken at its nearest pixel. A pixel whose match has no value is not
+    right, with the other map taken at the nearest pixel. A pixel whose match has no value is not
     confirmed. The disparities themselves are kept wherever cleaning left them, as in Booster, whose
     scores on *all* pixels include the occluded ones.
 
@@ -57,7 +57,7 @@ def plan(task: StepTask, options: CheckOptions) -> StepPlan:
     `mask_cat.png` and `mask_surface.png`.
 
     Raises:
-        BadData: An earlier step is not done, or made no right map.
+        BadData: An earlier step is not done, or did not make a right map.
     """
     session = task.session
     source, rectified = task.before["clean"].folder, task.before["rectify"].folder / "LR"
@@ -67,7 +67,7 @@ def plan(task: StepTask, options: CheckOptions) -> StepPlan:
         _need_one_size(source, maps)
         if not np.isfinite(maps["left"]).any():
             raise BadData(
-                f"{source}: no pixel of the left map is left; loosen the limits of `capture "
+                f"{source}: no pixel of the left map remains; loosen the limits of `capture "
                 "clean`, or remove less by hand."
             )
         masks = consistent_masks(maps["left"], maps["right"], options.threshold_px)
@@ -102,7 +102,7 @@ def consistent_masks(left: Map, right: Map, threshold_px: float = 2.0) -> dict[s
     array([[ True, False, False]])
     """
     forth = left_right_consistent(left, right, threshold_px)
-    # In a mirror the right view is the left one.
+    # Mirrored, the right view is the left one.
     back = left_right_consistent(right[:, ::-1], left[:, ::-1], threshold_px)
     return {"left": forth, "right": np.ascontiguousarray(back[:, ::-1])}
 
@@ -121,8 +121,8 @@ def _need_one_size(folder: Path, maps: dict[str, Map]) -> None:
     left, right = maps["left"].shape, maps["right"].shape
     if left != right:
         raise WrongShape(
-            f"{folder}: the left disparity is {left[1]}x{left[0]}, the right {right[1]}x{right[0]}"
-            "; run `depthgauge capture clean` again for both views."
+            f"{folder}: the left disparity is {left[1]}x{left[0]} but the right is {right[1]}x"
+            f"{right[0]}; run `depthgauge capture clean` again for both views."
         )
 
 
@@ -140,8 +140,8 @@ def _figures(disparity: Map, mask: Mask) -> dict[str, Any]:
 
 def _worries(figures: dict[str, Any]) -> list[str]:
     return [
-        f"only {of['consistent_percent']:.0f} % of the {side} view's labels are confirmed by the "
-        "other view; look at the disparity range and at the maps of step clean."
+        f"the other view confirms only {of['consistent_percent']:.0f} % of the {side} view's "
+        "labels; check the disparity range and the maps of step clean."
         for side, of in figures.items()
         if of["consistent"] < _FEW * of["labelled"] or not of["labelled"]
     ]
@@ -160,7 +160,7 @@ def swapped_warnings(rectified: Path, disparity: Map) -> list[str]:
         if right.is_file() and seem_swapped(io.read_image(left), io.read_image(right), disparity):
             said.append(
                 f"the passive pictures {left.stem} of L and R seem to be exchanged: the labels fit "
-                "the other way round; look at their folders."
+                "the other way round; check their folders."
             )
     return said
 

@@ -1,10 +1,10 @@
 """The exact truth of a simulated session in the frames of its *estimated* rectification.
 
-A pixel of a rectified image is taken back to the raw image by the estimated cameras, from there
-along the ray of the true camera to the surface, into the other true camera's raw image, and through
-the estimated rectification to its place in the other rectified image. So disparities are those
-between pixels that really show one point, and an error of the calibration shows up as a row error
-and as an error of the metric depth, not as an error of the matching.
+A pixel of a rectified image is mapped to the raw image by the estimated cameras, from there along
+the ray of the true camera to the surface, into the other true camera's raw image, and through the
+estimated rectification to its place in the other rectified image. So disparities are those between
+pixels that really show the same point, and an error of the calibration appears as a row error and
+as an error of the metric depth, not as an error of the matching.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Side = Literal["left", "right"]
 Points = NDArray[np.float64]
 
 _RAYS = 1 << 19
-"""Rays that are followed at a time, in whole rows; bounds the memory at any image size."""
+"""Rays that are traced at a time, in whole rows; limits the memory at any image size."""
 _NOTHING = -1
 
 
@@ -42,11 +42,12 @@ class ExactTruth:
     depth_m: Map
     """Along the axis of this rectified view."""
     row_error_px: Map
-    """How much lower the match lies in the other image (brought to one size) than it should."""
+    """How much lower the match is in the other image (resized to the same size) than it should
+    be."""
     visible: Mask
-    """The other camera sees the point: in its image, and nothing in front."""
+    """Whether the other camera sees the point: inside its image, and nothing in front."""
     lit: Mask
-    """At least one projector reaches the point, under however flat an angle."""
+    """Whether at least one projector reaches the point, at any angle."""
     materials: NDArray[np.int32]
     """Class 0..3; -1 where there is no surface."""
     surfaces: NDArray[np.int32]
@@ -66,21 +67,21 @@ def exact_truth(
     scene: RayScene | None = None,
     progress: Progress | None = None,
 ) -> ExactTruth:
-    """Follows a ray for every pixel of a rectified view.
+    """Traces a ray for every pixel of a rectified view.
 
     Args:
-        truth: Of the simulated session.
-        pair: As estimated by `capture rectify`.
+        truth: The truth of the simulated session.
+        pair: The pair as estimated by `capture rectify`.
         cameras: The true cameras of the pair, `LR` or `LC`.
-        side: Which view the truth is wanted for.
-        scene: `RayScene(truth.vertices, truth.triangles)` where it is at hand already.
-        progress: Called with the rows that are done.
+        side: The view whose truth is wanted.
+        scene: `RayScene(truth.vertices, truth.triangles)` if it exists already.
+        progress: Called with the number of finished rows.
 
     Raises:
         BadData: The truth lacks a camera.
     """
     if side not in ("left", "right"):
-        raise Misuse(f"side is 'left' or 'right', found {side!r}")
+        raise Misuse(f"side must be 'left' or 'right', found {side!r}")
     left, right = (_camera(truth.cameras, name) for name in cameras)
     views = ((pair.left, left), (pair.right, right))
     here, there = views if side == "left" else views[::-1]
@@ -131,7 +132,7 @@ class _Walk:
         points, triangle = self._hit(raw, camera)
         seen = project(to_camera(points, other), other)
         match = other_view.from_raw(seen)
-        # The rectified axes are a turn of the camera's own, by what the calibration believes.
+        # The rectified axes are the camera's own axes, rotated as the calibration says.
         yield "depth_m", (to_camera(points, camera) @ view.rotation.T)[:, 2]
         yield from self._pair_values(place, match)
         normals = self._normals(points, triangle)
@@ -156,7 +157,7 @@ class _Walk:
         yield "row_error_px", lower if self.side == "left" else -lower
 
     def _normals(self, points: Points, triangle: NDArray[np.int32]) -> Points:
-        """Turned to the camera that sees the point: a sheet has two sides; NaN for no surface."""
+        """Normals on the side of the camera that sees the point; NaN for no surface."""
         normals = self.scene.normals()[np.maximum(triangle, 0)]
         towards = np.einsum("ij,ij->i", normals, _centre(self.here[1]) - points)
         return np.asarray(normals * np.sign(towards)[:, None])
@@ -172,7 +173,7 @@ class _Walk:
         lit = np.zeros(len(points), bool)
         known = np.isfinite(points[:, 0])
         for projector in self.truth.projectors.values():
-            # Only what no other has reached: most points are settled by the first.
+            # Only points that no other projector has reached; the first one reaches most.
             open_ = np.nonzero(known & ~lit)[0]
             facing = _cosine(points[open_], normals[open_], projector) > 0
             open_ = open_[facing]
@@ -183,7 +184,7 @@ class _Walk:
 
 
 def _cosine(points: Points, normals: Points, device: Camera) -> Points:
-    """Between normals and the ways to a device; negative behind the surface."""
+    """The cosine between normals and directions to a device; negative behind the surface."""
     ways = _centre(device) - points
     length = np.sqrt(np.einsum("ij,ij->i", ways, ways))
     return np.asarray(np.einsum("ij,ij->i", normals, ways) / length)

@@ -30,11 +30,12 @@ from depthgauge.sessions import Session, read_simulated
 from depthgauge.types import Inputs, Map, Sample, Truth
 
 _STEP_PX = 16
-"""Disparity ranges end at multiples of this: they limit the search without revealing the truth."""
+"""Disparity ranges end at multiples of this, so that they limit the search without revealing the
+truth."""
 
 
 _Truths = Callable[[str], Truth | None]
-"""The truth of pair LR or LC, empty in an unlabelled scene; None where the pair is left out."""
+"""The truth of pair LR or LC, empty in an unlabelled scene; None if the pair is left out."""
 
 
 class ExportOptions(Options):
@@ -43,12 +44,12 @@ class ExportOptions(Options):
     scene: str | None = None
     """The scene's name; by default the session's."""
     split: Literal["train", "test-stereo", "test-mono", "unlabelled"] = "train"
-    """The split that it is written to; `unlabelled` has no truth and needs step rectify alone."""
+    """The split to write to; `unlabelled` has no truth and needs only step rectify."""
     exact: bool = False
-    """Of a simulated session: its exact truth in place of the labels, in the same frames; needs
-    step rectify alone."""
+    """For a simulated session: write its exact truth instead of the labels, in the same frames;
+    needs only step rectify."""
     overwrite: bool = False
-    """Replace a scene of that name."""
+    """Replace an existing scene of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class ExportedScene:
 
     scene: str
     setups: tuple[str, ...]
-    """`balanced`, and `unbalanced` where there is such a pair."""
+    """`balanced`, and `unbalanced` if there is such a pair."""
     images: int
     """Illuminations of each."""
     warnings: tuple[str, ...] = ()
@@ -65,20 +66,21 @@ class ExportedScene:
 
 @signature_from(ExportOptions)
 def export(session: Session, work: Path, out: Path, options: ExportOptions) -> ExportedScene:
-    """Writes a labelled session as a scene of a dataset in Booster's layout: all of it, or nothing.
+    """Writes a labelled session as a scene of a dataset in Booster's layout: everything, or
+    nothing.
 
     Args:
         session: The session.
-        work: Its work folder, with step `check` done; with step `warp` done too, the unbalanced
-            pair is written as well.
-        out: The dataset's folder; scenes of several sessions go into one.
+        work: Its work folder, with step `check` done; if step `warp` is done too, the unbalanced
+            pair is also written.
+        out: The dataset's folder; it can hold scenes of several sessions.
         options: What is written.
 
     Raises:
         BadData: A step is not done, or there is no passive picture.
         CannotWrite: The scene exists already.
-        Misuse: The exact truth of a session that was not simulated is asked for, or that of
-            pictures without labels.
+        Misuse: The exact truth was requested for a session that was not simulated, or for pictures
+            without labels.
     """
     split = options.split
     name = options.scene or session.name
@@ -86,7 +88,7 @@ def export(session: Session, work: Path, out: Path, options: ExportOptions) -> E
     warnings: list[str] = []
     found: dict[str, list[Sample]] = {}
     for setup, letters in _PAIRS.items():
-        # Single pictures for monocular depth are those of the balanced pair.
+        # The pictures of the balanced pair also serve for monocular depth.
         if setup == layout.UNBALANCED and split == layout.TEST_MONO:
             continue
         truth = truths(letters)
@@ -103,7 +105,7 @@ def export(session: Session, work: Path, out: Path, options: ExportOptions) -> E
 def _write(
     out: Path, scene: str, found: dict[str, list[Sample]], split: str, overwrite: bool
 ) -> None:
-    """Writes all setups or none: first into a folder aside, which shows whether they can be."""
+    """Writes all setups or none: first into a temporary folder, to see whether that works."""
     places = {setup: layout.place_of(Path(), split, setup) / scene for setup in found}
     files = (layout.CALIBRATION, layout.LEFT, layout.RIGHT, *layout.TRUTH_FILES)
     there = {s for s, at in places.items() if any((out / at / file).exists() for file in files)}
@@ -125,7 +127,7 @@ def _write(
 
 @contextmanager
 def _folder_aside(out: Path) -> Iterator[Path]:
-    """A hidden folder in the dataset's, which goes in the end."""
+    """A hidden folder in the dataset's folder, removed at the end."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         aside = tempfile.TemporaryDirectory(dir=out, prefix=".export-", ignore_cleanup_errors=True)
@@ -220,7 +222,7 @@ def _shared(pair: RectifiedPair, truth: Truth) -> dict[str, Any]:
     disparity = truth.fresh()["disparity"]
     known = disparity[np.isfinite(disparity)]
     if not known.size:
-        raise BadData("the session has no label at all; look at the pictures of step clean.")
+        raise BadData("the session has no labels; check the pictures of step clean.")
     low, high = float(known.min()), float(known.max())
     ends = (_STEP_PX * math.floor(low / _STEP_PX), _STEP_PX * math.ceil(high / _STEP_PX))
     return {"rig": pair.rig(), "disparity_range": (float(ends[0]), float(ends[1]))}
@@ -247,7 +249,7 @@ def _read_disparity(path: Path) -> Map:
 
 
 def _positive(disparity: Map) -> Map:
-    """What is not above 0 means no truth in this layout."""
+    """In this layout, values that are not above 0 mean no truth."""
     return np.where(disparity > 0, disparity, np.float32(np.nan))
 
 

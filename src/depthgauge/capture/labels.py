@@ -17,9 +17,9 @@ from depthgauge.sessions import Session
 LABELS = {"materials": "mask_cat.png", "surfaces": "mask_surface.png"}
 """The session's label maps, and the files that they become."""
 CLASSES = {"materials": 4, "surfaces": 3}
-"""How many labels there are of each kind, from 0."""
+"""The number of labels of each kind, counted from 0."""
 _BAND = 256
-"""Rows whose positions are held at a time."""
+"""The number of rows whose positions are held at a time."""
 
 
 def label_files(session: Session) -> list[Path]:
@@ -30,20 +30,19 @@ def label_files(session: Session) -> list[Path]:
 def rectified_labels(
     session: Session, name: str, balanced: RectifiedPair, view: RectifiedView
 ) -> NDArray[np.uint8] | None:
-    """A label map as a rectified left view sees it; None where the session has none.
+    """A label map in a rectified left view; None if the session has none.
 
-    Each pixel takes the label of the nearest pixel of the map; where the camera saw nothing it is
-    0.
+    Each pixel takes the label of the nearest pixel of the map; 0 where the camera saw nothing.
 
     Args:
         session: The session.
         name: `materials` or `surfaces`.
         balanced: The balanced pair, on whose left image labels may have been drawn.
-        view: The rectified left view that they are wanted for, of either pair.
+        view: The rectified left view to map them to, of either pair.
 
     Raises:
-        BadData: The map holds labels that do not exist.
-        WrongShape: The map is not of the size of the photograph that it was drawn on.
+        BadData: The map has labels that do not exist.
+        WrongShape: The map does not have the size of the photograph that it was drawn on.
     """
     path = session.label_file(name)
     if path is None:
@@ -80,7 +79,7 @@ def write_labels(
 
 
 def read_label_map(folder: Path, name: str) -> NDArray[np.int32] | None:
-    """A label map that `write_labels` wrote; None where there was nothing to write."""
+    """A label map that `write_labels` wrote; None if there was nothing to write."""
     path = folder / LABELS[name]
     return io.read_labels(path) if path.is_file() else None
 
@@ -99,7 +98,7 @@ def _read(path: Path, name: str) -> NDArray[np.uint8]:
 def _need_size(path: Path, labels: NDArray[Any], size_px: tuple[int, int], what: str) -> None:
     if labels.shape != size_px[::-1]:
         raise WrongShape(
-            f"{path}: is {labels.shape[1]}x{labels.shape[0]}, the {what} is "
+            f"{path}: is {labels.shape[1]}x{labels.shape[0]} but the {what} is "
             f"{size_px[0]}x{size_px[1]}; draw the labels at full size, and say in session.json "
             "(labels_on) on which photograph."
         )
@@ -108,11 +107,11 @@ def _need_size(path: Path, labels: NDArray[Any], size_px: tuple[int, int], what:
 def _carried(
     labels: NDArray[np.uint8], source: RectifiedView, view: RectifiedView
 ) -> NDArray[np.uint8]:
-    """Labels of one rectified view of a camera in another of the same camera."""
+    """Labels of one rectified view, mapped to another view of the same camera."""
     out = np.zeros(view.camera.size_px[::-1], np.uint8)
     for start in range(0, len(out), _BAND):
         rows = slice(start, start + _BAND)
-        # Over the raw image: exact also where the two views know the lens differently.
+        # Through the raw image, which is exact even if the two views have different lens models.
         found = source.from_raw(view.to_raw(view.grid(rows)))
         take_nearest(labels, found[..., 0], found[..., 1], out[rows])
     return out

@@ -26,15 +26,15 @@ def run_steps(
 ) -> Iterator[Step]:
     """Does every step that is not done yet; yields each as soon as it is done.
 
-    A step is repeated with the options that it was last given, wherever that was. A step that
-    this session cannot have (`warp`, of a rig without camera C) is left out.
+    A step is repeated with the options that it was last given, by any caller. A step that is
+    impossible for this session (`warp` for a rig without camera C) is left out.
 
     Args:
         session: The session.
         work: The work folder.
         until: The last step to do; None: all.
-        options: New options by step; other options of that step stay as they were last given.
-        defaults: Forget the options that steps were given before.
+        options: New options by step; other options of that step keep their last values.
+        defaults: Forget earlier options of the steps.
         progress: Called with what is being done.
         again: Do steps even if nothing has changed.
 

@@ -1,4 +1,4 @@
-"""A capture step is a plug-in: a `SPEC` and a function `plan`, in a module or folder of its own.
+"""A capture step is a plug-in: a `SPEC` and a function `plan`, in its own module or folder.
 
     class CountOptions(Options):
         least_px: float = Field(default=0.0, ge=0.0)
@@ -13,7 +13,7 @@
 
         return StepPlan(make)
 
-Steps of this folder and of the entry-point group `depthgauge.plugins` are found by themselves. The
+Steps of this folder and of the entry-point group `depthgauge.plugins` are found automatically. The
 command `depthgauge capture count`, its place in `capture run`, the keywords of the Python function,
 the key that says whether the step must be done again, and its section of the session's page all
 come from the `SPEC`.
@@ -44,7 +44,7 @@ class StepSpec:
     """What is known about a step before it is done."""
 
     name: str
-    """Its command and its folder in the work folder."""
+    """The name of its command and of its folder in the work folder."""
     title: str
     """The heading of its section in the session's page."""
     line: str
@@ -57,10 +57,10 @@ class StepSpec:
     after: tuple[str, ...] = ()
     """The steps whose files it reads."""
     after_if_done: tuple[str, ...] = ()
-    """The steps whose files it reads where they are done; it works without them."""
+    """The steps whose files it reads if they are done; it works without them."""
     needs_files: tuple[str, ...] = ()
     """Files of earlier steps (`rectify/LC.json`) that some sessions do not have; `capture run`
-    leaves the step out where one is missing."""
+    leaves the step out if one is missing."""
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -69,7 +69,7 @@ class StepSpec:
 
 
 def _problem(spec: StepSpec) -> str:
-    """The first mistake of a declaration; empty where there is none."""
+    """The first mistake of a declaration; empty if there is none."""
     if not _NAME.fullmatch(spec.name):
         return "its name must be lower-case letters, digits and hyphens"
     if not spec.title or not spec.line or "\n" in spec.line:
@@ -81,9 +81,9 @@ def _problem(spec: StepSpec) -> str:
         return f"revision must be 1 or more, not {spec.revision}"
     for name, field in spec.options.model_fields.items():
         if field.is_required():
-            return f"option '{name}' has no default, so `capture run` could not do the step"
+            return f"option '{name}' has no default, so `capture run` cannot do the step"
         if not field.description:
-            return f"option '{name}' has no sentence below it"
+            return f"option '{name}' has no docstring below it"
         if name in _OWN:
             return f"option '{name}' must have another name; every step has a parameter '{name}'"
     return ""
@@ -94,7 +94,7 @@ _OWN = ("session", "work", "options", "progress", "again")
 
 @dataclass(frozen=True, slots=True)
 class StepTask:
-    """What a step works on."""
+    """The input of a step."""
 
     session: Session
     work: Path
@@ -102,30 +102,30 @@ class StepTask:
     """The steps of `after`, and those of `after_if_done` that are done."""
     progress: Progress
     again: bool
-    """Do it even if nothing has changed; nothing kept from an earlier time may be used."""
+    """Do it even if nothing has changed; nothing stored earlier may be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """What a step reads, and the function that does it."""
+    """What a step reads, and the function that does the work."""
 
     make: Callable[[Path], StepOutput]
-    """Fills the folder that it is given. An interrupted attempt with the same key may have left
+    """Fills the given folder. An interrupted attempt with the same key may have left
     files there."""
     files: Sequence[Path] = ()
     """Files that it reads besides those of earlier steps; their content is part of the key."""
     pictures: Sequence[Path] = ()
-    """Files that no later step depends on: when they change, this step is done again and the steps
+    """Files that no later step depends on: when they change, this step is repeated but the steps
     after it are not."""
     options: Mapping[str, Any] | None = None
     """What `step.json` records and the key depends on; None: the step's options, paths by name."""
     revision: int | None = None
-    """In place of the one in `SPEC`, where the values depend on an engine with its own revision."""
+    """Replaces the revision in `SPEC` if the values depend on an engine with its own revision."""
 
 
 Plan = Callable[[StepTask, Any], StepPlan]
-"""`plan(task, options)` of a step's module. It is called although the step may be done already,
-so it reads as little as possible."""
+"""`plan(task, options)` of a step's module. It is called even if the step is done already, so it
+reads as little as possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class CaptureStep:
 def step_function(spec: StepSpec, plan: Plan) -> Callable[..., Step]:
     """The function that does a step, with the step's options as keywords.
 
-    It does the step unless it was done already from the same things, and remembers the options, so
+    It does the step unless it was already done from the same inputs, and remembers the options, so
     that `run_steps` does not undo them.
     """
 

@@ -1,4 +1,4 @@
-"""Raw photographs and label maps as a rectified camera sees them."""
+"""Resamples raw photographs and label maps to a rectified camera."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from depthgauge.types import Camera
 
 How = Literal["spline", "cubic", "linear", "nearest"]
 _BAND = 64
-"""Rows whose positions are held at a time."""
+"""The number of rows whose positions are held at a time."""
 
 
 def resample(
@@ -25,23 +25,23 @@ def resample(
     how: How = "cubic",
     outside: float = 0.0,
 ) -> NDArray[Any]:
-    """A raw image brought into the rectified view, of the same kind as it was.
+    """A raw image resampled to the rectified view, with the same dtype.
 
     Values are interpolated as they are stored (no gamma is undone), at positions that are
-    right to a thousandth of a pixel.
+    accurate to a thousandth of a pixel.
 
     Args:
         view: The rectified view.
         image: A raw picture (uint8 or float32, (H, W) or (H, W, C)), map, label map or mask.
         rows: Only these rows of the rectified image.
-        how: `spline` for pictures (cubic B-splines; clipped to 0..255 or 0..1), `cubic` for them
-            too: less memory, but it blurs between pixels and not on them, which leaves stripes.
-            `linear` for pictures and maps, `nearest` for labels and masks.
+        how: `spline` for pictures (cubic B-splines, clipped to 0..255 or 0..1). `cubic` for
+            pictures too: it needs less memory, but blurs between pixels and not on them, which
+            leaves stripes. `linear` for pictures and maps, `nearest` for labels and masks.
         outside: Value where the raw camera saw nothing.
 
     Raises:
-        WrongShape: The image is not of the raw camera's size.
-        Misuse: Labels or masks are to be interpolated.
+        WrongShape: The image does not have the raw camera's size.
+        Misuse: Labels or masks would be interpolated.
     """
     pixels = np.asarray(image)
     _check(view.raw, pixels, how)
@@ -59,7 +59,7 @@ def take_nearest(
     y: NDArray[np.floating[Any]],
     out: NDArray[Any],
 ) -> None:
-    """Fills `out` with the pixels that are nearest to positions; outside it stays as it is."""
+    """Fills `out` with the pixels nearest to positions; outside it is unchanged."""
     height, width = pixels.shape[:2]
     inside = inside_image(x, y, (width, height))
     column = np.clip(np.rint(x[inside]).astype(np.intp), 0, width - 1)
@@ -79,17 +79,17 @@ def empty_share(view: RectifiedView) -> float:
 
 def _check(raw: Camera, pixels: NDArray[Any], how: str) -> None:
     if how not in get_args(How):
-        raise Misuse(f"how is 'spline', 'cubic', 'linear' or 'nearest', found {how!r}")
+        raise Misuse(f"how must be 'spline', 'cubic', 'linear' or 'nearest', found {how!r}")
     width, height = raw.size_px
     if pixels.ndim not in (2, 3) or pixels.shape[:2] != (height, width):
         raise WrongShape(
-            f"the image is {'x'.join(str(n) for n in pixels.shape[1::-1])}, the camera was "
-            f"calibrated at {width}x{height}; take both at one size"
+            f"the image is {'x'.join(str(n) for n in pixels.shape[1::-1])} but the camera was "
+            f"calibrated at {width}x{height}; use the same size for both"
         )
     if how != "nearest" and pixels.dtype not in (np.uint8, np.float32):
         raise Misuse(
             f"only uint8 and float32 images are interpolated, found {pixels.dtype}; "
-            "labels and masks take how='nearest'"
+            "use how='nearest' for labels and masks"
         )
 
 

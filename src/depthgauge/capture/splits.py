@@ -1,7 +1,7 @@
-"""Scenes divided into train, test-stereo and test-mono so that the splits look alike.
+"""Divides scenes into train, test-stereo and test-mono so that the splits are similar.
 
-Alike in two ways: the shares of the material classes, and the distribution of disparities
-(figures 7 and 8). The number that is made small is the largest distance between any two splits.
+Similar in two ways: the shares of the material classes, and the distribution of disparities
+(figures 7 and 8). The largest distance between any two splits is minimised.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from depthgauge.errors import BadData, Misuse
 from depthgauge.types import Map
 
 SPLITS = {"train": 38, "test-stereo": 26, "test-mono": 21}
-"""The splits, with as many scenes as Booster has in each."""
+"""The splits, with the number of scenes that Booster has in each."""
 _STARTS = 4
 _COARSE = 96
-"""Bins of disparities while splits are searched for."""
+"""Bins of disparities during the search."""
 _CLASSES = CLASSES["materials"]
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class SceneCounts:
-    """What of a scene its split depends on."""
+    """The counts of a scene that its split depends on."""
 
     name: str
     materials: NDArray[np.int64]
@@ -43,7 +43,7 @@ class SceneCounts:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """Which scene is in which split, and how alike the splits are."""
+    """Which scene is in which split, and how similar the splits are."""
 
     scenes: Mapping[str, tuple[str, ...]]
     distances: Mapping[str, float]
@@ -69,7 +69,7 @@ class Splits:
 def count_scene(
     name: str, disparity: Map, materials: NDArray[np.integer[Any]] | None = None
 ) -> SceneCounts:
-    """Counts what a scene's labels hold; pixels without a label count nowhere.
+    """Counts what is in a scene's labels; pixels without a label are not counted.
 
     >>> count_scene("a", np.array([[0.5, 2.0, np.nan]]), np.array([[0, 3, 3]])).materials
     array([1, 0, 0, 1])
@@ -78,7 +78,7 @@ def count_scene(
     whole = np.floor(disparity[known]).astype(np.int64)
     found = np.zeros(0, np.int64) if materials is None else materials[known].astype(np.int64)
     if found.size and (found.min() < 0 or found.max() >= _CLASSES):
-        raise BadData(f"scene '{name}': materials are 0..{_CLASSES - 1}, found {found.max()}.")
+        raise BadData(f"scene '{name}': materials must be 0..{_CLASSES - 1}, found {found.max()}.")
     return SceneCounts(name, np.bincount(found, minlength=_CLASSES), np.bincount(whole))
 
 
@@ -123,7 +123,7 @@ def count_splits(root: Path) -> dict[str, list[SceneCounts]]:
 def assign_splits(
     scenes: Sequence[SceneCounts], sizes: Mapping[str, int] | None = None, *, seed: int = 0
 ) -> Splits:
-    """Shares scenes out: greedily first, then by exchanging scenes while that helps.
+    """Assigns scenes: first greedily, then by exchanging scenes while that helps.
 
     The distance of two splits is the larger of: half the sum of the differences of their material
     shares, and the largest difference of their cumulative disparity distributions. The same
@@ -131,11 +131,11 @@ def assign_splits(
 
     Args:
         scenes: All scenes.
-        sizes: Scenes of each split; in the proportions of Booster (38, 26, 21) where it is None.
-        seed: Of the random starts, of which the best is taken.
+        sizes: Scenes of each split; by default in the proportions of Booster (38, 26, 21).
+        seed: Seed of the random starts; the best result is returned.
 
     Raises:
-        Misuse: Two scenes have one name, or the sizes do not add up to the number of scenes.
+        Misuse: Two scenes have the same name, or the sizes do not add up to the number of scenes.
     """
     ordered = sorted(scenes, key=lambda scene: scene.name)
     wanted = dict(default_sizes(len(ordered)) if sizes is None else sizes)
@@ -157,14 +157,14 @@ def assign_splits(
 
 
 def default_sizes(count: int) -> dict[str, int]:
-    """Sizes in Booster's proportions, none of them 0.
+    """Sizes in Booster's proportions, all above 0.
 
     >>> default_sizes(85), default_sizes(10)
     ({'train': 38, 'test-stereo': 26, 'test-mono': 21},
      {'train': 5, 'test-stereo': 3, 'test-mono': 2})
     """
     if count < len(SPLITS):
-        raise Misuse(f"{len(SPLITS)} splits need as many scenes, found {count}")
+        raise Misuse(f"{len(SPLITS)} splits need at least as many scenes, found {count}")
     whole = sum(SPLITS.values())
     exact = {split: count * share / whole for split, share in SPLITS.items()}
     sizes = {split: max(1, math.floor(part)) for split, part in exact.items()}
@@ -194,7 +194,7 @@ class _Bins:
 
     @classmethod
     def of(cls, scenes: Sequence[SceneCounts], bins: int | None = None) -> _Bins:
-        """The counts of all scenes, disparities px by px or in at most so many bins."""
+        """The counts of all scenes, disparities px by px or in at most `bins` bins."""
         most = max(1, *(len(scene.disparities) for scene in scenes))
         wide = 1 if bins is None else math.ceil(most / bins)
         length = wide * math.ceil(most / wide)
@@ -208,7 +208,7 @@ def _check(scenes: Sequence[SceneCounts], sizes: Mapping[str, int]) -> None:
     names = [scene.name for scene in scenes]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise Misuse(f"two scenes are called '{twice}'; give each its own name")
+        raise Misuse(f"two scenes have the name '{twice}'; give each its own name")
     if any(size < 1 for size in sizes.values()) or sum(sizes.values()) != len(scenes):
         raise Misuse(
             f"sizes must be positive and add up to the {len(scenes)} scenes, found "
@@ -217,14 +217,14 @@ def _check(scenes: Sequence[SceneCounts], sizes: Mapping[str, int]) -> None:
 
 
 def _shares(counts: Array) -> Array:
-    """Rows of counts as shares; a row without any is even."""
+    """Rows of counts as shares; a row without counts is uniform."""
     total = counts.sum(axis=-1, keepdims=True)
     even = np.full(counts.shape, 1.0 / counts.shape[-1])
     return np.asarray(np.divide(counts, total, out=even, where=total > 0))
 
 
 def _shares_of_all(counts: Array) -> Array:
-    """Counts of scenes as shares of what all scenes have together."""
+    """Counts of scenes as shares of the total over all scenes."""
     return counts / max(float(counts.sum()), 1.0)
 
 
@@ -258,7 +258,7 @@ def _cost(bins: _Bins, numbers: NDArray[np.intp], count: int) -> float:
 
 
 def _greedy(bins: _Bins, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The most unusual scenes first, each to the split that still lacks most of what it has."""
+    """The most unusual scenes first, each into the split that lacks most of what it has."""
     whole = (bins.materials.sum(axis=0), bins.disparities.sum(axis=0))
     unusual = np.maximum(*_apart((bins.materials, bins.disparities), whole))
     both = np.concatenate(
@@ -268,7 +268,7 @@ def _greedy(bins: _Bins, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     left = sizes.copy()
     numbers = np.full(len(unusual), -1, np.intp)
     for scene in np.argsort(-unusual, kind="stable"):
-        # What the sum of squares of all that is lacking falls by.
+        # The decrease of the sum of squares of everything that is lacking.
         gain = np.where(left > 0, lacking @ both[scene], -math.inf)
         chosen = int(np.argmax(gain))
         numbers[scene] = chosen
@@ -278,7 +278,7 @@ def _greedy(bins: _Bins, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _exchange(bins: _Bins, start: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    """Exchanges the two scenes that help most, as long as any do."""
+    """Exchanges the two scenes that help most, as long as that helps."""
     numbers = np.asarray(start, np.intp).copy()
     best = _cost(bins, numbers, count)
     while True:

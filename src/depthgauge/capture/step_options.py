@@ -16,11 +16,11 @@ from depthgauge.errors import BadData
 
 _FILE = "step_options.json"
 _OLD_FILE = "told.json"
-"""Its earlier name; read where there is no file of the new name."""
+"""Its earlier name; read if there is no file with the new name."""
 
 
 def remember(work: Path, step: str, options: Options) -> None:
-    """Keeps the options of a step that were given; paths are made absolute.
+    """Stores the options that a step was given; paths are made absolute.
 
     Args:
         work: The work folder, which exists.

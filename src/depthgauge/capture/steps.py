@@ -1,9 +1,9 @@
 """Steps on disk: each has a folder in the work folder, and is done or not.
 
-A step's folder holds what it made and `step.json`: its options, a key of everything that it was
-made from, and the figures that a person wants to read. A step whose key is unchanged is not done
-again. A step is made in a folder beside its own, which takes its name only when it is complete; a
-killed step finds there what it had made so far.
+A step's folder contains its results and `step.json`: its options, a key of everything that it was
+made from, and figures for people to read. A step whose key is unchanged is not repeated. A step is
+made in a temporary folder beside its own, which gets its name only when it is complete; a killed
+step finds its earlier work there.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class Step:
     name: str
     folder: Path
     key: str
-    """Of options, code revision and everything that it was made from."""
+    """Key of options, code revision and everything that it was made from."""
     options: Mapping[str, Any]
     figures: Mapping[str, Any]
-    """What a person wants to read: counts, errors, names of what was dropped."""
+    """Figures for people: counts, errors, names of what was dropped."""
     warnings: tuple[str, ...] = ()
     """One sentence each."""
     after: Mapping[str, str] = field(default_factory=dict)
     """The steps that it was made from, and their keys at that time."""
     pictures: str = ""
-    """Hash of what it shows and no later step depends on."""
+    """Hash of the files that it shows and that no later step depends on."""
     fresh: bool = True
-    """False where it was done before."""
+    """False if it was done before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +67,19 @@ def do_step(
     pictures: Iterable[Path] = (),
     again: bool = False,
 ) -> Step:
-    """Does a step, unless it was done already from the same things.
+    """Does a step, unless it was already done from the same inputs.
 
     Args:
         work: The work folder.
-        name: The step's name, which becomes its folder's.
-        make: Fills the folder that it is given, in which an interrupted attempt may have left
-            files of the same key.
+        name: The step's name, which is also the name of its folder.
+        make: Fills the given folder, in which an interrupted attempt may have left files of the
+            same key.
         options: All options of the step, as plain data.
         revision: Raised whenever the code may change a value.
         after: Steps whose files it reads.
         files: Other files that it reads; their content is part of the key.
-        pictures: Files that no later step depends on: when they change, this step is done again
-            and the steps after it are not.
+        pictures: Files that no later step depends on: when they change, this step is repeated
+            but the steps after it are not.
         again: Do it even if nothing has changed.
     """
     made_from = {step.name: step.key for step in after}
@@ -117,8 +117,8 @@ def read_step(work: Path, name: str) -> Step:
     """A step that is done and up to date.
 
     Raises:
-        BadData: It is not done, or was made from another version of a step before it; the
-            sentence says what to run.
+        BadData: It is not done, or was made from another version of an earlier step; the message
+            says what to run.
     """
     step = _read(work, name)
     if step is None:
@@ -126,7 +126,7 @@ def read_step(work: Path, name: str) -> Step:
     other = _outdated(work, step)
     if other:
         raise BadData(
-            f"{work}: step '{name}' is out of date, '{other}' has changed since; run "
+            f"{work}: step '{name}' is out of date because '{other}' has changed; run "
             "`depthgauge capture run` on the session again."
         )
     return step
@@ -145,7 +145,7 @@ def is_outdated(work: Path, name: str) -> bool:
 
 
 def _outdated(work: Path, step: Step) -> str:
-    """The first step before this one that has changed since; empty where none has."""
+    """The first step before this one that has changed since; empty if none has."""
     for name, key in step.after.items():
         before = _read(work, name)
         if before is None or before.key != key:
@@ -176,14 +176,14 @@ def _read(work: Path, name: str) -> Step | None:
         shown = str(data["pictures"])
         whole = all(_size(work / name / file) == size for file, size in data["files"].items())
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
-        return None  # not done, or damaged: it is done anew
+        return None  # not done, or damaged: it is done again
     if not whole:
         return None  # a file is missing
     return Step(name, work / name, *known, made_from, shown, fresh=False)
 
 
 def _sizes(folder: Path) -> dict[str, int]:
-    """What a step made, to notice when some of it is gone."""
+    """Sizes of a step's files, to notice when some are missing."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.stat().st_size for path in files}
 
@@ -202,7 +202,7 @@ def _make_folder(work: Path) -> None:
 def _begin(work: Path, name: str, part: Path) -> None:
     try:
         for old in work.glob(f".{name}-*.part"):
-            if old != part:  # of other options: can never be completed
+            if old != part:  # made with other options: can never be completed
                 shutil.rmtree(old, ignore_errors=True)
         part.mkdir(exist_ok=True)
     except OSError as error:
@@ -210,7 +210,7 @@ def _begin(work: Path, name: str, part: Path) -> None:
 
 
 def _put_in_place(part: Path, folder: Path) -> None:
-    """The complete folder takes its name; the one that was there goes last."""
+    """The complete folder gets its name; the old one is removed last."""
     old = folder.with_name(f".{folder.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     try:

@@ -19,9 +19,10 @@ from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 OWN_LAYOUT = "{sample}/{quantity}.npy"
 """What our own methods write."""
 _MOST_PIXELS = 1 << 26
-"""Of an estimate; a file that claims more is not read."""
+"""Most pixels of an estimate; a file that claims more is not read."""
 SUFFIXES = ("pfm", "png", "npy", "npz", "flo", "exr", "tif", "tiff")
-"""Of the files that are looked for in every dataset: `{sample}.*` and `{sample}/{quantity}.*`."""
+"""Suffixes of the files that are searched in every dataset: `{sample}.*` and
+`{sample}/{quantity}.*`."""
 
 
 def find_estimate(

@@ -204,7 +204,7 @@ def write(
         root: The folder.
         samples: With truth of the quantity, or without truth.
         quantity: Which map of the truth.
-        suffix: Of its files, without a dot.
+        suffix: Suffix of its files, without a dot.
     """
     root = Path(root)
     for sample in samples:

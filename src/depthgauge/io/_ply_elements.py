@@ -45,7 +45,7 @@ class Element:
     """Name, type of the value, type of a list's length (None for a plain one)."""
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     lists: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
-    """Of each list property: arrays (count, length) int64, one for each length that occurs."""
+    """For each list property: arrays (count, length) int64, one for each length that occurs."""
 
     @property
     def has_lists(self) -> bool:

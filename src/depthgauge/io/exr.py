@@ -37,7 +37,7 @@ class Header:
     height: int
     width: int
     dtypes: dict[str, np.dtype[Any]]
-    """Of each channel."""
+    """The dtype of each channel."""
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
 
 
 def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
-    """Of the channels that `read` takes, from the header."""
+    """The dtype of the channels that `read` takes, from the header."""
     header = _header(path, request.limit)
     names = _choose(path, header.channels, request.quantity)
     return np.result_type(*(header.dtypes[name] for name in names))

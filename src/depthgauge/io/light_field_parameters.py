@@ -68,7 +68,7 @@ class LightFieldParameters:
     contact: str = _in("meta", "text", "")
     cycles_seed: int | None = _in("meta", "whole", None)
     disp_min: float | None = _in("meta", "number", None)
-    """Of the scene, px per step between neighbouring views."""
+    """Smallest disparity of the scene, in px per step between neighbouring views."""
     disp_max: float | None = _in("meta", "number", None)
     frustum_disp_min: float | None = _in("meta", "number", None)
     frustum_disp_max: float | None = _in("meta", "number", None)

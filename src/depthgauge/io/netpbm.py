@@ -39,7 +39,7 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
 
 
 def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
-    """Of the codes, from the header."""
+    """The dtype of the codes, from the header."""
     with opened(path) as file:
         most = _read_header(path, file, request.limit).most
     return np.dtype(np.uint8 if most < 256 else np.uint16)

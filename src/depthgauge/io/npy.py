@@ -45,7 +45,7 @@ class Header:
 
     @property
     def bytes(self) -> int:
-        """Of the values that follow."""
+        """Number of bytes of the values that follow."""
         return prod(self.shape) * self.dtype.itemsize
 
 
@@ -75,7 +75,7 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
 
 
 def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
-    """Of the array, from its header."""
+    """The dtype of the array, from its header."""
     with opened(path) as file:
         header = read_header(path, file)
     map_shape(path, header.shape, request)

@@ -36,7 +36,7 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
 
 
 def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
-    """Of the array, from its header."""
+    """The dtype of the array, from its header."""
     header = _header(path)
     map_shape(path, header.shape, request)
     return header.dtype
@@ -57,7 +57,7 @@ def read_arrays(path: AnyPath, names: Iterable[str], limit: int = MAX_PIXELS) ->
 
     Args:
         path: The file.
-        names: Of the arrays.
+        names: Names of the arrays.
         limit: The most pixels that an array may claim; nothing of more is unpacked.
 
     Raises:

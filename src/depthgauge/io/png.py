@@ -58,7 +58,7 @@ def looks_like_flow(path: AnyPath) -> bool:
 
 
 def dtype(path: AnyPath, _: Request) -> np.dtype[Any]:
-    """Of the codes, from the header; fewer bits than 8 are read as bytes."""
+    """The dtype of the codes, from the header; fewer bits than 8 are read as bytes."""
     return np.dtype(np.uint16 if _header(path).depth == 16 else np.uint8)
 
 

@@ -52,7 +52,7 @@ def size(path: AnyPath, request: Request) -> tuple[int, int, int]:
 
 
 def dtype(path: AnyPath, request: Request) -> np.dtype[Any]:
-    """Of the first page, from its tags."""
+    """The dtype of the first page, from its tags."""
     return _header(path, request.limit)[1]
 
 

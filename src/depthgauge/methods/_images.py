@@ -17,7 +17,7 @@ def two_images(inputs: Inputs, first: str, second: str, *, grey: bool) -> tuple[
     """Two pictures of the same size and kind, as bytes.
 
     Args:
-        inputs: Of the sample.
+        inputs: The inputs of the sample.
         first: Name of one of its items.
         second: Name of another.
         grey: Whether to convert to grey, which is also done if only one of them has colour.

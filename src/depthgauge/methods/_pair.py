@@ -58,7 +58,7 @@ def stereo_pair(inputs: Inputs, options: PairOptions, *, grey: bool) -> Pair:
     """The sample's two pictures, as bytes, at the size at which they are compared.
 
     Args:
-        inputs: Of the sample.
+        inputs: The inputs of the sample.
         options: Define this size.
         grey: Whether to convert to grey, which is also done if only one of them has colour.
 

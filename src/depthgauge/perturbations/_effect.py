@@ -41,7 +41,7 @@ class Effect:
 
     name: str
     unit: str
-    """Of the level; empty for a plain factor."""
+    """Unit of the level; empty for a plain factor."""
     neutral: float
     """The level at which nothing changes, to the last bit."""
     levels: tuple[float, ...]
@@ -147,7 +147,7 @@ def effect(
 
     Args:
         name: What perturbation texts call it.
-        unit: Of its level.
+        unit: Unit of its level.
         neutral: The level at which nothing changes.
         levels: A useful series, the neutral level first.
         bounds: The smallest and the largest level.

@@ -64,7 +64,7 @@ def stream(sample_id: str, view: View, effect: str, nth: int) -> np.random.Gener
     """The random numbers of one effect on one view: the same on every machine, at every level.
 
     Args:
-        sample_id: Of the sample.
+        sample_id: Id of the sample.
         view: One of its images.
         effect: The effect's name.
         nth: How many parts of that effect the view has had before.

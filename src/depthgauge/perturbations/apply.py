@@ -33,7 +33,7 @@ def perturb_inputs(inputs: Inputs, perturbation: Perturbation | str, sample_id: 
     image of a light field equals the centre of its damaged views. Other items stay as they are.
 
     Args:
-        inputs: Of the sample; nothing is read now.
+        inputs: The inputs of the sample; nothing is read now.
         perturbation: Or its text.
         sample_id: Decides the random numbers, together with view and effect.
 

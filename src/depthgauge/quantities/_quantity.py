@@ -107,7 +107,7 @@ class Quantity:
     about: str
     """One line for people."""
     unit: str
-    """Of values inside the package; empty for plain numbers."""
+    """Unit of values inside the package; empty for plain numbers."""
     parts: tuple[Part, ...]
     """What a truth and an estimate consist of, the main map first."""
     error: ErrorKind
@@ -228,7 +228,7 @@ class Quantity:
 
 def _problems(declared: Quantity) -> Iterator[str]:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", declared.name):
-        yield "a name has small letters, digits and _"
+        yield "a name has lower-case letters, digits and _"
     if not declared.parts or not declared.parts[0].is_map:
         yield "the first part must be a map with the axes y and x"
     names = [part.name for part in declared.parts]

@@ -1,9 +1,9 @@
-"""The folder of a capture session: what a trinocular rig photographed, and what is known of it.
+"""The folder of a capture session: what a trinocular rig photographed, and what is known about it.
 
 Simulated and real sessions have the same layout, described in docs/capture.md:
 
     session.json                       name, board, and whether it was simulated
-    calibration/{L,C,R}/<pose>.png     the board in many poses; equal names: taken at once
+    calibration/{L,C,R}/<pose>.png     the board in many poses; equal names were taken at once
     passive/{L,C,R}/im<k>.png          the scene under illumination k
     pattern/{L,R}/<t>.png              the painted scene under projected pattern t
     labels/materials.png               classes 0..3 drawn on a raw left photograph (optional)

@@ -33,19 +33,19 @@ class Board:
     dictionary: str = "DICT_6X6_250"
     """OpenCV's name of the markers' dictionary, ChArUco only."""
     legacy: bool = False
-    """ChArUco boards printed with OpenCV before 4.6."""
+    """Whether a ChArUco board was printed with OpenCV before 4.6."""
 
     def __post_init__(self) -> None:
         if self.kind not in ("chessboard", "charuco"):
-            raise Misuse(f"a board is a chessboard or charuco, found {self.kind!r}")
+            raise Misuse(f"a board must be 'chessboard' or 'charuco', found {self.kind!r}")
         if min(self.columns, self.rows) < 2 or not 0 < self.square_m < math.inf:
             raise Misuse(
-                f"a board needs at least 2x2 inner corners and squares of some size, found "
+                f"a board needs at least 2x2 inner corners and a positive square size, found "
                 f"{self.columns}x{self.rows} of {self.square_m} m"
             )
         if self.kind == "charuco" and not 0 < self.marker_m < self.square_m:
             raise Misuse(
-                f"marker_m of a ChArUco board lies between 0 and square_m, found {self.marker_m}"
+                f"marker_m of a ChArUco board must be between 0 and square_m, found {self.marker_m}"
             )
 
     def corners_m(self) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".ppm", ".pgm")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A capture session on disk; pictures are listed here and read where they are used."""
+    """A capture session on disk; pictures are listed here and read when they are used."""
 
     folder: Path
     name: str
@@ -46,7 +46,7 @@ class Session:
         return self._pictures("pattern", camera)
 
     def label_file(self, name: str) -> Path | None:
-        """The label map `materials` or `surfaces`; None where there is none."""
+        """The label map `materials` or `surfaces`; None if there is none."""
         path = self.folder / "labels" / f"{name}.png"
         return path if path.is_file() else None
 
@@ -79,8 +79,8 @@ def open_session(folder: Path | str) -> Session:
     path = folder / _META
     if not path.is_file():
         raise BadData(
-            f"{folder}: there is no {_META}; a capture session has one beside its folders "
-            "calibration, passive and pattern (docs/capture.md says what is in it)."
+            f"{folder}: there is no {_META}; a capture session needs one beside its folders "
+            "calibration, passive and pattern (see docs/capture.md)."
         )
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -88,9 +88,9 @@ def open_session(folder: Path | str) -> Session:
             raise BadData(f"{path}: expected schema {SCHEMA}, found {data['schema']!r}.")
         board = Board.from_json(data["board"])
     except KeyError as error:
-        raise BadData(f"{path}: a session's description has {error}, this one has not.") from error
+        raise BadData(f"{path}: the session's description lacks {error}.") from error
     except (OSError, TypeError, ValueError) as error:
-        raise BadData(f"{path}: this is no description of a session ({error}).") from error
+        raise BadData(f"{path}: this is not a session's description ({error}).") from error
     return Session(
         folder=folder,
         name=str(data.get("name", folder.name)),
@@ -116,7 +116,7 @@ def write_session(session: Session) -> None:
 
 def _labels_on(path: Path, value: object) -> str:
     if value not in ("raw", "rectified"):
-        raise BadData(f"{path}: labels_on is 'raw' or 'rectified', found {value!r}.")
+        raise BadData(f"{path}: labels_on must be 'raw' or 'rectified', found {value!r}.")
     return str(value)
 
 

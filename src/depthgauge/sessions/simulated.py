@@ -1,6 +1,6 @@
-"""The hidden truth of a simulated session: the exact cameras, the mesh, and what is made of what.
+"""The hidden truth of a simulated session: the exact cameras, the mesh and its materials.
 
-Enough to cast a ray from any position of any raw image. Nothing but the audit reads it.
+It is enough to cast a ray from any position in any raw image. Only the audit reads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SimulatedTruth:
     cameras: Mapping[str, Camera]
     """The exact cameras L, C, R, with their poses in the world."""
     projectors: Mapping[str, Camera]
-    """The exact projectors; each lights what its image reaches."""
+    """The exact projectors; each lights what its image covers."""
     vertices: NDArray[np.float64]
     """(V, 3) of the scene's mesh, in metres, world axes."""
     triangles: NDArray[np.int32]
@@ -57,15 +57,15 @@ def read_simulated(folder: Path) -> SimulatedTruth:
     """The truth of a simulated session.
 
     Raises:
-        BadData: The folder is missing, or what is in it is damaged.
+        BadData: The folder is missing, or its content is damaged.
     """
     if not (folder / _CAMERAS).is_file():
-        raise BadData(f"{folder}: a simulated session has its {_CAMERAS} here; make it again.")
+        raise BadData(f"{folder}: a simulated session needs its {_CAMERAS} here; make it again.")
     try:
         data = json.loads((folder / _CAMERAS).read_text(encoding="utf-8"))
         cameras = {name: camera_from_json(c) for name, c in data["cameras"].items()}
         projectors = {name: camera_from_json(c) for name, c in data["projectors"].items()}
-        # Opened here: numpy leaves the file open where it is no archive.
+        # Opened here: numpy leaves the file open if it is not an archive.
         with (folder / _MESH).open("rb") as file, np.load(file, allow_pickle=False) as mesh:
             arrays = {name: mesh[name] for name in _ARRAYS}
     except Exception as error:  # zipfile, json, numpy: each has its own errors for damage

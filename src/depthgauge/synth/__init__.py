@@ -1,1 +1,1 @@
-"""Made data with exact truth."""
+"""Generated data with exact truth."""

@@ -85,7 +85,7 @@ def test_checking_names_the_file_once(tmp_path):
     with path.open("a") as file:
         file.write('{"event":"fin')
     (said,) = check_records([path]).by_file[path]
-    assert said.startswith("the last line (13 bytes) was not written to its end")
+    assert said.startswith("the last line (13 bytes) is incomplete")
 
 
 def test_many_problems_of_one_kind_are_counted(tmp_path):

@@ -155,7 +155,7 @@ def test_edist_of_depth_maps_and_regions():
 
 
 def test_sizes_must_agree():
-    with pytest.raises(WrongShape, match="of one size"):
+    with pytest.raises(WrongShape, match="the same size"):
         fit_cloud(cloud(0), cloud(0, (4, 4)))
-    with pytest.raises(WrongShape, match="one number a pixel"):
+    with pytest.raises(WrongShape, match="one number per pixel"):
         fit_cloud(cloud(0), cloud(1), np.ones((3, 3), int))

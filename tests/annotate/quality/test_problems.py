@@ -73,13 +73,13 @@ def fold(*points):
             "crosses itself near (30, 25)",
         ),
         (changed(region_px=((500.0, 5.0), (555.0, 5.0), (555.0, 45.0))), "encloses no pixel"),
-        (changed(region_px=(*GOOD.region_px, (NAN, 2.0))), "a corner that is no place"),
+        (changed(region_px=(*GOOD.region_px, (NAN, 2.0))), "a corner with invalid"),
         (changed(strokes={"far": fold((0.0, 1.0), (20.0, 1.0))}), "Stroke 'far' lies outside"),
         (changed(strokes={"dot": fold((9.0, 9.0), (9.0, 9.0))}), "Stroke 'dot' has no length"),
         (changed(strokes={"no": fold()}), "Stroke 'no' has no length"),
         (
             changed(strokes={"odd": fold((10.0, 9.0), (NAN, 9.0), (12.0, 9.0))}),
-            "Stroke 'odd' has a point that is no place",
+            "Stroke 'odd' has a point with invalid",
         ),
         (
             changed(strokes={"line": Stroke("occlusion", ((30.0, 0.0), (30.0, 49.0)))}),
@@ -96,7 +96,7 @@ def fold(*points):
         (changed(surfaces={"c": SurfaceMark((1.0, 1.0), "planar")}), "Mark 'c' lies outside"),
         (
             changed(surfaces={"c": SurfaceMark((50.0, 40.0), "curved")}),
-            "Marks 'b' and 'c' lie on one surface and disagree",
+            "Marks 'b' and 'c' are on the same surface and disagree",
         ),
         (
             changed(normals={"more": NormalMark((12.0, 20.0), UP)}),
@@ -111,14 +111,14 @@ def fold(*points):
         (changed(relations={"s": Relation("a", "z", "parallel")}), "names 'z', which is not"),
         (
             changed(surfaces={"b": SurfaceMark((50.0, 10.0), "curved")}),
-            "Relation 'r' is of 'b', which is curved; relate planes only.",
+            "Relation 'r' names 'b', which is curved; relate planes only.",
         ),
         (
             changed(
                 surfaces={"c": SurfaceMark((50.0, 40.0), "planar")},
                 relations={"s": Relation("b", "c", "parallel")},
             ),
-            "'b' and 'c', which lie on one surface",
+            "'b' and 'c', which are on the same surface",
         ),
     ],
 )

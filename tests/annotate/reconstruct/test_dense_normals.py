@@ -140,7 +140,7 @@ def test_a_surface_of_which_nothing_is_known_faces_the_viewer_and_is_named():
     assert known.unknown == {int(made.smooth[5, 15])}
     assert len(found.notes) == 1
     assert "curved surface at (" in found.notes[0]
-    assert "has no normal; it was taken to face the viewer" in found.notes[0]
+    assert "has no normal; it was assumed to face the viewer" in found.notes[0]
     left = made.smooth == made.smooth[2, 2]
     assert found.normals[left] == pytest.approx(
         np.tile(np.array([0.5, 0, -1]) / 1.25**0.5, (left.sum(), 1))

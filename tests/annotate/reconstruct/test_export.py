@@ -73,7 +73,7 @@ def test_photographs_that_are_not_there_or_of_another_size(study, tmp_path):
     with pytest.raises(WrongShape, match="60x40"):
         sample_of(drawn(), image)
     for name in ("../mixed-0000", "/etc/passwd"):
-        with pytest.raises(Unavailable, match="no name"):
+        with pytest.raises(Unavailable, match="not a valid name"):
             find_photograph(images, name)
 
 
@@ -108,7 +108,7 @@ def test_two_exports_into_one_folder(study, tmp_path):
         exported(study, out, split="train")
     assert exported(study, out, split="train")[0] == ("mixed-0000", "mixed-0001")
     (tmp_path / "file").write_text("")
-    with pytest.raises(CannotWrite, match="cannot be made"):
+    with pytest.raises(CannotWrite, match="cannot be created"):
         exported(study, tmp_path / "file" / "set")
 
 

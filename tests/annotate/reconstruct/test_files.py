@@ -69,7 +69,7 @@ def test_a_large_picture_has_a_thin_mesh_and_says_so(record, tmp_path, monkeypat
     made = write_reconstruction(record, tmp_path / "out", progress=lambda *step: steps.append(step))
     assert len(read_ply(tmp_path / "out" / "points.ply").points) == 32 * 24
     assert read_map(tmp_path / "out" / "depth.npy", quantity="depth").shape == (48, 64)
-    assert "one of 2 rows and columns; the maps have all." in made.notes[-1]
+    assert "one of 2 rows and columns; the maps use all." in made.notes[-1]
     assert [(done, of) for _, done, of in steps] == [(i, 7) for i in range(7)]
 
 

@@ -250,7 +250,7 @@ def test_a_plane_that_could_not_be_seen_is_named():
     )
     found = reconstruct(drawn)
     assert np.isfinite(found.depth).all()
-    assert any("could not be seen with its normal" in note for note in found.notes)
+    assert any("would not be visible" in note for note in found.notes)
 
 
 def test_cyclic_orders_give_a_depth_and_name_the_strokes():

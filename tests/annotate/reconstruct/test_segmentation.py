@@ -278,7 +278,7 @@ def test_slivers_join_the_neighbour_with_the_longest_border():
     found = segment(drawn(*strokes))
     check(found)
     assert found.smooth.max() == 2
-    assert any("1 bit(s)" in note for note in found.notes)
+    assert any("1 piece(s)" in note for note in found.notes)
 
 
 def test_strokes_along_the_border_leave_everything_labelled():

@@ -183,7 +183,7 @@ def test_what_was_removed_twice_is_a_note(tmp_path):
     path = started(tmp_path)
     append_record(path, Record("remove", "s9", "stroke"))
     assert read_records(path).strokes == {}
-    assert "stroke 's9' was removed where there was none" in history(path).notes[0]
+    assert "stroke 's9' was removed but did not exist" in history(path).notes[0]
 
 
 @pytest.mark.parametrize("cut", [1, 5, 30])
@@ -195,7 +195,7 @@ def test_a_last_line_that_was_not_finished_is_reported_and_skipped(tmp_path, cut
     path.write_bytes(whole[: -1 - cut])
     found = history(path)
     assert list(found.annotation.strokes) == ["s1"]
-    assert "was not written to its end" in found.notes[0]
+    assert "is incomplete" in found.notes[0]
     # The next record starts a line of its own, and the half one is kept aside.
     append_record(path, Record("finish"))
     again = history(path)
@@ -240,10 +240,10 @@ STROKE = '{"event":"stroke","id":"a","kind":"fold","points_px":[[0,0],[1,1]]}'
         ("nonsense", "not a JSON record: it does not begin with {"),
         ('{"event":"finish"', "not a JSON record: it ends early"),
         ('{"event" "finish"}', "from character 10 on, at '\"finish\"}', it cannot be understood"),
-        (STROKE.replace("[0,0]", "[0,-1e300]"), "the point (0, -1e+300), which is no place near"),
+        (STROKE.replace("[0,0]", "[0,-1e300]"), "the point (0, -1e+300), which is nowhere near"),
         (STROKE.replace("[0,0]", "[1000001,0]"), "coordinates are at most 1e+06 px"),
-        ('{"event":"surface","id":"a","at_px":[1e7,0],"shape":"planar"}', "is no place near"),
-        ('{"event":"region","points_px":[[0,1e7]]}', "is no place near"),
+        ('{"event":"surface","id":"a","at_px":[1e7,0],"shape":"planar"}', "is nowhere near"),
+        ('{"event":"region","points_px":[[0,1e7]]}', "is nowhere near"),
         ('{"event":"focal","focal_px":0.5}', "'focal_px' is 0.5, expected a focal length of 1 to"),
         ('{"event":"focal","focal_px":2e7}', "'focal_px' is 2e+07"),
         ("[1, 2]", "expected a JSON object, found a list"),
@@ -254,8 +254,8 @@ STROKE = '{"event":"stroke","id":"a","kind":"fold","points_px":[[0,0],[1,1]]}'
         (STROKE.replace('"a"', '""'), "'id' is empty"),
         (STROKE.replace('"id":"a",', ""), "lacks the field 'id'"),
         (STROKE.replace('"a"', "7"), "'id' is a number"),
-        (STROKE.replace("[0,0]", "[0,NaN]"), "NaN is no number"),
-        (STROKE.replace("[0,0]", "[0,Infinity]"), "Infinity is no number"),
+        (STROKE.replace("[0,0]", "[0,NaN]"), "NaN is not a number"),
+        (STROKE.replace("[0,0]", "[0,Infinity]"), "Infinity is not a number"),
         (STROKE.replace("[0,0]", "[0,1e400]"), "too large"),
         (STROKE.replace("[0,0]", "[0,1" + "0" * 400 + "]"), "too large"),
         (STROKE.replace("[0,0]", "[0,1" + "0" * 5000 + "]"), "it holds a number of 5001 digits."),
@@ -278,7 +278,7 @@ STROKE = '{"event":"stroke","id":"a","kind":"fold","points_px":[[0,0],[1,1]]}'
         (STROKE[:-1] + ',"who":"' + "x" * 1000 + '"}', "has 1000 letters"),
         ("[" * 100_000, "nested too deeply"),
         ('{"event":"remove","id":"a","what":"region"}', "expected one of stroke"),
-        (STROKE.replace("[0,0]", "[0,0]" + ",[0,0]" * MOST_POINTS), "points, at most"),
+        (STROKE.replace("[0,0]", "[0,0]" + ",[0,0]" * MOST_POINTS), "points, but at most"),
         (STROKE[:-1] + " " * MOST_LINE_BYTES + "}", "bytes, a record has at most"),
         (json.dumps({"format": "depthgauge-annotation"}), "lacks the field 'event'"),
     ],
@@ -305,8 +305,8 @@ def header_with(**changes):
     ("header", "says"),
     [
         ("", "holds no annotation records"),
-        (STROKE, "is no header"),
-        (header_with(schema=2), "is of schema 2, this version reads schema 1"),
+        (STROKE, "is not a header"),
+        (header_with(schema=2), "has schema 2, but this version reads schema 1"),
         (header_with(schema=True), "schema True"),
         (header_with(schema=...), "lacks the field 'schema'"),
         (header_with(picture=3), "'picture' is a number, expected an object"),
@@ -315,7 +315,7 @@ def header_with(**changes):
         (header_with(picture={"id": "a", "width_px": 10**30, "height_px": 5}), "a huge number"),
         (header_with(picture={"id": "a", "width_px": 60000, "height_px": 60000}), "is 60000x6"),
         (header_with(picture={"id": "a", "width_px": 8193, "height_px": 8192}), "smaller copy"),
-        (header_with(must_contain_px=[[1e300, 0]]), "is no place near a picture"),
+        (header_with(must_contain_px=[[1e300, 0]]), "is nowhere near a picture"),
         (header_with(focal={"focal_px": -3}), "'focal_px' is -3, expected a focal length"),
         (
             header_with(picture={"id": "a", "width_px": 6, "height_px": 6, "sha256": "zz"}),

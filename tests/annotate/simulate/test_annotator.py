@@ -241,7 +241,7 @@ def test_views_of_samples_need_all_maps():
     with pytest.raises(BadData, match="depth"):
         view_of_sample(replace(sample, truth=None))
     truth = {**{n: sample.truth[n] for n in sample.truth}, "smooth_labels": np.ones((5, 5), int)}
-    with pytest.raises(WrongShape, match="one size"):
+    with pytest.raises(WrongShape, match="the same size"):
         view_of_sample(replace(sample, truth=Truth(truth)))
 
 

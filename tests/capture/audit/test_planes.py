@@ -185,13 +185,13 @@ WALL = {"name": "wall", "points_px": SQUARE}
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("{not json", "no readable JSON file of planar regions"),
+        ("{not json", "not a readable JSON file of planar regions"),
         ([], "expected an object with schema 1, found 'list'"),
         ({"regions": [WALL]}, "expected an object with schema 1, found None"),
         ({"schema": 2, "regions": [WALL]}, "expected an object with schema 1, found 2"),
-        ({"schema": 1, "polygons": [WALL]}, "'polygons' is not known; there are regions"),
-        ({"schema": 1}, "there are no regions"),
-        ({"schema": 1, "regions": WALL}, "regions is a list, found dict"),
+        ({"schema": 1, "polygons": [WALL]}, "'polygons' is unknown; known are regions"),
+        ({"schema": 1}, "has no regions"),
+        ({"schema": 1, "regions": WALL}, "regions must be a list, found dict"),
         ({"schema": 1, "regions": [7]}, r"regions\[0\]: expected an object, found 7"),
         ({"schema": 1, "regions": [{"points_px": SQUARE}]}, r"\[0\]: 'name' is missing"),
         ({"schema": 1, "regions": [{**WALL, "name": 7}]}, r"\[0\]: name is a text, found 7"),
@@ -200,7 +200,7 @@ WALL = {"name": "wall", "points_px": SQUARE}
             r"regions\[0\]: 'points_px' is missing",
         ),
         ({"schema": 1, "regions": [{**WALL, "points_px": [[1, 2]]}]}, "at least 3 points, found 1"),
-        ({"schema": 1, "regions": [{**WALL, "points_px": "abc"}]}, "points_px is a list"),
+        ({"schema": 1, "regions": [{**WALL, "points_px": "abc"}]}, "points_px must be a list"),
         (
             {"schema": 1, "regions": [{**WALL, "points_px": [[90, 90], [95, 90], [95, 95]]}]},
             "region 'wall' has no pixel of the 40x30",

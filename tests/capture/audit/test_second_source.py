@@ -133,5 +133,5 @@ def test_bad_files_are_one_sentence(files):
     with pytest.raises(BadData, match="cannot be read as JSON"):
         read_second_source(depth, camera, pose)
     camera.write_text(json.dumps({"focal_px": [7, 7], "centre_px": [4, 3], "size_px": [9, 7]}))
-    with pytest.raises(WrongShape, match="is 240x180, its camera 9x7"):
+    with pytest.raises(WrongShape, match="is 240x180 but its camera is 9x7"):
         read_second_source(depth, camera, pose)

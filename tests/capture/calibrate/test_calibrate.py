@@ -194,7 +194,7 @@ def test_corners_that_cover_little_of_an_image_are_warned_about():
     across, down = (right - left) / 300, (bottom - top) / 190
     assert across < 0.5
     assert cover(views["C"]) == pytest.approx((across, down))
-    expected = f"camera C: the corners reach over {100 * across:.0f} % of the image's width and "
+    expected = f"camera C: the corners cover only {100 * across:.0f} % of the image's width and "
     assert any(warning.startswith(expected) for warning in found.warnings)
 
 
@@ -247,12 +247,12 @@ def test_strange_rigs_are_warned_about(views):
     assert "baseline of 80 m is unusual" in warnings
     assert "beyond R" in warnings
     assert "turned by 29 degrees" in warnings
-    assert "0.90 px where each camera alone" in warnings
+    assert "0.90 px but each camera alone" in warnings
 
 
 @pytest.mark.parametrize("names", [("L",), ("L", "R", "X")])
 def test_a_rig_has_left_and_right(views, names):
-    with pytest.raises(Misuse, match="cameras L, R and perhaps C"):
+    with pytest.raises(Misuse, match="cameras L, R and optionally C"):
         calibrate_views({name: views["L"] for name in names}, BOARD)
 
 

@@ -363,6 +363,6 @@ def test_a_passive_picture_of_another_size_is_refused(folder, work, tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "calibrate").symlink_to(work / "calibrate")
     with pytest.raises(
-        BadData, match=r"im0\.png: the image is 60x40, the camera was calibrated at"
+        BadData, match=r"im0\.png: the image is 60x40 but the camera was calibrated at"
     ):
         rectify(session, tmp_path / "work")

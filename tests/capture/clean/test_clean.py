@@ -229,7 +229,7 @@ def test_what_can_be_wrong_with_the_step(tmp_path):
     maps = scene()
     small = measured(np.zeros((4, 5), np.float32))
     session, work = make_work(tmp_path, {**maps, "right": small})
-    with pytest.raises(BadData, match="the right map is 5x4, the rectified image 120x60"):
+    with pytest.raises(BadData, match="the right map is 5x4 but the rectified image is 120x60"):
         clean(session, work)
     with pytest.raises(Misuse, match=r"by_hand: is .*none\.json' but must be a file that exists"):
         clean(session, work, by_hand=tmp_path / "none.json")

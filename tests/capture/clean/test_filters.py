@@ -138,7 +138,7 @@ def test_a_lone_line_and_a_lone_pixel_keep_their_values():
 
 @pytest.mark.parametrize(("window", "sigma"), [(4, 1.0), (0, 1.0), (5, 0.0)])
 def test_impossible_filters(window, sigma):
-    with pytest.raises(Misuse, match=r"window_px is odd|sigmas are above 0"):
+    with pytest.raises(Misuse, match=r"window_px must be odd|sigmas must be above 0"):
         smooth_planes(np.zeros((4, 4), np.float32), window, sigma)
 
 
@@ -205,7 +205,7 @@ def test_matches_are_those_of_the_reference(data, side, threshold):
 
 
 def test_views_of_two_sizes():
-    with pytest.raises(WrongShape, match="maps of both views are of one size"):
+    with pytest.raises(WrongShape, match="maps of the same size"):
         find_mismatches(np.zeros((2, 3)), np.zeros((2, 4)), "left", 1.0)
 
 

@@ -140,7 +140,7 @@ def test_rectified_cameras_stand_where_the_raw_ones_do():
 
 
 def test_a_balanced_pair_has_one_size():
-    with pytest.raises(BadData, match="left images are 4112x3008, the right ones 1936x1216"):
+    with pytest.raises(BadData, match="left images are 4112x3008 but the right ones are 1936x1216"):
         balanced_pair(LEFT, centre_camera(1100.0), beside(0.04))
 
 

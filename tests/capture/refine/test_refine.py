@@ -244,11 +244,11 @@ def test_options_out_of_range(options, said):
 
 def test_sizes_that_do_not_go_together():
     measured = measured_of(plane)
-    with pytest.raises(WrongShape, match="one size"):
+    with pytest.raises(WrongShape, match="the same size"):
         refine_classical(
             replace(measured, variance=measured.variance[1:]), guide_of(plane), RefineOptions()
         )
-    with pytest.raises(WrongShape, match="no more than the image"):
+    with pytest.raises(WrongShape, match="at most as large as the image"):
         refine_classical(measured, np.zeros((20, 20), np.float32), RefineOptions())
 
 

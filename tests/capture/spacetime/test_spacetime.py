@@ -169,7 +169,7 @@ def test_one_pattern_has_no_variances(copy):
     assert np.isfinite(io.read_map(step.folder / "left_disparity.npy")).mean() > 0.5
     assert step.figures["median_sigma_px"] == {"left": None, "right": None}
     assert step.warnings == (
-        "with one pattern there are no variances; two are the least, ten are good.",
+        "with one pattern there are no variances; use at least two, better ten.",
     )
 
 
@@ -205,7 +205,7 @@ def test_dark_pictures_only(copy):
     session, work = copy
     for path in (session.folder / "pattern").rglob("*.png"):
         io.write_image(path, np.full((150, 200, 3), 3, np.uint8))
-    with pytest.raises(BadData, match=r"no pattern is left that can be used \(000: .* uniform"):
+    with pytest.raises(BadData, match=r"no usable pattern remains \(000: .* uniform"):
         spacetime(session, work)
 
 
@@ -274,7 +274,7 @@ def test_the_room_s_light_alone_is_no_pattern(copy):
         for path in (session.folder / "pattern" / camera).iterdir():
             noisy = room + rng.normal(0, 1, room.shape)
             io.write_image(path, np.rint(np.clip(noisy, 0, 255)).astype(np.uint8))
-    with pytest.raises(BadData, match=r"no pattern is left .*000: .* dark but for the room's"):
+    with pytest.raises(BadData, match=r"no usable pattern remains .*000: .* dark except for room"):
         spacetime(session, work)
 
 
@@ -286,7 +286,7 @@ def test_a_picture_of_another_size_is_dropped(copy):
     step = spacetime(session, work, disparities=RANGE)
     assert step.figures["used"] == ["000", "001", "003", "005"]
     assert step.figures["dropped"] == {
-        name: f"camera {camera}'s picture is 120x100, the camera was calibrated at 200x150"
+        name: f"camera {camera}'s picture is 120x100 but the camera was calibrated at 200x150"
         for camera, name in (("L", "002"), ("R", "004"))
     }
 
@@ -299,8 +299,8 @@ def test_most_pictures_are_of_another_size(copy, cameras, count):
             path = session.folder / "pattern" / camera / f"{t:03d}.png"
             io.write_image(path, np.zeros((100, 120, 3), np.uint8))
     text = (
-        r"more than half of the 6 patterns are of another size than the calibration "
-        rf"\(pattern 000: camera {cameras[0]}'s picture is 120x100, the camera was calibrated "
+        r"more than half of the 6 patterns have another size than the calibration "
+        rf"\(pattern 000: camera {cameras[0]}'s picture is 120x100 but the camera was calibrated "
     )
     for _ in range(2):  # an attempt that went on where the last one ended would say the same
         with pytest.raises(BadData, match=text):
@@ -343,7 +343,7 @@ def test_nothing_is_rectified_yet(captured, tmp_path):
     [
         ({"scale": 0.0}, "scale: is 0.0 but must be greater than or equal to 0.125"),
         ({"scale": 1.5}, "scale: is 1.5 but must be less than or equal to 1"),
-        ({"disparities": (9.0, 3.0)}, "a smaller and a larger number"),
+        ({"disparities": (9.0, 3.0)}, "the smaller one first"),
         ({"disparities": (0.0, float("nan"))}, "disparities: is nan but must be a finite number"),
         ({"patterns": 0}, "patterns: is 0 but must be greater than or equal to 1"),
         ({"memory_gib": 0.0}, "memory_gib: is 0.0 but must be greater than 0"),

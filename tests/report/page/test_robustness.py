@@ -109,5 +109,5 @@ def test_scores_of_every_metric_come_before_other_regions():
 
 def test_notes_are_on_the_page():
     made = robustness(runs_of([5, 10]))
-    assert "losses are relative to the mildest, noise 5" in render_robustness(made)
+    assert "losses are relative to the mildest level, noise 5" in render_robustness(made)
     assert "relative to the mildest" in robustness_text(made)

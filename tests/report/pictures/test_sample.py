@@ -67,7 +67,7 @@ def test_scores_of_the_whole_dataset_are_nowhere_given_to_samples(view_runs, boa
     run, board = view_runs(quantity), boards(quantity)
     whole = [column for column in board.columns if column.level == "dataset"]
     assert len(whole) == WHOLE[quantity]
-    said = [note for note in board.notes if note.startswith("Only over the whole dataset")]
+    said = [note for note in board.notes if note.startswith("Only for the whole dataset")]
     assert len(said) == bool(whole)
     for column in whole:
         assert column.id in said[0]

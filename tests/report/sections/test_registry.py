@@ -75,7 +75,7 @@ def test_what_a_plug_in_returns_as_plain_text_is_escaped(join, page):
     [
         (("def body(page)", "def text(page)"), "a section needs a function body"),
         (("def body(page)", "def body(page, board)"), "a section needs a function body"),
-        (('"patience"', '"Patience!"'), "small letters, digits and -"),
+        (('"patience"', '"Patience!"'), "lower-case letters, digits and -"),
         (('"patience"', '"leaderboard"'), "'leaderboard' is defined in"),
         (("order=25", "order=float('nan')"), "order is nan but must be a finite number"),
         (('"Patience"', '""'), "title and link must not be empty"),
@@ -112,5 +112,5 @@ def test_ours_are_in_a_fixed_order():
 
 
 def test_all_mistakes_are_reported_at_once():
-    with pytest.raises(BadDeclaration, match=r"small letters.*; title.*; order"):
+    with pytest.raises(BadDeclaration, match=r"lower-case letters.*; title.*; order"):
         SectionSpec("A b", "", "", order=float("inf"))

@@ -187,5 +187,5 @@ def test_a_twin_that_pools_says_so(monkeypatch):
     own = dataclasses.replace(TWINS[twin.twin], pool=lambda samples, options: {})
     monkeypatch.setitem(TWINS._things, twin.twin, own)
     assert dict(describe_protocol(twin))["Pooling"] == (
-        "All samples are pooled as the original does it."
+        "All samples are pooled as in the original."
     )

@@ -85,13 +85,13 @@ class Taken(GeneratorOptions):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"name": "Big Scenes"}, "small letters"),
+        ({"name": "Big Scenes"}, "lower-case letters"),
         ({"summary": ""}, "one line"),
         ({"summary": "two\nlines"}, "one line"),
         ({"revision": 0}, "counts from 1"),
         ({"options": dict}, "derived from GeneratorOptions"),
         ({"options": TwoSizes}, "size must have a default"),
-        ({"options": Taken}, "has overwrite already"),
+        ({"options": Taken}, "already has overwrite"),
     ],
 )
 def test_a_wrong_declaration_is_one_sentence(wrong, why):

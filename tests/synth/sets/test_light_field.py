@@ -420,7 +420,7 @@ def test_numbers_that_make_no_sense_are_refused(options):
 
 
 def test_cameras_keep_clear_of_the_scene():
-    with pytest.raises(Misuse, match=r"9 views a side, 300 mm apart, reach 1\.20 m"):
+    with pytest.raises(Misuse, match=r"9 views per side, 300 mm apart, reach 1\.20 m"):
         make_light_field("boxes", baseline_m=0.3)
     with pytest.raises(UnknownName, match="Did you mean 'spheres'"):
         make_light_field("sphere")

@@ -17,14 +17,14 @@ def median_difference_map(
 ) -> Map:
     """Median over methods of |error| minus the |error| of one method (MedianDiff, Honauer 2019).
 
-    Positive where that method is better than the median. Methods without an estimate at a pixel
-    are left out of its median; of an even number the two middle errors are averaged. NaN where
-    there is no truth or that method has no estimate.
+    Positive where that method is better than the median. Methods without an estimate at a pixel are
+    left out of its median; for an even number the two middle errors are averaged. NaN where there
+    is no truth or that method has no estimate.
 
     Args:
-        estimates: All methods, that one among them.
-        truth: NaN where it is not known.
-        method: Index of the one that is looked at.
+        estimates: All methods, including that one.
+        truth: The truth, NaN where unknown.
+        method: Index of that method.
         error: How values are compared, see `absolute_errors`.
 
     >>> stack = [np.array([[d]]) for d in (1.0, 2.0, 5.0)]
@@ -42,7 +42,7 @@ def median_difference_map(
 def share_wrong(
     estimates: Stack, truth: Map, threshold: float, *, error: ErrorKind | None = None
 ) -> Map:
-    """Share (0..1) of methods whose error at a pixel exceeds the threshold or that have none there.
+    """Share (0..1) of methods whose error at a pixel exceeds the threshold or is missing.
 
     NaN where there is no truth. 1 marks pixels that no method gets right.
     """

@@ -1,4 +1,4 @@
-"""What the metrics with maps of their own see, pixel by pixel."""
+"""What metrics with their own maps see, pixel by pixel."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class MetricMaps:
     maps: Mapping[str, Map]
     """By label, (H, W); NaN where there is nothing to judge, or no estimate."""
     scores: Mapping[str, float] = field(default_factory=dict)
-    """By label: its value on this sample, where there is one."""
+    """By label: its value on this sample, if there is one."""
     region: str = "all"
-    """Of these scores."""
+    """Region of these scores."""
     resolution: str = ""
-    """At which it is scored, where that is not the resolution of the maps."""
+    """The resolution at which it is scored, if that differs from the maps."""
     counts: Mapping[str, int] | None = None
-    """By label: how many things there are, where maps hold their numbers (0: not found) instead of
+    """By label: the number of things, if maps contain their numbers (0: not found) instead of
     errors."""
 
 
@@ -46,12 +46,12 @@ def metric_maps(
     scores: Mapping[str, Mapping[str, float]] | None = None,
     without: Collection[str] = (),
 ) -> Iterator[MetricMaps]:
-    """The maps of every metric with a map of its own, one metric after the other.
+    """The maps of every metric with its own map, one metric after the other.
 
-    Metrics that are scored at a finer resolution have maps of the plain truth's size.
+    Metrics that are scored at a finer resolution have maps at the plain truth's size.
 
     Args:
-        protocol: Whose metrics.
+        protocol: The protocol with the metrics.
         found: Estimates of one sample beside the truth, by label.
         scores: Label -> score id -> value on that sample.
         without: Names of metrics that are left out.
@@ -81,7 +81,7 @@ def metric_maps(
 
 
 def own_maps(protocol: Protocol) -> dict[str, ScoreSpec]:
-    """The first spec of every metric, with its parameters, that has a map of its own."""
+    """The first spec of every metric (with its parameters) that has its own map."""
     found: dict[str, ScoreSpec] = {}
     for spec in protocol.specs:
         if spec.metric.error_map_with is not None:
@@ -90,7 +90,7 @@ def own_maps(protocol: Protocol) -> dict[str, ScoreSpec]:
 
 
 def error_map_of(prepared: PreparedSample, spec: ScoreSpec) -> Map:
-    """What a metric shows of an estimate, given all that it needs."""
+    """What a metric shows of an estimate, given everything it needs."""
     return _error_map(prepared.allowed, prepared, spec)
 
 
@@ -116,7 +116,7 @@ def _fragment_numbers(prepared: PreparedSample, spec: ScoreSpec) -> Map:
 _NUMBERS: Mapping[str, Callable[[PreparedSample, ScoreSpec], Map]] = {
     "fragmentation": _fragment_numbers
 }
-"""Metrics about parts of things: their numbers tell more than an error map does."""
+"""Metrics about parts of things: their numbers say more than an error map."""
 
 
 def _count(numbers: Map) -> int:

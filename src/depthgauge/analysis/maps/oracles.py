@@ -1,8 +1,8 @@
 """Oracles: comparison values that need the truth or other estimates. Marked, never ranked.
 
 As in the 4D light field benchmark (Honauer et al. 2016; Johannsen et al. 2017). All of them skip
-methods that have no estimate at a pixel; where none has, the oracle has none. The order of the
-methods matters only where two errors are equal: the best is then the first of them.
+methods without an estimate at a pixel; if none has one, the oracle has none. The order of the
+methods matters only if two errors are equal: the best is then the first of them.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from depthgauge.types import Map
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """One way to make an estimate out of all estimates."""
+    """One way to combine all estimates into one."""
 
     id: str
     title: str
     doc: str
     """One sentence."""
     make: Callable[[Stack, Map, ErrorKind | None], Map]
-    """From the methods' estimates and the truth of one sample to the oracle's estimate; the last
-    argument says how values are compared (see `absolute_errors`)."""
+    """Computes the oracle's estimate from the methods' estimates and the truth of one sample; the
+    last argument says how values are compared (see `absolute_errors`)."""
     directions: bool = False
-    """Whether it is defined for directions, too: there is no median of normals."""
+    """Whether it is also defined for directions: there is no median of normals."""
 
 
 def per_pixel_best(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
     """At each pixel the estimate with the smallest absolute error.
 
-    Of flow that is the end-point error, of normals the angle.
+    For flow this is the end-point error, for normals the angle.
 
-    A bound on what choosing among these methods could reach. Equal errors: the first in the list.
-    NaN where there is no truth, as nothing can be called best there.
+    It is a bound on what choosing among these methods could reach. Of equal errors, the first in
+    the list counts. NaN where there is no truth, because nothing can be called best there.
 
     >>> per_pixel_best([np.array([[1.0]]), np.array([[4.0]])], np.array([[3.0]])).tolist()
     [[4.0]]
@@ -78,7 +78,7 @@ def _best(block: Map, truth: Map, *, error: ErrorKind) -> Map:
 
 
 def per_pixel_mean(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
-    """At each pixel the mean of all estimates (vectors: of each component, normals of length 1)."""
+    """At each pixel the mean of all estimates (vectors: by component; normals get length 1)."""
     work = partial(_mean, error=error or error_kind(truth))
     return by_blocks(estimates, truth, truth.shape, work)
 
@@ -94,9 +94,9 @@ def _mean(block: Map, truth: Map, *, error: ErrorKind) -> Map:
 
 
 def per_pixel_median_disparity(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
-    """At each pixel the median of all estimates (vectors: of each component).
+    """At each pixel the median of all estimates (vectors: by component).
 
-    Of an even number of estimates it is the mean of the two middle ones.
+    For an even number of estimates it is the mean of the two middle ones.
     """
     return by_blocks(estimates, truth, truth.shape, lambda block, _: known_median(block))
 
@@ -106,9 +106,9 @@ def per_pixel_median_difference(
 ) -> Map:
     """A map whose error at each pixel is the methods' median error.
 
-    truth - median |error|: always below the truth. For vectors the truth is moved by the median
-    end-point error against the x axis, so that its own end-point error is that median. Of an even
-    number of errors the two middle ones are averaged. NaN where there is no truth.
+    truth - median |error|, which is always below the truth. For vectors, the truth is moved by the
+    median end-point error against the x axis, so that its own end-point error is that median. For
+    an even number of errors, the two middle ones are averaged. NaN where there is no truth.
     """
     work = partial(_median_difference, error=error or error_kind(truth))
     return by_blocks(estimates, truth, truth.shape, work)
@@ -155,7 +155,7 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
             Oracle(
                 "per_pixel_median_difference",
                 "Median error per pixel",
-                "At each pixel the truth less the median error of all methods: a method of "
+                "At each pixel the truth minus the median error of all methods: a method of "
                 "average quality.",
                 per_pixel_median_difference,
             ),
@@ -169,12 +169,12 @@ def oracles_of(protocol: Protocol) -> Mapping[str, Oracle]:
     """The oracles that are defined for a protocol's quantity, by id.
 
     Raises:
-        Unavailable: There are none, because a pixel by itself has no error.
+        Unavailable: There are none, because a single pixel has no error.
     """
     if not has_pixel_errors(protocol):
         raise Unavailable(
-            f"oracles choose among estimates pixel by pixel, and a pixel of {protocol.quantity} "
-            f"has no error of its own in {protocol.id}; leave them out."
+            f"oracles choose among estimates pixel by pixel, but a single pixel of "
+            f"{protocol.quantity} has no error in {protocol.id}; leave them out."
         )
     wanted = QUANTITIES[protocol.quantity].error == "angle"
     return {name: each for name, each in ORACLES.items() if each.directions or not wanted}
@@ -184,9 +184,9 @@ _PAIRS = ("depth_pairs", "normal_pairs")
 
 
 def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, Result]:
-    """All oracles on all samples, by id; each is made of the methods' estimates as compared.
+    """All oracles on all samples, by id; each is computed from the methods' estimates as compared.
 
-    Samples without an estimate of any method are scored as missing.
+    Samples for which no method has an estimate are scored as missing.
 
     Raises:
         Unavailable: No oracle is defined for the protocol's quantity.
@@ -228,7 +228,7 @@ def oracle_maps(
 
 
 def _can_score(spec: ScoreSpec) -> bool:
-    """Not scores of pairs of points: these may lie where no truth says which method is best."""
+    """Not scores of pairs of points, which may be where no truth says which method is best."""
     return spec.metric.level == "sample" and not set(_PAIRS) & set(spec.metric.needs)
 
 

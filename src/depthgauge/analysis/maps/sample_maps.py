@@ -1,4 +1,4 @@
-"""Everything about one sample of a run that is worth looking at, as maps and numbers."""
+"""Everything worth showing about one sample of a run, as maps and numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ERROR_METRICS = {
     "angle": "mean_angle",
     "channels": "mae",
 }
-"""By how values are compared: the metric whose map shows the errors."""
+"""The metric whose map shows the errors, by how values are compared."""
 _SHOWN_ANYWAY = ("median_angle", "balanced_angle", "lsiv", "lsiv_root")
 """Metrics whose maps are the errors themselves."""
 _MEDIAN_NEEDS = 3
@@ -53,69 +53,69 @@ Curves = Mapping[str, PrecisionRecall]
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """What one method reached on one sample by the main score of the board."""
+    """The result of one method on one sample by the main score of the board."""
 
     value: float | None = None
-    """None where a score of the whole dataset cannot be given to a single sample."""
+    """None if a score of the whole dataset has no value for a single sample."""
     is_alone: bool = False
-    """The score is of the whole dataset; the value is that of this sample by itself."""
+    """Whether the score is for the whole dataset and the value for this sample alone."""
     failed: str = ""
-    """Why there is no estimate; empty where there is one."""
+    """Why there is no estimate; empty if there is one."""
     rates: SampleRates | None = None
-    """Of boundaries: precision and recall at the method's threshold."""
+    """Precision and recall of boundaries at the method's threshold."""
 
 
 @dataclass(frozen=True)
 class SampleMaps:
-    """What is known of one sample before it is drawn; all maps have the truth's size."""
+    """What is known about one sample before it is drawn; all maps have the truth's size."""
 
     sample: str
     quantity: str
     truth: Map
     """(H, W) or (H, W, C); NaN where there is none."""
     is_up_to_scale: bool = False
-    """Values are known up to a scale only, so those of two maps are not compared."""
+    """Whether values are known only up to a scale, so that two maps cannot be compared."""
     has_value_errors: bool = True
-    """The error of a pixel is a difference of values."""
+    """Whether the error of a pixel is a difference of values."""
     images: Mapping[str, Image] = field(default_factory=dict)
-    """By name: `left_image` ..."""
+    """Images by name: `left_image` ..."""
     estimates: Mapping[str, Map] = field(default_factory=dict)
-    """By label; NaN where there is none."""
+    """Estimates by label; NaN where missing."""
     errors: Mapping[str, Map] = field(default_factory=dict)
-    """By label, (H, W), as the metric shows them; NaN where there is no estimate."""
+    """Errors by label, (H, W), as the metric shows them; NaN where there is no estimate."""
     judged: Mask | None = None
     """The pixels that errors are about; None: all with truth."""
     error_unit: str | None = None
-    """None: the quantity's own."""
+    """The unit of the errors; None: the quantity's own."""
     median_diffs: Mapping[str, Map] = field(default_factory=dict)
     """By label, (H, W): error minus the median error of all methods; negative is better."""
     share_wrong: Map | None = None
-    """(H, W) in percent: how many methods are wrong here."""
+    """(H, W): percentage of methods that are wrong here."""
     wrong_above: float | None = None
-    """The error from which a pixel is called wrong."""
+    """The error above which a pixel is called wrong."""
     median_error: Map | None = None
     """(H, W): the median error of all methods at each pixel."""
     least_error: Map | None = None
     """(H, W): the error of the best method of each pixel."""
     edges: Mask | None = None
-    """Pixels on both sides of the truth's discontinuities; None where there are none."""
+    """Pixels on both sides of the truth's discontinuities; None if there are none."""
     normals_of: Callable[[Map], Map] | None = None
-    """From a map to its surface normals; None where they are not scored."""
+    """Computes surface normals from a map; None if they are not scored."""
     metric_maps: Iterable[MetricMaps] = ()
-    """What metrics see; can be taken once, one metric after the other."""
+    """What metrics see; can be iterated once, one metric after the other."""
     main: Column | None = None
     """The main score."""
     results: Mapping[str, SampleResult] = field(default_factory=dict)
-    """By label, in the order of the board; failed methods are here, too."""
+    """By label, in the order of the board; failed methods are included."""
     why: tuple[str, ...] = ()
     """Why this sample is shown."""
     protocol: Protocol | None = None
     prepared: Mapping[str, PreparedSample] = field(default_factory=dict)
-    """By label: the estimates beside the truth, with all that metrics need."""
+    """By label: the estimates beside the truth, with everything that metrics need."""
     unestimated: PreparedSample | None = None
-    """The sample as one without an estimate is compared."""
+    """The sample as it is compared without an estimate."""
     curves: Curves = field(default_factory=dict)
-    """Of boundaries, by label: precision and recall over the whole dataset."""
+    """Precision and recall of boundaries over the whole dataset, by label."""
 
 
 def sample_maps(
@@ -128,7 +128,7 @@ def sample_maps(
     curves: Curves | None = None,
     usual_threshold: float = 1.0,
 ) -> SampleMaps:
-    """Computes what may be shown of one sample; methods are in the order of the board.
+    """Computes what may be shown about one sample; methods are in the order of the board.
 
     Args:
         maps: Truth and images of the run.
@@ -136,8 +136,8 @@ def sample_maps(
         sample: Its id.
         found: The estimates of this sample beside the truth, by label.
         why: Why it is shown.
-        curves: Of boundaries: precision and recall of the methods over the whole dataset.
-        usual_threshold: The error from which a pixel is called wrong where no score says so.
+        curves: Precision and recall of boundaries of the methods over the whole dataset.
+        usual_threshold: The error above which a pixel is called wrong if no score says so.
     """
     protocol = maps.run.protocol
     quantity = QUANTITIES[protocol.quantity]
@@ -147,7 +147,7 @@ def sample_maps(
     stack = [_comparable(quantity, each.allowed) for each in ordered.values()]
     errors = _errors(protocol, ordered) if is_any_known else _Errors()
     threshold = _threshold(maps.run, board, usual_threshold)
-    # Where only pairs of points are known, or only shapes, there is nothing to be counted.
+    # If only pairs of points are known, or only shapes, there is nothing to count.
     counts = has_pixel_errors(protocol) and is_any_known
     several, enough = counts and len(stack) > 1, counts and len(stack) >= _MEDIAN_NEEDS
     how = quantity.error
@@ -193,7 +193,7 @@ def sample_maps(
 
 @dataclass(frozen=True)
 class _Errors:
-    """The errors of all methods, and what they are."""
+    """The errors of all methods, and their meaning."""
 
     maps: Mapping[str, Map] = field(default_factory=dict)
     unit: str | None = None
@@ -213,7 +213,7 @@ def _errors(protocol: Protocol, found: Mapping[str, PreparedSample]) -> _Errors:
 
 
 def _shape_errors(protocol: Protocol, found: Mapping[str, PreparedSample]) -> _Errors:
-    """Distances after the best scale, where depth has no other error."""
+    """Distances after the best scale, if depth has no other error."""
     spec = _shape_spec(protocol)
     if spec is None or not found or any(lacking(each, spec) for each in found.values()):
         return _Errors()
@@ -241,10 +241,10 @@ def _threshold(run: Run, board: Board, usual: float) -> float:
 
 
 def truth_edges(protocol: Protocol, prepared: PreparedSample) -> Mask | None:
-    """The truth's discontinuities as the protocol understands them; None where there are none.
+    """The truth's discontinuities as the protocol understands them; None if there are none.
 
-    The shared map `edges` where the protocol uses it, else the jumps of its region
-    `discontinuities`, with that region's defaults where the protocol has none.
+    The shared map `edges` if the protocol uses it, else the jumps of its region `discontinuities`,
+    with that region's defaults if the protocol has none.
     """
     if "edges" in protocol.resolved().get("derived", {}) and "edges" in prepared.items:
         edges: Mask = prepared.items["edges"].edge
@@ -268,7 +268,7 @@ def _normals_of(protocol: Protocol, prepared: PreparedSample) -> Callable[[Map],
 
 
 def scored_rig(protocol: Protocol, prepared: PreparedSample) -> Rig | None:
-    """The rig through which normals are seen; None where none are scored or there is no rig."""
+    """The rig through which normals are seen; None if none are scored or there is no rig."""
     is_scored = any("rig" in spec.metric.needs for spec in protocol.specs)
     if not is_scored or QUANTITIES[protocol.quantity].space is None:
         return None

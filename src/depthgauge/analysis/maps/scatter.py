@@ -14,7 +14,7 @@ from depthgauge.types import Map, is_known
 _BINS = 160
 """Fine enough to show the steps of a method with a few dozen labels."""
 _MOST_PIXELS = 400_000
-"""Of one sample; larger maps are subsampled, which is invisible in a density plot."""
+"""Pixels of one sample; larger maps are subsampled, which is invisible in a density plot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Scatter:
 
 
 def scatter_edges(truths: Iterable[Map]) -> NDArray[np.float64]:
-    """Bins that hold nearly all true values of some samples, with a little room on both sides."""
+    """Bins that contain nearly all true values of some samples, with a small margin."""
     spans = []
     for truth in truths:
         values = _amounts(truth)[is_known(truth)]
@@ -58,7 +58,7 @@ def count_pairs(
 
 
 def _amounts(values: Map) -> Map:
-    """The values themselves; of vectors their length, of other channels their mean."""
+    """The values themselves; for vectors their length, for other channels their mean."""
     if values.ndim == 2:
         return values
     if values.shape[2] == 2:

@@ -24,10 +24,11 @@ def by_blocks(
     """Fills a map of that shape, block by block: 10 methods of 12 Mpx need no second copy.
 
     Args:
-        estimates: What goes into each block's (M, h, W[, C]) array, missing vectors all NaN.
-        truth: The same size.
-        shape: Of the map that is made.
-        work: From a block's estimates and truth to the block of the map.
+        estimates: The estimates that fill each block's (M, h, W[, C]) array; missing vectors are
+            all NaN.
+        truth: The truth, of the same size.
+        shape: Shape of the resulting map.
+        work: Computes a block of the map from the block's estimates and truth.
     """
     _check(estimates, truth)
     made = np.full(shape, np.nan, np.float32)
@@ -60,8 +61,8 @@ def absolute_errors(block: Map, truth: Map, error: ErrorKind | None = None) -> M
     Args:
         block: (M, h, W[, C]).
         truth: (h, W[, C]).
-        error: How values are compared: of vectors (`length`) it is the length of their difference,
-            of directions (`angle`) the angle between them in degrees, of `channels` the mean over
+        error: How values are compared: for vectors (`length`) it is the length of their difference,
+            for directions (`angle`) the angle between them in degrees, for `channels` the mean over
             them. By default as for disparity, flow or normals, by the number of channels.
     """
     error = error or error_kind(truth)
@@ -97,7 +98,7 @@ def unit_vectors(values: Map) -> Map:
 
 
 def known_median(values: Map) -> Map:
-    """Median over the first axis of what is not NaN; of an even number the two middle ones' mean.
+    """Median over the first axis without NaN; for an even number the mean of the two middle ones.
 
     >>> known_median(np.array([[1.0, np.nan], [4.0, np.nan], [np.nan, np.nan]])).tolist()
     [2.5, nan]

@@ -1,12 +1,12 @@
 """Makes scores of different units and scales comparable.
 
-The cost of a value is d / (d + m): d is how far it is from perfect (or from good enough, where the
-profile says what that is) and m the median of that over the methods. It is 0 for a perfect value,
-1/2 for the median method, 2/3 for one twice as far from perfect and never above 1. Where most are
-nearly perfect, m is not less than 5 percentage points, or than what is good enough, or than half of
-the largest d: half a percent is little, even where all others lack nothing. So units cancel,
-factors count (which ranks would forget), and one method that fails altogether cannot outweigh
-everything else (which it would in a mean of scores divided by their median or their maximum).
+The cost of a value is d / (d + m): d is its distance from perfect (or from good enough, if the
+profile says what that is) and m is the median distance over the methods. It is 0 for a perfect
+value, 1/2 for the median method, 2/3 for one twice as far from perfect, and never above 1. If most
+methods are nearly perfect, m is at least 5 percentage points, or what is good enough, or half of
+the largest d: half a percent is little, even if all others are perfect. So units cancel, factors
+count (which ranks would ignore), and one method that fails completely cannot outweigh everything
+else (as it would in a mean of scores divided by their median or their maximum).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class Scale:
     """What the values of one score are measured against."""
 
     perfect: float
-    """What is good enough, where the profile says so; else 0 for errors, 100 % where a higher
-    percentage is better, otherwise the best method's value."""
+    """What is good enough, if the profile says so; else 0 for errors, 100 % if a higher percentage
+    is better, otherwise the best method's value."""
     reach: float
-    """The distance from perfect that costs 1/2: the median one, unless that is hardly any."""
+    """The distance from perfect that costs 1/2: the median one, unless that is very small."""
     median: float
-    """The median value; of its absolutes where `better` is `zero`."""
+    """The median value; of absolute values if `better` is `zero`."""
     better: str
 
     def cost(self, value: float) -> float:
-        """0 perfect, 1/2 the median, 1 the worst possible; NaN where there is no value."""
+        """0 perfect, 1/2 the median, 1 the worst possible; NaN if there is no value."""
         distance = self.distance(value)
         if math.isnan(distance):
             return math.nan
@@ -44,11 +44,11 @@ class Scale:
 
     @property
     def median_cost(self) -> float:
-        """That of the median method: 1/2, or less where it is nearly perfect."""
+        """The cost of the median method: 1/2, or less if it is nearly perfect."""
         return self.cost(self.median)
 
     def distance(self, value: float) -> float:
-        """The distance of a value from perfect; 0 for values that are better than that."""
+        """The distance of a value from perfect; 0 for better values."""
         return _distance(value, self.perfect, self.better)
 
 
@@ -58,9 +58,9 @@ def make_scale(
     """The scale of one score, from the values of all methods that have one.
 
     Args:
-        values: Of every method, NaN where it has none.
+        values: Value of every method, NaN if it has none.
         better: `lower`, `higher` or `zero`.
-        unit: Of the score.
+        unit: Unit of the score.
         enough: The value that is good enough.
 
     >>> scale = make_scale({"a": 1.0, "b": 2.0, "c": 6.0}, "lower", "px")

@@ -36,7 +36,7 @@ class Weight(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     aspect: _Text
-    """In a few words."""
+    """What matters, in a few words."""
     scores: tuple[_Text, ...] = Field(min_length=1)
     """Patterns of score ids: `*` stands for anything. All that match share the weight."""
     weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
@@ -71,7 +71,7 @@ def load_profile(path: str | Path) -> Profile:
     """Reads a profile; every mistake in it is reported at once.
 
     Raises:
-        BadFile: It cannot be read, or is no TOML.
+        BadFile: It cannot be read, or is not TOML.
         BadProtocol: It has mistakes.
     """
     path = Path(path)
@@ -83,7 +83,7 @@ def load_profile(path: str | Path) -> Profile:
 
 
 def _problems(error: ValidationError) -> list[Problem]:
-    """One for each place; a list with a wrong element is not listed itself."""
+    """One problem for each place; a list with a wrong element is not reported itself."""
     found = [_problem(each) for each in error.errors(include_url=False)]
     inner = [problem.where for problem in found]
     return [p for p in found if not any(where.startswith(f"{p.where}[") for where in inner)]
@@ -104,7 +104,7 @@ def _problem(found: Any) -> Problem:
 
 
 class _Profiles(Mapping[str, Profile]):
-    """The profiles of this folder by id, which is the file's name; read when asked for."""
+    """The profiles of this folder by id, which is the file's name; read when requested."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = {path.stem: path for path in sorted(folder.glob("*.toml"))}

@@ -10,13 +10,13 @@ from depthgauge.analysis.profiles._profile import Profile, Weight
 
 @dataclass(frozen=True, slots=True)
 class WeighedScore:
-    """One score that takes part."""
+    """One score that is used."""
 
     id: str
     aspect: str
-    """The weight that it has its share of."""
+    """The weight that it shares."""
     share: float
-    """Of the weight that could be scored: all shares sum to 1."""
+    """Its share of the weight that could be scored; all shares sum to 1."""
     scale: Scale
     unit: str
 
@@ -27,7 +27,7 @@ class UnusedWeight:
 
     weight: Weight
     share: float
-    """Of the profile's whole weight."""
+    """Its share of the profile's whole weight."""
     why: str
 
 
@@ -38,11 +38,11 @@ class Verdict:
     score: WeighedScore
     value: float
     cost: float
-    """0 perfect, 1/2 as the median method, 1 the worst possible; NaN where there is no value."""
+    """0 perfect, 1/2 like the median method, 1 the worst possible; NaN if there is no value."""
 
     @property
     def effect(self) -> float:
-        """Its effect on the rank: positive counts for the method, 0 is like the median method."""
+        """Its effect on the rank: positive is good for the method, 0 is like the median method."""
         return self.score.share * (self.score.scale.median_cost - self.cost)
 
 
@@ -54,7 +54,7 @@ class ProfileRow:
     rank: int
     """Equal costs share the better rank; methods that lack a score share the last."""
     cost: float
-    """The weighted mean of its costs; NaN where it lacks a score."""
+    """The weighted mean of its costs; NaN if it lacks a score."""
     verdicts: tuple[Verdict, ...]
     """Largest effect first; missing scores last."""
     lacks: tuple[str, ...]
@@ -65,12 +65,12 @@ class ProfileRow:
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """A change of one weight that would bring another method to the top."""
+    """A change of one weight that puts another method first."""
 
     label: str
     aspect: str
     factor: float
-    """What the weight is multiplied by."""
+    """The factor of the weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ProfileRanking:
     rows: tuple[ProfileRow, ...]
     """Best first; oracles are not in it."""
     scores: tuple[WeighedScore, ...]
-    """Those that take part, in the profile's order."""
+    """The scores that are used, in the profile's order."""
     absent: tuple[UnusedWeight, ...]
     """Weights that no score measures."""
     covered: float

@@ -36,7 +36,7 @@ from depthgauge.metrics import METRICS
 from depthgauge.units import Unit
 
 _DECIMALS = 12
-"""Costs that agree to so many decimals are ties; the rest is rounding."""
+"""Costs that agree to this many decimals are ties; the rest is rounding."""
 _FACTORS = (0.5, 2.0)
 _LONGEST = 6
 """Numbered regions that still count one by one (materials, layers); more are bins of an axis."""
@@ -52,18 +52,18 @@ def rank_by_profile(
 
     Each weight is shared equally among the scores that its patterns match. A method's cost is the
     weighted mean of its costs in these scores (`_costs.py` says what a cost is). A weight that no
-    score matches is left out of everything and named in `absent`; a method that lacks a score
-    which others have comes last.
+    score matches is left out and named in `absent`; a method that lacks a score that others have
+    comes last.
 
     Args:
-        scores: A leaderboard, or method -> score id -> value. Of a board, `runtime` and
-            `peak_memory` are scores as well.
+        scores: A leaderboard, or method -> score id -> value. With a board, `runtime` and
+            `peak_memory` are scores too.
         profile: Its id, the path of its file, or the profile itself.
         better: score id -> direction, for values whose direction is neither that of a metric of
             this name nor `lower`.
 
     Raises:
-        Unavailable: Not one of the profile's scores is there.
+        Unavailable: None of the profile's scores exists.
     """
     profile = find_profile(profile)
     values = values_of(scores, better or {})
@@ -123,8 +123,8 @@ def _nothing(profile: Profile, values: Values) -> Unavailable:
     wanted = ", ".join(pattern for weight in profile.weights for pattern in weight.scores)
     there = ", ".join(score_id for score_id in values.table if values.has_any(score_id))
     return Unavailable(
-        f"profile '{profile.id}' weighs {wanted}, but there is no value of any of them; there are "
-        f"values of {there or 'nothing'}."
+        f"profile '{profile.id}' weighs {wanted}, but none of them has a value; there are values "
+        f"of {there or 'nothing'}."
     )
 
 
@@ -178,16 +178,16 @@ def _leaders(labels: Sequence[str], totals: Floats) -> list[str]:
 
 
 MOSTLY = 0.5
-"""A profile that is covered less is shown only if asked for."""
+"""A profile with less coverage is shown only on request."""
 
 
 def choose_profiles(
     board: Board, wanted: Iterable[str | Path | Profile] | None = None
 ) -> tuple[ProfileRanking, ...]:
-    """Rankings by these profiles; by default by all that scores mostly cover.
+    """Rankings by these profiles; by default all profiles that are mostly covered by scores.
 
     Raises:
-        Unavailable: A wanted profile weighs nothing that is scored.
+        Unavailable: Nothing that a wanted profile weighs is scored.
     """
     if sum(not row.oracle for row in board.rows) < 2:
         return ()
@@ -223,7 +223,7 @@ class Values:
 def values_of(
     scores: Board | Mapping[str, Mapping[str, float]], better: Mapping[str, str]
 ) -> Values:
-    """The values of a board (its oracles left out, time and memory added), or of a mapping."""
+    """The values of a board (without oracles, with time and memory), or of a mapping."""
     return _of_board(scores) if isinstance(scores, Board) else _of_mapping(scores, better)
 
 
@@ -269,7 +269,7 @@ def _metric_name(score_id: str) -> str:
 
 
 _MOST = 2
-"""How many aspects are named on either side."""
+"""The number of aspects named on either side."""
 _LEAST = 1e-3
 """Smaller effects are not mentioned."""
 
@@ -279,7 +279,7 @@ def why_sentence(
 ) -> str:
     """The strengths and weaknesses of a method, relative to the median method."""
     if lacks:
-        return f"{label} comes last, as it has no value of {', '.join(lacks)}."
+        return f"{label} comes last, because it has no value of {', '.join(lacks)}."
     by_aspect: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_aspect.setdefault(verdict.score.aspect, []).append(verdict)
@@ -287,8 +287,8 @@ def why_sentence(
     place = f"{label} is number {rank} of {methods}"
     if not pros and not cons:
         return f"{place}: it is as good as the median method in everything that is weighed."
-    said = [f"for it: {pros}" if pros else "nothing speaks for it"]
-    said += [f"against it: {cons}" if cons else "nothing speaks against it"]
+    said = [f"for it: {pros}" if pros else "it has no strength"]
+    said += [f"against it: {cons}" if cons else "it has no weakness"]
     return f"{place}; {'; '.join(said)}."
 
 
@@ -304,7 +304,7 @@ def _about_absent(profile: Profile, absent: Sequence[UnusedWeight]) -> Iterator[
         share = 100.0 * math.fsum(each.share for each in absent)
         yield (
             f"{len(absent)} of {len(profile.weights)} weights, {share:.0f} % of the profile, could "
-            "not be given; the others decide alone."
+            "not be used; only the others count."
         )
     for each in absent:
         patterns = ", ".join(each.weight.scores)

@@ -41,7 +41,7 @@ MEASURES = {
     "angle_deg": "normals, mean angular error",
     "wkdr_percent": "depth order, WKDR",
 }
-"""The measures of a row, and their names. EDist of regions and after a rotation use a scale for
+"""The measures of a row, and their names. EDist in regions and after a rotation uses one scale for
 each surface; the alignment is always that of the whole cloud."""
 _PAIRS = 3000
 
@@ -84,9 +84,9 @@ class AgreementTable:
 
     rows: tuple[PairRow, ...]
     unit: str
-    """Of distances: `m`, or `mean depth` without a sensor."""
+    """Unit of distances: `m`, or `mean depth` without a sensor."""
     depth_mean_m: float = math.nan
-    """Of the sensor, over all pixels of all photographs."""
+    """Mean depth of the sensor over all pixels of all photographs."""
     depth_std_m: float = math.nan
 
     def mean(self, comparison: str, measure: str) -> Mean:
@@ -104,7 +104,7 @@ class AgreementTable:
         return _mean(list(found.values()))
 
     def comparisons(self) -> tuple[str, ...]:
-        """Those that have a row."""
+        """The comparisons that have a row."""
         there = {row.comparison for row in self.rows}
         return tuple(name for name in COMPARISONS if name in there)
 
@@ -133,8 +133,8 @@ def agreement(
         photographs: The witnesses of each; at most one of them is a sensor. All maps are resized
             to the size of the first person's.
         rotate: Whether to search the best rotation, which takes most of the time.
-        seed: Of the pairs of points whose order is compared.
-        progress: Is called after each pair and each photograph; the number of photographs is 0 if
+        seed: Seed of the pairs of points whose order is compared.
+        progress: Called after each pair and each photograph; the number of photographs is 0 if
             it is not known in advance.
 
     Raises:
@@ -158,13 +158,13 @@ def agreement(
             progress(sample, done, whole)
     if not rows:
         raise BadData(
-            "no photograph has two to compare: give two people's records, or a sensor; mend or "
-            "remove what was left out (--sensor names another folder)."
+            "no photograph has two to compare: give the records of two people, or a sensor "
+            "(--sensor names another folder); repair or remove what was left out."
         )
     if len(sensors) > 1:
         raise BadData(
-            "some photographs have a sensor's depth and some have none; their distances are in "
-            "different units, compare them one after the other."
+            "some photographs have a sensor's depth and some do not; their distances are in "
+            "different units, so compare the two groups separately."
         )
     seen = np.concatenate(depths).astype(np.float64) if depths else np.zeros(0)
     spread = (float(seen.mean()), float(seen.std())) if len(seen) else (math.nan, math.nan)
@@ -188,7 +188,7 @@ def compare(
         fixed: The witness that is taken as right.
         sensor: The witness whose metres are used.
         turnable: The moving person, prepared for rotation; None: no rotation is searched.
-        seed: Of the pairs of points.
+        seed: Seed of the pairs of points.
     """
     clouds = backproject(moving.depth, moving.camera), backproject(fixed.depth, fixed.camera)
     unit = _unit(fixed, clouds[1], sensor)
@@ -198,7 +198,7 @@ def compare(
     turned, angle = math.nan, math.nan
     if turnable is not None:
         found, turn = turnable.edist_after_turning(fixed)
-        # To be turned, the surfaces are integrated anew, without the person's folds. If that is no
+        # To be turned, the surfaces are integrated again without the person's folds. If that is not
         # nearer than the person's own reconstruction, the latter counts.
         gained = turn.angle_deg > 0 and found * unit < nearest
         turned, angle = (found * unit, turn.angle_deg) if gained else (nearest, 0.0)
@@ -220,7 +220,7 @@ def compare(
 
 
 def mean_angle_deg(first: Map, second: Map) -> float:
-    """Mean angle between two normal maps where both are known; NaN if that is nowhere.
+    """Mean angle between two normal maps where both are known; NaN if there is no such pixel.
 
     >>> a = np.array([[[0, 0, -1.0]]]); b = np.array([[[1.0, 0, 0]]])
     >>> mean_angle_deg(a, b)
@@ -237,8 +237,8 @@ def wkdr_percent(depth: Map, right: Map, *, count: int = _PAIRS, seed: int = 0) 
     Args:
         depth: The depth to judge.
         right: The depth with the right order; half of the pairs are random, half lie on one row.
-        count: How many pairs.
-        seed: Of the pairs.
+        count: Number of pairs.
+        seed: Seed of the pairs.
 
     Returns:
         In percent; NaN if the maps have no pair in common.

@@ -31,11 +31,11 @@ class RecordProblems:
     """What people should fix in files of records."""
 
     by_file: Mapping[Path, tuple[str, ...]]
-    """Sentences; none for a file without problems."""
+    """Sentences for each file; empty for a file without problems."""
 
     @property
     def count(self) -> int:
-        """How many problems there are."""
+        """The number of problems."""
         return sum(map(len, self.by_file.values()))
 
     def to_json(self) -> dict[str, Any]:
@@ -45,14 +45,14 @@ class RecordProblems:
 
 
 def check_records(places: Iterable[Path], *, progress: Progress | None = None) -> RecordProblems:
-    """Finds the problems of every file.
+    """Finds the problems in every file.
 
     Depth orders are checked by a reconstruction, relations by turning the normals to satisfy them.
-    At most eight problems of one kind are listed, then how many more there are.
+    At most eight problems of one kind are listed, followed by the number of the rest.
 
     Args:
         places: Files and folders of records.
-        progress: Is called before each file.
+        progress: Called before each file.
 
     Raises:
         BadData: There are no records.
@@ -86,7 +86,7 @@ def _problems(path: Path) -> list[str]:
 
 
 def _of_edges(annotation: Annotation, made: Reconstruction) -> Iterator[str]:
-    """Planes that are invisible; the rim of a curved surface may well be edge-on."""
+    """Planes that are invisible; the rim of a curved surface may be edge-on."""
     surfaces = made.segmentation
     for name, mark in annotation.normals.items():
         if surfaces.shapes.get(surfaces.smooth_at(mark.at_px)) != "planar":

@@ -5,8 +5,8 @@ and shifted onto the other (the *fixed* one) by least squares before distances a
 
 - one scale and one translation for the whole cloud;
 - one scale for each continuous surface, through the camera's centre, and one translation for all.
-  A reconstruction from drawings does not know the distance between surfaces, only their order, so
-  this is the fair one for people and for methods trained on their data.
+  A reconstruction from drawings gives only the order of surfaces, not their distances, so
+  this is the fair way for people and for methods trained on their data.
 
 Both have a closed form: a surface's best scale is linear in the translation, which leaves three
 equations. Clouds are not mirrored: scales are at least 0.
@@ -138,14 +138,14 @@ def _numbers(moving: Map, fixed: Map, surfaces: Labels | None) -> NDArray[np.int
     """The surface of each pixel that both clouds have, 0 elsewhere."""
     shapes = [np.shape(moving), np.shape(fixed)]
     if len(shapes[0]) != 3 or shapes[0][2] != 3 or shapes[0] != shapes[1]:
-        raise WrongShape(f"two clouds must be (H, W, 3) of one size, found {shapes}.")
+        raise WrongShape(f"two clouds must be (H, W, 3) with the same size, found {shapes}.")
     both = is_known(np.asarray(moving)) & is_known(np.asarray(fixed))
     if surfaces is None:
         return both.astype(np.int64)
     labels = np.asarray(surfaces)
     if labels.shape != both.shape:
         raise WrongShape(
-            f"the surfaces are {labels.shape}, the clouds {both.shape}; give one number a pixel."
+            f"the surfaces are {labels.shape}, the clouds {both.shape}; give one number per pixel."
         )
     return np.where(both & (labels > 0), labels, 0).astype(np.int64)
 

@@ -19,11 +19,11 @@ class ExactErrors:
     """Errors at every pixel; NaN outside the annotated region."""
 
     distance_m: Map
-    """Between corresponding points, each continuous surface at its best scale."""
+    """Distances between corresponding points, with each continuous surface at its best scale."""
     angle_deg: Map
     """Between normals."""
     range_m: float
-    """Of the exact depth: largest minus smallest."""
+    """Range of the exact depth: largest minus smallest."""
 
     @property
     def edist_percent(self) -> float:
@@ -39,7 +39,7 @@ class ExactErrors:
 def exact_errors(view: ExactView, made: Reconstruction) -> ExactErrors:
     """Compares a reconstruction with the view that was annotated.
 
-    A reconstruction knows each continuous surface up to a scale, so each is scaled through the
+    A reconstruction gives each continuous surface up to a scale, so each is scaled through the
     camera's centre by least squares; nothing is shifted or turned.
 
     Raises:

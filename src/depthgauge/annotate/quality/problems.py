@@ -57,12 +57,12 @@ def _of_region(annotation: Annotation, region: Mask) -> Iterator[str]:
     for x, y in annotation.must_contain_px:
         place = pixel_of((x, y), region.shape)
         if place is None or not region[place]:
-            yield f"The region does not contain the point ({x:g}, {y:g}); draw it around it."
+            yield f"The region does not contain the point ({x:g}, {y:g}); extend it."
     if not annotation.region_px:
         return
     corners = clean_points(annotation.region_px)
     if len(corners) < len(annotation.region_px) and not np.isfinite(annotation.region_px).all():
-        yield "The region has a corner that is no place in the image; draw it again."
+        yield "The region has a corner with invalid coordinates; draw it again."
     if len(corners) < 3:
         yield "The region has fewer than three different corners; draw it again."
     elif (crossing := _crossing(corners)) is not None:
@@ -97,7 +97,7 @@ def _crossing(corners: NDArray[np.float64]) -> Point | None:
 def _of_strokes(annotation: Annotation, region: Mask) -> Iterator[str]:
     for name, stroke in annotation.strokes.items():
         if not _has_numbers(stroke):
-            yield f"Stroke '{name}' has a point that is no place in the image; draw it again."
+            yield f"Stroke '{name}' has a point with invalid coordinates; draw it again."
         path = trace_stroke(stroke, region.shape, 1)
         if path is None:
             yield f"Stroke '{name}' has no length; remove it or draw it again."
@@ -148,8 +148,8 @@ def _of_marks(annotation: Annotation, surfaces: Segmentation) -> Iterator[str]:
         other = first.setdefault(number, name)
         if annotation.surfaces[other].shape != mark.shape:
             yield (
-                f"Marks '{other}' and '{name}' lie on one surface and disagree; remove one of "
-                "them, or draw the line that is missing between them."
+                f"Marks '{other}' and '{name}' are on the same surface and disagree; remove one of "
+                "them, or draw the missing line between them."
             )
 
 
@@ -187,10 +187,10 @@ def _of_relations(annotation: Annotation, surfaces: Segmentation) -> Iterator[st
             if mark not in annotation.surfaces:
                 yield f"Relation '{name}' names '{mark}', which is not marked; mark or remove it."
             elif surfaces.shapes.get(surfaces.marks[mark]) == "curved":
-                yield f"Relation '{name}' is of '{mark}', which is curved; relate planes only."
+                yield f"Relation '{name}' names '{mark}', which is curved; relate planes only."
         numbers = [surfaces.marks.get(mark, 0) for mark in (relation.first, relation.second)]
         if numbers[0] and numbers[0] == numbers[1]:
             yield (
-                f"Relation '{name}' is of '{relation.first}' and '{relation.second}', which lie on "
-                "one surface; remove it, or draw the line that is missing between them."
+                f"Relation '{name}' names '{relation.first}' and '{relation.second}', which are on "
+                "the same surface; remove it, or draw the missing line between them."
             )

@@ -1,7 +1,7 @@
-"""The rotation that brings a person's normals nearest to somebody else's.
+"""The rotation that brings a person's normals nearest to someone else's.
 
 People judge shape well but orientation less well: everything they draw leans a little. The search
-here finds the lean (at most 30 degrees), so that the error of the shape remains.
+here finds the lean (at most 30 degrees), so that only the error of the shape remains.
 
 Rotations are vectors along the axis whose length is the angle in degrees.
 """
@@ -30,7 +30,7 @@ class Turn:
 
     vector_deg: tuple[float, float, float]
     value: float
-    """Of the objective at this rotation."""
+    """Value of the objective at this rotation."""
     evaluations: int
 
     @property

@@ -76,7 +76,7 @@ class Statistics:
     images: int
     focal_ratio: Histogram
     normals: tuple[int, ...]
-    """Pixels in each cell of the disc, ring by ring from the middle (see `normal_cells`)."""
+    """Pixels in each cell of the disc, ring by ring from the centre (see `normal_cells`)."""
     boundaries: Mapping[str, int]
     """Regions with `only occlusion`, `only fold`, `both`, `none`."""
     curvature: Mapping[str, int]
@@ -130,8 +130,8 @@ def count_annotations(
 
     Args:
         place: The folder.
-        notes: Is told what was left out.
-        progress: Is called before each image.
+        notes: Called with a note about everything that was left out.
+        progress: Called before each image.
         options: The fields of `StatisticsOptions`, as keywords.
 
     Raises:
@@ -226,7 +226,7 @@ def facts_of_sample(sample: Sample) -> RegionFacts | None:
 
 
 def normal_cells(normals: Map, rings: int = RINGS) -> NDArray[np.int64]:
-    """How many normals lie in each cell of a disc that shows the half sphere towards the viewer.
+    """The number of normals in each cell of a disc that shows the half sphere towards the viewer.
 
     The disc is Lambert's equal-area projection: surfaces that face the viewer are in the middle,
     surfaces seen from the side at the border. Ring k (from 0) has 2 k + 1 cells of equal size,
@@ -280,7 +280,7 @@ def _kinds(pairs: Sequence[tuple[bool, bool]], names: tuple[str, str]) -> dict[s
 
 
 def _count(labels: NDArray[Any] | None) -> int:
-    """How many different numbers above 0 there are."""
+    """The number of different values above 0."""
     return 0 if labels is None else int((np.unique(labels) > 0).sum())
 
 

@@ -3,9 +3,9 @@
     STUDY/records/<person>/<picture>.jsonl
     STUDY/sensor/depth/<picture>.npy        metres, NaN where nothing was measured; optional
     STUDY/sensor/normals/<picture>.npy      our axes; optional, otherwise from the depth
-    STUDY/images/<picture>.png              for looking at
+    STUDY/images/<picture>.png              for viewing
 
-The sensor sees with the camera that the records state.
+The sensor has the camera that the records state.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def compare_study(
     Args:
         study: The study's folder.
         methods: Folders of depth estimates by the method's name.
-        notes: Is told what was left out.
-        progress: Is called after each pair and each photograph.
+        notes: Called with a note about everything that was left out.
+        progress: Called after each pair and each photograph.
         options: The fields of `AgreementOptions`, as keywords.
 
     Raises:
@@ -62,7 +62,7 @@ def compare_study(
 class Study:
     """The witnesses of every photograph of a study, one photograph after the other.
 
-    Iterating gives the picture's id and its witnesses; a damaged file costs its photograph only.
+    Iterating gives the picture's id and its witnesses; a damaged file affects only its photograph.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Study:
             sensor: The folder with the sensor's `depth`; None: the study's own, if it has one.
             methods: Folders of depth estimates by the method's name.
             max_side_px: Reconstruct smaller pictures, for speed.
-            notes: Is told what was left out.
+            notes: Called with a note about everything that was left out.
 
         Raises:
             BadData: There are no records, or the sensor's folder has no depth.
@@ -131,7 +131,7 @@ def _people(people: list[RecordFile], max_side_px: int | None) -> list[Witness]:
 def _sensor(folder: Path, picture: str, annotation: Annotation) -> Witness:
     path = folder / "depth" / f"{picture}.npy"
     if not path.is_file():
-        raise BadData(f"{path}: is not there; a sensor has one for every photograph.")
+        raise BadData(f"{path}: does not exist; a sensor needs one map for every photograph.")
     depth = io.read_map(path, quantity="depth")
     if not (depth > 0).any():
         raise BadData(f"{path}: has no depth above 0 at any pixel; write metres.")

@@ -35,7 +35,7 @@ _NO_TURN = (0.0, 0.0, 0.0)
 class TurnedShape:
     """Integrates normals, turned by any rotation, to the depth of each continuous surface.
 
-    It is made of the same functions as `integrate_normals`, but hundreds of rotations are tried:
+    It uses the same functions as `integrate_normals`, but tries hundreds of rotations:
     only the right-hand side of the equations depends on the rotation, so they are prepared once.
     Each piece of a surface has a mean logarithmic depth of 0; pixels without a link are NaN.
     """
@@ -70,7 +70,7 @@ class TurnedShape:
 
 
 class TurnableSurfaces:
-    """A person's surfaces, prepared to be turned and compared with anybody else's.
+    """A person's surfaces, prepared to be turned and compared with those of others.
 
     One object per person keeps the equations of a small and of the whole picture.
     """

@@ -1,4 +1,4 @@
-"""Witnesses of one photograph: a person, a sensor or a method, each as maps of one size."""
+"""Witnesses of one photograph: a person, a sensor or a method, each as maps of the same size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Witness:
     surfaces: NDArray[np.int32] | None = None
     """Numbers of the continuous surfaces, 0 outside; None: one scale for everything."""
     planar: Mask | None = None
-    """Pixels on planar surfaces; None if nobody said."""
+    """Pixels on planar surfaces; None if unknown."""
 
 
 def human(annotation: Annotation, *, seed: int = 0, max_side_px: int | None = None) -> Witness:
@@ -42,7 +42,7 @@ def human(annotation: Annotation, *, seed: int = 0, max_side_px: int | None = No
 
     Args:
         annotation: The records.
-        seed: Of the reconstruction.
+        seed: Seed of the reconstruction.
         max_side_px: Reconstruct a smaller picture, for speed.
     """
     made = reconstruct(annotation, seed=seed, max_side_px=max_side_px)

@@ -1,4 +1,4 @@
-"""From an annotation to surfaces, normals, depth, a mesh and samples of a dataset."""
+"""Turns an annotation into surfaces, normals, depth, a mesh and samples of a dataset."""
 
 from depthgauge.annotate.reconstruct.reconstruction import (
     Reconstruction,

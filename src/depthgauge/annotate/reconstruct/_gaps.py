@@ -71,7 +71,7 @@ def close_gaps(lines: Lines, paths: Sequence[Path | None], gap_px: float) -> lis
     )
     closed = []
     for *_, end in waiting:
-        # What was closed meanwhile may have met this end too.
+        # A gap closed in the meantime may already have met this end.
         target = _nearest(lines, end, gap_px)
         if target is not None:
             closed.append(_bridge(lines, end, target))
@@ -111,7 +111,8 @@ def _overshoot(gap_px: float) -> int:
 
 
 def _nearest(lines: Lines, end: _End, gap_px: float) -> Target | None:
-    """The nearest thing to join the end to; None if there is none, or the line meets one already.
+    """The nearest thing to join the end to; None if there is none, or if the line already meets
+    one.
 
     An occlusion looks for occlusions and the edge first: a fold does not close it.
     """
@@ -172,7 +173,7 @@ def _is_other(lines: Lines, end: _End, x: int, y: int, step: int, gap_px: float)
     if lines.stroke[y, x] != end.stroke:
         return True
     if (x, y) not in end.steps:
-        return True  # what closed a gap at the other end
+        return True  # it closed a gap at the other end
     first, last = end.steps[x, y]
     far = 3 * (int(gap_px) + 2)
     return abs(first - step) > far or abs(last - step) > far

@@ -13,8 +13,8 @@ from depthgauge.types import Mask
 FOLD, SHARP, SMOOTH = 1, 2, 3
 """Kinds of line pixels."""
 
-# The direction at a pixel is that of a chord that reaches this far to both sides: a drawn line
-# trembles, and at a corner the normal of the chord points along the bisector.
+# The direction at a pixel is that of a chord that reaches this far to both sides: a line drawn by
+# hand trembles, and at a corner the normal of the chord points along the bisector.
 _HALF_CHORD_PX = 2.5
 # Coordinates further out only mean "outside", and their squares would overflow.
 _FARTHEST_PX = 1e6
@@ -44,7 +44,7 @@ class Lines:
 
     @staticmethod
     def none(region: Mask) -> Lines:
-        """No line anywhere."""
+        """An image without lines."""
         return Lines(
             region,
             np.zeros(region.shape, np.uint8),

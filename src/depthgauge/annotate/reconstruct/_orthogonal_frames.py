@@ -15,7 +15,7 @@ RayConstraint = tuple[int, tuple[float, float, float]]
 EXACT = 1e-13
 """Dot products of unit vectors below this count as zero."""
 _LEVEL = 1e-10
-"""The search ends where the slope has fallen to this share of the wanted directions' length."""
+"""The search ends when the slope has fallen to this share of the wanted directions' length."""
 _ROUNDS = 60
 _STARTS, _SMALL = 4, 8
 """Webs of at most `_SMALL` directions are searched from `_STARTS` more places."""
@@ -95,7 +95,8 @@ def _climbed(
     q = satisfied(start, pairs, held)
     if q is None:
         return None
-    # A round costs the cube of the number; for large webs, exact matters more than nearest.
+    # A round costs the cube of the number; for large webs, being exact matters more than being
+    # nearest.
     for _ in range(_ROUNDS if len(q) <= 10 * _SMALL else 3):
         better = _step(wanted, pairs, held, q)
         if better is None:

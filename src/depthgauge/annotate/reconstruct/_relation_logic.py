@@ -29,7 +29,7 @@ class Groups:
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(set(self.of.values()))
 
 
@@ -61,8 +61,8 @@ def can_hold(names: Sequence[str], relations: Sequence[Relation]) -> bool:
     """Whether any normals exist for which all relations hold.
 
     Three-colouring finds what three axes can satisfy. What no frame can satisfy (four mutually
-    orthogonal planes, a plane orthogonal to an odd ring) shows in each plane's neighbours, whose
-    normals all lie in one plane. What remains of larger webs is tried numerically.
+    orthogonal planes, a plane orthogonal to an odd ring) shows up in the neighbours of each plane,
+    whose normals all lie in one plane. The rest of larger webs is tried numerically.
     """
     named = {name for relation in relations for name in (relation.first, relation.second)}
     groups = grouped([name for name in names if name in named], relations)

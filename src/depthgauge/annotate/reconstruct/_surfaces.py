@@ -23,7 +23,7 @@ class Surfaces:
     continuous: Labels
     smooth: Labels
     slivers: int
-    """How many small pieces between lines were joined to a neighbour."""
+    """The number of small pieces between lines that were joined to a neighbour."""
 
 
 def surfaces_between(lines: Lines) -> Surfaces:

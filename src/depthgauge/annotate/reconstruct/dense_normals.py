@@ -43,9 +43,9 @@ class KnownNormals:
     solved: Mask
     """Pixels of curved surfaces with a known normal."""
     by_outline: frozenset[int]
-    """Those of these surfaces whose normals are known along smooth occlusions only."""
+    """The surfaces whose normals are known only along smooth occlusions."""
     outlined: frozenset[int]
-    """Those of these surfaces that have smooth occlusions."""
+    """The surfaces that have smooth occlusions."""
     unknown: frozenset[int]
     """Curved surfaces without any known normal."""
 
@@ -166,12 +166,12 @@ def _round_out(normals: Array, surfaces: frozenset[int], segmentation: Segmentat
 
 def _notes(known: KnownNormals, segmentation: Segmentation) -> tuple[str, ...]:
     unknown = [
-        f"The curved surface {described(surface, segmentation)}, has no normal; it was taken to "
+        f"The curved surface {described(surface, segmentation)}, has no normal; it was assumed to "
         "face the viewer. Give it one."
         for surface in sorted(known.unknown)
     ]
     by_outline = [
-        f"The curved surface {described(surface, segmentation)}, has no normal but those along its "
+        f"The curved surface {described(surface, segmentation)}, has no normal except along its "
         "smooth occlusions; it was rounded between them. Give it one."
         for surface in sorted(known.by_outline)
     ]

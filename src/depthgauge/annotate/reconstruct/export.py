@@ -1,4 +1,4 @@
-"""From records and photographs to a dataset in OASIS's layout."""
+"""Exports records and photographs as a dataset in OASIS's layout."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def export_records(
     """Reconstructs annotations and writes them as samples, one per photograph.
 
     Args:
-        places: Files or folders of records; of one photograph the first file by name is taken.
+        places: Files or folders of records; for each photograph the first file by name is used.
         images: The folder of the photographs, named as in the records.
         out: The dataset's folder.
-        notes: Is told what was left out, assumed or contradicts itself.
-        progress: Is called before each file of records.
+        notes: Called with a note about everything left out, assumed or contradictory.
+        progress: Called before each file of records.
         options: The fields of `ExportOptions`, as keywords.
 
     Raises:
@@ -101,7 +101,7 @@ def _make_folder(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CannotWrite(
-            f"{out}: cannot be made ({error.strerror}); choose another folder."
+            f"{out}: cannot be created ({error.strerror}); choose another folder."
         ) from None
 
 
@@ -112,7 +112,7 @@ def find_photograph(images: Path, picture: str) -> Path:
         Unavailable: There is none, or its name would lead out of the folder.
     """
     if Path(picture).is_absolute() or ".." in Path(picture).parts:
-        raise Unavailable(f"'{picture}' is no name of a photograph in {images}.")
+        raise Unavailable(f"'{picture}' is not a valid name of a photograph in {images}.")
     places = [images / picture, *(images / f"{picture}{suffix}" for suffix in SUFFIXES)]
     for path in places:
         if path.is_file():

@@ -37,7 +37,7 @@ class ReconstructionFiles:
     reconstruction: Reconstruction
     photograph: NDArray[np.uint8] | None
     notes: tuple[str, ...]
-    """What was assumed, left out or contradicts itself; at most eight notes of each kind."""
+    """Notes about what was assumed, left out or contradictory; at most eight of each kind."""
 
     @property
     def size_px(self) -> tuple[int, int]:
@@ -46,12 +46,12 @@ class ReconstructionFiles:
 
     @property
     def continuous(self) -> int:
-        """How many continuous surfaces there are."""
+        """The number of continuous surfaces."""
         return _count(self.reconstruction.segmentation.continuous)
 
     @property
     def smooth(self) -> int:
-        """How many smooth surfaces there are."""
+        """The number of smooth surfaces."""
         return _count(self.reconstruction.segmentation.smooth)
 
     def to_json(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def write_reconstruction(
     Args:
         record: The records.
         out: The folder; it is created if there is none.
-        progress: Is called before each step.
+        progress: Called before each step.
         options: The fields of `ReconstructionOptions`, as keywords.
 
     Raises:
@@ -139,8 +139,8 @@ def _thinned(made: Reconstruction) -> list[str]:
         return []
     width, height = made.camera.size_px
     return [
-        f"The picture has {width * height / 1e6:.1f} million pixels: the mesh and the points have "
-        f"one of {step} rows and columns; the maps have all."
+        f"The picture has {width * height / 1e6:.1f} million pixels: the mesh and the points use "
+        f"one of {step} rows and columns; the maps use all."
     ]
 
 
@@ -149,6 +149,8 @@ def _photograph(path: Path, picture: Picture) -> NDArray[np.uint8]:
     image = io.read_image(path)
     require_size(image, picture)
     if image.dtype != np.uint8:
-        raise BadFile(f"{path}: expected a photograph with 8 bits a channel, found {image.dtype}.")
+        raise BadFile(
+            f"{path}: expected a photograph with 8 bits per channel, found {image.dtype}."
+        )
     colours = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
     return np.asarray(colours, np.uint8)

@@ -28,7 +28,7 @@ class HandNormals:
     """The normals of each smooth surface that a person gave."""
 
     planes: Mapping[int, Vector]
-    """The normal of each planar surface; facing the viewer if nobody gave one."""
+    """The normal of each planar surface; facing the viewer if none was given."""
     points: Mapping[tuple[int, int], Vector]
     """Row and column -> normal, on curved surfaces."""
     notes: tuple[str, ...]
@@ -94,7 +94,7 @@ def described(surface: int, segmentation: Segmentation) -> str:
 
 def _no_normal(shape: str, surface: int, segmentation: Segmentation) -> str:
     return (
-        f"The {shape} surface {described(surface, segmentation)}, has no normal; it was taken to "
+        f"The {shape} surface {described(surface, segmentation)}, has no normal; it was assumed to "
         "face the viewer. Give it one."
     )
 
@@ -127,7 +127,7 @@ def _one_of(
     if degrees > _DIFFERENT_DEGREES:
         notes.append(
             f"The planar surface {described(surface, segmentation)}, has {len(given)} normals up "
-            f"to {degrees:.0f} degrees from their mean, which was taken; keep one, or call the "
+            f"to {degrees:.0f} degrees from their mean, which was used; keep one, or call the "
             "surface curved."
         )
     return mean

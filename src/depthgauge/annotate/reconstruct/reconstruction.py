@@ -1,4 +1,4 @@
-"""From an annotation to dense normals and depth."""
+"""Turns an annotation into dense normals and depth."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Reconstruction:
     camera: Camera
     """With the annotation's focal length, and the principal point in the middle of the image."""
     scales: Mapping[int, float]
-    """Of continuous surfaces: the factor to a depth whose geometric mean is 1."""
+    """Factor of each continuous surface, applied to a depth with the geometric mean 1."""
     violated: tuple[str, ...]
     """Ids of the strokes whose depth order does not hold."""
     notes: tuple[str, ...]
-    """Sentences for the annotator: what was assumed, left out or contradicts itself."""
+    """Sentences for the annotator: what was assumed, left out or contradictory."""
     residual: float = 0.0
     """The larger relative residual of the two linear systems."""
 
@@ -57,8 +57,8 @@ class Reconstruction:
 class ReconstructionCache:
     """What `reconstruct` keeps for its next call: surfaces and prepared systems.
 
-    Give the same object to every call while somebody works on one annotation, but to one call at a
-    time. If only normals were turned, only the right-hand sides are computed anew. Results never
+    Pass the same object to every call while someone works on one annotation, but to one call at a
+    time. If only normals were turned, only the right-hand sides are computed again. Results never
     differ by more than the solver's tolerance.
     """
 
@@ -126,18 +126,18 @@ def reconstruct(
 ) -> Reconstruction:
     """Surfaces, dense normals, depth of each surface, and scales that keep the depth orders.
 
-    Bad input is not an error: what cannot be used is left out, and a note says so.
+    Bad input is not an error: unusable parts are left out, and a note says so.
 
     Args:
         annotation: What was drawn and said.
         seed: Chooses the side that owns each fold.
         max_side_px: For previews: the picture is reduced to at most this longer side.
         cache: What earlier calls computed.
-        scale_options: Separation of surfaces and their least scale.
+        scale_options: Separation of surfaces and their smallest scale.
         tolerance: Relative residual of the linear systems.
         rounded: See `dense_normals`; False is the published normalisation.
-        least_facing: Least component of a normal towards the viewer for integration, between 0 and
-            1; None: 0.3 on curved surfaces and 0.05 on planes. 0.3 is as published.
+        least_facing: Smallest component of a normal towards the viewer for integration, between 0
+            and 1; None: 0.3 on curved surfaces and 0.05 on planes. 0.3 is as published.
 
     Raises:
         Misuse: An impossible option.
@@ -207,7 +207,7 @@ def _with_focal(annotation: Annotation, notes: list[str]) -> Annotation:
     longer = max(annotation.picture.width_px, annotation.picture.height_px)
     assumed = _ASSUMED_FOCAL * longer
     notes.append(
-        f"The focal length is {focal:g} px, which cannot be; {assumed:g} px was assumed. Give it."
+        f"The focal length is {focal:g} px; {assumed:g} px was assumed instead. Give a valid one."
     )
     return replace(annotation, focal=Focal(assumed, "assumed"))
 
@@ -231,7 +231,7 @@ def scaled(annotation: Annotation, factor: float) -> Annotation:
     picture = annotation.picture
     width = max(1, round(picture.width_px * factor))
     height = max(1, round(picture.height_px * factor))
-    # Rounded sizes have factors of their own; the edge of the picture must stay its edge.
+    # Rounded sizes have their own factors; the edge of the picture must stay its edge.
     across, along = width / picture.width_px, height / picture.height_px
 
     def moved(point: Point) -> Point:

@@ -41,7 +41,7 @@ class ConsistentNormals:
     """Normals for which the relations hold."""
 
     normals: Mapping[str, Vector]
-    """Unit vectors of the given surfaces; what was no direction stays as it was."""
+    """Unit vectors of the given surfaces; values without a direction stay unchanged."""
     notes: tuple[str, ...] = ()
     """Sentences for the annotator: contradicting relations, normals that had to stop."""
 
@@ -70,10 +70,10 @@ def consistent_normals(
     normals, as of two walls that face each other. Relations that contradict earlier ones are left
     out, and a note names a smallest contradictory set. A normal that faced the viewer never faces
     away: at most it becomes edge-on, and a note says so. Those are found one after the other, so a
-    nearer set may exist where normals are wrong by half a right angle.
+    nearer set may exist if normals are wrong by half a right angle.
 
     Args:
-        normals: Of planar surfaces, by name; of any length.
+        normals: Normals of planar surfaces, by name; of any length.
         relations: Between those names, in the order in which they were made.
         rays: Viewing rays of the marks, by name; a normal faces the viewer along its ray. For
             names without one it is the viewing axis, so the sign of z decides.

@@ -32,7 +32,7 @@ def sample_of(
     Args:
         annotation: What was drawn.
         image: The photograph.
-        seed: Of the reconstruction and of the random pairs.
+        seed: Seed of the reconstruction and of the random pairs.
         made: The reconstruction at full size, if it exists already.
 
     Raises:
@@ -52,8 +52,8 @@ def require_size(image: Image, picture: Picture) -> None:
     """
     if image.shape[:2] != (picture.height_px, picture.width_px):
         raise WrongShape(
-            f"{picture.id}: the photograph is {image.shape[1]}x{image.shape[0]}, the records are "
-            f"of one of {picture.width_px}x{picture.height_px}; give the annotated file."
+            f"{picture.id}: the photograph is {image.shape[1]}x{image.shape[0]} but the annotated "
+            f"one is {picture.width_px}x{picture.height_px}; give the annotated file."
         )
 
 

@@ -29,14 +29,14 @@ from depthgauge.types import Mask
 __all__ = ["FOLD", "SHARP", "SMOOTH", "Segmentation", "pixel_of", "region_mask", "segment"]
 
 _NAMED = 8
-"""A note names at most this many places; of the others it gives the number."""
+"""A note names at most this many places and gives the number of the others."""
 _CUT_PX = 8
-"""A stroke that leaves a drawn region by no more was drawn across its edge on purpose."""
+"""A stroke that leaves a drawn region by at most this much crosses its edge on purpose."""
 
 
 @dataclass(frozen=True)
 class Segmentation:
-    """Lines and surfaces of one annotated image, all of the image's size."""
+    """Lines and surfaces of one annotated image, all with the image's size."""
 
     region: Mask
     """Pixels of the region of interest."""
@@ -55,7 +55,7 @@ class Segmentation:
     """0 outside, else 1, 2, ...: surfaces between lines; each lies in one continuous surface, and
     a line pixel belongs to its owner."""
     shapes: Mapping[int, Shape]
-    """Of each smooth surface; curved if nobody said."""
+    """Shape of each smooth surface; curved by default."""
     marks: Mapping[str, int]
     """For each surface mark, the number of its smooth surface; 0 if it marks none."""
     notes: tuple[str, ...]
@@ -71,7 +71,7 @@ def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segm
     """Splits the region of interest along the strokes.
 
     Args:
-        annotation: What was drawn. Nothing in it is an error: what cannot be used is left out, and
+        annotation: What was drawn. Nothing in it is an error: unusable parts are left out, and
             a note says so.
         seed: Chooses the side that owns each fold.
         gap_px: A line that ends this close to another line, to the region's edge or to its own
@@ -91,8 +91,8 @@ def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segm
     surfaces = surfaces_between(lines)
     if surfaces.slivers:
         notes.append(
-            f"{surfaces.slivers} bit(s) of fewer than {SLIVER_PX} pixels between lines were joined "
-            "to the surface beside them."
+            f"{surfaces.slivers} piece(s) of fewer than {SLIVER_PX} pixels between lines were "
+            "joined to the surface beside them."
         )
     marks = _marked(annotation, surfaces.smooth, notes)
     shapes = _shapes(annotation, marks, int(surfaces.smooth.max(initial=0)), notes)
@@ -132,20 +132,19 @@ def region_mask(annotation: Annotation) -> tuple[Mask, list[str]]:
     corners = clean_points(annotation.region_px)
     if len(corners) < 3:
         return whole, [
-            "The region has fewer than three different corners, so the whole image was taken; "
+            "The region has fewer than three different corners, so the whole image was used; "
             "draw it again."
         ]
     mask = polygon_mask(shape, [(x, y) for x, y in corners.tolist()])
     if not mask.any():
         return whole, [
-            "The region encloses no pixel of the image, so the whole image was taken; "
-            "draw it again."
+            "The region encloses no pixel of the image, so the whole image was used; draw it again."
         ]
     return _without_specks(mask)
 
 
 def _without_specks(mask: Mask) -> tuple[Mask, list[str]]:
-    """An outline that crosses itself may enclose a pixel or two apart from the rest."""
+    """An outline that crosses itself may enclose a few pixels separate from the rest."""
     parts = parts_of(mask)
     sizes = np.bincount(parts.ravel())
     sizes[0] = 0
@@ -221,15 +220,15 @@ def _marked(annotation: Annotation, smooth: NDArray[np.int32], notes: list[str])
 def _shapes(
     annotation: Annotation, marks: Mapping[str, int], surfaces: int, notes: list[str]
 ) -> dict[int, Shape]:
-    """Where two marks disagree, the later one counts."""
+    """If two marks disagree, the later one counts."""
     shapes: dict[int, Shape] = {number: "curved" for number in range(1, surfaces + 1)}
     said: dict[int, str] = {}
     for name, number in marks.items():
         shape = annotation.surfaces[name].shape
         if number and said.get(number) and shapes[number] != shape:
             notes.append(
-                f"Marks '{said[number]}' and '{name}' lie on one surface and disagree, so it is "
-                f"{shape}; remove one of them or draw the line between them."
+                f"Marks '{said[number]}' and '{name}' are on the same surface and disagree, so "
+                f"it is {shape}; remove one of them or draw the line between them."
             )
         if number:
             shapes[number], said[number] = shape, name

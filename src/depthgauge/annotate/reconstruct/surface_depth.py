@@ -19,7 +19,7 @@ from depthgauge.types import Camera, Map, Mask
 Array = NDArray[np.float64]
 
 CURVED_FACING = 0.3
-"""Least component of a normal towards the viewer on curved surfaces, for integration only."""
+"""Smallest component of a normal towards the viewer on curved surfaces, for integration only."""
 PLANE_FACING = 0.05
 """The same on planes: a floor at a grazing angle is right as it is, and bending it up would move
 everything that stands on it."""
@@ -65,11 +65,11 @@ class SurfaceDepth:
 
         Args:
             normals: (H, W, 3), unit, NaN outside the region.
-            camera: Of the map's size.
+            camera: A camera with the map's size.
             planes: Numbers of the smooth surfaces that are planar.
             start: `logs` of an earlier call.
-            tolerance: Of the relative residual.
-            least_facing: Least component of a normal towards the viewer, on all surfaces; None:
+            tolerance: The largest relative residual.
+            least_facing: Smallest component of a normal towards the viewer, on all surfaces; None:
                 `CURVED_FACING` and `PLANE_FACING`.
         """
         planar = self._planar(planes)
@@ -101,8 +101,8 @@ class SurfaceDepth:
         """Notes on planes that would be invisible with their normal."""
         turned = planar & (np.abs(facing[..., 2] - normals[..., 2]) > 1e-9)
         return tuple(
-            f"The planar surface {described(int(surface), self._segmentation)}, could not be seen "
-            "with its normal everywhere it is drawn; check the normal or the lines around it."
+            f"The planar surface {described(int(surface), self._segmentation)}, would not be "
+            "visible everywhere it is drawn; check its normal or the lines around it."
             for surface in np.unique(self._segmentation.smooth[turned])
         )
 

@@ -17,13 +17,13 @@ from depthgauge.types import Map, Mask
 Array = NDArray[np.float64]
 
 _EQUAL = 1e-6
-"""A relative difference of depth below this counts as none."""
+"""A smaller relative difference in depth counts as zero."""
 _HELD = 1e-3
 """The share of the separation from which an order holds; slack may have taken the rest."""
 _CLEARLY = 0.02
 """Share of the depth: being behind by more cannot be explained by drifting normals."""
 _SEVERAL = 3
-"""Fewer pairs of a stroke being behind is an accident of pixels."""
+"""If fewer pairs of a stroke are behind, it is an accident of pixels."""
 _SLACK = 1e-9
 """Around a cycle, logarithms of factors that add up to this much less than 0 still count as 0."""
 _NEAR_PX = 3
@@ -35,10 +35,10 @@ class ScaleOptions:
     """How far apart surfaces are kept."""
 
     separation: float = 0.01
-    """The least difference of depth at an occlusion. The geometric mean of a surface's depth is 1
-    before scaling, so this is about one percent of its depth."""
+    """The smallest difference in depth at an occlusion. The geometric mean of a surface's depth is
+    1 before scaling, so this is about one percent of its depth."""
     least_scale: float = 1.0
-    """The least scale of a surface."""
+    """The smallest scale of a surface."""
     left_out: float = 0.1
     """If not all orders can hold: the share of each stroke's pixels, the most demanding ones, that
     is left out. Orders count as contradictory only if that does not help."""
@@ -74,7 +74,7 @@ def surface_scales(
         depth: (H, W), each surface up to its scale.
         segmentation: Its occlusions say which side is closer.
         strokes: Ids of the strokes, as numbered by the segmentation.
-        options: Separation and least scale.
+        options: Separation and smallest scale.
     """
     settings = options or ScaleOptions()
     surfaces = [int(s) for s in np.unique(segmentation.continuous) if s > 0]
@@ -90,7 +90,7 @@ def surface_scales(
         found = _solved(surfaces, across, settings)
         notes.append(
             f"The depth orders cannot all hold at every pixel; {100 * settings.left_out:g} % of "
-            "each stroke, where surfaces touch or nearly so, were left out."
+            "each stroke, where surfaces touch or nearly touch, were left out."
         )
     if found is None:
         found = _with_slack(surfaces, across, settings)
@@ -202,7 +202,7 @@ def _rows(surfaces: list[int], groups: list[Group]) -> tuple[object, NDArray[np.
 
 
 def _margin(group: Group, scales: Mapping[int, float]) -> float:
-    """The least difference of depth by which the closer side is closer."""
+    """The smallest difference in depth by which the closer side is closer."""
     return float(
         (scales[group.far] * group.far_depth - scales[group.near] * group.near_depth).min()
     )
@@ -236,8 +236,8 @@ def _cycles(
             tuple(sorted(cycle)),
             f"The depth orders of stroke(s) {named} contradict each other; that of "
             f"'{strokes[group.stroke]}' does not hold: "
-            f"{_in_words(_violation(group, scales))}. Check which sides are closer, or, where it "
-            "is little, the normals of these surfaces.",
+            f"{_in_words(_violation(group, scales))}. Check which sides are closer or, if the "
+            "difference is small, the normals of these surfaces.",
         )
     return list(notes.values())
 
@@ -256,7 +256,7 @@ def _partly_notes(
 def _inside_notes(groups: list[Group], strokes: tuple[str, ...]) -> list[str]:
     return [
         f"Along stroke '{strokes[g.stroke]}' both sides are one surface, on which its closer side "
-        "lies behind; draw the line on until it cuts the surface, turn it round, or change normals."
+        "is behind; extend the line until it cuts the surface, reverse it, or change normals."
         for g in groups
     ]
 

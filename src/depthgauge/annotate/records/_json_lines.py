@@ -1,4 +1,4 @@
-"""Files of JSON lines: strict to read, and appended to so that no line is lost or mixed up."""
+"""Files of JSON lines: read strictly, and appended to so that no line is lost or mixed up."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def kind_of(value: object) -> str:
 
 
 def _reason(error: Exception, line: bytes) -> str:
-    """What is wrong with JSON, in words for people who draw."""
+    """What is wrong with the JSON, in words for annotators."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
@@ -98,7 +98,7 @@ def _whole(digits: str) -> int:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -116,10 +116,10 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def append_line(path: Path, line: str) -> None:
     """Appends one line of JSON to a file, alone and synced; creates the file if there is none.
 
-    What a killed process left half written at the end is moved to `<name>.damaged` first.
+    A last line that a killed process left half written is first moved to `<name>.damaged`.
 
     Raises:
-        CannotWrite: No space, no permission; the file is then as it was.
+        CannotWrite: No space, no permission; the file is unchanged.
         BadData: Another process holds the file for too long.
     """
     path = Path(path)
@@ -175,7 +175,7 @@ def _append(path: Path, handle: int, line: bytes) -> None:
 
 
 def _set_damaged_aside(path: Path, handle: int) -> None:
-    """Ends the last line, or moves it away if it is only half there."""
+    """Ends the last line, or moves it away if it is incomplete."""
     size = os.fstat(handle).st_size
     rest = b""
     while size > 0 and b"\n" not in rest:

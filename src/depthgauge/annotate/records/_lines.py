@@ -1,7 +1,7 @@
 """Annotation records as lines of JSON, schema 1: one header, then one event per line.
 
 The pydantic models are the format. A line is parsed as strict JSON, validated by its model, and
-turned into the plain nouns of `annotation`.
+turned into the plain classes of `annotation`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from depthgauge.errors import BadFile, Misuse
 __all__ = ["VoteModel", "header_line", "parse_header", "parse_line", "parse_record", "record_line"]
 
 FORMAT = "depthgauge-annotation"
-"""First field of every file; it tells these from other JSON lines."""
+"""First field of every file; it distinguishes them from other JSON lines."""
 MOST_PIXELS = 2**26
-"""Of a picture: a line of text must not cost gigabytes."""
+"""Most pixels of a picture: a line of text must not cost gigabytes."""
 _LONGEST_SIDE_PX = 2**16
 
 
@@ -115,7 +115,7 @@ class HeaderModel(StrictModel):
 
 
 class EventModel(StrictModel):
-    """What every event may have; `by` is its source, because a focal length has one, too."""
+    """What every event may have; `by` is its source, because a focal length has one too."""
 
     noun: ClassVar[type[Stroke | SurfaceMark | NormalMark | Relation | Focal] | None] = None
     event: str
@@ -224,11 +224,11 @@ def parse_header(where: str, line: bytes) -> Header:
     """Reads the first line.
 
     Raises:
-        BadFile: It is no header, or of another schema.
+        BadFile: It is not a header, or has another schema.
     """
     data = parse_object(where, line)
     if data.get("format") != FORMAT:
-        raise BadFile(f'{where}: is no header of annotation records (no "format": "{FORMAT}").')
+        raise BadFile(f'{where}: is not a header of annotation records (no "format": "{FORMAT}").')
     found = validate(where, data, HeaderModel)
     return Header(
         picture=Picture(**dict(found.picture)),
@@ -302,7 +302,7 @@ def record_line(record: Record) -> str:
 
 
 def _checked(body: dict[str, Any], parse: Callable[[str, bytes], object]) -> str:
-    """What is written is read first: no line may ever be appended that cannot be read."""
+    """Every line is read back before it is written, so that no unreadable line is appended."""
     try:
         line = json.dumps(body, separators=(",", ":"), allow_nan=False)
         parse("it", line.encode())

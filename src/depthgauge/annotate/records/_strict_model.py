@@ -1,4 +1,4 @@
-"""Strict pydantic models of JSON lines; whatever is wrong becomes one `BadFile` sentence."""
+"""Strict pydantic models of JSON lines; every mistake becomes one `BadFile` sentence."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from depthgauge.errors import BadFile
 
 SCHEMA = 1
 MOST_POINTS = 20_000
-"""Of one line or polygon."""
+"""Most points of one line or polygon."""
 MOST_LETTERS = 500
-"""Of one id or name."""
+"""Most letters of one id or name."""
 MOST_COORDINATE_PX = 1e6
 _EXPECTED, _WRONG = "expected", "wrong"
 """Types of our own errors: what a field should be, or a whole sentence about an object."""
@@ -44,7 +44,7 @@ def parse_line(where: str, line: bytes, model: type[Model]) -> Model:
     """Reads one line of JSON as a model.
 
     Raises:
-        BadFile: It is not one, or its `schema` is another; the sentence begins with `where`.
+        BadFile: It is not one, or it has another `schema`; the sentence begins with `where`.
     """
     return validate(where, parse_object(where, line), model)
 
@@ -58,7 +58,7 @@ def validate(where: str, data: Mapping[str, Any], model: type[Model]) -> Model:
     schema = data.get("schema", SCHEMA)
     if "version" in model.model_fields and (type(schema) is not int or schema != SCHEMA):
         raise BadFile(
-            f"{where}: is of schema {shown(schema)}, this version reads schema {SCHEMA}; "
+            f"{where}: has schema {shown(schema)}, but this version reads schema {SCHEMA}; "
             "update depthgauge or get the file again."
         )
     try:
@@ -70,12 +70,12 @@ def validate(where: str, data: Mapping[str, Any], model: type[Model]) -> Model:
 
 
 def expected(what: str) -> PydanticCustomError:
-    """The error for a field with another value than `what`."""
+    """The error for a field whose value is not `what`."""
     return PydanticCustomError(_EXPECTED, "{what}", {"what": what})
 
 
 def wrong(sentence: str) -> PydanticCustomError:
-    """The error for an object whose fields do not go together."""
+    """The error for an object whose fields do not fit together."""
     return PydanticCustomError(_WRONG, "{what}", {"what": sentence})
 
 
@@ -160,14 +160,14 @@ def _said_of_numbers(error: ErrorDetails, name: str, data: Mapping[str, Any], wh
             point = point[part]
         x, y = (float(value) for value in point)
         return (
-            f"'{name}' holds the point ({x:g}, {y:g}), which is no place near a picture; "
+            f"'{name}' holds the point ({x:g}, {y:g}), which is nowhere near a picture; "
             f"coordinates are at most {MOST_COORDINATE_PX:g} px"
         )
     if kind in _SAID and not (kind == "missing" and isinstance(loc[-1], int)):
         return _SAID[kind](name, found, error)
     if what == _POINTS and len(loc) == 1:
         if isinstance(found, list):
-            return f"'{name}' has {len(found)} points, at most {MOST_POINTS} are read"
+            return f"'{name}' has {len(found)} points, but at most {MOST_POINTS} are read"
         return f"'{name}' is {kind_of(found)}, expected {what}"
     held = f"a list of {len(found)}" if isinstance(found, list) else kind_of(found)
     return f"'{name}' holds {held}, expected {_POINT if what == _POINTS else what}"
@@ -204,7 +204,7 @@ _SAID: Mapping[str, Callable[[str, Any, ErrorDetails], str]] = {
     "string_type": lambda name, found, _: f"'{name}' is {kind_of(found)}, expected a text",
     "string_too_short": lambda name, *_: f"'{name}' is empty",
     "string_too_long": lambda name, found, _: (
-        f"'{name}' has {len(found)} letters, at most {MOST_LETTERS} are read"
+        f"'{name}' has {len(found)} letters, but at most {MOST_LETTERS} are read"
     ),
     "bool_type": lambda name, found, _: f"'{name}' is {kind_of(found)}, expected true or false",
     "model_type": lambda name, found, _: f"'{name}' is {kind_of(found)}, expected an object",

@@ -1,4 +1,4 @@
-"""What one person said about one photograph, and the records of it: the nouns of annotation.
+"""What one person said about one photograph, and the records of it: the classes of annotation.
 
 Coordinates are in pixels (x right, y down, pixel centres at integers). Normals are unit vectors in
 camera axes (x right, y down, z forward), so the z of a visible surface is negative.
@@ -16,7 +16,7 @@ Vector = tuple[float, float, float]
 """x, y, z in camera axes."""
 StrokeKind = Literal["occlusion", "fold"]
 Side = Literal["left", "right"]
-"""Of a line, as seen when walking along it in the image: going right, `right` is below."""
+"""The side of a line, as seen when walking along it: going right, `right` is below."""
 Shape = Literal["planar", "curved"]
 RelationKind = Literal["parallel", "orthogonal", "neither"]
 
@@ -29,12 +29,12 @@ class Picture:
     width_px: int
     height_px: int
     sha256: str = ""
-    """Of the file's bytes; empty if it is not known."""
+    """SHA-256 of the file's bytes; empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A line that somebody drew: depth jumps there (occlusion), or the normal does (fold)."""
+    """A line that someone drew: depth jumps there (occlusion), or the normal does (fold)."""
 
     kind: StrokeKind
     points_px: tuple[Point, ...]
@@ -123,7 +123,7 @@ Value = Stroke | SurfaceMark | NormalMark | Relation | Focal | tuple[Point, ...]
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a file: what is annotated, and what was decided before anybody drew."""
+    """The first line of a file: what is annotated, and what was decided before drawing began."""
 
     picture: Picture
     focal: Focal
@@ -139,7 +139,7 @@ class Record:
 
     event: Event
     id: str = ""
-    """Of a stroke, surface, normal or relation, or of what is removed."""
+    """Id of a stroke, surface, normal or relation, or of what is removed."""
     value: Value = None
     """What was drawn: the noun of the event; the corners of a region; for `remove`, the kind of
     thing."""

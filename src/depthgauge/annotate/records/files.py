@@ -57,7 +57,7 @@ def read_records(path: Path) -> Annotation:
     A last line that a killed process left half written is skipped; `history` reports it.
 
     Raises:
-        BadFile: The file is damaged elsewhere, or of another schema; the line is named.
+        BadFile: The file is damaged elsewhere, or has another schema; the message names the line.
     """
     return history(path).annotation
 
@@ -82,7 +82,8 @@ def lines_from_annotation(annotation: Annotation, *, points_seed: int | None = N
     """An annotation as lines of JSON, without line ends; reading them gives an equal annotation.
 
     Raises:
-        Misuse: It holds something that no record can: NaN, an empty id, half a character ...
+        Misuse: It contains something that cannot be recorded: NaN, an empty id, half a character
+        ...
     """
     from depthgauge.annotate.records._lines import header_line, record_line
 
@@ -97,11 +98,11 @@ def lines_from_annotation(annotation: Annotation, *, points_seed: int | None = N
 
 
 def write_records(path: Path, annotation: Annotation, *, points_seed: int | None = None) -> None:
-    """Writes an annotation as a new file of records; writing the same again changes nothing.
+    """Writes an annotation as a new file of records; writing it again changes nothing.
 
     Raises:
         CannotWrite: Other records exist already: they are never replaced.
-        Misuse: It holds something that no record can.
+        Misuse: It contains something that cannot be recorded.
     """
     text = "".join(
         f"{line}\n" for line in lines_from_annotation(annotation, points_seed=points_seed)
@@ -114,7 +115,7 @@ def start_records(path: Path, header: Header) -> None:
 
     Raises:
         CannotWrite: Other records exist already: they are never replaced.
-        Misuse: The header holds something that cannot be recorded.
+        Misuse: The header contains something that cannot be recorded.
     """
     from depthgauge.annotate.records._lines import header_line
 
@@ -127,7 +128,7 @@ def append_record(path: Path, record: Record) -> None:
     Raises:
         BadFile: There is no such file.
         Misuse: The record could not be read again.
-        CannotWrite: No space, no permission; the file is then as it was.
+        CannotWrite: No space, no permission; the file is unchanged.
     """
     from depthgauge.annotate.records._lines import record_line
 
@@ -201,8 +202,8 @@ def _history(where: str, whole: bytes) -> History:
             lines.append(rest)
         else:
             notes.append(
-                f"{where}: the last line ({len(rest)} bytes) was not written to its end and was "
-                "skipped; what it said has to be drawn again."
+                f"{where}: the last line ({len(rest)} bytes) is incomplete and was "
+                "skipped; draw again what it said."
             )
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
@@ -223,7 +224,7 @@ def _lost_removals(where: str, records: tuple[Record, ...]) -> list[str]:
         elif key in there:
             there.discard(key)
         else:
-            notes.append(f"{where}: {key[0]} '{key[1]}' was removed where there was none.")
+            notes.append(f"{where}: {key[0]} '{key[1]}' was removed but did not exist.")
     return notes
 
 
@@ -235,7 +236,7 @@ def _write_new(path: Path, text: str) -> None:
             return
         if before:
             raise CannotWrite(
-                f"{path}: there are other records already and they are never replaced; append to "
+                f"{path}: has other records already, which are never replaced; append to "
                 "them or choose another name."
             )
     write_text(path, text)

@@ -58,8 +58,8 @@ def read_all(
 
     Args:
         places: Files and folders.
-        notes: Is called with a sentence about each file that was left out.
-        progress: Is called before each file.
+        notes: Called with a sentence about each file that was left out.
+        progress: Called before each file.
 
     Raises:
         BadData: No file can be read.

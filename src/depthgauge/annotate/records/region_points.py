@@ -10,7 +10,7 @@ import numpy as np
 from depthgauge.annotate.records.annotation import Picture, Point
 
 _BORDER = 0.05
-"""Share of each side: no point is chosen so near to the edge."""
+"""Share of each side: no point is chosen this close to the edge."""
 _APART = 0.1
 """Share of the diagonal: the two points are at least this far apart."""
 
@@ -25,7 +25,7 @@ def preselected_points(picture: Picture, seed: int = 0) -> tuple[Point, Point]:
     ((439.0, 275.0), (236.0, 137.0))
     """
     key = f"{picture.id}\0{picture.width_px}\0{picture.height_px}\0{seed}"
-    # An id may hold anything; Python's own hash differs from process to process.
+    # An id may contain anything; Python's own hash differs from process to process.
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
     rng = np.random.default_rng(list(digest))
     columns, rows = _inner(picture.width_px), _inner(picture.height_px)

@@ -23,7 +23,7 @@ from depthgauge.io._files import opened, read_whole
 
 SCHEMA = 1
 NEEDED = 2
-"""How many must agree: two of three."""
+"""The number of people who must agree: two of three."""
 Status = Literal["accepted", "rejected", "pending"]
 _MOST_BYTES = 2**26
 
@@ -54,11 +54,11 @@ class VoteCount:
     """The votes of a file, counted."""
 
     needed: int
-    """How many must agree."""
+    """The number of people who must agree."""
     tallies: Mapping[str, Tally]
     """By annotation."""
     notes: tuple[str, ...]
-    """What was left out."""
+    """Notes about what was left out."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for strict JSON."""
@@ -92,7 +92,7 @@ def tally(votes: Iterable[Vote], *, needed: int = NEEDED) -> dict[str, Tally]:
 
     Args:
         votes: In the order in which they were given.
-        needed: How many must agree.
+        needed: The number of people who must agree.
 
     Raises:
         Misuse: `needed` is below 1.
@@ -134,7 +134,7 @@ def append_vote(path: Path, vote: Vote) -> None:
     """Appends a vote to a file, synced; creates the file if there is none.
 
     Raises:
-        Misuse: A name is empty or too long, or the time is no time.
+        Misuse: A name is empty or too long, or the time is not valid.
         CannotWrite: The file cannot be written.
     """
     body = {"schema": SCHEMA, "annotation": vote.annotation, "who": vote.who, "good": vote.good}
@@ -149,7 +149,7 @@ def append_vote(path: Path, vote: Vote) -> None:
 def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
     """The votes of a file, in its order, and notes on what was left out.
 
-    A half-written last line, as a killed process leaves it, is left out with a note.
+    A last line that a killed process left half written is left out with a note.
 
     Raises:
         BadFile: Another line is not a vote; the sentence names it.
@@ -158,7 +158,7 @@ def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
         whole = read_whole(path, file, _MOST_BYTES)
     lines, notes = without_mark(whole).split(b"\n"), []
     if lines[-1].strip() and not is_whole(lines[-1]):
-        notes.append(f"{path}: line {len(lines)} was not written to its end and was left out.")
+        notes.append(f"{path}: line {len(lines)} is incomplete and was left out.")
         lines.pop()
     votes = [
         _vote(f"{path}: line {number}", line)

@@ -1,4 +1,4 @@
-"""Simulated annotators: from exact geometry to what a person would have drawn."""
+"""Simulated annotators: exact geometry becomes what a person would draw."""
 
 from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import CAREFUL, HUMAN, LEVELS, NONE, AnnotatorNoise

@@ -57,7 +57,7 @@ def mark_surfaces(
         if not usable.any():
             continue
         usable, flat = _main_part(usable, seen.labels[box], seen.planar)
-        # A surface continues beyond the image, but nobody marks it at the very edge.
+        # A surface continues beyond the image, but people do not mark it at the very edge.
         reach = ndimage.distance_transform_edt(np.pad(usable, 1))[1:-1, 1:-1]
         pole = _argmax(reach)
         places = [pole] if flat else _spread(usable, reach, pole, spacing)
@@ -116,7 +116,7 @@ def relation_kind(first: Floats, second: Floats, tolerance_deg: float) -> Relati
 def _main_part(
     usable: Mask, labels: NDArray[np.int32], planar: Mapping[int, bool]
 ) -> tuple[Mask, bool]:
-    """The pixels of the surface that most of a piece belongs to, and whether it is flat."""
+    """The pixels of the surface that covers most of a piece, and whether it is flat."""
     count = np.bincount(labels[usable])
     number = int(np.argmax(count))
     return usable & (labels == number), bool(planar[number])

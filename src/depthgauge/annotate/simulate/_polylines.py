@@ -51,7 +51,7 @@ def closest_pixel(corner: Points, depth: Map) -> tuple[float, float]:
 
 
 def simplified(line: Points, tolerance_px: float, closed: bool = False) -> Points:
-    """Few corners (Douglas and Peucker) such that no point is further off than the tolerance.
+    """Few corners (Douglas and Peucker) such that no point is farther away than the tolerance.
 
     >>> simplified(np.array([[0.0, 0], [1, 0.1], [2, 0], [2, 2]]), 0.2).tolist()
     [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0]]

@@ -13,7 +13,7 @@ from depthgauge.annotate.simulate.noise import AnnotatorNoise
 
 Floats = NDArray[np.float64]
 _SEEN = 0.08
-"""Least cosine to the viewing ray: nobody claims to see the back of a surface."""
+"""Smallest cosine to the viewing ray: people do not claim to see the back of a surface."""
 _LOOKS = 24
 _OF_ALL, _OF_SURFACE = 82, 84
 
@@ -28,8 +28,8 @@ class Tilt:
 
         Args:
             noise: How large the errors are.
-            picture_seed: Equal for everybody who annotates the picture.
-            of_person: Of this annotation.
+            picture_seed: Equal for everyone who annotates the picture.
+            of_person: Random numbers of this annotation.
         """
         of_picture = np.random.default_rng([picture_seed, _OF_ALL])
         shared = _random_turn(of_picture, noise.shared_tilt_deg)
@@ -40,7 +40,7 @@ class Tilt:
         self._lean = np.zeros(3)
 
     def look_at(self, planes: Sequence[tuple[Floats, Floats]]) -> None:
-        """Turns back until all planes look plausible, as somebody does who looks at the preview.
+        """Turns back until all planes look plausible, as a person does who looks at the preview.
 
         Args:
             planes: Exact normals of large planes and the rays (n, 3) through their pixels.
@@ -55,7 +55,7 @@ class Tilt:
         """Draws the error that is common to the normals of one surface.
 
         Args:
-            number: Of the exact surface, which is the same for everybody.
+            number: Number of the exact surface, which is the same for everyone.
             normal: The exact normal in its middle.
         """
         of_picture = np.random.default_rng([self._picture_seed, number, _OF_SURFACE])

@@ -18,7 +18,7 @@ from depthgauge.types import Map, Mask
 FOLD, SHARP, SMOOTH = 0, 1, 2
 """Kinds of borders; negative for an occlusion whose left side is closer."""
 _SHORTEST_RUN = 5
-"""A shorter stretch of one kind, in px, takes the kind of its neighbour."""
+"""In px; a shorter stretch of one kind takes the kind of its neighbour."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""A simulated annotator: turns exact geometry into what a person would have drawn.
+"""A simulated annotator: turns exact geometry into what a person would draw.
 
     annotation = simulate(make_view("mixed", 3), HUMAN, seed=0)
 
@@ -51,7 +51,7 @@ _TURNED_AWAY = 0.04
 _MARGIN = 0.06
 """Share of each side that is left out of a region with a margin."""
 _CORNERS, _REACH = (7, 12), (0.55, 0.95)
-"""Of a polygon: how many corners, and how far from its middle to the image's edge they lie."""
+"""Number of corners of a polygon, and how far they lie from its middle to the image's edge."""
 
 
 def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> Annotation:
@@ -60,7 +60,7 @@ def simulate(view: ExactView, noise: AnnotatorNoise = NONE, seed: int = 0) -> An
     Args:
         view: The picture and its exact geometry.
         noise: How accurate the person is: `NONE`, `CAREFUL`, `HUMAN`, or any other.
-        seed: Of the person: other seeds make other errors. The two points that the region must
+        seed: Seed of the person: other seeds make other errors. The two points that the region must
             contain, and the tilt that all people share, depend on the picture.
 
     Raises:

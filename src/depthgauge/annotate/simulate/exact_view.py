@@ -1,4 +1,4 @@
-"""Exact geometry of one picture, from any sample that has it."""
+"""Exact geometry of one picture, from any sample that contains it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def view_of_sample(sample: Sample) -> ExactView:
     if labels.shape != depth.shape or normals.shape != (*depth.shape, 3):
         raise WrongShape(
             f"sample {sample.id!r}: depth {depth.shape}, normals {normals.shape} and labels "
-            f"{labels.shape} must be of one size."
+            f"{labels.shape} must have the same size."
         )
     known = np.isfinite(depth) & np.isfinite(normals).all(axis=2) & (labels > 0)
     return _view(sample.id, sample.inputs["left_image"], depth, normals, labels, known, truth)

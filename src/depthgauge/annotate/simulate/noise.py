@@ -15,12 +15,12 @@ class AnnotatorNoise:
     surface_deg: float = 0.0
     """Common tilt of all normals of one surface, independently for each surface."""
     shared_surface_deg: float = 0.0
-    """The same, but equal for everybody who annotates the picture: what the picture suggests."""
+    """The same, but equal for everyone who annotates the picture: what the picture suggests."""
     common_tilt_deg: float = 0.0
     """Common rotation of all normals of one annotation: the shape is right, its orientation is
     not."""
     shared_tilt_deg: float = 0.0
-    """The same, but equal for everybody."""
+    """The same, but equal for everyone."""
     stretch: float = 2.2
     """A plane that is stretched or compressed in depth by more than this factor looks wrong in the
     preview: it is turned back."""
@@ -79,6 +79,6 @@ CAREFUL = AnnotatorNoise(
     tolerance_px=0.7,
     relation_deg=5.0,
 )
-"""Own errors are half as large; what the picture suggests misleads everybody alike."""
+"""Own errors are half as large; what the picture suggests misleads everyone alike."""
 LEVELS = {"none": NONE, "careful": CAREFUL, "human": HUMAN}
 """By name."""

@@ -1,14 +1,14 @@
 """A dataset like OASIS, annotated by simulated people, with the exact geometry beside it.
 
-    OUT/OASIS_val.csv, OASIS_trainval/ ...      the dataset: what a careful annotator's records give
+    OUT/OASIS_val.csv, OASIS_trainval/ ...      the dataset, made from a careful annotator's records
     OUT/truth-records/<id>.jsonl                those records
     OUT/records/<person>/<id>.jsonl             the same pictures annotated by others
-    OUT/humans/<person>/{depth,normals,...}     what theirs give, as estimates
+    OUT/humans/<person>/{depth,normals,...}     estimates made from these records
     OUT/sensor/{depth,normals}/<id>.npy         exact depth in metres and normals, our axes
-    OUT/oasis-like.json                         how it was made
+    OUT/oasis-like.json                         how the set was made
 
-The truth of OASIS comes from people, and so does this one; its distance from the exact geometry
-can be measured because that is there, too.
+The truth of OASIS comes from people, and so does this one. Its distance from the exact geometry can
+be measured, because that is there too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DATASET_ID = "oasis-like"
 REVISION = 2
 """Incremented whenever the same options may give other bytes."""
 _PROGRAM = "depthgauge.annotate.oasis_like"
-"""As written in every file since the first revision, whatever the name of this module."""
+"""As written in every file since the first revision, even if this module is renamed."""
 HUMANS, TRUTH_RECORDS, ABOUT = "humans", "truth-records", "oasis-like.json"
 _OWN = (RECORDS, TRUTH_RECORDS, HUMANS, SENSOR)
 """Folders beside the dataset itself."""
@@ -81,7 +81,7 @@ def write_oasis_like(
     Args:
         root: The folder; it is created if there is none.
         options: How many scenes and people, their size and seed.
-        progress: Is called before each scene.
+        progress: Called before each scene.
         overwrite: Replace a set with other options.
 
     Returns:
@@ -151,7 +151,7 @@ def estimates_of(made: Reconstruction) -> list[Estimate]:
 
 
 def _plane_stack(planes: Map) -> Map:
-    """One channel per plane, all with the same confidence: people do not state theirs."""
+    """One channel per plane, all with the same confidence: people do not state a confidence."""
     numbers = np.unique(planes[np.isfinite(planes) & (planes > 0)])
     if not numbers.size:
         return np.zeros((*planes.shape, 1), np.float32)
@@ -187,13 +187,13 @@ def _begin(root: Path, options: OasisLike, overwrite: bool) -> bool:
     if place.is_file() and not same:
         if not overwrite:
             raise CannotWrite(
-                f"{root}: holds a set of other options ({ABOUT} says which); choose another "
+                f"{root}: holds a set made with other options ({ABOUT} says which); choose another "
                 "folder, or say --overwrite (overwrite=True) to replace it."
             )
         _remove(root, json.loads(place.read_text(encoding="utf-8")))
     elif not place.is_file() and (found := [n for n in _OWN if (root / n).exists()]):
         raise CannotWrite(
-            f"{root}: has {' and '.join(found)} already, which are not of such a set; choose "
+            f"{root}: has {' and '.join(found)} already, which do not belong to such a set; choose "
             "another folder."
         )
     root.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def _remove(root: Path, about: Mapping[str, Any]) -> None:
     for own in _OWN:
         below = [path for path in (root / own).rglob("*") if path.is_dir()]
         for folder in (*sorted(below, reverse=True), root / own):
-            with suppress(OSError):  # it has files of others
+            with suppress(OSError):  # it contains other files
                 folder.rmdir()
 
 
@@ -232,7 +232,7 @@ def _write_exact(root: Path, view: ExactView) -> None:
 def _write_humans(root: Path, view: ExactView, options: OasisLike) -> None:
     for person in range(1, options.annotators + 1):
         name = f"human-{person}"
-        # Records are written last: whoever has them has everything.
+        # Records are written last: if they exist, everything exists.
         path = root / RECORDS / name / f"{view.id}{SUFFIX}"
         if path.is_file():
             continue

@@ -1,4 +1,4 @@
-"""A study with simulated people and an exact sensor, for trying things and for tests."""
+"""A study with simulated people and an exact sensor, for experiments and tests."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def write_study(
 
     Args:
         out: The study's folder (see `annotate.studies`).
-        kind: Of scene: `planar`, `curved`, `mixed` or a room.
-        progress: Is called after each annotation.
+        kind: Kind of scene: `planar`, `curved`, `mixed` or a room.
+        progress: Called after each annotation.
         options: The fields of `StudyOptions`, as keywords.
     """
     scenes, annotators = options.scenes, options.annotators
@@ -63,7 +63,7 @@ def write_study(
         made.append(view.id)
         people = [simulate(view, LEVELS[options.noise], seed=n) for n in range(1, annotators + 1)]
         _refuse_others(out, people)
-        # Records first: if they are refused, the picture that they belong to stays as it is.
+        # Records first: if they are rejected, their picture stays unchanged.
         for person, annotation in enumerate(people, 1):
             write_records(_place(_record(out, annotation)), annotation)
             if progress is not None:
@@ -80,7 +80,7 @@ def _record(out: Path, annotation: Annotation) -> Path:
 
 
 def _refuse_others(out: Path, people: list[Annotation]) -> None:
-    """Other records under the same name belong to somebody else, or to other options."""
+    """Other records under the same name belong to someone else, or to other options."""
     for annotation in people:
         path = _record(out, annotation)
         if path.is_file() and read_records(path) != annotation:

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from depthgauge.types import Map
 
 EXPECTED = {1: 68.2689, 2: 95.4500}
-"""Per cent of normal errors within this many standard deviations."""
+"""Percentage of normal errors within this many standard deviations."""
 _BINS = 10
 
 
 def bar_figures(error: Map, variance: Map, bins: int = _BINS) -> dict[str, Any]:
-    """How errors compare with the standard deviations that were predicted for them.
+    """How errors compare with the predicted standard deviations.
 
     Args:
         error: Estimate minus truth in px, NaN where there is none.
-        variance: Predicted, in px^2.
+        variance: The predicted variance in px^2.
         bins: Rows of the table, with equally many pixels each.
 
     Returns:
         `within_1_sigma_percent` and `within_2_sigma_percent` (normal errors: 68.3 and 95.4),
-        `rms_z` and `median_abs_z` of z = error / sigma (1 and 0.674), `factor_68`: what sigma
-        would have to be multiplied by for 68.3 % to lie within it, and a `table` by predicted
+        `rms_z` and `median_abs_z` of z = error / sigma (1 and 0.674), `factor_68`: the factor by
+        which sigma must be multiplied so that 68.3 % lie within it, and a `table` by predicted
         sigma. Pixels without a usable variance are left out and counted (`without_variance`).
     """
     known = np.isfinite(error)
@@ -63,7 +63,7 @@ def _table(off: NDArray[np.float64], sigma: NDArray[np.float64], bins: int) -> l
                 "pixels": int(here.sum()),
                 "sigma_px": float(np.sqrt(np.mean(sigma[here] ** 2))),
                 "rms_error_px": float(np.sqrt(np.mean(off[here] ** 2))),
-                # What sigma is of normal errors, without the influence of a few far ones.
+                # The sigma of normal errors, without the influence of a few outliers.
                 "robust_error_px": float(np.percentile(size, EXPECTED[1])),
                 "within_1_sigma_percent": _within(size / sigma[here], 1),
                 "within_2_sigma_percent": _within(size / sigma[here], 2),

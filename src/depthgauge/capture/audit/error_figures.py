@@ -16,7 +16,7 @@ from depthgauge.types import Map, Mask
 
 BAD_PX = 2.0
 EDGE_PX = 3
-"""How far from a discontinuity of the truth a pixel is still near it."""
+"""Pixels within this distance of a discontinuity of the truth are near it."""
 JUMP_PX = 1.0
 """Neighbours whose true disparities differ by more are at a discontinuity."""
 
@@ -24,7 +24,7 @@ Figures = dict[str, Any]
 
 
 def error_figures(errors: NDArray[Any]) -> Figures:
-    """What is said of a set of signed errors in px; None where there is none.
+    """Figures of a set of signed errors in px; None if there are none.
 
     >>> error_figures(np.array([0.0, -1.0, 4.0]))["mean_abs_px"]
     1.6666666666666667
@@ -45,19 +45,18 @@ def error_figures(errors: NDArray[Any]) -> Figures:
 
 
 def map_figures(error: Map, exact: ExactTruth, near: Mask, within: Mask | None = None) -> Figures:
-    """Errors of the kept pixels of a map, and the share of what could be kept.
+    """Errors of the kept pixels of a map, and their share of the pixels that could be kept.
 
     Args:
         error: Estimate minus truth in px; NaN where there is no estimate or no truth.
         exact: The truth.
         near: Pixels near discontinuities.
-        within: Only these pixels; all where it is None.
+        within: Only these pixels; None for all.
 
     Returns:
-        Those of `error_figures`; `kept_percent` of the pixels that the other view sees and a
-        projector lights; `kept_near_edges_percent` of those of them near discontinuities;
-        `near_edges`, the errors there; and `occluded`, the errors of kept pixels that the other
-        view does not see.
+        The figures of `error_figures`; `kept_percent` of the pixels that the other view sees and a
+        projector lights; `kept_near_edges_percent` of those near discontinuities; `near_edges`, the
+        errors there; and `occluded`, the errors of kept pixels that the other view does not see.
     """
     inside = np.ones(error.shape, bool) if within is None else within
     kept = np.isfinite(error)
@@ -74,7 +73,7 @@ def map_figures(error: Map, exact: ExactTruth, near: Mask, within: Mask | None =
 
 
 def near_discontinuities(truth: Map) -> Mask:
-    """Pixels within 3 px of a jump of the truth by more than 1 px."""
+    """Pixels within 3 px of a jump of more than 1 px in the truth."""
     width = 2 * EDGE_PX + 1
     return discontinuities(truth, jump=JUMP_PX, width=width, guard=0)
 
@@ -91,7 +90,7 @@ def by_mask(error: Map, exact: ExactTruth, near: Mask, masks: Mapping[str, Mask]
 
 
 def depth_figures(disparity: Map, exact: ExactTruth, pair: RectifiedPair) -> Figures:
-    """Errors of the metric depth, which an error of the calibration moves too.
+    """Errors of the metric depth, which also include errors of the calibration.
 
     Returns:
         `mean_abs_mm`, `median_abs_mm`, `bias_mm`, `median_percent` (of the depth, with its sign:
@@ -115,7 +114,7 @@ def depth_figures(disparity: Map, exact: ExactTruth, pair: RectifiedPair) -> Fig
 
 
 def row_figures(exact: ExactTruth) -> Figures:
-    """How far from one row matching points really are: the rectification's own error."""
+    """How far matching points are from the same row: the rectification's own error."""
     off = exact.row_error_px[exact.visible & np.isfinite(exact.row_error_px)].astype(np.float64)
     if not len(off):
         return {"mean_abs_px": None, "bias_px": None, "p95_px": None, "most_px": None}
@@ -139,13 +138,13 @@ def mask_figures(mask: Mask, disparity: Map, exact: ExactTruth) -> Figures:
 
 
 def agreement_percent(labels: NDArray[np.int32], truth: NDArray[np.int32]) -> float | None:
-    """Share of pixels that carry their true label, of those that have one."""
+    """Share of pixels with the right label among those that have a true one."""
     known = truth >= 0
     return percent(int((labels == truth)[known].sum()), int(known.sum()))
 
 
 def percent(part: int, whole: int) -> float | None:
-    """100 part / whole; None where the whole is 0."""
+    """100 part / whole; None if the whole is 0."""
     return 100.0 * part / whole if whole else None
 
 

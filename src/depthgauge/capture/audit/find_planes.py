@@ -1,7 +1,7 @@
-"""Planar regions found: cells of the map that are flat, joined while they lie in one plane.
+"""Finds planar regions: flat cells of the map, joined while they lie in one plane.
 
 Pixels are not chosen by their residuals, which would make every map look good: a region takes whole
-cells, with whatever is in them.
+cells with everything in them.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from depthgauge.types import Map, Mask
 
 Array = NDArray[np.float64]
 _FULL = 0.9
-"""Share of a cell's pixels that have values."""
+"""The share of a cell's pixels that must have values."""
 _ROUGH_PX = 0.5
 """RMS of a cell's own plane above which it shows more than one surface."""
 _APART_PX = (0.1, 0.5)
-"""The least and the most that a cell may lie off the plane of the region that it joins."""
+"""Limits of the distance between a cell and the plane of the region that it joins."""
 _TIMES = 4.0
-"""That distance in typical steps between neighbouring cells, which are the map's own unrest."""
+"""That distance as a multiple of the typical step between neighbouring cells."""
 _BENT_PX = 0.25
-"""A region whose parabola leaves its plane by more is a curved surface."""
+"""A region whose parabola deviates more from its plane is a curved surface."""
 
 
 def find_planes(
@@ -39,13 +39,13 @@ def find_planes(
 
     Args:
         disparity: (H, W).
-        apart_px: How far a part of a region may lie off its plane; a step of more separates two
-            regions. Follows from the map's own unrest where it is None.
-        most: Regions at most.
-        least_share: Of the image's pixels that a region has at least.
+        apart_px: How far a part of a region may be from its plane; a larger step separates two
+            regions. By default it follows from the typical step between neighbouring cells.
+        most: Largest number of regions.
+        least_share: The smallest region, as a share of the image's pixels.
 
     Returns:
-        Masks by name, `plane 1` the largest; each keeps away from its rim, where other surfaces
+        Masks by name, `plane 1` the largest; each leaves out its rim, where other surfaces
         begin.
     """
     plane = np.asarray(disparity, np.float32)
@@ -67,7 +67,7 @@ def find_planes(
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The map in squares; arrays are (rows, columns) of cells."""
+    """The map in square cells; arrays are (rows, columns) of cells."""
 
     side: int
     x: Array
@@ -78,9 +78,9 @@ class _Cells:
     sums: Array
     """(rows, columns, 3, 4): normal equations of a plane in whole-image coordinates."""
     rms: Array
-    """Of the cell's own plane; infinite where it has too few values."""
+    """RMS of the cell's own plane; infinite if it has too few values."""
     median: Array
-    """Of the cell's values; infinite where there is none."""
+    """Median of the cell's values; infinite if there are none."""
 
 
 def _cells(disparity: Map) -> _Cells:
@@ -104,7 +104,7 @@ def _cells(disparity: Map) -> _Cells:
     x, y = np.meshgrid(
         np.arange(columns) * side + (side - 1) / 2, np.arange(rows) * side + (side - 1) / 2
     )
-    # Missing values sort to the end; a cell without values has the infinite median of nothing.
+    # Missing values sort to the end; a cell without values has an infinite median.
     middle = np.maximum((known.sum(axis=2) - 1) // 2, 0)[..., None]
     ranked = np.sort(np.where(known, blocks, np.inf), axis=2)
     median = np.take_along_axis(ranked, middle, axis=2)[..., 0]
@@ -115,7 +115,7 @@ def _cells(disparity: Map) -> _Cells:
 
 
 def _apart(cells: _Cells) -> float:
-    """What a cell may lie off a plane, by how well neighbouring cells continue each other."""
+    """How far a cell may be from a plane, from how well neighbouring cells continue each other."""
     flat = cells.rms <= _ROUGH_PX
     half = cells.side / 2
     across, down = (cells.local[..., n] * half for n in (0, 1))
@@ -151,7 +151,7 @@ def _grow(
     number: int,
     apart: float,
 ) -> None:
-    """Joins cells to the one that the region starts from while they lie in its plane."""
+    """Grows a region from one cell by adding neighbours that lie in its plane."""
     x, y, value = cells.local[start]
     plane = np.array([x, y, value - x * cells.x[start] - y * cells.y[start]])
     numbers[start] = number
@@ -166,13 +166,14 @@ def _grow(
             sums += cells.sums[there]
             taken += 1
             queue.append(there)
-            # Few cells lie nearly on a line; until then the first cell's plane holds.
+            # A few cells lie nearly on a line; until there are more, the first cell's plane is
+            # used.
             if taken >= 9:
                 plane = np.linalg.lstsq(sums[:, :3], sums[:, 3], rcond=None)[0]
 
 
 def _fits(cells: _Cells, cell: tuple[int, int], plane: Array, apart: float) -> bool:
-    """Whether a cell's own plane lies near another at its middle and at its rim."""
+    """Whether a cell's own plane is close to another one at its middle and at its rim."""
     value = plane[0] * cells.x[cell] + plane[1] * cells.y[cell] + plane[2]
     slopes = cells.local[cell][:2] - plane[:2]
     reach = np.abs(slopes).sum() * cells.side / 2
@@ -186,10 +187,10 @@ def _neighbours(cell: tuple[int, int], shape: tuple[int, ...]) -> list[tuple[int
 
 
 def _filled(cells: _Cells, chosen: Mask) -> Mask:
-    """With cells that the region encloses and that lie near its plane, however noisy they are."""
+    """Adds enclosed cells close to the region's plane, no matter how noisy they are."""
     from scipy.ndimage import binary_fill_holes
 
-    # A flat cell that did not join is another surface; a rough one may be this one's noise.
+    # A flat cell that did not join is another surface; a rough one may be noise of this one.
     holes = binary_fill_holes(chosen) & ~chosen & (cells.rms > _ROUGH_PX)
     if not holes.any() or chosen.sum() < 3:
         return chosen

@@ -1,4 +1,4 @@
-"""Planar regions of a disparity map, and how far its values lie from their planes.
+"""Planar regions of a disparity map, and how far its values are from their planes.
 
 A plane in space is a plane in the disparity map too: d = a x + b y + c. So the residuals of a
 fitted plane measure the noise of labels without knowing the truth (Scharstein et al. 2014).
@@ -25,11 +25,11 @@ from depthgauge.types import Map, Mask
 Coefficients = NDArray[np.float64]
 """a, b, c of d = a x + b y + c."""
 _MOST_FITTED = 200_000
-"""Values that a fit takes; of more, every n-th."""
+"""Most values for a fit; if there are more, every n-th is used."""
 _ROUNDS = 30
 _TRIPLES = 64
 _MOST_TRIED = 4000
-"""Values that a plane through three of them is tried on."""
+"""The number of values on which a plane through three of them is tested."""
 _LEAST = 12
 """A plane has at least this many pixels."""
 
@@ -40,14 +40,14 @@ class PlanarRegion:
 
     name: str
     pixels: int
-    """With a value."""
+    """Pixels with a value."""
     plane: tuple[float, float, float]
     """a, b, c of d = a x + b y + c."""
     mean_abs_px: float
     rms_px: float
     median_abs_px: float
     bow_px: float
-    """How far the best parabola leaves the plane within the region: bent, not noisy."""
+    """How far the best parabola deviates from the plane within the region: bent, not noisy."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -55,11 +55,11 @@ class PlanarRegion:
 
 
 def fit_plane(x: NDArray[Any], y: NDArray[Any], values: NDArray[Any]) -> Coefficients:
-    """The plane through most of the values: least squares, with less weight for what is far off.
+    """The plane through most of the values: least squares with less weight for outliers.
 
     It starts from the plane with the smallest median residual (of some through three values) and
-    continues with Tukey's weights, under which outliers do not count at all. So up to a
-    third of the values may belong to something else. No chance is in it: equal values give equal
+    continues with Tukey's weights, under which outliers do not count at all. So up to a third of
+    the values may belong to something else. The result is not random: equal values give equal
     planes.
 
     >>> x, y = np.array([0.0, 1, 0, 1, 2, 2, 0, 1, 2]), np.array([0.0, 0, 1, 1, 0, 1, 2, 2, 2])
@@ -68,7 +68,7 @@ def fit_plane(x: NDArray[Any], y: NDArray[Any], values: NDArray[Any]) -> Coeffic
     """
     skip = max(1, len(values) // _MOST_FITTED)
     u, v, d = (np.asarray(part[::skip], np.float64) for part in (x, y, values))
-    # Centred: the three unknowns are then nearly independent.
+    # Centred, so that the three unknowns are nearly independent.
     middle = u.mean(), v.mean()
     columns = np.stack([u - middle[0], v - middle[1], np.ones(len(u))], axis=1)
     found = _start(columns, d)
@@ -90,7 +90,7 @@ def _weighted(columns: Coefficients, values: Coefficients, weights: Coefficients
 
 
 def _start(columns: Coefficients, values: Coefficients) -> Coefficients:
-    """Of the planes through three values, and that of least squares, the one with most near it."""
+    """The best start: a plane through three values, or that of least squares."""
     least = _weighted(columns, values, np.ones(len(values)))
     some = slice(None, None, max(1, len(values) // _MOST_TRIED))
     corners = np.random.default_rng(0).integers(0, len(values), (_TRIPLES, 3))
@@ -107,7 +107,7 @@ def _tukey(off: Coefficients) -> Coefficients:
 
 
 def measure_plane(disparity: Map, mask: Mask, name: str = "") -> PlanarRegion | None:
-    """Fits a plane to a region and measures what is left; None where there are too few values."""
+    """Fits a plane to a region and measures the residuals; None if there are too few values."""
     rows, columns = np.nonzero(mask & np.isfinite(disparity))
     if len(rows) < _LEAST:
         return None
@@ -138,14 +138,14 @@ def read_planes(path: Path, shape: tuple[int, int]) -> dict[str, Mask]:
     """Regions drawn by a person: polygons on the rectified left image.
 
     The file is JSON: `{"schema": 1, "regions": [{"name": "wall", "points_px": [[x, y], ...]}]}`.
-    A region has the pixels whose centres its polygon encloses, as in a file of removals by hand.
+    A region has the pixels whose centres its polygon encloses, as in a file of manual edits.
 
     Raises:
         BadData: It is not such a file, or a polygon lies outside the image.
     """
     regions = read_lists(path, "planar regions", {"regions": _region})["regions"]
     if not regions:
-        raise BadData(f"{path}: there are no regions; leave the file out, or draw one.")
+        raise BadData(f"{path}: has no regions; draw one, or do not give the file.")
     masks: dict[str, Mask] = {}
     for name, points_px in regions:
         if name in masks:
@@ -182,7 +182,7 @@ def _region(entry: Mapping[str, Any]) -> tuple[str, tuple[tuple[float, float], .
 
 
 def _bow(x: NDArray[Any], y: NDArray[Any], off: NDArray[np.float64]) -> float:
-    """Largest value of the parabola through the residuals, its own plane taken out."""
+    """Largest value of the parabola through the residuals, without its own plane."""
     skip = max(1, len(off) // _MOST_FITTED)
     u, v, r = (np.asarray(part[::skip], np.float64) for part in (x, y, off))
     u, v = ((w - w.mean()) / max(float(w.std()), 1e-9) for w in (u, v))
@@ -197,7 +197,7 @@ def _bow(x: NDArray[Any], y: NDArray[Any], off: NDArray[np.float64]) -> float:
 
 
 _NORMAL_STEP, _OFFSET_STEP_M = 1e-3, 1e-4
-"""Triangles whose planes differ by less are of one plane."""
+"""Triangles whose planes differ by less belong to one plane."""
 
 
 def known_planes(
@@ -205,17 +205,17 @@ def known_planes(
 ) -> dict[str, Mask]:
     """The largest planar regions that a rectified view shows.
 
-    Better than regions found in labels, which would choose where they are judged; and a plane that
-    the calibration bends stays one region.
+    This is better than regions found in labels, which would choose where they are judged. A plane
+    that the calibration bends stays one region.
 
     Args:
         scene: The mesh.
         exact: The truth of the view.
-        most: Regions at most.
-        least_share: Of the image's pixels that each connected part of a region has at least.
+        most: Largest number of regions.
+        least_share: The smallest connected part of a region, as a share of the image's pixels.
 
     Returns:
-        Masks by name, `plane 1` the largest; each keeps away from its rim, and has no small parts,
+        Masks by name, `plane 1` the largest; each leaves out its rim and small parts,
         such as a wall seen through a fence.
     """
     planes = _plane_of_triangles(scene)
@@ -231,7 +231,7 @@ def known_planes(
 
 
 def _plane_of_triangles(scene: RayScene) -> NDArray[np.int64]:
-    """The number of each triangle's plane; triangles without area have planes of their own."""
+    """The number of each triangle's plane; triangles without area have their own planes."""
     normals = np.nan_to_num(scene.normals())
     # A plane has two normals; the one whose first large coordinate is positive stands for both.
     first = np.argmax(np.abs(normals) > 0.5, axis=1)
@@ -247,7 +247,7 @@ def _without_rim(mask: Mask, margin: int) -> Mask:
 
 
 def _large_parts(mask: Mask, least: int) -> Mask:
-    """Without connected parts of fewer pixels."""
+    """The mask without connected parts of fewer pixels."""
     from scipy.ndimage import label
 
     parts, _ = label(mask)

@@ -27,14 +27,14 @@ from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.types import Camera, Map, Mask
 
 NEAR_M = 0.01
-"""Differences up to here are those of inliers."""
+"""Points with larger differences are not inliers."""
 _BEHIND = 0.01
-"""Points that lie behind the nearest one of a pixel by more than this share are hidden."""
+"""Points that are behind the nearest one of a pixel by more than this share are hidden."""
 _JUMP_PX = 1.0
-"""Neighbouring labels that differ by more are of two surfaces."""
+"""Neighbouring labels that differ by more belong to two surfaces."""
 _ROUNDS = 6
 _SETTLED = 1e-4
-"""Share of the depth by which a ray still moves when it has met its surface."""
+"""A ray has met its surface if it moves by less than this share of the depth."""
 _LEAST = 12
 
 
@@ -43,7 +43,7 @@ class SecondSource:
     """Another instrument's depth of the same scene."""
 
     depth_m: Map
-    """Along its own axis, NaN where it has none."""
+    """Depth along its own axis, NaN where it has none."""
     camera: Camera
     pose: NDArray[np.float64]
     """4x4, from the axes of the rectified left camera to those of the second source."""
@@ -55,12 +55,12 @@ def read_second_source(depth: Path, camera: Path, pose: Path) -> SecondSource:
     Args:
         depth: A map in metres, as `.npy`, `.pfm` or another format of maps.
         camera: JSON with focal_px [fx, fy], centre_px [cx, cy], size_px [width, height] and
-            distortion [k1, k2, p1, p2, k3] (may be left out).
+            distortion [k1, k2, p1, p2, k3] (optional).
         pose: JSON with `second_from_left`, 4x4, metres.
 
     Raises:
         BadData: A file lacks something.
-        WrongShape: The depth map is not of the camera's size.
+        WrongShape: The depth map does not have the camera's size.
     """
     values = io.read_map(depth, quantity="depth")
     found = _json(camera)
@@ -72,11 +72,11 @@ def read_second_source(depth: Path, camera: Path, pose: Path) -> SecondSource:
             f"{camera}, {pose}: expected focal_px, centre_px, size_px in the first and a 4x4 "
             f"second_from_left in the second, found {error!r}."
         ) from error
-    inverse_pose(matrix)  # refuses what is no rigid motion
+    inverse_pose(matrix)  # rejects what is not a rigid motion
     if values.shape != lens.size_px[::-1]:
         raise WrongShape(
-            f"{depth}: is {values.shape[1]}x{values.shape[0]}, its camera "
-            f"{lens.size_px[0]}x{lens.size_px[1]}; give the camera of that size."
+            f"{depth}: is {values.shape[1]}x{values.shape[0]} but its camera is "
+            f"{lens.size_px[0]}x{lens.size_px[1]}; give the camera at the size of the map."
         )
     return SecondSource(np.where(values > 0, values, np.float32(np.nan)), lens, matrix)
 
@@ -87,11 +87,11 @@ def compare_depth(
     """How well labels agree with a second source.
 
     The depth of the labels is taken along the ray of each pixel of the second source (labels are
-    interpolated within surfaces, the second source is not touched).
+    interpolated within surfaces, the second source is not).
 
     Args:
         disparity: Labels of the rectified left image.
-        pair: The pair that they are of.
+        pair: The pair of the labels.
         second: The other instrument.
         regions: Planar regions of the left image, by name.
 
@@ -123,8 +123,8 @@ def depth_difference(disparity: Map, pair: RectifiedPair, second: SecondSource) 
 def depth_seen_by(disparity: Map, pair: RectifiedPair, second: SecondSource) -> Map:
     """Depth of the labels along the ray of each pixel of the second source.
 
-    The labels' points say about how far the nearest surface is; from there the ray is followed to
-    the surface between the labels.
+    The labels' points give the rough distance of the nearest surface; from there the ray is
+    followed to the surface between the labels.
     """
     nearest = _nearest(disparity, pair, second)
     slope_x, slope_y = ray_slopes(second.camera)
@@ -137,7 +137,7 @@ def depth_seen_by(disparity: Map, pair: RectifiedPair, second: SecondSource) -> 
     here = np.stack([slope_x * depth, slope_y * depth, depth], axis=-1)
     met = _labels_at(transform(here, inverse_pose(second.pose)), values, pair)
     settled = np.abs(transform(met, second.pose)[..., 2] - depth) < _SETTLED * depth
-    # A ray may also settle on a surface that another hides.
+    # A ray may also end on a hidden surface.
     return np.where(settled & (depth <= nearest * (1 + _BEHIND)), depth, np.nan).astype(np.float32)
 
 
@@ -203,7 +203,7 @@ def _plane_residuals(
 
 
 def _not_behind(points: NDArray[np.float64], like: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Without points that the second source sees past the region's surface."""
+    """The points without those that the second source sees beyond the region's surface."""
     if not len(like):
         return points
     low, high = np.percentile(like[:, 2], [0.5, 99.5])
@@ -220,7 +220,7 @@ def _off_plane(points: NDArray[np.float64], pair: RectifiedPair) -> dict[str, fl
     values = focal / points[:, 2] - rig.principal_offset_px
     a, b, c = fit_plane(place[:, 0], place[:, 1], values)
     off = values - (a * place[:, 0] + b * place[:, 1] + c)
-    # Of disparity to distance along the normal of the plane n X = 1, n from a, b, c.
+    # From disparity to distance along the normal of the plane n X = 1, with n from a, b, c.
     (fx, fy), (cx, cy) = pair.left.camera.focal_px, pair.left.camera.centre_px
     normal = np.array([a * fx, b * fy, a * cx + b * cy + c + rig.principal_offset_px]) / focal
     distance = np.abs(points @ normal - 1) / np.linalg.norm(normal)

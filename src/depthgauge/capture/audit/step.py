@@ -1,7 +1,8 @@
-"""The step that says how good the labels are: flat where they should be, right where it is known.
+"""The step that measures how good the labels are.
 
-On every session: residuals of planar regions, and a second depth source where there is one. On a
-simulated session also the true errors after each step, and whether the error bars hold.
+Every session gets residuals of planar regions, and a comparison with a second depth source if there
+is one. A simulated session also gets the true errors after each step, and a check of the error
+bars.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ AUDIT = "audit.json"
 _MOST_PLANES = 12
 _FEW_PERCENT = 5.0
 _FAIR_PERCENT = (55.0, 80.0)
-"""Of labels within one standard deviation; beyond, the audit warns."""
+"""Percentage of labels within one standard deviation; outside these limits, the audit warns."""
 
 
 class AuditOptions(Options):
     """What the labels are compared with."""
 
     planes: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
-    """Polygons on the rectified left image that are flat in the world, JSON; by default those of a
-    simulated session's mesh, or found in the labels."""
+    """Polygons on the rectified left image that are flat in the world, as JSON; by default from the
+    mesh of a simulated session, or found in the labels."""
     second_depth: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
     """Depth map of another instrument, in metres."""
     second_camera: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
-    """Its camera, JSON."""
+    """Its camera, as JSON."""
     second_pose: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
-    """Its pose, JSON: from the axes of the left rectified camera to its own."""
+    """Its pose, as JSON: from the axes of the left rectified camera to its own."""
 
     @model_validator(mode="after")
     def _all_of_the_second_source(self) -> Self:
@@ -63,7 +64,7 @@ class AuditOptions(Options):
 SPEC = StepSpec(
     "audit",
     "Audit",
-    "How far the labels can be trusted.",
+    "Measures how far the labels can be trusted.",
     about="""Residuals on planes; agreement with a second depth source; on simulated sessions the
     true error, by material and region, and whether the predicted error bars are right.""",
     options=AuditOptions,
@@ -84,14 +85,14 @@ def plan(task: StepTask, options: AuditOptions) -> StepPlan:
     `second_source.read_second_source`.
 
     Raises:
-        BadData: A step is not done, or a file lacks something.
+        BadData: A step is not done, or something is missing in a file.
         Misuse: Only some of the second source's three files are given.
     """
     session, work = task.session, task.work
     second = (options.second_depth, options.second_camera, options.second_pose)
     given = [path for path in (options.planes, *second) if path is not None]
     hidden = [session.truth_folder / name for name in ("cameras.json", "mesh.npz")]
-    # A session that was passed on without its truth is audited as a real one is.
+    # A simulated session without its truth is audited like a real one.
     known = session.simulated and all(path.is_file() for path in hidden)
 
     def make(folder: Path) -> StepOutput:
@@ -113,7 +114,7 @@ def plan(task: StepTask, options: AuditOptions) -> StepPlan:
         io.write_text(folder / AUDIT, json.dumps(report, indent=1, allow_nan=False) + "\n")
         worries = _worries(report)
         if session.simulated and not known:
-            worries.append(f"{session.truth_folder} is gone, so the true error is not known.")
+            worries.append(f"{session.truth_folder} is missing, so the true error is unknown.")
         return StepOutput(_headline(report), tuple(worries))
 
     return StepPlan(
@@ -188,21 +189,21 @@ def _worries(report: dict[str, Any]) -> list[str]:
     said = []
     if not report["planes"]["regions"]:
         said.append(
-            "no planar region was found, so the labels' noise is not measured; draw some polygons "
-            "(--planes)."
+            "no planar region was found, so the noise of the labels is not measured; draw some "
+            "polygons (--planes)."
         )
     second = report.get("second_source")
     if second is not None and not (second["within_1cm_percent"] or 0) >= _FEW_PERCENT:
         said.append(
-            "hardly any depth of the second source lies within 1 cm of the labels; check that it "
-            "is in metres and that its pose leads from the left rectified camera to it."
+            "hardly any depth of the second source is within 1 cm of the labels; check that it is "
+            "in metres and that its pose leads from the left rectified camera to it."
         )
     bars = report.get("simulated", {}).get("error_bars", {})
     within = bars.get("within_1_sigma_percent")
     if within is not None and not _FAIR_PERCENT[0] <= within <= _FAIR_PERCENT[1]:
         size = "small" if within < _FAIR_PERCENT[0] else "large"
         said.append(
-            f"the error bars are too {size}: {within:.0f} % of the labels lie within one standard "
-            "deviation of the truth, 68 % should."
+            f"the error bars are too {size}: {within:.0f} % of the labels are within one standard "
+            "deviation of the truth, but 68 % should be."
         )
     return said

@@ -22,12 +22,12 @@ from depthgauge.sessions import Session, SimulatedTruth, read_simulated
 from depthgauge.types import Map, Mask
 
 EARLIER = ("spacetime", "refine", "clean")
-"""Steps whose maps are judged too; `check` keeps the disparities of `clean`."""
+"""Steps whose maps are also judged; `check` keeps the disparities of `clean`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What true errors are computed from."""
+    """The data from which true errors are computed."""
 
     work: Path
     pair: RectifiedPair
@@ -47,7 +47,7 @@ class Judge:
 def open_judge(
     session: Session, work: Path, pair: RectifiedPair, progress: Progress | None
 ) -> Judge:
-    """Reads the truth of a simulated session and follows the rays of its left view."""
+    """Reads the truth of a simulated session and traces the rays of its left view."""
     truth = read_simulated(session.truth_folder)
     scene = RayScene(truth.vertices, truth.triangles)
     left = exact_truth(truth, pair, scene=scene, progress=progress)
@@ -57,7 +57,7 @@ def open_judge(
 def true_figures(
     judge: Judge, folder: Path, disparity: Map, masks: dict[str, Mask]
 ) -> dict[str, Any]:
-    """All figures that need the truth; maps for a picture go into the folder.
+    """All figures that need the truth; maps for a picture are written into the folder.
 
     Args:
         judge: The truth.
@@ -146,7 +146,7 @@ def _unbalanced(judge: Judge) -> dict[str, Any]:
 
 
 def _label_figures(folder: Path, exact: ExactTruth) -> dict[str, Any]:
-    """Share of pixels whose drawn labels are the true ones."""
+    """Share of pixels whose drawn labels are right."""
     drawn = {name: read_label_map(folder, name) for name in ("materials", "surfaces")}
     return {
         name: errors.agreement_percent(labels, getattr(exact, name))

@@ -15,14 +15,15 @@ def fit_saddles(grey: NDArray[np.float32], corners: Points, radius_px: float) ->
     """Corners (N, 2) moved to where their two edges cross; NaN where no corner fits.
 
     A corner is a product e of two blurred steps, from -1 to 1, across two lines through it, seen by
-    pixels of some width; a pixel's value is level + height e + bend e^2, whose last term stands for
-    a camera's tone curve. The eight numbers are fitted to the pixels around the
-    corner by damped Gauss-Newton steps, all corners at once.
+    pixels of some width. A pixel's value is level + height e + bend e^2; the last term stands for a
+    camera's tone curve. The eight numbers are fitted to the pixels around the corner by damped
+    Gauss-Newton steps, for all corners at once.
 
     Args:
         grey: The image.
         corners: First positions, within about two pixels.
-        radius_px: Of the discs of pixels that are fitted; they should hold no other corner.
+        radius_px: Radius of the discs of pixels that are fitted; they should contain no other
+            corner.
     """
     radius = int(np.clip(radius_px, 2, _MOST_RADIUS_PX))
     offsets, inside = _disc(radius)
@@ -67,7 +68,7 @@ def _fit(values: Points, offsets: Points, start: Points) -> Points:
 
 
 def _believed(state: Points, cost: Points, values: Points, start: Points) -> Points:
-    """Fits that stayed near their start and explain most of what is seen."""
+    """Fits that stayed near their start and explain most of the pixel values."""
     spread = ((values - values.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     moved = np.abs(state[:, :2] - start).max(axis=1)
     good = (cost < 0.25 * spread) & (moved < 3.0)
@@ -77,7 +78,7 @@ def _believed(state: Points, cost: Points, values: Points, start: Points) -> Poi
 def _first_guess(values: Points, offsets: Points, start: Points) -> Points:
     """x, y, angles of the two edges' normals, blur, level, height, bend.
 
-    Around a corner, the values go like cos(2 (angle - axis)): its phase is the squares' axis, and
+    Around a corner, the values follow cos(2 (angle - axis)): its phase is the squares' axis, and
     the edges are 45 degrees from it.
     """
     level = values.mean(axis=1)
@@ -119,8 +120,8 @@ def _model(state: Points, offsets: Points, values: Points) -> tuple[Points, Poin
 def _blurred_step(s: Points, blur: Points) -> tuple[Points, Points, Points]:
     """A step from -1 to 1, blurred and averaged over a pixel; its slopes by s and by the blur.
 
-    A pixel is 1 wide in the direction of s, whatever that is: its projection's variance is 1/12 for
-    all directions.
+    A pixel is 1 wide in every direction of s: its projection's variance is 1/12 for all
+    directions.
     """
     from scipy.special import erf
 
@@ -136,7 +137,7 @@ def _step(residual: Points, slope: Points, damping: Points) -> Points:
     normal = np.einsum("npi,npj->nij", slope, slope, optimize=True)
     right = np.einsum("npi,np->ni", slope, residual, optimize=True)
     diagonal = np.einsum("nii->ni", normal)
-    # The floor keeps a corner without any contrast from a singular system.
+    # The floor avoids a singular system for a corner without contrast.
     lift = damping[:, None] * diagonal + 1e-9 * (1 + diagonal.max(axis=1, keepdims=True))
     normal = normal + lift[:, :, None] * np.eye(8)
     return np.linalg.solve(normal, right[..., None])[..., 0]

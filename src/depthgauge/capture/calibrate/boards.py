@@ -14,13 +14,13 @@ from depthgauge.sessions import Board
 from depthgauge.types import Image
 
 REVISION = 1
-"""Raised whenever `find_corners` may find others: corners that were kept are then not used."""
+"""Raised whenever `find_corners` may find other corners; stored corners are then not used."""
 FEWEST_CORNERS = 8
-"""A board of which fewer are seen is not used: its pose would be a guess."""
+"""A board with fewer visible corners is not used: its pose would be a guess."""
 _SEARCH_PX = 1200
-"""Longest side of the copy that boards are searched in; corners are then fitted at full size."""
+"""Longest side of the copy in which boards are searched; corners are then fitted at full size."""
 _REACH = 0.58
-"""Radius of the fit in squares: holds two edges, and none of the next corners'."""
+"""Radius of the fit in squares: it contains two edges, and none of the next corners."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Corners:
     pixels: NDArray[np.float64]
     """(N, 2) positions x, y."""
     ids: NDArray[np.intp]
-    """(N,) which of the board's corners they are, ascending: row * columns + column."""
+    """(N,) ascending indices of the board's corners: row * columns + column."""
     size_px: tuple[int, int]
     """Width and height of the photograph."""
 
@@ -44,11 +44,11 @@ class Corners:
 
 
 def find_corners(image: Image, board: Board) -> Corners | None:
-    """The board's corners in a photograph; None where the board is not seen.
+    """The board's corners in a photograph; None if the board is not visible.
 
-    A chessboard must be seen whole, of a ChArUco board some corners are enough. The
-    colours of the squares show which corner is the first; a chessboard that looks the same after a
-    turn is numbered from the corner that is uppermost left in the image (see `turned_alike`).
+    A chessboard must be completely visible; for a ChArUco board, some corners are enough. The
+    colours of the squares show which corner is the first. A chessboard that looks the same after a
+    turn is numbered from the upper left corner in the image (see `turned_alike`).
 
     Args:
         image: Grey or RGB.
@@ -69,8 +69,8 @@ def find_corners(image: Image, board: Board) -> Corners | None:
 def turned_alike(corners: Corners, model: Corners, board: Board) -> Corners:
     """The corners numbered as in another camera's photograph of the same moment.
 
-    Only for chessboards that look the same after a turn; the cameras are upright beside each other,
-    so the numbering that points the same way in both images is the same.
+    Only for chessboards that look the same after a turn. The cameras stand upright beside each
+    other, so the right numbering points the same way in both images.
     """
     if board.kind == "charuco" or _is_told_by_colours(board):
         return corners
@@ -92,7 +92,7 @@ def _grey(image: Image) -> NDArray[np.uint8]:
 def _light(image: Image, grey: NDArray[np.uint8]) -> NDArray[np.float32]:
     """How much light fell on each pixel: a blurred edge is symmetric in light, not in sRGB codes.
 
-    Errors of corners are about half of what they are in the codes.
+    Errors of corners are about half as large as in the codes.
     """
     pixels = np.asarray(image)
     if pixels.dtype != np.uint8:
@@ -115,7 +115,7 @@ def _reach_px(rough: NDArray[np.float64], ids: NDArray[np.intp], board: Board) -
         return 2.0
     reach = _REACH
     if board.kind == "charuco":
-        # A marker's own corner is the nearest thing.
+        # A marker's own corner is the nearest obstacle.
         reach = min(reach, 0.9 * np.sqrt(0.5) * (1 - board.marker_m / board.square_m))
     return float(reach * widths.min())
 
@@ -138,7 +138,7 @@ def _chessboard(
 
 
 def _factors(longest_px: int) -> list[float]:
-    """Sizes to search at: a quick one, then finer; boards of few pixels are found enlarged."""
+    """Scales of the search: a fast one, then finer ones; small boards are found enlarged."""
     if longest_px > _SEARCH_PX:
         return [_SEARCH_PX / longest_px, min(1.0, 2 * _SEARCH_PX / longest_px)]
     return [1.0, 2.0]
@@ -148,7 +148,7 @@ def _search(grey: NDArray[np.uint8], board: Board) -> NDArray[np.float64] | None
     import cv2
 
     shape = (board.columns, board.rows)
-    # The newer search stands blur and small squares, the older one shade and strong distortion.
+    # The newer search tolerates blur and small squares, the older one shade and distortion.
     found, corners = cv2.findChessboardCornersSB(grey, shape, flags=cv2.CALIB_CB_NORMALIZE_IMAGE)
     if not found:
         flags = cv2.CALIB_CB_ADAPTIVE_THRESH | cv2.CALIB_CB_NORMALIZE_IMAGE
@@ -168,7 +168,7 @@ def _first_corner_first(
     """The corners in the board's order: right-handed, from the corner that the colours mark."""
     grid = rough.reshape(board.rows, board.columns, 2)
     across, down = grid[0, -1] - grid[0, 0], grid[-1, 0] - grid[0, 0]
-    if across[0] * down[1] - across[1] * down[0] < 0:  # seen as in a mirror: x right, y down
+    if across[0] * down[1] - across[1] * down[0] < 0:  # mirrored: x right, y down
         grid = grid[:, ::-1]
     flat = np.ascontiguousarray(grid).reshape(-1, 2)
     turns = [flat[order] for order in _turns(board)]
@@ -178,12 +178,12 @@ def _first_corner_first(
 
 
 def _is_told_by_colours(board: Board) -> bool:
-    """Whether half a turn swaps black and white: one odd and one even number of corners."""
+    """Whether half a turn swaps black and white: one number of corners is odd, the other even."""
     return (board.columns + board.rows) % 2 == 1
 
 
 def _turns(board: Board) -> list[NDArray[np.intp]]:
-    """Orders of the corners that are the same board turned."""
+    """Orders of the corners that show the same board turned."""
     grid = np.arange(board.rows * board.columns).reshape(board.rows, board.columns)
     quarters = (0, 1, 2, 3) if board.rows == board.columns else (0, 2)
     return [np.rot90(grid, quarter).ravel() for quarter in quarters]
@@ -216,7 +216,7 @@ def _renumbered(corners: Corners, order: NDArray[np.intp]) -> Corners:
 
 
 def _alignment(one: Corners, other: Corners) -> float:
-    """Correlation of two boards' corners around their middles."""
+    """Correlation of the corners of two boards around their centres."""
     a, b = one.common(other)
     if len(a.ids) < 2:
         return -np.inf
@@ -243,7 +243,7 @@ def dictionary_of(board: Board) -> Any:
     """OpenCV's dictionary of a ChArUco board's markers.
 
     Raises:
-        Misuse: There is none of that name.
+        Misuse: There is no dictionary of that name.
     """
     import cv2
 

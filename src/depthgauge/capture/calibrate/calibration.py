@@ -1,4 +1,4 @@
-"""What calibration finds out about a rig, and its file."""
+"""The calibration of a rig, and its file."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Calibration:
     """The cameras of a rig; the world's axes are those of L."""
 
     cameras: Mapping[str, Camera]
-    """L, R and, where there is one, C, with lens distortion k1 k2 p1 p2 k3."""
+    """L, R and, if there is one, C, with lens distortion k1 k2 p1 p2 k3."""
     pairs: Mapping[str, Pose]
-    """`LR` and, where there is a C, `LC`."""
+    """`LR` and, if there is a C, `LC`."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads."""
@@ -67,7 +67,7 @@ class Calibration:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Calibration:
-        """The calibration that `to_json` wrote; KeyError, TypeError, ValueError for others."""
+        """The calibration that `to_json` wrote; others raise KeyError, TypeError, ValueError."""
         cameras = {name: camera_from_json(camera) for name, camera in data["cameras"].items()}
         pairs = {
             name: Pose(

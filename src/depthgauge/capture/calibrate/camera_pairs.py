@@ -19,7 +19,7 @@ _MOST_RMS_PX = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairFit:
-    """A pair's pose, the poses of the board it was made from, and those left out."""
+    """A pair's pose, the board poses that it was computed from, and those left out."""
 
     pose: Pose
     used: tuple[str, ...]
@@ -34,7 +34,7 @@ def calibrate_pair(
     *,
     outlier_factor: float,
 ) -> PairFit:
-    """Rotation and translation from the first to the second camera; the cameras stay as they are.
+    """Rotation and translation from the first to the second camera; the cameras do not change.
 
     Raises:
         BadData: Too few boards were seen by both, or they contradict each other.
@@ -46,7 +46,7 @@ def calibrate_pair(
             why = f" after leaving out {', '.join(dropped)}" if dropped else ""
             raise BadData(
                 f"pair {name}: both cameras saw the board in {len(common)} poses{why}; at least "
-                f"{FEWEST_VIEWS} are needed. Pictures taken at once have one name in both folders."
+                f"{FEWEST_VIEWS} are needed. Pictures taken at once need the same name."
             )
         pose, errors = _solve(name, cameras, common, board)
         worst = outliers(errors, outlier_factor)
@@ -57,8 +57,8 @@ def calibrate_pair(
             del common[view]
     if pose.rms_px > _MOST_RMS_PX:
         raise BadData(
-            f"pair {name}: the two cameras contradict each other by {pose.rms_px:.1f} px; are "
-            "pictures of one name taken at once, and did the rig stay rigid?"
+            f"pair {name}: the two cameras contradict each other by {pose.rms_px:.1f} px; check "
+            "that pictures of the same name were taken at once and that the rig stayed rigid."
         )
     return PairFit(pose, tuple(common), dropped)
 

@@ -28,7 +28,7 @@ from depthgauge.types import Camera
 
 OUTLIER_FACTOR = 6.0
 Views = Mapping[str, Mapping[str, Corners]]
-"""BoardViews corners by camera and pose."""
+"""Corners by camera and pose."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,21 +36,21 @@ class BoardViews:
     """What was found in the photographs."""
 
     views: dict[str, dict[str, Corners]]
-    """By camera and pose, where the board was found."""
+    """Corners by camera and pose, where the board was found."""
     left_out: dict[str, dict[str, str]]
-    """By camera and pose: why a photograph could not be used at all."""
+    """Why a photograph could not be used, by camera and pose."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RigCalibration:
-    """A calibration with all that was seen on the way to it."""
+    """A calibration with everything that was found on the way."""
 
     calibration: Calibration
     singles: Mapping[str, Single]
-    """By camera: its views with their residuals, and what was dropped."""
+    """Views with their residuals, and what was dropped, by camera."""
     pairs: Mapping[str, PairFit]
     not_found: Mapping[str, tuple[str, ...]]
-    """Poses by camera in which the board was not found."""
+    """Poses in which the board was not found, by camera."""
     warnings: tuple[str, ...]
 
 
@@ -62,12 +62,13 @@ def calibrate_images(
     joint: bool = True,
     progress: Progress | None = None,
 ) -> RigCalibration:
-    """Calibrates L, R and, where it is given, C from photographs of a board.
+    """Calibrates L, R and, if given, C from photographs of a board.
 
     Args:
         images: Files by camera (`L`, `R`, `C`) and pose; equal poses were taken at once.
         board: The board.
-        outlier_factor: Views that stand out by more robust standard deviations are dropped.
+        outlier_factor: Views that stand out by more than this many robust standard deviations are
+            dropped.
         joint: Refine all cameras and pairs together at the end.
         progress: Called for each photograph.
 
@@ -95,15 +96,15 @@ def find_views(
 ) -> BoardViews:
     """The board's corners in all photographs in which it is found.
 
-    Photographs that cannot be read, and those of another size than most of the camera's, are left
-    out.
+    Photographs that cannot be read are left out, and so are those whose size differs from that of
+    most photographs of the camera.
 
     Args:
         images: Files by camera and pose.
         board: The board.
-        kept: A folder that keeps what was found in each photograph as soon as it is done, by the
-            photograph's content; what it holds is not searched again.
-        again: Search every photograph, whatever `kept` holds.
+        kept: A folder that stores what was found in each photograph as soon as it is done, by the
+            photograph's content; stored photographs are not searched again.
+        again: Search every photograph, even those in `kept`.
         progress: Called for each photograph.
     """
     total = sum(len(paths) for paths in images.values())
@@ -130,7 +131,7 @@ def find_views(
 
 
 def _odd_sizes(seen: Mapping[str, Corners]) -> dict[str, str]:
-    """Poses whose photographs are not of the size that most have; a camera has one size."""
+    """Poses whose photographs do not have the most common size; a camera has one size."""
     sizes = Counter(corners.size_px for corners in seen.values())
     usual = sizes.most_common(1)[0][0] if sizes else (0, 0)
     return {
@@ -141,7 +142,7 @@ def _odd_sizes(seen: Mapping[str, Corners]) -> dict[str, str]:
 
 
 def _seen(path: Path, board: Board, kept: Path | None, again: bool) -> Corners:
-    """The corners in one photograph, none where there is no board; kept from last time or found.
+    """The corners in one photograph, none if there is no board; stored or found.
 
     Raises:
         BadFile: It cannot be read.
@@ -158,7 +159,7 @@ def _seen(path: Path, board: Board, kept: Path | None, again: bool) -> Corners:
     if known is not None:
         return known
     corners = _look(path, board)
-    with suppress(OSError):  # writing says it better
+    with suppress(OSError):  # writing gives the better error
         kept.mkdir(exist_ok=True)
     plain = {"size_px": corners.size_px, "ids": corners.ids.tolist()}
     io.write_text(file, json.dumps({**plain, "corners_px": corners.pixels.tolist()}) + "\n")
@@ -172,7 +173,7 @@ def _look(path: Path, board: Board) -> Corners:
 
 
 def _read_corners(file: Path) -> Corners | None:
-    """None where there are none, or the file is damaged: they are searched again."""
+    """None if there are none, or if the file is damaged; they are searched again."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         ids = np.asarray(data["ids"], np.intp)
@@ -192,20 +193,20 @@ def calibrate_views(
     outlier_factor: float = OUTLIER_FACTOR,
     joint: bool = True,
 ) -> RigCalibration:
-    """As `calibrate_images`, from corners that were found already.
+    """Like `calibrate_images`, but from corners that were already found.
 
     Args:
         views: Corners by camera and pose.
         board: The board.
         listed: All poses that were searched; those without corners are reported.
         left_out: Poses that could not be read, and why; they are reported as dropped.
-        outlier_factor: As there.
-        joint: As there.
+        outlier_factor: As in `calibrate_images`.
+        joint: As in `calibrate_images`.
     """
     if not {"L", "R"} <= set(views) or not set(views) <= {"L", "C", "R"}:
-        raise Misuse(f"a rig has the cameras L, R and perhaps C, found {', '.join(views)}")
+        raise Misuse(f"a rig has the cameras L, R and optionally C, found {', '.join(views)}")
     if not outlier_factor > 0:
-        raise Misuse(f"outlier_factor is above 0, found {outlier_factor}")
+        raise Misuse(f"outlier_factor must be above 0, found {outlier_factor}")
     alike = _numbered_alike(views, board)
     listed, left_out = listed or views, left_out or {}
     not_found = {
@@ -227,7 +228,7 @@ def calibrate_views(
 def _one_by_one(
     views: Views, left_out: Mapping[str, Mapping[str, str]], board: Board, factor: float
 ) -> tuple[dict[str, Single], dict[str, PairFit], list[str]]:
-    """Each camera, then each pair; without C where its views do not suffice."""
+    """Each camera, then each pair; without C if its views do not suffice."""
 
     def single(name: str) -> Single:
         gone = left_out.get(name)
@@ -252,7 +253,7 @@ def _pair(name: str, singles: Mapping[str, Single], board: Board, factor: float)
 
 
 def _numbered_alike(views: Views, board: Board) -> dict[str, dict[str, Corners]]:
-    """Boards that look the same after a turn get the numbers that they have in L."""
+    """Boards that look the same after a turn get the same numbers as in L."""
     left = views["L"]
     return {
         name: {
@@ -270,7 +271,7 @@ _BASELINES_M = (0.005, 2.0)
 def check_rig(
     cameras: Mapping[str, Camera], pairs: Mapping[str, Pose], singles: Mapping[str, Single]
 ) -> list[str]:
-    """Refuses cameras that do not stand side by side; the rest is warned about.
+    """Rejects cameras that do not stand side by side; returns warnings about the rest.
 
     Raises:
         BadData: Left and right are swapped, or a pair is not side by side.
@@ -278,8 +279,8 @@ def check_rig(
     if cameras["L"].size_px != cameras["R"].size_px:
         left, right = ("x".join(map(str, cameras[n].size_px)) for n in "LR")
         raise BadData(
-            f"cameras L and R take pictures of different sizes, {left} and {right}; the balanced "
-            "pair needs two equal ones. Is one of the folders that of camera C?"
+            f"cameras L and R have pictures of different sizes, {left} and {right}, but the "
+            "balanced pair needs equal sizes; check whether one of the folders is that of camera C."
         )
     warnings = []
     for name, pose in pairs.items():
@@ -302,8 +303,8 @@ def _need_right_of_left(name: str, pose: Pose) -> None:
         )
     if x < max(abs(y), abs(z)):
         raise BadData(
-            f"camera {name[1]} stands at {x:.3f} {y:.3f} {z:.3f} m (right, down, forward) of L; "
-            "the cameras of a rig stand side by side. Were the pictures turned?"
+            f"camera {name[1]} stands at {x:.3f} {y:.3f} {z:.3f} m (right, down, forward) of L, "
+            "but the cameras of a rig stand side by side; check whether the pictures were rotated."
         )
 
 
@@ -315,13 +316,13 @@ def _pair_warnings(name: str, pose: Pose, singles: Mapping[str, Single]) -> list
     low, high = _BASELINES_M
     if not low <= pose.baseline_m <= high:
         warnings.append(
-            f"pair {name}: its baseline of {pose.baseline_m:.4g} m is unusual; is square_m the "
-            "side of a square in metres?"
+            f"pair {name}: its baseline of {pose.baseline_m:.4g} m is unusual; check that "
+            "square_m is the side of a square in metres"
         )
     alone = max(singles[camera].rms_px for camera in name)
     if pose.rms_px > 3 * alone and pose.rms_px > 0.3:
         warnings.append(
-            f"pair {name}: its error is {pose.rms_px:.2f} px where each camera alone has "
-            f"{alone:.2f} px; were pictures of one name taken at once?"
+            f"pair {name}: its error is {pose.rms_px:.2f} px but each camera alone has "
+            f"{alone:.2f} px; check that pictures of the same name were taken at once"
         )
     return warnings

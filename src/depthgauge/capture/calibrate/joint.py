@@ -1,7 +1,7 @@
-"""All cameras of a rig and all poses of the board at once.
+"""Refines all cameras of a rig and all poses of the board at once.
 
 A board stands still while all cameras photograph it, so it has one pose, not one per camera.
-Cameras that are calibrated alone do not use that; together, each number is known better.
+Cameras that are calibrated separately do not use this; together, each number is more accurate.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from depthgauge.types import Camera
 Vector = NDArray[np.float64]
 _INSIDE, _RIGID = 9, 6
 _LENS_SPREAD = (0.5, 0.5, 0.01, 0.01, 0.5)
-"""What k1 k2 p1 p2 k3 of a camera usually are: holds what the boards do not show near zero."""
+"""Usual sizes of k1 k2 p1 p2 k3: they keep what the boards do not determine near zero."""
 _FAR = 3.0
-"""Corners further off than this many standard deviations count less."""
+"""Corners farther off than this many standard deviations count less."""
 _ROUNDS = 60
 
 
@@ -62,7 +62,7 @@ def refine(bundle: Bundle, views: Mapping[str, Mapping[str, Corners]], board: Bo
         for pose, found in by_pose.items()
         if pose in bundle.boards
     ]
-    for _ in range(2):  # the second time with a better notion of what is far off
+    for _ in range(2):  # the second time with a better estimate of what is far off
         bundle = _descend(bundle, flat, _sigma_of(bundle, flat))
     return bundle
 
@@ -99,7 +99,7 @@ def board_in(bundle: Bundle, camera: str, pose: str) -> tuple[Vector, Vector]:
 
 
 def _system(bundle: Bundle, views: Sequence[_View], sigma: float) -> tuple[float, Vector, Vector]:
-    """Cost, normal matrix and right side of the step."""
+    """Cost, normal matrix and right-hand side of the step."""
     places = _places(bundle)
     size = sum(n for _, n in places.values())
     normal, right, cost = np.zeros((size, size)), np.zeros(size), 0.0
@@ -141,7 +141,7 @@ def _hold_lenses(
 
 
 def _places(bundle: Bundle) -> dict[str, tuple[int, int]]:
-    """First number and count of each thing's unknowns."""
+    """First index and number of the unknowns of each camera and board."""
     counts = {f"camera {name}": _INSIDE for name in bundle.cameras}
     counts |= {f"rigid {name}": _RIGID for name in bundle.rigid}
     counts |= {f"board {pose}": _RIGID for pose in bundle.boards}
@@ -157,7 +157,7 @@ def _span(place: tuple[int, int]) -> tuple[int, int]:
 
 
 def _linear(bundle: Bundle, view: _View) -> tuple[Vector, dict[str, Vector]]:
-    """Residuals (2N,) of a view and their slopes by each thing that it depends on."""
+    """Residuals (2N,) of a view and their derivatives by everything that it depends on."""
     import cv2
 
     camera = bundle.cameras[view.camera]
@@ -225,7 +225,7 @@ def refine_rig(
 
 
 def _kept(single: Single, pair: PairFit | None) -> dict[str, Corners]:
-    """A board that moved between two shutters has no single pose: the second view goes."""
+    """A board that moved between two shutters has no single pose, so the second view is dropped."""
     gone = pair.dropped if pair else {}
     return {pose: view.corners for pose, view in single.views.items() if pose not in gone}
 
@@ -233,7 +233,7 @@ def _kept(single: Single, pair: PairFit | None) -> dict[str, Corners]:
 def _boards(
     singles: Mapping[str, Single], views: Mapping[str, Mapping[str, Corners]], rigid: _Rigid
 ) -> dict[str, tuple[Vector, Vector]]:
-    """Each board in L's axes, from L's own view where there is one."""
+    """Each board in L's axes, from L's own view if there is one."""
     import cv2
 
     boards: dict[str, tuple[Vector, Vector]] = {}

@@ -1,4 +1,4 @@
-"""One camera from photographs of a board, without the photographs that do not fit."""
+"""One camera from photographs of a board, leaving out photographs that do not fit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from depthgauge.sessions import Board
 from depthgauge.types import Camera
 
 FEWEST_VIEWS = 5
-"""With fewer, nine numbers of a camera are little more than noise."""
+"""With fewer views, the nine numbers of a camera are little more than noise."""
 ENOUGH_VIEWS = 15
-"""As many as the paper took."""
+"""The number used in the paper."""
 LEAST_TILT_DEG = 8.0
-"""Between the two most different boards; parallel boards do not determine the focal length."""
+"""The angle between the two most different boards; parallel boards do not determine the focal
+length."""
 GOOD_TILT_DEG = 20.0
 GOOD_COVER = 0.5
-"""Of an image's width and height that corners reach over; beyond them the lens is a guess."""
+"""The share of an image's width and height that corners should cover; beyond it the lens is a
+guess."""
 FLOOR_PX = 0.15
 """A view with a smaller error is never an outlier."""
 _MOST_FOCAL_ERROR = 0.05
@@ -50,13 +52,13 @@ class ViewFit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Single:
-    """A camera, the views it was made from, and those left out with the reason."""
+    """A camera, the views that it was computed from, and those left out with the reason."""
 
     camera: Camera
     views: Mapping[str, ViewFit]
     dropped: Mapping[str, str]
     focal_error_px: float
-    """One standard deviation of the focal length, as the residuals say."""
+    """One standard deviation of the focal length, from the residuals."""
 
     @property
     def rms_px(self) -> float:
@@ -81,8 +83,8 @@ def calibrate_single(
     """Focal lengths, principal point and k1 k2 p1 p2 k3 of one camera.
 
     Args:
-        name: Of the camera, for messages.
-        views: Found corners by pose, all of one image size.
+        name: Name of the camera, for messages.
+        views: Found corners by pose, all with the same image size.
         board: The board.
         outlier_factor: Views whose error is above the median by more than this many robust
             standard deviations are left out, and the camera is calibrated again.
@@ -104,25 +106,25 @@ def calibrate_single(
             del used[pose]
     if single.focal_error_px > _MOST_FOCAL_ERROR * single.camera.focal_px[0]:
         raise BadData(
-            f"camera {name}: its focal length is known to {single.focal_error_px:.0f} of "
-            f"{single.camera.focal_px[0]:.0f} px only; show the board tilted more, nearer, and in "
-            "all parts of the image."
+            f"camera {name}: its focal length is known only to {single.focal_error_px:.0f} of "
+            f"{single.camera.focal_px[0]:.0f} px; show the board tilted more, nearer, and in all "
+            "parts of the image."
         )
     return single
 
 
 def need_views(name: str, count: int, dropped: Mapping[str, str]) -> None:
-    """Refuses too few views.
+    """Rejects too few views.
 
     Raises:
-        BadData: They are.
+        BadData: There are too few.
     """
     if count < FEWEST_VIEWS:
         why = f" after leaving out {_listed(dropped)}" if dropped else ""
         raise BadData(
             f"camera {name}: the board was found in {count} photograph(s){why}; at least "
-            f"{FEWEST_VIEWS} are needed, {ENOUGH_VIEWS} or more are good. See that the board is "
-            "sharp and whole in them, and that session.json says its number of inner corners."
+            f"{FEWEST_VIEWS} are needed, {ENOUGH_VIEWS} or more are good. Check that the board is "
+            "sharp and complete, and that session.json has its number of inner corners."
         )
 
 
@@ -131,10 +133,10 @@ def _listed(dropped: Mapping[str, str]) -> str:
 
 
 def need_tilt(name: str, views: Mapping[str, Corners], board: Board) -> None:
-    """Refuses boards that are all parallel.
+    """Rejects boards that are all parallel.
 
     Raises:
-        BadData: They are.
+        BadData: They are all parallel.
     """
     tilt = tilt_deg(views, board)
     if tilt < LEAST_TILT_DEG:
@@ -148,8 +150,8 @@ def need_tilt(name: str, views: Mapping[str, Corners], board: Board) -> None:
 def tilt_deg(views: Mapping[str, Corners], board: Board) -> float:
     """Largest angle between two boards' normals.
 
-    Found with a rough camera: parallel boards have one vanishing line, so they look parallel to any
-    camera.
+    Found with a rough camera: parallel boards have the same vanishing line, so they look parallel
+    to any camera.
     """
     import cv2
 
@@ -172,10 +174,10 @@ def single_warnings(
     """What a person should know about one camera's calibration.
 
     Args:
-        name: Of the camera.
+        name: Name of the camera.
         single: The camera.
         not_found: Poses in which the board was not found.
-        pictures: How many there are of this camera.
+        pictures: The number of pictures of this camera.
         board: The board.
     """
     warnings = []
@@ -188,23 +190,23 @@ def single_warnings(
         warnings.append(f"camera {name}: dropped {_listed(single.dropped)}")
     if len(single.views) < ENOUGH_VIEWS:
         warnings.append(
-            f"camera {name}: calibrated from {len(single.views)} views, {ENOUGH_VIEWS} are better"
+            f"camera {name}: calibrated from {len(single.views)} views; {ENOUGH_VIEWS} are better"
         )
     views = {pose: view.corners for pose, view in single.views.items()}
     tilt = tilt_deg(views, board)
     if tilt < GOOD_TILT_DEG:
-        warnings.append(f"camera {name}: the boards' tilts differ by {tilt:.0f} degrees only")
+        warnings.append(f"camera {name}: the boards' tilts differ by only {tilt:.0f} degrees")
     across, down = cover(views)
     if min(across, down) < GOOD_COVER:
         warnings.append(
-            f"camera {name}: the corners reach over {100 * across:.0f} % of the image's width and "
-            f"{100 * down:.0f} % of its height only; beyond them its lens is a guess"
+            f"camera {name}: the corners cover only {100 * across:.0f} % of the image's width and "
+            f"{100 * down:.0f} % of its height; beyond them the lens is a guess"
         )
     return warnings
 
 
 def cover(views: Mapping[str, Corners]) -> tuple[float, float]:
-    """Shares of the image's width and height that the corners of all views reach over."""
+    """Shares of the image's width and height that the corners of all views cover."""
     pixels = np.concatenate([corners.pixels for corners in views.values()])
     across, down = np.ptp(pixels, axis=0) / next(iter(views.values())).size_px
     return float(across), float(down)
@@ -222,7 +224,7 @@ def outliers(errors_px: Mapping[str, float], factor: float) -> list[str]:
         return list(errors_px)
     middle = float(np.median(values))
     spread = 1.4826 * float(np.median(np.abs(values - middle)))
-    # An error below twice the median is no outlier, however similar the others are.
+    # An error below twice the median is not an outlier, even if the others are very similar.
     limit = max(middle + factor * spread, 2 * middle, FLOOR_PX)
     return [name for name, value in errors_px.items() if not value <= limit]
 
@@ -242,7 +244,7 @@ def _solve(
         )
     except cv2.error as error:
         raise BadData(
-            f"camera {name}: these views of the board determine no camera ({error.err}); show it "
+            f"camera {name}: these views do not determine the camera ({error.err}); show it "
             "tilted in several directions, in all parts of the image."
         ) from None
     focal = (float(matrix[0, 0]), float(matrix[1, 1]))
@@ -258,7 +260,7 @@ def _solve(
 def view_fit(
     corners: Corners, board: Board, camera: Camera, rotation: Vector, translation_m: Vector
 ) -> ViewFit:
-    """What is left of a view when the camera has explained it."""
+    """The residuals of a view for a camera."""
     import cv2
 
     lens = np.array(camera.distortion)

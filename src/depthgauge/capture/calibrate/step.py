@@ -62,7 +62,7 @@ class CalibrateOptions(Options):
 SPEC = StepSpec(
     "calibrate",
     "Calibration",
-    "Lenses and poses from photographs of a board.",
+    "Finds lenses and poses from photographs of a board.",
     about="""Corners are found to a fraction of a pixel. Views that do not fit the others are named
     and dropped. Then the pairs L-R and L-C are calibrated.""",
     options=CalibrateOptions,
@@ -74,7 +74,7 @@ def plan(task: StepTask, options: CalibrateOptions) -> StepPlan:
     """Calibrates the cameras L, R and C, then the pairs LR and LC.
 
     Writes `calibration.json`, and `views.json` with the corners and residuals of every photograph.
-    The corners of each photograph are kept in `.corners` of the work folder as soon as they are
+    The corners of each photograph are stored in `.corners` in the work folder as soon as they are
     found, so a failed step, or one with some new photographs, does not search them again.
 
     Raises:
@@ -139,7 +139,7 @@ def read_views(work: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _opens(path: Path) -> bool:
-    """Whether a file has a content; one that has none is left out with a warning."""
+    """Whether a file is not empty; an empty one is left out with a warning."""
     try:
         path.open("rb").close()
     except OSError:

@@ -1,4 +1,4 @@
-"""What `capture clean` does to maps: finds pixels to remove, and smooths the surfaces left."""
+"""What `capture clean` does to maps: finds pixels to remove, and smooths the remaining surfaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAPER_WIDTH_PX = 4112
 WINDOW_PX, SIGMA_PX, SIGMA_DISTANCE_PX = 35, 5.0, 50.0
 """The published bilateral filter."""
 PLANES_SIGMA_PX = 0.5
-"""Of differences from the tangent plane: wide for noise, narrow for steps of a pixel or two."""
+"""Sigma of differences from the tangent plane: wide for noise, narrow for steps of 1 or 2 px."""
 EDGE_SIGMA_PX = 0.24
 """Standard deviation at a discontinuity, where the windows of matching and smoothing cross it."""
 EDGE_LENGTH = 0.68
@@ -25,7 +25,7 @@ EDGE_LENGTH = 0.68
 EDGE_JUMP_PX = 1.0
 _LEAST_EDGE_RADIUS = 2
 _FARTHEST_EDGE = 6.0
-"""In lengths; nothing is left of it beyond."""
+"""In decay lengths; beyond this it is negligible."""
 _MEDIAN_OF_SQUARES = 0.4549
 """Median of the square of a standard normal number."""
 _WIDE_ERRORS = 1.8
@@ -38,15 +38,15 @@ def find_mismatches(
     """What the other view says about each pixel that has a value.
 
     A pixel's match is one of the two pixels around x - d (from the left view; x + d from the
-    right one), the one that agrees more. `nearer`: the other view has something in front there, as
-    it must where a pixel is occluded. `farther`: it looks through where the pixel claims a
-    surface. `unmatched`: it has no value there, or the position is outside.
+    right one): the one that agrees more. `nearer`: the other view has something in front there, as
+    it must if the pixel is occluded. `farther`: the other view looks through the claimed surface.
+    `unmatched`: the other view has no value there, or the position is outside.
 
     Args:
         disparity: (H, W), NaN where missing.
         other: The other view's map.
-        side: Which view the first map is of: `left` or `right`.
-        threshold_px: Differences up to it agree.
+        side: The view of the first map: `left` or `right`.
+        threshold_px: Smaller differences count as agreement.
 
     >>> left, right = np.full((1, 4), 1.0), np.array([[1.0, 3.0, np.nan, np.nan]])
     >>> {word: np.flatnonzero(m).tolist()
@@ -55,7 +55,7 @@ def find_mismatches(
     """
     if disparity.shape != other.shape:
         raise WrongShape(
-            f"the maps of both views are of one size, found {disparity.shape} and {other.shape}"
+            f"both views need maps of the same size, found {disparity.shape} and {other.shape}"
         )
     from depthgauge.capture.clean import _match_kernels as kernels
 
@@ -77,7 +77,7 @@ def patch_sizes(disparity: Map, difference_px: float = 1.0) -> NDArray[np.int32]
 
     Args:
         disparity: (H, W), NaN where missing.
-        difference_px: 4-neighbours that differ by no more are of one patch.
+        difference_px: 4-neighbours that differ by at most this belong to one patch.
 
     >>> patch_sizes(np.array([[1.0, 1.5, 9.0], [np.nan, 2.4, 9.0]]))
     array([[3, 3, 2], [0, 3, 2]], dtype=int32)
@@ -92,7 +92,7 @@ def patch_sizes(disparity: Map, difference_px: float = 1.0) -> NDArray[np.int32]
 
 
 def scaled_window(width_px: int, window_px: float = WINDOW_PX) -> int:
-    """The odd window that covers the same part of an image as the published one of its own.
+    """The odd window that covers the same share of an image as the published one did.
 
     >>> scaled_window(4112), scaled_window(1168), scaled_window(320)
     (35, 9, 3)
@@ -113,10 +113,10 @@ def smooth_plain(
     borders and next to holes a slanted surface is bent, because more of it lies on one side.
 
     Args:
-        disparity: (H, W), NaN where missing; stays so.
+        disparity: (H, W), NaN where missing, also in the result.
         window_px: Odd.
-        sigma_px: Of differences of disparity.
-        sigma_distance_px: Of distances.
+        sigma_px: Standard deviation of differences of disparity.
+        sigma_distance_px: Standard deviation of distances.
     """
     _check(window_px, sigma_px, sigma_distance_px)
     from depthgauge.capture.clean import _smooth_kernels as kernels
@@ -135,24 +135,24 @@ def smooth_planes(
     sigma_px: float = PLANES_SIGMA_PX,
     sigma_distance_px: float = SIGMA_DISTANCE_PX,
 ) -> Map:
-    """A bilateral filter of first order: planes stay exactly as they are, also next to holes.
+    """A bilateral filter of first order: planes do not change, even next to holes.
 
     Each known pixel becomes the centre of a plane, fitted with bilateral weights. Differences are
-    taken from the pixel's tangent plane, which is found in a smaller window before, so that
+    taken from the pixel's tangent plane, which is first found in a smaller window, so that
     `sigma_px` can be narrow and steps of a few pixels are kept.
 
     Args:
-        disparity: (H, W), NaN where missing; stays so.
+        disparity: (H, W), NaN where missing, also in the result.
         window_px: Odd.
-        sigma_px: Of differences from the tangent plane.
-        sigma_distance_px: Of distances.
+        sigma_px: Standard deviation of differences from the tangent plane.
+        sigma_distance_px: Standard deviation of distances.
     """
     _check(window_px, sigma_px, sigma_distance_px)
     known = is_known(disparity)
     planes = np.zeros((3, *disparity.shape), np.float32)
     planes[0] = np.where(known, disparity, 0)
     radius = window_px // 2
-    # Of a small window first: a tangent that leans over a step would let the step in.
+    # A small window first: a tangent tilted across a step would smooth the step.
     for small, sigma in _passes(radius, sigma_px):
         planes = _fit(disparity, planes, small, sigma, sigma_distance_px)
     return np.where(known, planes[0], np.float32(np.nan))
@@ -161,16 +161,16 @@ def smooth_planes(
 def smoothed_variance(variance: Map, moved_px: Map, window_px: int) -> tuple[Map, float]:
     """The variance of smoothed values, and the factor by which noise was reduced.
 
-    The part of the noise that a fit takes away is what it moved the values by; what is left is one
-    factor for the whole map, 1 - median(moved^2 / variance) / 0.455, however much neighbours'
-    errors depend on each other. It is not taken to be below 1.8 / window: part of the errors is as
-    wide as the window (on simulated sessions 0.47, 0.24 and 0.22 were left by windows of 3, 5 and
-    9 px). Where a value was moved by more than two standard deviations it was not noise alone; the
-    excess is added.
+    The noise that a fit removes is the amount by which it moved the values. What remains is one
+    factor for the whole map, 1 - median(moved^2 / variance) / 0.455, no matter how much the errors
+    of neighbours depend on each other. It is at least 1.8 / window: part of the errors is as wide
+    as the window (on simulated sessions, windows of 3, 5 and 9 px left 0.47, 0.24 and 0.22). A
+    value that was moved by more than two standard deviations was not only noise; the excess is
+    added.
 
     Args:
-        variance: (H, W) before, in px squared; NaN where it is not known.
-        moved_px: (H, W), by how much smoothing changed each value.
+        variance: (H, W) before smoothing, in px squared; NaN where unknown.
+        moved_px: (H, W) change of each value by smoothing.
         window_px: The filter's window.
     """
     known = is_known(variance) & is_known(moved_px) & (variance > 0)
@@ -204,9 +204,9 @@ def _fit(
 
 def _check(window_px: int, sigma_px: float, sigma_distance_px: float) -> None:
     if window_px < 1 or window_px % 2 == 0:
-        raise Misuse(f"window_px is odd and at least 1, found {window_px}")
+        raise Misuse(f"window_px must be odd and at least 1, found {window_px}")
     if not sigma_px > 0 or not sigma_distance_px > 0:
-        raise Misuse(f"sigmas are above 0, found {sigma_px} and {sigma_distance_px}")
+        raise Misuse(f"sigmas must be above 0, found {sigma_px} and {sigma_distance_px}")
 
 
 def _near(radius: int, sigma: float) -> NDArray[np.float32]:
@@ -223,20 +223,21 @@ SMOOTHINGS: dict[str, Callable[[Map, int, float, float], Map]] = {
     "planes": smooth_planes,
     "plain": smooth_plain,
 }
-"""The filters, by their name in the options of `capture clean`."""
+"""The filters by their names in the options of `capture clean`."""
 
 
 def edge_variance(disparity: Map, radius_px: int) -> Map:
-    """What repeating a measurement does not show: the pull of another surface, in px squared.
+    """The variance that repeated measurements do not show: the pull of another surface, in px
+    squared.
 
-    A window that reaches over a discontinuity sees two surfaces in every pattern, so leaving out
+    A window that crosses a discontinuity sees two surfaces in every pattern, so leaving out
     patterns does not reveal its error. Its size was measured on simulated sessions: a standard
-    deviation of 0.24 px at a jump of more than 1 px, or at a pixel without a value, that falls
+    deviation of 0.24 px at a jump of more than 1 px, or at a pixel without a value, which falls
     exponentially with the distance.
 
     Args:
         disparity: (H, W), NaN where missing.
-        radius_px: Of the window that was used last.
+        radius_px: Radius of the window that was used last.
 
     Returns:
         (H, W), 0 far from every discontinuity.
@@ -250,11 +251,11 @@ def edge_variance(disparity: Map, radius_px: int) -> Map:
 
 
 def _edges(disparity: Map) -> Mask:
-    """Pixels on either side of a jump, and those that border on a missing one."""
+    """Pixels on either side of a jump, and those beside a missing one."""
     edges = np.zeros(disparity.shape, bool)
     for axis in (0, 1):
         first, second = np.moveaxis(disparity, axis, 0)[:-1], np.moveaxis(disparity, axis, 0)[1:]
-        # Written so that a NaN counts as a jump.
+        # Written so that NaN counts as a jump.
         jump = ~(np.abs(second - first) <= EDGE_JUMP_PX)
         along = np.moveaxis(edges, axis, 0)
         along[:-1] |= jump

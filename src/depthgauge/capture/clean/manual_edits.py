@@ -1,4 +1,4 @@
-"""Removal by hand: polygons in an image, boxes and balls in space, kept in a JSON file.
+"""Manual removals: polygons in an image, boxes and balls in space, in a JSON file.
 
     {
       "schema": 1,
@@ -10,8 +10,8 @@
 Polygons are in px of the rectified view (pixel centres at integers) and remove the pixels of that
 view whose centres they enclose. Boxes and balls are in metres in the axes of the left rectified
 camera (x right, y down, z forward) and remove the pixels of both views whose points lie in them; a
-selection of points with a lasso is one entry of `balls`, with all of its points. Each list may be
-left out, and so may a note.
+selection of points with a lasso is one entry of `balls`, with all of its points. Lists and notes
+are optional.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from depthgauge.types import Map, Mask
 SCHEMA = 1
 Point = tuple[float, float, float]
 Reader = Callable[[Mapping[str, Any]], Any]
-"""Makes something of one entry of a list in a file."""
+"""Converts one entry of a list in a file."""
 _MOST = 1e9
-"""No pixel and no metre of a scene is so far away."""
+"""Coordinates beyond this, in px or m, are not possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Polygon:
-    """A closed line in one rectified view; even-odd where it crosses itself."""
+    """A closed line in one rectified view; even-odd rule if it crosses itself."""
 
     view: str
     """`left` or `right`."""
@@ -52,7 +52,7 @@ class Polygon:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A part of space along the left rectified camera's axes."""
+    """A box along the axes of the left rectified camera."""
 
     low_m: Point
     high_m: Point
@@ -70,7 +70,7 @@ class Balls:
 
 @dataclass(frozen=True, slots=True)
 class ManualEdits:
-    """All that a person wants removed."""
+    """Everything that a person wants removed."""
 
     polygons: tuple[Polygon, ...] = ()
     boxes: tuple[Box, ...] = ()
@@ -97,10 +97,10 @@ def write_manual_edits(path: Path, chosen: ManualEdits) -> None:
 
 
 def read_manual_edits(path: Path) -> ManualEdits:
-    """What a file wants removed.
+    """The manual edits in a file.
 
     Raises:
-        BadData: The file cannot be read, or says something else; the sentence says where.
+        BadData: The file cannot be read, or has other content; the message says where.
     """
     return ManualEdits(**read_lists(path, "removals", _READERS))
 
@@ -110,24 +110,24 @@ def read_lists(path: Path, what: str, readers: Mapping[str, Reader]) -> dict[str
 
     Args:
         path: A JSON file.
-        what: What it is a file of.
-        readers: By the list's name: makes something of one entry, and raises `KeyError` or
-            `ValueError` where it cannot. Lists may be left out; other names are refused.
+        what: What the file contains, for messages.
+        readers: By the list's name: converts one entry, and raises `KeyError` or `ValueError` if it
+            cannot. Lists are optional; other names are rejected.
 
     Raises:
-        BadData: The file cannot be read, or says something else; the sentence says where.
+        BadData: The file cannot be read, or has other content; the message says where.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         said = error.strerror if isinstance(error, OSError) else error
-        raise BadData(f"{path}: no readable JSON file of {what}: {said}.") from None
+        raise BadData(f"{path}: is not a readable JSON file of {what}: {said}.") from None
     schema = data.get("schema") if isinstance(data, dict) else type(data).__name__
     if schema != SCHEMA or isinstance(schema, bool):
         raise BadData(f"{path}: expected an object with schema {SCHEMA}, found {schema!r}.")
     extra = sorted(set(data) - {"schema", *readers})
     if extra:
-        raise BadData(f"{path}: {extra[0]!r} is not known; there are {', '.join(readers)}.")
+        raise BadData(f"{path}: {extra[0]!r} is unknown; known are {', '.join(readers)}.")
     return {kind: tuple(_entries(path, data, kind, readers[kind])) for kind in readers}
 
 
@@ -135,11 +135,11 @@ def polygon_points(entry: Mapping[str, Any]) -> tuple[tuple[float, float], ...]:
     """The corners `points_px` of an entry.
 
     Raises:
-        KeyError, ValueError: There are none, or they make no polygon.
+        KeyError, ValueError: There are none, or they are not a polygon.
     """
     points = tuple(_numbers(p, 2) for p in _listed(entry["points_px"], "points_px"))
     if len(points) < 3:
-        raise ValueError(f"a polygon has at least 3 points, found {len(points)}")
+        raise ValueError(f"a polygon needs at least 3 points, found {len(points)}")
     return points
 
 
@@ -199,7 +199,7 @@ def _near(points: NDArray[np.float32], balls: Balls) -> Mask:
 def _entries(path: Path, data: Mapping[str, Any], kind: str, reader: Reader) -> Iterable[Any]:
     listed = data.get(kind, [])
     if not isinstance(listed, list):
-        raise BadData(f"{path}: {kind} is a list, found {type(listed).__name__}.")
+        raise BadData(f"{path}: {kind} must be a list, found {type(listed).__name__}.")
     for number, entry in enumerate(listed):
         try:
             if not isinstance(entry, dict):
@@ -212,14 +212,14 @@ def _entries(path: Path, data: Mapping[str, Any], kind: str, reader: Reader) -> 
 
 def _polygon(entry: Mapping[str, Any]) -> Polygon:
     if entry["view"] not in ("left", "right"):
-        raise ValueError(f"view is 'left' or 'right', found {entry['view']!r}")
+        raise ValueError(f"view must be 'left' or 'right', found {entry['view']!r}")
     return Polygon(entry["view"], polygon_points(entry), str(entry.get("note", "")))
 
 
 def _box(entry: Mapping[str, Any]) -> Box:
     low, high = _numbers(entry["low_m"], 3), _numbers(entry["high_m"], 3)
     if any(a > b for a, b in zip(low, high, strict=True)):
-        raise ValueError(f"low_m is not above high_m, found {list(low)} and {list(high)}")
+        raise ValueError(f"low_m must not be above high_m, found {list(low)} and {list(high)}")
     return Box(low, high, str(entry.get("note", "")))
 
 
@@ -233,12 +233,12 @@ def _balls(entry: Mapping[str, Any]) -> Balls:
 
 def _listed(values: Any, name: str) -> list[Any]:
     if not isinstance(values, list):
-        raise ValueError(f"{name} is a list, found {values!r}")
+        raise ValueError(f"{name} must be a list, found {values!r}")
     return values
 
 
 def _numbers(values: Any, count: int) -> Any:
-    """So many finite numbers."""
+    """Exactly `count` finite numbers."""
     known = isinstance(values, list) and len(values) == count
     if not known or not all(type(v) in (int, float) and abs(v) < _MOST for v in values):
         raise ValueError(f"expected {count} finite numbers, found {values!r}")

@@ -1,4 +1,4 @@
-"""The step that removes what cannot be trusted and smooths the surfaces that are left."""
+"""The step that removes values that cannot be trusted and smooths the remaining surfaces."""
 
 from __future__ import annotations
 
@@ -55,28 +55,29 @@ class CleanOptions(Options):
     """What is removed and how the rest is smoothed."""
 
     sigma_px: Positive = 0.75
-    """Pixels with a larger standard deviation are removed; where it is unknown, none are."""
+    """Pixels with a larger standard deviation are removed; pixels without a standard deviation are
+    kept."""
     confidence: Share = 0.5
     """Pixels with a lower confidence are removed."""
     doubtful: Share = 0.8
-    """Pixels with a lower confidence are removed where the other view does not confirm them."""
+    """Pixels with a lower confidence are removed if the other view does not confirm them."""
     left_right_px: Positive = 1.5
-    """Views that differ by more disagree."""
+    """Largest difference at which the two views agree."""
     isolated_px: Annotated[int, Field(ge=0)] | None = None
     """Patches of fewer pixels are removed; by default 5e-5 of the image, at least 8 pixels."""
     filter: Literal["planes", "plain", "none"] = "planes"
     """`planes` is a bilateral filter that keeps planes and steps of 2 px, `plain` the bilateral
     filter as published, `none` smooths nothing."""
     window_px: Annotated[int, Field(ge=1)] | None = None
-    """Window of the filter, odd; by default 35 px in images 4112 px wide, in proportion in
+    """Window of the filter, odd; by default 35 px in images 4112 px wide, scaled with the width in
     others."""
     filter_sigma_px: Positive | None = None
-    """Sigma of the filter's differences; by default 0.5 px for `planes`, 5 px in proportion for
-    `plain`."""
+    """Sigma of the filter's differences; by default 0.5 px for `planes`, and 5 px, scaled with the
+    width, for `plain`."""
     filter_distance_px: Positive | None = None
-    """Sigma of the filter's distances; by default 50 px in proportion."""
+    """Sigma of the filter's distances; by default 50 px, scaled with the width."""
     by_hand: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
-    """Polygons, boxes and points that a person wants removed, JSON."""
+    """Polygons, boxes and points to remove by hand, as JSON."""
 
     @field_validator("window_px")
     @classmethod
@@ -89,9 +90,9 @@ class CleanOptions(Options):
 SPEC = StepSpec(
     "clean",
     "Cleaning",
-    "Removes what is uncertain, contradictory, isolated or marked by hand, and smooths the rest.",
-    about="""What was removed and why is kept for every pixel. The filter as it was published,
-    whatever the size of the images:
+    "Removes uncertain, contradictory, isolated or manually marked values, and smooths the rest.",
+    about="""The reason for each removed pixel is stored. This is the filter as published, for
+    images of any size:
 
     \b
       depthgauge capture clean kitchen --filter plain --window-px 35 \\
@@ -103,10 +104,10 @@ SPEC = StepSpec(
 
 
 def plan(task: StepTask, options: CleanOptions) -> StepPlan:
-    """Removes what cannot be trusted from both refined maps and smooths what is left.
+    """Removes what cannot be trusted from both refined maps and smooths the rest.
 
-    Writes disparity and variance of both views and, for each pixel, why it was removed
-    (`<side>_removed.png`, codes in `REASONS`). A pixel that could be removed for several reasons
+    Writes disparity and variance of both views and, for each pixel, the reason for its removal
+    (`<side>_removed.png`, codes in `REASONS`). A pixel with several reasons
     has the first of: no value, by hand, low confidence, variance, left-right disagreement,
     isolated.
 
@@ -115,7 +116,7 @@ def plan(task: StepTask, options: CleanOptions) -> StepPlan:
     read by `manual_edits.read_manual_edits`.
 
     Raises:
-        BadData: An earlier step is not done, or the file of removals cannot be read.
+        BadData: An earlier step is not done, or the file of manual edits cannot be read.
     """
     edits = read_manual_edits(options.by_hand) if options.by_hand else ManualEdits()
 
@@ -135,7 +136,7 @@ def find_removals(
 
     Args:
         maps: By `left` and `right`.
-        hand: What a person wants removed, by view.
+        hand: Manual removals by view.
         options: The limits.
     """
     codes = {side: _alone(maps[side], hand[side], options) for side in SIDES}
@@ -156,7 +157,7 @@ def smooth(disparity: Map, variance: Map, options: CleanOptions) -> tuple[Map, M
     """The filter that the options name, with sizes for the map's width.
 
     Returns:
-        Disparity, variance, and the factor by which the noise's variance was reduced.
+        Disparity, variance, and the factor by which the variance of the noise was reduced.
     """
     if options.filter == "none":
         return disparity, variance, 1.0
@@ -173,7 +174,7 @@ def smooth(disparity: Map, variance: Map, options: CleanOptions) -> tuple[Map, M
 
 
 def _alone(maps: MeasuredMaps, hand: Mask, options: CleanOptions) -> Codes:
-    """The reasons that need no other pixel; the first in order is written last."""
+    """The reasons that do not depend on other pixels; the first in order is written last."""
     codes = np.zeros(maps.disparity.shape, np.uint8)
     codes[maps.variance > options.sigma_px**2] = _VARIANCE  # not where it is unknown
     codes[~(maps.confidence >= options.confidence)] = _CONFIDENCE
@@ -213,14 +214,14 @@ def _make(
     warnings = _warnings(figures)
     if chosen != ManualEdits() and not any(found.any() for found in hand.values()):
         warnings.append(
-            "the file of what to remove by hand meets no pixel; polygons are in px of the "
+            "the file of manual removals does not match any pixel; polygons are in px of the "
             "rectified view, boxes and balls in metres."
         )
     return StepOutput(figures, tuple(warnings))
 
 
 def _radius(options: CleanOptions, width: int) -> int:
-    """Of the filter's window; 0 without a filter."""
+    """Radius of the filter's window; 0 without a filter."""
     if options.filter == "none":
         return 0
     return (options.window_px or scaled_window(width)) // 2
@@ -232,7 +233,7 @@ def _check(work: Path, pair: RectifiedPair, maps: dict[str, MeasuredMaps]) -> No
         if measured.disparity.shape != (height, width):
             found = "x".join(str(n) for n in measured.disparity.shape[::-1])
             raise BadData(
-                f"{work / 'refine'}: the {side} map is {found}, the rectified image {width}x"
+                f"{work / 'refine'}: the {side} map is {found} but the rectified image is {width}x"
                 f"{height}; run `depthgauge capture refine` again."
             )
 

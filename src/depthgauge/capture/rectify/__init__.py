@@ -1,4 +1,4 @@
-"""Step `rectify`: the two pairs of cameras become ideal ones."""
+"""Step `rectify`: turns the two pairs of cameras into ideal ones."""
 
 from depthgauge.capture.rectify.step import SPEC, plan, read_pair, rectify
 

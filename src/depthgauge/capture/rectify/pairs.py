@@ -1,9 +1,9 @@
 """Ideal cameras for two real ones: the balanced pair, and the unbalanced one.
 
-Both are free of empty borders and have equal principal points (disparity 0 is infinity). For the
-unbalanced pair, the wider camera is cropped and resized on paper to the field of view, shape and
-size of the narrower one; the two, now equals, are rectified; and the wider one's camera is scaled
-back to its own resolution.
+Both have no empty borders and equal principal points (disparity 0 is infinity). For the unbalanced
+pair, the wider camera is cropped and resized on paper to the field of view, shape and size of the
+narrower one. The two cameras, now equal, are rectified, and the wider one is then scaled back to
+its own resolution.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Rotation = NDArray[np.float64]
 
 
 def balanced_pair(left: Camera, right: Camera, pose: Pose) -> RectifiedPair:
-    """Two cameras of one size, rectified at that size.
+    """Two cameras of the same size, rectified at that size.
 
     Raises:
-        BadData: The images are of different sizes, or the cameras do not look the same way.
+        BadData: The images have different sizes, or the cameras do not look in the same direction.
     """
     if left.size_px != right.size_px:
         raise BadData(
-            f"the left images are {_size(left)}, the right ones {_size(right)}; "
-            "a balanced pair has one size, others are rectified as an unbalanced pair"
+            f"the left images are {_size(left)} but the right ones are {_size(right)}; a balanced "
+            "pair needs equal sizes, others are rectified as an unbalanced pair"
         )
     views = _rectified(left, right, pose)
     return _full_pair(left, right, views, pose)
@@ -40,10 +40,10 @@ def balanced_pair(left: Camera, right: Camera, pose: Pose) -> RectifiedPair:
 def unbalanced_pair(left: Camera, right: Camera, pose: Pose) -> RectifiedPair:
     """Two cameras of any sizes and fields of view; each keeps about its own resolution.
 
-    Rows agree when the right image is brought to the left one's size.
+    Rows agree after the right image is resized to the left one's size.
 
     Raises:
-        BadData: The cameras do not look the same way.
+        BadData: The cameras do not look in the same direction.
     """
     if horizontal_field_deg(right) < horizontal_field_deg(left):
         size_px = _cropped_size(left, like=right)
@@ -57,7 +57,7 @@ def unbalanced_pair(left: Camera, right: Camera, pose: Pose) -> RectifiedPair:
 
 
 def _cropped_size(wide: Camera, *, like: Camera) -> tuple[int, int]:
-    """Whole pixels of the wide camera that show what the narrow one does, in its shape."""
+    """The size in whole pixels of the part of the wide image that the narrow camera also shows."""
     width = like.size_px[0] / like.focal_px[0] * wide.focal_px[0]
     height = like.size_px[1] / like.size_px[0] * width
     return max(1, round(width)), max(1, round(height))
@@ -66,9 +66,10 @@ def _cropped_size(wide: Camera, *, like: Camera) -> tuple[int, int]:
 def _like_narrow(wide: Camera, narrow: Camera, size_px: tuple[int, int]) -> Camera:
     """The wide camera after a central crop to `size_px`, resized to the narrow one's size.
 
-    The paper's matrix takes pixels by their corners, (u0 - (W - W') / 2) s. Ours are counted from
-    their centres: the crop's corner is half a pixel before its first centre, and resizing keeps
-    corners, so the principal point is (u0 + 0.5 - (W - W') / 2) s - 0.5; `scale_camera` does it.
+    The paper's matrix counts pixels from their corners, (u0 - (W - W') / 2) s. Ours are counted
+    from their centres: the crop's corner is half a pixel before its first centre, and resizing
+    keeps corners, so the principal point is (u0 + 0.5 - (W - W') / 2) s - 0.5; `scale_camera` does
+    this.
     """
     (cx, cy), (width, height) = wide.centre_px, wide.size_px
     centre = (cx - (width - size_px[0]) / 2, cy - (height - size_px[1]) / 2)
@@ -79,7 +80,7 @@ _View = tuple[Rotation, Camera]
 
 
 def _rectified(left: Camera, right: Camera, pose: Pose) -> tuple[_View, _View]:
-    """Rotation and ideal camera of each of two cameras of one size."""
+    """Rotation and ideal camera of each of two cameras with the same size."""
     import cv2
 
     found = cv2.stereoRectify(
@@ -94,11 +95,11 @@ def _rectified(left: Camera, right: Camera, pose: Pose) -> tuple[_View, _View]:
         alpha=0,
     )
     left_turn, right_turn, left_matrix, right_matrix = (np.asarray(m, float) for m in found[:4])
-    # A pair above each other is rectified to columns; both shifts would be in the other row.
+    # A vertical pair is rectified to columns; both shifts would be in the other row.
     if not np.isfinite(right_matrix).all() or not right_matrix[0, 3] < 0:
         raise BadData(
-            "the two cameras cannot be rectified: the second must stand to the right of the "
-            f"first and look the same way, found it at {np.round(pose.place_m, 4).tolist()} m"
+            "the two cameras cannot be rectified: the second must stand to the right of the first "
+            f"and look the same way, but it is at {np.round(pose.place_m, 4).tolist()} m"
         )
     ideal = tuple(_ideal(m, left.size_px) for m in (left_matrix, right_matrix))
     return (left_turn, ideal[0]), (right_turn, ideal[1])
@@ -112,19 +113,19 @@ def _ideal(matrix: NDArray[np.float64], size_px: tuple[int, int]) -> Camera:
 def _full_pair(
     left: Camera, right: Camera, views: tuple[_View, _View], pose: Pose
 ) -> RectifiedPair:
-    """The pair, enlarged just as much as it takes that no border is empty."""
+    """The pair, enlarged just enough that no border is empty."""
 
     def pair(zoom: float) -> tuple[RectifiedView, RectifiedView]:
         return _placed(left, *views[0], zoom), _placed(right, *views[1], zoom)
 
     enough = 1.0
     while not all(_is_full(view) for view in pair(enough)):
-        # OpenCV looks at a few points of the border only, and knows nothing of the crop.
+        # OpenCV checks only a few points of the border and does not know the crop.
         enough *= 1.0005 if enough < 1.05 else 1.01
         if enough > 20:
             raise BadData(
-                "the two cannot be rectified without empty borders: the cameras see too little "
-                "in common, or the calibration is wrong; look at the picture of that step"
+                "the two cannot be rectified without empty borders: the cameras have too little in "
+                "common, or the calibration is wrong; check the picture of that step"
             )
     return RectifiedPair(*pair(enough), baseline_m=pose.baseline_m)
 

@@ -90,7 +90,7 @@ def read_pair(work: Path, pair: str) -> RectifiedPair:
     if not path.is_file():
         raise BadData(
             f"{path}: there is no pair {pair}; a session without photographs of camera C has "
-            "the pair LR alone."
+            "only the pair LR."
         )
     try:
         return RectifiedPair.from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -103,7 +103,7 @@ def row_differences_px(
 ) -> NDArray[np.float64]:
     """Row of the right minus row of the left image of matching raw positions (N, 2).
 
-    In px of the left image, after the right one was brought to its size.
+    In px of the left image, after the right one is resized to its size.
     """
     left = pair.left.from_raw(left_px)
     right = pair.to_left_size(pair.right.from_raw(right_px))
@@ -117,7 +117,7 @@ def _pair(calibration: Calibration, name: str) -> RectifiedPair:
 
 
 def _rectify_picture(target: Path, path: Path, view: RectifiedView) -> None:
-    if target.is_file():  # of an interrupted attempt
+    if target.is_file():  # from an interrupted attempt
         return
     try:
         picture = resample(view, io.read_image(path), how="spline")
@@ -185,7 +185,7 @@ def _warnings(pictures: Mapping[str, Mapping[str, Path]]) -> tuple[str, ...]:
     for name, paths in pictures.items():
         if missing := sorted(left ^ set(paths)):
             warnings.append(
-                f"passive pictures {', '.join(missing)} are there for only one of L and {name}"
+                f"passive pictures {', '.join(missing)} exist for only one of L and {name}"
             )
     if not left:
         warnings.append("there are no passive pictures in passive/L")

@@ -1,4 +1,4 @@
-"""Step `refine`: the measured maps at full size, with sharp discontinuities."""
+"""Step `refine`: brings the measured maps to full size, with sharp discontinuities."""
 
 from depthgauge.capture.refine.engine import (
     MeasuredMaps,

@@ -1,4 +1,4 @@
-"""What an engine of `capture refine` is given and returns, and the registry of all engines."""
+"""What an engine of `capture refine` gets and returns, and the registry of all engines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from depthgauge.types import Image, Map
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredMaps:
-    """What space-time stereo measured in one view, in px of its own, perhaps small, image."""
+    """What space-time stereo measured in one view, in px of its own image, which may be small."""
 
     disparity: Map
     variance: Map
-    """In px squared; NaN where it is not known."""
+    """In px squared; NaN where unknown."""
     confidence: Map
     """0..1."""
 
@@ -34,31 +34,31 @@ class RefinedMaps:
     variance: Map
     confidence: Map
     choice: Map
-    """Where there were two candidates: the share of the density at the chosen one, 0.5..1."""
+    """The share of the density at the chosen candidate, 0.5..1, where there were two."""
 
 
 class RefineOptions(Options):
     """What refines the maps, and how."""
 
     engine: str = "classical"
-    """What refines the maps."""
+    """The engine that refines the maps."""
     guide: Literal["patterns", "passive"] = "patterns"
     """The image whose edges the jumps follow: the mean of the patterns, in which glass is painted,
     or the first passive picture."""
     jump_px: float = Field(default=0.75, gt=0.0)
-    """Neighbours of the measured map that differ by more are on two surfaces, unless a slope goes
-    on at both ends; in px of the full image."""
+    """Neighbours of the measured map that differ by more are on two surfaces, unless a slope
+    continues at both ends; in px of the full image."""
     radius: int = Field(default=2, ge=1, le=15)
-    """Pixels of the measured map, each way, among which a pixel finds its candidates."""
+    """Radius of the window in which a pixel finds its candidates, in px of the measured map."""
     least_scale: float = Field(default=0.25, gt=0.0)
-    """Laplacian scales are not taken to be smaller, in px of the measured map."""
+    """Smallest Laplacian scale, in px of the measured map."""
     fill_px: float = Field(default=0.0, ge=0.0)
-    """How far from the next measured pixel a hole is given a value, in px of the full image; 0
-    leaves holes open."""
+    """Largest distance from a measured pixel at which a hole gets a value, in px of the full image;
+    0 leaves holes open."""
 
 
 class RefineEngine(Protocol):
-    """Anything that brings a measured map to the size of a guide."""
+    """Anything that resizes a measured map to the size of a guide."""
 
     def __call__(self, maps: MeasuredMaps, guide: Image, options: RefineOptions) -> RefinedMaps:
         """The maps at the guide's size; NaN where it gives no value."""

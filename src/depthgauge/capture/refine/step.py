@@ -1,4 +1,4 @@
-"""The step that brings the measured maps to the full size with sharp discontinuities."""
+"""The step that brings the measured maps to full size with sharp discontinuities."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ _CAMERAS = {"left": "L", "right": "R"}
 SPEC = StepSpec(
     "refine",
     "Refinement",
-    "Full resolution and sharp discontinuities: of two candidates the more probable one.",
+    "Brings the maps to full resolution with sharp discontinuities.",
     options=RefineOptions,
     after=("rectify", "spacetime"),
 )
 
 
 def plan(task: StepTask, options: RefineOptions) -> StepPlan:
-    """Brings both maps of `capture spacetime` to the rectified images' size.
+    """Resizes both maps of `capture spacetime` to the size of the rectified images.
 
-    Writes disparity, variance, confidence and choice (the density's share at the chosen one of two
-    candidates) of both views, in px of the full image, and the guides.
+    Writes disparity, variance, confidence and choice (the share of the density at the chosen one of
+    two candidates) of both views, in px of the full image, and the guides.
 
     Raises:
         BadData: An earlier step is not done, or its maps do not fit the rectified images.
         UnknownName: There is no such engine.
     """
     engine = REFINERS[options.engine]
-    # The patterns are part of the key of `spacetime` already.
+    # The patterns are already part of the key of `spacetime`.
     seen = [next(iter(task.session.passive_images(c).values()), None) for c in _CAMERAS.values()]
 
     def make(folder: Path) -> StepOutput:
@@ -71,7 +71,7 @@ def read_measured(folder: Path, side: str) -> MeasuredMaps:
     """Disparity, variance and confidence of one side in a step's folder.
 
     Raises:
-        BadData: One is missing, or they are not of one size.
+        BadData: One is missing, or they have different sizes.
     """
     maps = {}
     for name in MAPS:
@@ -81,7 +81,7 @@ def read_measured(folder: Path, side: str) -> MeasuredMaps:
         maps[name] = io.read_map(path)
     shapes = {name: values.shape for name, values in maps.items()}
     if len(set(shapes.values())) > 1:
-        raise BadData(f"{folder}: the {side} maps are of one size, found {shapes}.")
+        raise BadData(f"{folder}: the {side} maps must have the same size, found {shapes}.")
     return MeasuredMaps(**maps)
 
 
@@ -129,10 +129,10 @@ def make_guide(
         work: Its work folder.
         camera: `L` or `R`.
         view: That camera's view of the balanced pair.
-        kind: `patterns` (the mean of those that `spacetime` used) or `passive` (the first one).
+        kind: `patterns` (the mean of those that `spacetime` used) or `passive` (the first picture).
 
     Raises:
-        BadData: There are no such images, or they are not of the camera's size.
+        BadData: There are no such images, or they do not have the camera's size.
     """
     images = session.passive_images(camera)
     if kind == "patterns":
@@ -143,7 +143,7 @@ def make_guide(
             "refinement; choose the other guide."
         )
     paths = list(images.values())
-    # Rectification is linear: the mean is taken first, and brought to the view once.
+    # Rectification is linear: so the mean is taken first and rectified once.
     mean = mean_image(paths if kind == "patterns" else paths[:1])
     try:
         return np.asarray(resample(view, mean, how="linear"), np.float32)
@@ -152,7 +152,7 @@ def make_guide(
 
 
 def mean_image(paths: list[Path]) -> NDArray[np.float32]:
-    """The mean of pictures of one size, 0..1, (H, W, 3).
+    """The mean of pictures of the same size, 0..1, (H, W, 3).
 
     Raises:
         BadData: One has another size.
@@ -176,7 +176,7 @@ def mean_image(paths: list[Path]) -> NDArray[np.float32]:
 
 
 def _used(work: Path, images: dict[str, Path]) -> dict[str, Path]:
-    """The patterns that were matched; all where that was not written down."""
+    """The patterns that were matched; all if that was not recorded."""
     try:
         text = (work / "spacetime" / "patterns.json").read_text(encoding="utf-8")
         used = {str(name) for name in json.loads(text)["used"]}

@@ -1,4 +1,4 @@
-"""A first look at small pictures: where matches are, and which patterns take part in them."""
+"""A first look at small pictures: where matches are, and which patterns contribute to them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from depthgauge.sessions import Session
 from depthgauge.types import Mask
 
 _WIDTH = 320
-"""About the width of the small pictures."""
+"""Approximate width of the small pictures."""
 _LEAST_AGREEMENT = 0.5
-"""Least correlation of all patterns at an accepted match."""
+"""Smallest correlation of all patterns at an accepted match."""
 _LEAST_SHARE = 0.1
-"""Of all pixels; fewer matches may be chance."""
+"""Share of all pixels; fewer matches may be chance."""
 _SUPPORT = 3e-4
-"""Share of the matches that a disparity must have to be more than chance."""
+"""The share of the matches that a disparity needs to be more than chance."""
 _ODD_ONE_OUT = 0.5
-"""A pattern whose own correlation is below this share of the others' is not of these matches."""
+"""A pattern whose own correlation is below this share of the others' does not fit the matches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,13 +33,13 @@ class Look:
     """What the small pictures show."""
 
     disparities: NDArray[np.float64]
-    """Of all accepted matches, in px of the given pictures."""
+    """Disparities of all accepted matches, in px of the given pictures."""
     ratio: float
-    """How much smaller the small pictures are."""
+    """The factor by which the small pictures are smaller."""
     agreement: dict[str, float]
-    """Correlation of each pattern alone at the matches: 1 where both cameras show the same."""
+    """Correlation of each pattern alone at the matches: 1 if both cameras show the same."""
     share: float
-    """Of the pixels that have a match."""
+    """Share of the pixels that have a match."""
 
 
 def look(pairs: Pairs, patterns: Mapping[str, int], disparities: tuple[float, float]) -> Look:
@@ -47,7 +47,7 @@ def look(pairs: Pairs, patterns: Mapping[str, int], disparities: tuple[float, fl
 
     Args:
         pairs: The pictures, perhaps mapped files.
-        patterns: Names of the patterns to take, and their places in the pairs.
+        patterns: Names of the patterns to use, and their places in the pairs.
         disparities: The range to search, in px.
     """
     small = _shrunk(pairs, list(patterns.values()))
@@ -68,7 +68,7 @@ def look(pairs: Pairs, patterns: Mapping[str, int], disparities: tuple[float, fl
 def strangers(found: Look) -> dict[str, str]:
     """Patterns whose two pictures do not show the same thing, with the reason.
 
-    That is so where pictures were mixed up, or the projector changed between the two cameras.
+    This happens if pictures were mixed up, or if the projector changed between the two cameras.
     """
     values = sorted(found.agreement.values())
     usual = values[len(values) // 2]
@@ -80,17 +80,17 @@ def strangers(found: Look) -> dict[str, str]:
 
 
 def matches(found: Look) -> bool:
-    """Whether too much matches to be chance."""
+    """Whether there are too many matches for chance."""
     return found.share >= _LEAST_SHARE
 
 
 def no_match(session: Session, found: Look, crossed: Look | None) -> BadData:
-    """What to say where the pictures do not match.
+    """The error for pictures that do not match.
 
     Args:
         session: For the message.
-        found: In the pictures as they are.
-        crossed: In the pictures of both cameras exchanged.
+        found: Matches in the pictures as they are.
+        crossed: Matches with the pictures of both cameras exchanged.
     """
     where = session.folder / "pattern"
     if crossed is not None and matches(crossed):
@@ -100,8 +100,8 @@ def no_match(session: Session, found: Look, crossed: Look | None) -> BadData:
         )
     return BadData(
         f"{where}: the left and right pictures do not match: only {100 * found.share:.1f} % of "
-        "the pixels find a partner; look whether both cameras' pictures of a pattern have the "
-        "same name, and whether the calibration is of this rig."
+        "the pixels find a partner; check that both cameras' pictures of a pattern have the "
+        "same name and that the calibration belongs to this rig."
     )
 
 
@@ -110,12 +110,12 @@ def disparity_range(session: Session, found: Look, offset_px: float) -> tuple[in
 
     Args:
         session: For the messages.
-        found: In small pictures.
-        offset_px: How much larger a point's disparity is for the rig's geometry than in the
-            pictures (x of the right principal point less that of the left): 0 is infinity then.
+        found: Matches in small pictures.
+        offset_px: How much larger a point's disparity is in the rig's geometry than in the pictures
+            (x of the right principal point minus that of the left); then 0 is infinity.
 
     Raises:
-        BadData: The matches are those of cameras that are swapped.
+        BadData: The matches show that the cameras are swapped.
     """
     parallax = found.disparities + offset_px
     if float(np.mean(parallax < -found.ratio)) > 0.5:
@@ -131,7 +131,7 @@ def disparity_range(session: Session, found: Look, offset_px: float) -> tuple[in
 
 
 def _supported(values: NDArray[np.float64]) -> tuple[int, int]:
-    """The least and the largest whole disparity that enough matches have."""
+    """The smallest and the largest whole disparity with enough matches."""
     whole = np.rint(values).astype(np.int64)
     first = int(whole.min())
     counts = np.bincount(whole - first)
@@ -149,8 +149,8 @@ def _agreement(
     inside = (u >= 0) & (u < pairs.size[2])
     left = pairs.left[:, y[inside], x[inside]].astype(np.float32)
     right = pairs.right[:, y[inside], u[inside]].astype(np.float32)
-    # What a point shows under all patterns is its own colour and the room's light. Of two patterns
-    # each would be the other's negative.
+    # What a point shows under all patterns is its own colour and the room's light. With two
+    # patterns, each would be the other's negative.
     axis = 0 if len(left) > 2 else 1
     left -= left.mean(axis=axis, keepdims=True)
     right -= right.mean(axis=axis, keepdims=True)

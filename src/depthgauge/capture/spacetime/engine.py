@@ -1,4 +1,4 @@
-"""What a matching engine is given and returns, and the registry of all engines."""
+"""What a matching engine gets and returns, and the registry of all engines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from depthgauge.types import Map, Mask
 Stack = NDArray[np.uint8]
 """(T, H, W, C): rectified pictures of one camera, one for each pattern."""
 _OLD_GROUP = "depthgauge.spacetime_engines"
-"""The entry-point group of engines before there was one for everything; its entry points name
-engines, not modules. It is still read, with a warning."""
+"""The older entry-point group of engines; its entry points name engines, not modules. It is still
+read, with a warning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class Pairs:
     left: Stack
     right: Stack
     left_known: Mask
-    """(H, W) where the left camera saw anything."""
+    """(H, W): where the left camera saw anything."""
     right_known: Mask
 
     @property
@@ -44,9 +44,9 @@ class Pairs:
         return Pairs(self.left[:, rows], self.right[:, rows], *known)
 
     def mirrored(self) -> Pairs:
-        """With the right view as the left one: both swapped, and left and right in each of them.
+        """The pairs with swapped views, each mirrored, so that the right view becomes the left one.
 
-        Disparities stay what they are, and positive.
+        Disparities do not change and stay positive.
         """
         known = self.right_known[:, ::-1], self.left_known[:, ::-1]
         return Pairs(self.right[:, :, ::-1], self.left[:, :, ::-1], *known)
@@ -54,18 +54,18 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
-    """What an engine finds for the left view of pairs; NaN where nothing."""
+    """What an engine finds for the left view of pairs; NaN where it finds nothing."""
 
     disparity: Map
     """In px."""
     variance: Map
-    """Of that disparity, in px^2; NaN where it cannot be computed, as with one pattern. A match
-    that cannot be trusted has a large one: later steps keep NaN."""
+    """Variance of that disparity, in px^2; NaN where it cannot be computed, as with one pattern. A
+    match that cannot be trusted has a large one: later steps keep NaN."""
     confidence: Map
     """0..1: how well the patterns agree at the match."""
 
     def mirrored(self) -> Matches:
-        """What was found in mirrored pairs, the right way round."""
+        """What was found in mirrored pairs, mirrored back."""
         maps = (self.disparity, self.variance, self.confidence)
         return Matches(*(np.ascontiguousarray(values[:, ::-1]) for values in maps))
 
@@ -140,15 +140,15 @@ loads what the engine needs and returns it."""
 
 
 def engine_named(name: str) -> Engine:
-    """The engine of that name: `classical`, or one that another distribution brings.
+    """The engine of that name: `classical`, or one from another distribution.
 
     Raises:
         MissingExtra: None of that name is installed.
-        BadData: What is installed under that name is no engine.
+        BadData: What is installed under that name is not an engine.
     """
     engine = ENGINES[name].make() if name in ENGINES else _of_old_group(name)
     if not isinstance(engine, Engine):
-        raise BadData(f"'{name}' is no matching engine: it lacks match, margin_rows or others.")
+        raise BadData(f"'{name}' is not a matching engine: it lacks match, margin_rows or others.")
     return engine
 
 
@@ -161,7 +161,7 @@ def _of_old_group(name: str) -> object:
         parts = [
             f"no engine '{name}' is installed.",
             nearest(name, known),
-            f"Known: {', '.join(known)}; a learned one comes in a distribution of its own, as a "
+            f"Known: {', '.join(known)}; a learned engine comes in its own distribution, as a "
             f"plug-in of the entry-point group '{GROUP}'.",
         ]
         raise MissingExtra(" ".join(part for part in parts if part))

@@ -22,9 +22,9 @@ from depthgauge.types import Image, Mask
 SIDES = {"left": "L", "right": "R"}
 _RECORD = "stacks.json"
 _DARK_SHARE = 0.1
-"""A frame with less than this share of the best one's contrast is of a projector that failed."""
+"""In a frame with less than this share of the best contrast, the projector failed."""
 _LEAST_CONTRAST = 1.5
-"""Grey levels; a picture with less shows nothing."""
+"""Contrast in grey levels; a picture with less shows nothing."""
 _LOOKED_AT = 250
 """About this many rows and columns are sampled for the contrast of a picture."""
 
@@ -37,20 +37,20 @@ class Choice:
     dropped: Mapping[str, str]
 
     def without(self, reasons: Mapping[str, str]) -> Choice:
-        """With some more dropped."""
+        """The choice with some more patterns dropped."""
         names = tuple(name for name in self.names if name not in reasons)
         return Choice(names, {**self.dropped, **reasons})
 
     def need_one(self, session: Session) -> None:
-        """Raises where nothing is left.
+        """Raises an error if no pattern remains.
 
         Raises:
-            BadData: It says why each was dropped.
+            BadData: No pattern remains; the message says why each was dropped.
         """
         if not self.names:
             why = "; ".join(f"{name}: {reason}" for name, reason in self.dropped.items())
             raise BadData(
-                f"{session.folder / 'pattern'}: no pattern is left that can be used ({why}); "
+                f"{session.folder / 'pattern'}: no usable pattern remains ({why}); "
                 "take the pictures again."
             )
 
@@ -71,7 +71,7 @@ def choose(session: Session, most: int | None) -> Choice:
         raise BadData(
             f"{session.folder / 'pattern'}: no pattern has a picture in both L and R "
             f"(L has {len(found['L'])}, R has {len(found['R'])}); give both cameras' pictures of "
-            "one pattern the same name."
+            "a pattern the same name."
         )
     return Choice(names[:most], {name: dropped[name] for name in sorted(dropped)})
 
@@ -90,13 +90,13 @@ def make_stacks(
     folder: Path,
     progress: Progress | None = None,
 ) -> tuple[Pairs, dict[str, str]]:
-    """Rectified pictures of all patterns, kept in files of the folder; and which are unusable.
+    """Rectified pictures of all patterns, stored in the folder; and which are unusable.
 
-    Those are the unreadable ones and those of another size than the calibrated one, with reasons.
-    What an interrupted attempt has made is not made again.
+    Unusable are unreadable pictures and those with another size than the calibrated one, with
+    reasons. Pictures that an interrupted attempt finished are reused.
 
     Raises:
-        BadData: Most pictures are not of their camera's size.
+        BadData: Most pictures do not have their camera's size.
     """
     width, height = size
     shape = (len(names), height, width, 3)
@@ -124,7 +124,7 @@ def make_stacks(
 def crossed_pairs(
     session: Session, pair: RectifiedPair, names: Sequence[str], size: tuple[int, int]
 ) -> Pairs | None:
-    """The same with the cameras' pictures exchanged; None where they have different sizes."""
+    """The same with the cameras' pictures exchanged; None if they have different sizes."""
     if pair.left.raw.size_px != pair.right.raw.size_px:
         return None
     eyes = {"left": _Eye(pair.right, size), "right": _Eye(pair.left, size)}
@@ -136,19 +136,19 @@ def crossed_pairs(
 
 
 def remove_stacks(folder: Path) -> None:
-    """Takes the files of `make_stacks` away."""
+    """Removes the files of `make_stacks`."""
     for name in (_RECORD, *(f"{side}_stack.npy" for side in SIDES)):
         (folder / name).unlink(missing_ok=True)
 
 
 def dark_frames(pairs: Pairs, patterns: Mapping[str, int]) -> dict[str, str]:
-    """Patterns whose picture shows far less of a pattern than the best does, with the reason.
+    """Patterns whose picture has far less contrast than the best one, with the reason.
 
-    The best is what counts, not the usual: a projector may have failed for most of the pictures.
+    It is compared with the best, not the typical: a projector may have failed in most pictures.
 
     Args:
         pairs: The pictures, perhaps mapped files.
-        patterns: Names of the patterns to look at, and their places in the pairs.
+        patterns: Names of the patterns to check, and their places in the pairs.
     """
     found = {}
     for camera, stack, known in (
@@ -160,7 +160,7 @@ def dark_frames(pairs: Pairs, patterns: Mapping[str, int]) -> dict[str, str]:
         for name, contrast in zip(patterns, contrasts, strict=True):
             if contrast < _LEAST_CONTRAST:
                 found[name] = (
-                    f"camera {camera}'s picture is uniform, or dark but for the room's light "
+                    f"camera {camera}'s picture is uniform, or dark except for room light "
                     f"({contrast:.1f} levels of contrast)"
                 )
             elif contrast < _DARK_SHARE * best:
@@ -172,14 +172,14 @@ def dark_frames(pairs: Pairs, patterns: Mapping[str, int]) -> dict[str, str]:
 
 
 def _contrasts(stack: Stack, places: Sequence[int], known: Mask) -> NDArray[np.float64]:
-    """Of each picture, with and without what all of them have (the room's light): the smaller."""
+    """The contrast of each picture, with or without the common part (room light): the smaller."""
     step = max(1, min(stack.shape[1:3]) // _LOOKED_AT)
     seen = known[::step, ::step]
     values = np.asarray(stack[:, ::step, ::step])[places][:, seen].astype(np.float32)
     if not values.size:
         return np.zeros(len(places))
     contrasts = values.std(axis=(1, 2), dtype=np.float64)
-    # Two pictures hardly ever show a point's darkest state.
+    # Two pictures rarely show a point at its darkest.
     if len(places) > 2:
         values -= values.min(axis=0)
         contrasts = np.minimum(contrasts, values.std(axis=(1, 2), dtype=np.float64))
@@ -187,7 +187,7 @@ def _contrasts(stack: Stack, places: Sequence[int], known: Mask) -> NDArray[np.f
 
 
 class _Eye:
-    """One rectified view; where its pixels are in the raw pictures is computed once."""
+    """One rectified view; the raw positions of its pixels are computed once."""
 
     def __init__(self, view: RectifiedView, size: tuple[int, int]) -> None:
         self.view = view
@@ -195,9 +195,9 @@ class _Eye:
         self.xs, self.ys = view.raw_grid()
 
     def see(self, image: Image) -> NDArray[np.uint8]:
-        """A raw picture rectified, at the size that is matched; rounded once, at the end.
+        """Rectifies a raw picture at the matching size; values are rounded once, at the end.
 
-        By splines: Keys' cubic kernel left stripes in the disparities of simulated sessions.
+        Uses splines: Keys' cubic kernel left stripes in the disparities of simulated sessions.
         """
         from depthgauge.capture import _spline_kernels
 
@@ -211,9 +211,9 @@ class _Eye:
         return np.asarray(np.rint(out, out=out).astype(np.uint8))
 
     def known(self) -> Mask:
-        """Where the camera saw anything, less a pixel's border: slopes there are not the scene's.
+        """Where the camera saw anything, without a border of one pixel, where slopes are wrong.
 
-        The border of the whole picture is none.
+        The border of the whole picture does not count.
         """
         import cv2
 
@@ -226,7 +226,7 @@ class _Eye:
 
 
 class _OddSize(Exception):
-    """A picture is not of the size at which its camera was calibrated."""
+    """A picture does not have the size at which its camera was calibrated."""
 
 
 def _add(
@@ -242,25 +242,25 @@ def _add(
         if (width, height) != eye.view.raw.size_px:
             want = "x".join(str(n) for n in eye.view.raw.size_px)
             raise _OddSize(
-                f"camera {SIDES[side]}'s picture is {width}x{height}, the camera was calibrated at "
-                f"{want}"
+                f"camera {SIDES[side]}'s picture is {width}x{height} but the camera was calibrated "
+                f"at {want}"
             )
         places[side][:] = eye.see(image)
 
 
 def _check_most(session: Session, odd: Mapping[str, str], patterns: int) -> None:
-    """A few pictures of another size are accidents; most are another camera or another setting."""
+    """A few pictures of another size are accidents; many mean another camera or setting."""
     if 2 * len(odd) > patterns:
         name, reason = next(iter(odd.items()))
         raise BadData(
-            f"{session.folder / 'pattern'}: more than half of the {patterns} patterns are of "
-            f"another size than the calibration (pattern {name}: {reason}); pattern and "
-            "calibration pictures must be of one size."
+            f"{session.folder / 'pattern'}: more than half of the {patterns} patterns have another "
+            f"size than the calibration (pattern {name}: {reason}); pattern and calibration "
+            "pictures must have the same size."
         )
 
 
 def _levels(image: Image) -> NDArray[np.float32]:
-    """RGB from 0 to 255, a copy; pictures with 16 bits keep them."""
+    """RGB from 0 to 255, a copy; pictures with 16 bits keep their precision."""
     if image.dtype == np.uint8:
         levels = image.astype(np.float32)
     else:

@@ -55,28 +55,28 @@ class SpacetimeOptions(Options):
     """How the patterns are matched."""
 
     engine: str = "classical"
-    """What matches the patterns."""
+    """The engine that matches the patterns."""
     scale: Annotated[float, Field(ge=0.125, le=1.0)] | None = None
-    """Size at which images are matched; by default 1, above 4 Mpx 0.5."""
+    """Scale at which images are matched; by default 1, or 0.5 above 4 Mpx."""
     disparities: Annotated[tuple[float, float] | None, CommandLine(metavar="LEAST MOST")] = None
     """Search range in px of the full image; by default found by a coarse pass."""
     patterns: Annotated[int, Field(ge=1)] | None = None
-    """Use only this many patterns, the first ones."""
+    """Use only the first patterns, at most this many."""
     memory_gib: float = Field(default=2.0, gt=0.0)
-    """Memory for the rows that are matched at once; more rows at once are a little faster."""
+    """Memory for the rows that are matched at once; more is a little faster."""
 
     @field_validator("disparities")
     @classmethod
     def _rises(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
         if value is not None and not value[0] < value[1]:
-            raise ValueError(f"is {value} but must be a smaller and a larger number")
+            raise ValueError(f"is {value} but must be two numbers, the smaller one first")
         return value
 
 
 SPEC = StepSpec(
     "spacetime",
     "Space-time stereo",
-    "Disparity and its variance from all patterns together, for both views.",
+    "Computes disparity and its variance from all patterns together, for both views.",
     options=SpacetimeOptions,
     revision=2,
     after=("rectify",),
@@ -89,7 +89,7 @@ def plan(task: StepTask, options: SpacetimeOptions) -> StepPlan:
     The folder `spacetime` gets, for `left` and `right`, the maps `_disparity.npy`, `_variance.npy`
     (px^2; NaN where it cannot be computed, as with one pattern) and `_confidence.npy` (0..1, how
     well the patterns agree), one of the matched pictures, and patterns.json. All are in px of these
-    pictures, which are smaller than the rectified ones where the scale is.
+    pictures, which are smaller than the rectified ones if the scale is below 1.
 
     Raises:
         BadData: No pattern can be used, nothing matches, or left and right are swapped.
@@ -180,7 +180,7 @@ class _Task:
             searched = (middle - most, middle + most)
         else:
             searched = (disparities[0] * ratio, disparities[1] * ratio)
-        self.progress("looking for the range", 0, 1)
+        self.progress("searching the range", 0, 1)
         found = look(pairs, _places(choice, used), searched)
         if not matches(found):
             raise no_match(self.session, found, self._crossed(used, searched, pairs.size))
@@ -234,19 +234,19 @@ def _median_sigma(variance: Map) -> float | None:
 def _warnings(used: Choice, figures: dict[str, Any]) -> tuple[str, ...]:
     said = [f"pattern {name} is not used: {reason}." for name, reason in used.dropped.items()]
     if len(used.names) == 1:
-        said.append("with one pattern there are no variances; two are the least, ten are good.")
+        said.append("with one pattern there are no variances; use at least two, better ten.")
     return tuple(said)
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Both views of pairs, matched by as many rows at a time as memory allows."""
+    """Both views of pairs, matched in tiles of as many rows as memory allows."""
 
     engine: Engine
     folder: Path
-    """Finished tiles are kept here until `remove`."""
+    """Finished tiles are stored here until `remove`."""
     limits: tuple[int, int]
-    """Disparities that are searched, both ends included."""
+    """The disparities to search, both ends included."""
     memory_gib: float
 
     def match(
@@ -276,7 +276,7 @@ class Tiles:
         return maps
 
     def plan(self, size: tuple[int, int, int]) -> Iterator[tuple[slice, slice]]:
-        """Rows of each tile, and the rows that they are matched with: some more on both sides."""
+        """Rows of each tile, and the rows used to match them: some more on both sides."""
         height, margin = size[1], self.engine.margin_rows
         at_once = int(self.memory_gib * 2**30 / self.engine.bytes_per_row(size, self.limits))
         if at_once >= height:
@@ -288,7 +288,7 @@ class Tiles:
             yield slice(start, stop), slice(max(start - margin, 0), min(stop + margin, height))
 
     def remove(self) -> None:
-        """Takes the finished tiles away."""
+        """Removes the finished tiles."""
         for path in self.folder.glob("tile-*.npy"):
             path.unlink()
 

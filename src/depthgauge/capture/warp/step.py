@@ -1,13 +1,13 @@
 """The step that brings the balanced pair's labels to the unbalanced one, eq. (10)-(14).
 
-Both left images are of one camera, so a homography leads from one to the other, and the disparity
-of a pixel changes by a factor that depends on its position alone: with s the ray of a pixel of
-L_LC in the axes of L_LR (its third coordinate 1 in those of L_LC),
+Both left images come from one camera, so a homography maps one to the other, and the disparity of a
+pixel changes by a factor that depends only on its position: with s the ray of a pixel of L_LC in
+the axes of L_LR (its third coordinate is 1 in those of L_LC),
 
     d_LC + offset_LC = (d_LR + offset_LR) s_z (f_LC b_LC) / (f_LR b_LR).
 
-That is equations (11), (12) and (14) in one. The disparity is fetched before it is changed, not
-after as in (13): a plane's disparity is linear in the image and its depth is not, so that
+These are equations (11), (12) and (14) in one. The disparity is looked up before it is changed, not
+after as in (13): the disparity of a plane is linear in the image and its depth is not, so
 interpolation is exact on planes.
 """
 
@@ -35,22 +35,22 @@ from depthgauge.geometry.warping import left_right_consistent, left_right_unknow
 from depthgauge.types import Map, Mask
 
 _BAND = 256
-"""Rows whose positions are held at a time."""
+"""The number of rows whose positions are held at a time."""
 _SAME = 1e-9
 
 
 class WarpOptions(Options):
-    """Where surfaces end."""
+    """Options of the step."""
 
     jump_px: float = Field(default=1.0, gt=0.0)
     """Neighbours whose disparities differ by more belong to two surfaces; values are interpolated
-    within one surface only."""
+    only within one surface."""
 
 
 SPEC = StepSpec(
     "warp",
     "Labels of the unbalanced pair",
-    "Carries the labels to the unbalanced pair L-C.",
+    "Transfers the labels to the unbalanced pair L-C.",
     options=WarpOptions,
     after=("rectify", "check"),
     needs_files=("rectify/LC.json",),
@@ -70,9 +70,9 @@ def plan(task: StepTask, options: WarpOptions) -> StepPlan:
     """Makes the labels of the unbalanced pair from those of the balanced one.
 
     Writes `disp_00.npy` (px of the left image of pair LC), `variance_00.npy`, `mask_00.png`
-    (white: seen by L and by C), `mask_cat.png` and `mask_surface.png`. What C sees follows from
-    the warped disparities themselves: a pixel is hidden where a nearer surface lands on its place
-    in C. (The balanced pair's mask says what R sees, which is farther to the right.)
+    (white: seen by L and by C), `mask_cat.png` and `mask_surface.png`. What C sees follows from the
+    warped disparities: a pixel is hidden if a nearer surface lands on its place in C. (The balanced
+    pair's mask says what R sees, which is farther to the right.)
 
     Raises:
         BadData: An earlier step is not done, or the session has no pair LC.
@@ -108,14 +108,14 @@ def homography(source: RectifiedView, target: RectifiedView) -> NDArray[np.float
     """The 3x3 of eq. (10), from pixels of one rectified view of a camera to another of the same.
 
     Raises:
-        BadData: The views are not of the same camera.
+        BadData: The views belong to different cameras.
     """
     for name in ("focal_px", "centre_px", "size_px", "distortion"):
         one, other = (np.asarray(getattr(view.raw, name)) for view in (source, target))
         if one.shape != other.shape or not np.allclose(one, other, rtol=_SAME, atol=_SAME):
             raise BadData(
                 f"the left cameras of the two pairs differ in {name} ({one} and {other}); "
-                "rectify both pairs from one calibration."
+                "rectify both pairs from the same calibration."
             )
     turn = target.rotation @ source.rotation.T
     return target.camera.matrix() @ turn @ np.linalg.inv(source.camera.matrix())
@@ -135,13 +135,13 @@ def warp_disparity(
     Args:
         disparity: In px of the balanced pair's left image.
         variance: In px^2.
-        balanced: The pair that they are of.
-        unbalanced: The pair that they are wanted for; its left camera is the same.
+        balanced: The pair of the disparities.
+        unbalanced: The target pair, with the same left camera.
         jump_px: Larger steps between neighbours separate surfaces.
-        progress: Called with the rows that are done.
+        progress: Called with the number of finished rows.
 
     Raises:
-        BadData: The two left views are not of one camera.
+        BadData: The two left views belong to different cameras.
     """
     from depthgauge.capture.warp._kernels import fetch
 
@@ -162,21 +162,21 @@ def warp_disparity(
 
 
 def seen_by_both(disparity: Map, pair: RectifiedPair, *, jump_px: float = 1.0) -> Mask:
-    """Which pixels of the left image the right camera sees, by the disparities themselves.
+    """Which pixels of the left image the right camera sees, judged by the disparities themselves.
 
-    Not seen is what a nearer surface hides, and what lies outside the right camera's photograph.
+    A pixel is not seen if a nearer surface hides it, or if it is outside the right photograph.
 
     Args:
-        disparity: Of the left image.
+        disparity: Disparity of the left image.
         pair: The pair.
-        jump_px: A surface that is nearer by more hides what is behind it.
+        jump_px: A surface that is nearer by more than this hides what is behind it.
     """
     from depthgauge.capture.warp._kernels import seen_from_right
 
     plane = np.ascontiguousarray(disparity, np.float32)
     right = np.full(plane.shape, np.nan, np.float32)
     seen_from_right(plane, jump_px, right)
-    # Beyond the rim of every surface there is nothing that could hide a pixel.
+    # Beyond the rim of a surface, nothing can hide a pixel.
     free = left_right_unknown(plane, right) & np.isfinite(plane)
     return (left_right_consistent(plane, right, jump_px) | free) & _photographed(plane, pair)
 

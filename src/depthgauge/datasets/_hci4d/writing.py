@@ -40,7 +40,8 @@ def write(
     Args:
         root: The folder of categories.
         samples: Their ids are the names of the scenes.
-        category: Of all scenes; by default the benchmark's category for each name, or `other`.
+        category: Category of all scenes; by default the benchmark's category for each name, or
+            `other`.
         overwrite: Replace existing scenes; other files in their folders stay.
 
     Raises:

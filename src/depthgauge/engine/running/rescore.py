@@ -47,7 +47,7 @@ def rescore(
         workers: Worker processes; by default one for each core. 0: in this process.
         cluster: The address of a dask scheduler, in place of worker processes.
         executor: Another executor, `NAME:option=value,...`, in place of both.
-        threads: Of each worker.
+        threads: Threads of each worker.
         progress: Called after each item.
     """
     folder = Path(source).absolute()

@@ -100,8 +100,8 @@ def run(
         cluster: The address of a dask scheduler (`tcp://...`), in place of worker processes.
         executor: Another executor, `NAME:option=value,...`, in place of both; packages can add
             their own.
-        threads: Of each worker and of the programs that it starts. One, so that estimates and
-            their times do not depend on the number of workers; more, with fewer workers, for
+        threads: Threads of each worker and of the programs that it starts. One, so that estimates
+            and their times do not depend on the number of workers; more, with fewer workers, for
             methods that need it; 0: as many as they like. Numba has one in any case.
         seeds: How often each method is run on each sample, with seeds 0, 1, ...
         only: Ids of the samples; all where it is empty.

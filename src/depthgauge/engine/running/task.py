@@ -53,7 +53,7 @@ class Context:
     time_limit_s: float = 600.0
     """For one estimate."""
     threads: int = 1
-    """Of each worker and of the programs that it starts; 0: as many as they like."""
+    """Threads of each worker and of the programs that it starts; 0: as many as they like."""
     reuse_from: Path | None = None
     """The estimates folder of another run, whose estimates are scored instead of made."""
 

@@ -49,7 +49,7 @@ class _Attempt:
     path: Path | None = None
     """The submitted file that it was read from."""
     sha256: str = ""
-    """Of its values."""
+    """SHA-256 of its values."""
     failed: str = ""
     details: str = ""
 

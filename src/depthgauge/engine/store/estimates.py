@@ -35,7 +35,7 @@ class StoredEstimate:
     estimate: Estimate | ClipEstimate
     usage: Usage
     sha256: str
-    """Of all its parts."""
+    """SHA-256 of all its parts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def across_edges(values: Map, radius: int = 4) -> NDArray[np.float32]:
 
     Args:
         values: (H, W), strength of edges.
-        radius: Of the smoothing triangle.
+        radius: Radius of the smoothing triangle.
     """
     gy, gx = _gradients(triangle_filter(values, radius))
     _, gxx = _gradients(gx)

@@ -81,7 +81,7 @@ def find_surfaces(
 
     Args:
         truth: (H, W) or (H, W, C), NaN where missing.
-        quantity: Of the truth; only depth is treated specially.
+        quantity: Quantity of the truth; only depth is treated specially.
         jump: In the truth's unit.
         bend: In the truth's unit per px squared.
         flat: In the truth's unit per px squared.

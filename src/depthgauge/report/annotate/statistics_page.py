@@ -28,7 +28,7 @@ def write_statistics_page(path: Path, found: Statistics, title: str) -> Path:
     Args:
         path: The HTML file.
         found: What was counted.
-        title: Of the set of annotations.
+        title: Title of the set of annotations.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, render_sections(title, _headline(found), _facts(found), _sections(found)))

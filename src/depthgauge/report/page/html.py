@@ -56,7 +56,7 @@ def render_sections(
     """A whole page with what every page has: style, script, policy, and links to its parts.
 
     Args:
-        title: Of the document.
+        title: Title of the document.
         headline: The result in one sentence.
         facts: Names and short texts below it.
         sections: The parts, in order.

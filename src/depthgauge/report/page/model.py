@@ -45,7 +45,7 @@ class Provenance:
     """Where the numbers come from and how to reproduce them."""
 
     date: str = ""
-    """Of the run, as text."""
+    """Date of the run, as text."""
     host: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Page:
     stability: RankStability | None = None
     radar: Radar | None = None
     precision_recall: Mapping[str, PrecisionRecall] = field(default_factory=dict)
-    """Of boundaries, by label."""
+    """Curves of boundaries, by label."""
     scatter: Mapping[str, Scatter] = field(default_factory=dict)
     rank_probabilities: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""

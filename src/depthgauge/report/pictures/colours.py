@@ -30,7 +30,7 @@ MISSING_COLOURS = {
 }
 NO_TRUTH_COLOUR = "#a6a6a6"
 ASIDE_COLOUR = "#707070"
-"""Of pixels that have truth and estimate but are not the subject of a picture."""
+"""Colour of pixels that have truth and estimate but are not the subject of a picture."""
 
 LEVELS = 64
 """Steps of a colour table: too fine to see, and they make pictures a fifth smaller."""

@@ -27,7 +27,7 @@ from depthgauge.types import Image, Map, Mask, is_known
 MOST_WIDE, MOST_PIXELS = 480, 480 * 360
 """The largest picture of a report: 12 samples x 10 methods then stay below 15 MB."""
 ROW_WIDE = 360
-"""Of the pictures in folded rows: there are many of them, so each is a little smaller."""
+"""Width of the pictures in folded rows: there are many, so each is a little smaller."""
 _PHOTO_QUALITY, _LOSSLESS = 82, 101
 _HIGH, _LOW = (255, 255, 255), (16, 16, 16)
 _SEVERAL_CHANNELS = ("ball", "rgb")

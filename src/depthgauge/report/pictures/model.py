@@ -28,7 +28,7 @@ class ColourBar:
     aside: str = ""
     """What the grey pixels are; empty where there are none."""
     entries: tuple[tuple[str, str], ...] = ()
-    """Of the colours `entries`: what each of a few colours (`#rrggbb`) means."""
+    """For the colours `entries`: what each of a few colours (`#rrggbb`) means."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from depthgauge.types import Image, Mask
 _BRIGHTEST, _STEP = 120, 6
 _LARGE = 240
 OUTSIDE_COLOUR = "#101014"
-"""Of what is not judged."""
+"""Colour of pixels that are not judged."""
 
 
 def dimmed(image: Image | None, shape: tuple[int, ...]) -> Rgb:

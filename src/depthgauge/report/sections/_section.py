@@ -39,7 +39,7 @@ class SectionSpec:
 
 def _problems(spec: SectionSpec) -> Iterator[str]:
     if not re.fullmatch(r"[a-z][a-z0-9-]*", spec.name):
-        yield "a name consists of small letters, digits and -"
+        yield "a name consists of lower-case letters, digits and -"
     if not spec.title or not spec.link:
         yield "title and link must not be empty"
     if not math.isfinite(spec.order):

@@ -192,7 +192,7 @@ def _pooling(protocol: Protocol) -> str:
 
 def _twin_pooling(protocol: Protocol) -> str:
     if TWINS[str(protocol.twin)].pool is not None:
-        return "All samples are pooled as the original does it."
+        return "All samples are pooled as in the original."
     return _POOL[protocol.pool]
 
 

@@ -3,8 +3,8 @@
     generate("stereo-scenes", "scenes", width=240, height=180)
 
 A module joins by having `SPEC = GeneratorSpec(...)` and a function `make(out, options, *,
-overwrite, progress)`. The modules import what computes inside that function, so that listing the
-kinds takes no time.
+overwrite, progress)`. The modules import heavy code inside that function, so that listing the kinds
+is fast.
 """
 
 from __future__ import annotations

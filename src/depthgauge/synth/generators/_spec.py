@@ -25,12 +25,12 @@ class GeneratorOptions(Options):
     """Options of a generator: one field each, with a sentence below it; all have a seed."""
 
     seed: int = Field(default=0, ge=0)
-    """Of everything that is random."""
+    """Seed of everything that is random."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorSpec:
-    """What is known of a generator before it is run."""
+    """What is known about a generator before it runs."""
 
     name: str
     """The KIND of `depthgauge make KIND`."""
@@ -52,33 +52,33 @@ class GeneratorSpec:
 
 def _problems(spec: GeneratorSpec) -> Iterator[str]:
     if not re.fullmatch(r"[a-z][a-z0-9-]*", spec.name):
-        yield "a name consists of small letters, digits and -"
+        yield "a name consists of lower-case letters, digits and -"
     if not spec.summary or "\n" in spec.summary:
         yield "the summary must be one line"
     if spec.revision < 1:
         yield f"the revision is {spec.revision} but counts from 1"
-    options: Any = spec.options  # a plug-in may bring anything
+    options: Any = spec.options  # a plug-in may pass anything
     if not (isinstance(options, type) and issubclass(options, GeneratorOptions)):
         yield "the options must be a class derived from GeneratorOptions"
         return
     fields = options.model_fields
     if taken := [name for name in fields if name in _GIVEN]:
-        yield f"the command line has {', '.join(taken)} already"
+        yield f"the command line already has {', '.join(taken)}"
     if required := [name for name, found in fields.items() if found.is_required()]:
         yield f"{', '.join(required)} must have a default"
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedData:
-    """What was made."""
+    """The result of a generator."""
 
     folder: Path
     samples: tuple[str, ...] = ()
-    """Ids of the samples; empty where the folder holds no dataset."""
+    """Ids of the samples; empty if the folder is not a dataset."""
     summary: str = ""
     """What is in the folder, for people: `8 scenes of 480x360 with exact truth`."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What a program may want to know besides; plain JSON values."""
+    """More facts for programs; plain JSON values."""
     warnings: tuple[str, ...] = ()
     """One sentence each."""
     next_command: tuple[str | Path, ...] = ()
@@ -128,7 +128,7 @@ GENERATORS: Registry[Generator] = Registry(
     collect=_collect,
     also=("depthgauge.annotate.generator",),
 )
-"""All generators by name; those of rooms above this one are named, not imported."""
+"""All generators by name; those of higher floors are named, not imported."""
 
 
 def generate(
@@ -144,14 +144,14 @@ def generate(
     Args:
         kind: One of `GENERATORS`.
         out: The folder.
-        overwrite: Replaces what is there already.
+        overwrite: Replaces existing data.
         progress: Called as the work goes on.
-        options: Those of the kind, checked.
+        options: The options of the kind.
 
     Raises:
         UnknownName: There is no such kind.
-        Misuse: An option is wrong; the sentence names every mistake.
-        CannotWrite: The folder holds something else.
+        Misuse: An option is wrong; the message names every mistake.
+        CannotWrite: The folder contains something else.
     """
     generator = GENERATORS[kind]
     checked = generator.spec.options.checked(options, kind)

@@ -18,17 +18,17 @@ class CaptureOptions(GeneratorOptions):
     scene: Literal["bathroom", "desk", "kitchen"] = "kitchen"
     """The room."""
     width_px: Annotated[int, CommandLine("--width")] = Field(default=1168, ge=160, le=8192)
-    """Of the high-resolution images; 4112 is what a 12.4 megapixel camera has."""
+    """Width of the high-resolution images; 4112 is what a 12.4 megapixel camera has."""
     patterns: int = Field(default=20, ge=1, le=1000)
-    """Projected onto the painted scene."""
+    """Number of patterns projected onto the painted scene."""
     illuminations: int = Field(default=3, ge=1, le=6)
-    """Of the passive images."""
+    """Number of illuminations of the passive images."""
     poses: int = Field(default=18, ge=1, le=200)
-    """Of the calibration board."""
+    """Number of poses of the calibration board."""
     projectors: int = Field(default=6, ge=1, le=6)
-    """Around the rig."""
+    """Number of projectors around the rig."""
     seed: int = Field(default=0, ge=0)
-    """Of the scene's variations, the rig, the patterns and the noise."""
+    """Seed of the scene's variations, the rig, the patterns and the noise."""
     samples: int = Field(default=24, ge=1, le=65536)
     """Light paths for each pixel of the passive images."""
     pattern_side: Annotated[int, CommandLine(hidden=True)] = Field(default=4, ge=1, le=16)
@@ -41,22 +41,22 @@ class CaptureOptions(GeneratorOptions):
     """Render passive images; they need Mitsuba."""
 
     def parameters(self) -> dict[str, Any]:
-        """What all pictures depend on; a folder holds pictures of one set only."""
+        """The parameters that all pictures depend on; a folder has pictures of one set only."""
         names = ("scene", "width_px", "patterns", "poses", "projectors", "seed", "pattern_side")
         return {name: getattr(self, name) for name in (*names, "square_m")}
 
     def passive_parameters(self) -> dict[str, Any] | None:
-        """What passive images depend on besides; None where there are none."""
+        """Further parameters of passive images; None if there are none."""
         return {"samples": self.samples, "denoise": self.denoise} if self.passive else None
 
 
 SPEC = GeneratorSpec(
     "capture-session",
-    "A capture session as a real trinocular rig makes it, and its hidden exact truth.",
+    "A capture session of a simulated trinocular rig, with its hidden exact truth.",
     CaptureOptions,
     details="""
-    Chessboard views, the painted scene under projected patterns, the scene itself under several
-    illuminations. A session that was stopped goes on where it was.
+    Chessboard views, the painted scene under projected patterns, and the scene itself under several
+    illuminations. An interrupted session continues where it stopped.
 
     \b
       depthgauge make capture-session --out session

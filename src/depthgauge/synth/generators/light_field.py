@@ -16,27 +16,27 @@ class LightFieldOptions(GeneratorOptions):
     """Scenes, cameras and resolution."""
 
     scenes: Annotated[tuple[str, ...], CommandLine("--scene", metavar="NAME")] = ()
-    """boxes, clutter, curved, fence, slanted, spheres, staircase or textureless; may be repeated.
-    All of them unless said."""
+    """Which scene: boxes, clutter, curved, fence, slanted, spheres, staircase or textureless; may
+    be repeated. All of them by default."""
     size_px: Annotated[int, CommandLine("--size")] = Field(default=512, ge=32, le=4096)
-    """Width and height of every view, in px."""
+    """Width and height of every view in px."""
     views: int = Field(default=9, ge=3, le=33)
-    """Along a side of the camera grid; odd."""
+    """Number of views along a side of the camera grid; odd."""
     scale: int = Field(default=10, ge=1, le=20)
-    """How many times finer than the views the truth of high resolution is."""
+    """How many times finer the high-resolution truth is than the views."""
     baseline_mm: float | None = None
     """Distance between neighbouring cameras."""
     focus_m: float | None = Field(default=None, allow_inf_nan=True)
     """Distance of the plane that does not move between views."""
     range_px: Annotated[float | None, CommandLine("--range", metavar="PX")] = None
-    """In place of a baseline: disparities go from about -PX to PX.  [default: 1.8 at 512 px]"""
+    """Instead of a baseline: disparities range from about -PX to PX.  [default: 1.8 at 512 px]"""
     seed: int = Field(default=0, ge=0)
-    """Of the image noise."""
+    """Seed of the image noise."""
 
 
 SPEC = GeneratorSpec(
     "light-field",
-    "Our scenes through a grid of cameras, as the 4D light field benchmark has them.",
+    "Our scenes seen by a grid of cameras, in the layout of the 4D light field benchmark.",
     LightFieldOptions,
     details="""
     Views, parameters.cfg, truth at two resolutions, and the masks of edges, surfaces and thin

@@ -14,11 +14,11 @@ class StereoScenesOptions(GeneratorOptions):
     """Size and noise of the images."""
 
     width: int = Field(default=480, ge=32, le=8192)
-    """Of the images, in px."""
+    """Width of the images in px."""
     height: int = Field(default=360, ge=32, le=8192)
-    """Of the images, in px."""
+    """Height of the images in px."""
     seed: int = Field(default=0, ge=0)
-    """Of the image noise."""
+    """Seed of the image noise."""
 
 
 SPEC = GeneratorSpec(

@@ -24,7 +24,7 @@ SceneName = Literal[
     "decalibration",
     "exposure",
 ]
-"""Written here too, so that a shell can complete them without loading NumPy."""
+"""Repeated here, so that a shell can complete them without loading NumPy."""
 Axis = Annotated[str | None, CommandLine(metavar="A:B:N")]
 _COMMON = ("scenes", "size_px", "views", "scale", "stereo", "seed")
 
@@ -35,15 +35,15 @@ class StratifiedOptions(GeneratorOptions):
     scenes: Annotated[tuple[SceneName, ...], CommandLine("--scene")] = ()
     """Which scene; may be repeated. All of them by default."""
     size_px: Annotated[int, CommandLine("--size")] = Field(default=512, ge=64, le=4096)
-    """Width and height of the images, in px."""
+    """Width and height of the images in px."""
     views: int = Field(default=9, ge=1, le=17)
-    """Along a side."""
+    """Number of views along a side of the camera grid; odd."""
     scale: int = Field(default=10, ge=1, le=16)
-    """How many times as large the truth of the high resolution is."""
+    """How many times larger the high-resolution truth is."""
     stereo: bool = False
-    """Stereo pairs in place of light fields."""
+    """Write stereo pairs instead of light fields."""
     seed: int = Field(default=0, ge=0)
-    """Of textures and noise."""
+    """Seed of textures and noise."""
     gap: Axis = None
     """backgammon: gaps as a share of the distance between peaks, from top to bottom."""
     noise: Axis = None
@@ -55,17 +55,17 @@ class StratifiedOptions(GeneratorOptions):
     background_texture: Axis = None
     """stripes: contrast between the stripes, from right to left."""
     clarity: Axis = None
-    """glass: from 0, frosted, to 1, clear."""
+    """glass: clarity from 0 (frosted) to 1 (clear)."""
     mirror: Axis = None
     """gloss: share of the light that is reflected."""
     gradient: Axis = None
-    """slant: of the disparity, in px per px."""
+    """slant: gradient of the disparity in px per px."""
     period: Axis = None
-    """repetition: of the pattern, in widths of the disparity range."""
+    """repetition: period of the pattern, in widths of the disparity range."""
     offset: Axis = None
-    """decalibration: of views along y, in px."""
+    """decalibration: offset of views along y in px."""
     stops: Axis = None
-    """exposure: by which views are darker."""
+    """exposure: stops by which views are darker."""
 
     def axes(self) -> dict[str, str]:
         """The axes that are given."""
@@ -78,8 +78,8 @@ SPEC = GeneratorSpec(
     "Scenes with one challenge each, which grows across the image, with exact truth.",
     StratifiedOptions,
     details="""
-    Light fields are written in the layout of the 4D light-field benchmark; pairs as a dataset
-    folder of our own. An axis A:B:N goes from A to B in N bins.
+    Light fields are written in the layout of the 4D light-field benchmark, pairs as our own dataset
+    folder. An axis A:B:N goes from A to B in N bins.
 
     \b
       depthgauge make stratified --out light-fields

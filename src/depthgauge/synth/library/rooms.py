@@ -1,6 +1,6 @@
 """Rooms, one function each; the seed varies positions, colours and textures.
 
-A room is a closed box with a table, y = 0 being the table's top. `ROOMS` lists them by name.
+A room is a closed box with a table; y = 0 is the table's top. `ROOMS` lists them by name.
 """
 
 from __future__ import annotations
@@ -154,10 +154,10 @@ def room_by_name(name: str, seed: int = 0) -> Scene:
     """One of `ROOMS`.
 
     Raises:
-        UnknownName: There is none of this name.
+        UnknownName: There is no room of this name.
     """
     if name not in ROOMS:
-        raise UnknownName(f"no capture scene {name!r}; there are: {', '.join(sorted(ROOMS))}.")
+        raise UnknownName(f"no capture scene {name!r}; known are {', '.join(sorted(ROOMS))}.")
     return ROOMS[name](seed)
 
 

@@ -1,1 +1,1 @@
-"""From a scene to exact geometry and pictures."""
+"""Renders scenes: exact geometry and pictures."""

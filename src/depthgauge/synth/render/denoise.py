@@ -24,7 +24,7 @@ def denoise(light: Floats, tone: Floats, normal: Floats) -> Floats:
         import pyoidn
     except ImportError as error:
         raise MissingExtra(
-            "denoising needs pyoidn, which is not installed; say: pip install "
+            "denoising needs pyoidn, which is not installed; run: pip install "
             "'depthgauge[render]', or render without it"
         ) from error
     return np.asarray(pyoidn.denoise(light, albedo=tone, normal=normal, hdr=True), np.float32)

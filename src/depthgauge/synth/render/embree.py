@@ -46,7 +46,7 @@ class TracedScene:
     objects: Ints
     """(F,) index into `names`."""
     names: tuple[str, ...]
-    """Of the objects."""
+    """Names of the objects."""
     categories: Ints
     """(F,) material class 0..3."""
     surfaces: Ints
@@ -163,8 +163,8 @@ def barycentric(mesh: Mesh, points: Floats, triangles: Ints) -> Floats:
 class SurfaceLayers:
     """Successive surfaces along the ray of every pixel; element 0 is layer 1.
 
-    A ray goes on behind a transparent surface and ends at any other one. A sheet of glass is two
-    layers: one where the ray enters the glass, one where it leaves it. `enters` tells them apart.
+    A ray continues behind a transparent surface and ends at any other. A sheet of glass is two
+    layers: one where the ray enters the glass, one where it leaves it; `enters` distinguishes them.
     """
 
     depth: Floats
@@ -184,24 +184,24 @@ class SurfaceLayers:
 
     @property
     def count(self) -> NDArray[np.intp]:
-        """(H, W) how many layers there are."""
+        """(H, W) the number of layers."""
         return np.asarray((self.triangles >= 0).sum(axis=0))
 
 
 def surface_layers(
     traced: TracedScene, camera: Camera, *, most: int = 12, refract: bool = True
 ) -> SurfaceLayers:
-    """All surfaces along the ray of every pixel, through whatever is transparent.
+    """All surfaces along the ray of every pixel, through everything transparent.
 
     Args:
         traced: The scene.
-        camera: With its lens.
+        camera: The camera with its lens.
         most: Layers are counted up to this number.
         refract: Rays are bent by glass, as in a photograph (Snell's law at the smooth normal);
             otherwise they go straight on.
 
     Raises:
-        Misuse: No layer is asked for.
+        Misuse: `most` is below 1.
     """
     if most < 1:
         raise Misuse(f"most: layers are counted from 1, found {most}.")
@@ -280,7 +280,7 @@ class _Paths:
         return points, triangles, enters
 
     def _normals_against(self, points: Floats, triangles: Ints, ways: Floats) -> Floats:
-        """Unit normals towards where rays come from: smooth ones where they face the ray too."""
+        """Unit normals towards where rays come from: smooth ones if they also face the ray."""
         mesh, flat = self._traced.mesh, self._faces[triangles]
         flat = np.where((np.einsum("ij,ij->i", flat, ways) > 0)[:, None], -flat, flat)
         shares = barycentric(mesh, points, triangles)
@@ -330,15 +330,15 @@ def motion_between(
 
     Args:
         before: The scene at the first time.
-        camera_before: Its pixels have the flow.
+        camera_before: The camera whose pixels have the flow.
         after: The same scene at the second time.
         camera_after: The camera at the second time.
 
     Raises:
-        Misuse: The two are not of one scene.
+        Misuse: The two belong to different scenes.
     """
     if before.scene is not after.scene:
-        raise Misuse("motion_between: both times must be of the same scene.")
+        raise Misuse("motion_between: both times must belong to the same scene.")
     seen = visible_surfaces(before, camera_before)
     later = _carried(before, after, seen)
     ends = _image_positions(later, camera_after)
@@ -358,7 +358,7 @@ def motion_between(
 
 
 def _carried(before: TracedScene, after: TracedScene, seen: VisibleSurfaces) -> Floats:
-    """The points of one time at the other; those that stand still are the same to the bit."""
+    """The points of one time at the other; those that do not move are identical to the bit."""
     later = seen.points.copy()
     if before.time_s == after.time_s:
         return later

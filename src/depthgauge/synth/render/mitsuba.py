@@ -27,7 +27,7 @@ Floats = NDArray[np.float32]
 
 FAST, SLOW = "llvm_ad_rgb", "scalar_rgb"
 _WAVE = 3_000_000
-"""Paths at a time: bounds the memory."""
+"""Paths at a time, which limits the memory."""
 _PROBE = """
 import mitsuba as mi
 mi.set_variant("llvm_ad_rgb")
@@ -50,7 +50,7 @@ def working_variant() -> tuple[str, str]:
         pass
     return SLOW, (
         "Mitsuba found no LLVM that it can use, so passive images are rendered 2 to 3 times more "
-        "slowly; install libllvm19 or say where it is with DRJIT_LIBLLVM_PATH."
+        "slowly; install libllvm19 or set DRJIT_LIBLLVM_PATH to its path."
     )
 
 
@@ -64,7 +64,7 @@ def mitsuba(variant: str) -> Any:
         import mitsuba as mi
     except ImportError as error:
         raise MissingExtra(
-            "passive images need Mitsuba, which is not installed; say: pip install "
+            "passive images need Mitsuba, which is not installed; run: pip install "
             "'depthgauge[render]', or leave them out"
         ) from error
     mi.set_variant(variant)
@@ -81,7 +81,7 @@ class PathTracer:
         Args:
             scene: What is seen.
             texture_px: Side of the textures' pictures.
-            time_s: When.
+            time_s: The time of the scene.
 
         Raises:
             MissingExtra: Mitsuba is not installed.
@@ -213,7 +213,7 @@ def _bsdf(mi: Any, material: Material, texture_px: int) -> dict[str, Any]:
     colour: dict[str, Any] = _rgb(material.colour)
     picture = material.picture(texture_px)
     if picture is not None:
-        bitmap = mi.Bitmap(picture.copy())  # it refuses read-only arrays
+        bitmap = mi.Bitmap(picture.copy())  # it rejects read-only arrays
         colour = {"type": "bitmap", "bitmap": bitmap, "raw": True, "wrap_mode": "repeat"}
     metal = {"material": "none", "specular_reflectance": colour}
     glass = {"int_ior": GLASS_INDEX, "ext_ior": 1.0}

@@ -64,7 +64,7 @@ class Surface:
     normal: NDArray[np.float32]
     """(N, 3) smooth, towards the eye."""
     face: NDArray[np.float32]
-    """(N, 3) of the triangle itself."""
+    """(N, 3) normals of the triangle itself."""
     tone: NDArray[np.float32]
     """(N, 3) reflectance of the painted surface; 0 where there is no point."""
 

@@ -81,7 +81,7 @@ def turned(
 def facing(centre: Triple, normal: Triple) -> Frame:
     """A frame whose z is the normal and whose x is level."""
     z = unit(normal)
-    # The floor's normal is along y, where any level direction will do.
+    # The floor's normal is along y, where any level direction works.
     x = unit((-z[2], 0.0, z[0])) if abs(z[1]) < 1.0 else (1.0, 0.0, 0.0)
     y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
     return Frame(centre, (x, y, z))

@@ -66,7 +66,7 @@ class Material:
         return self.surface == TRANSPARENT
 
     def picture(self, side_px: int) -> NDArray[np.float32] | None:
-        """The texture as linear light (H, W, 3), 0..1; None where the colour is plain."""
+        """The texture as linear light (H, W, 3), 0..1; None if the colour is plain."""
         return None if self.texture is None else _picture(self, side_px)
 
 

@@ -1,4 +1,4 @@
-"""The scene model: things of meshes and materials, lamps, motions, and where a rig may stand.
+"""The scene model: things of meshes and materials, lamps, motions, and the default place of a rig.
 
 A `Scene` is made of triangle meshes and says nothing about who looks at it. `render.embree` gives
 exact geometry for any camera at any time, and `render.mitsuba` gives pictures.
@@ -24,7 +24,7 @@ from depthgauge.synth.scene.texture import Paint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thing:
-    """A mesh and what it is made of; things of one name are one object."""
+    """A mesh and what it is made of; things with the same name are one object."""
 
     name: str
     mesh: Mesh
@@ -74,7 +74,7 @@ class Scene:
         return replace(self, motions={**self.motions, **motions})
 
     def things_at(self, time_s: float) -> tuple[Thing, ...]:
-        """The things where they are at a time; those without a motion are returned as they are."""
+        """The things where they are at a time; those without a motion are returned unchanged."""
         return tuple(
             Thing(t.name, t.mesh.transformed(self.motions[t.name](time_s)), t.material)
             if t.name in self.motions
@@ -98,7 +98,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class ShapeScene:
-    """Bodies, and from where they are seen; the floor is y = 0 and heights are negative."""
+    """Bodies and a point of view; the floor is y = 0 and heights are negative."""
 
     things: tuple[Body, ...]
     eye_m: float

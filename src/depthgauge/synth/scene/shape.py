@@ -180,7 +180,7 @@ class Ellipsoid:
         return np.ones(local[0].shape, bool)
 
     def distance(self, local: Vector) -> Array:
-        """Exact for a ball; of an ellipsoid, the value of its equation over its slope."""
+        """Exact for a ball; for an ellipsoid, the value of its equation over its slope."""
         scaled = self._scaled(local)
         value, slope = dot(scaled, scaled), self._scaled(scaled)
         level = np.sqrt(value)
@@ -251,7 +251,7 @@ class Bowl:
 
     @property
     def extent_m(self) -> Triple:
-        """Of the whole ball."""
+        """Extent of the whole ball."""
         return self.radius_m, self.radius_m, self.radius_m
 
     @property

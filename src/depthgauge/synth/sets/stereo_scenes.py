@@ -36,21 +36,21 @@ NOISE_LEVELS = 1.0
 """Standard deviation of the images' noise in grey levels of 255."""
 _SMALLEST_PX = 8
 _MARGIN = 0.1
-"""How much wider than the truth the disparity range is, as a share of it, and 1 px at least."""
+"""How much wider than the truth the disparity range is, as a share; at least 1 px."""
 
 
 def make_scene(name: str, size_px: tuple[int, int] = SIZE_PX, seed: int = 0) -> Sample:
     """One scene with its images, rig, disparity range, and truth.
 
     The truth has `disparity` and `right_disparity` of the rays through the pixel centres;
-    `visible_mask`; `thin_mask`, `planar_mask` and `curved_mask`, which together are the whole
+    `visible_mask`; `thin_mask`, `planar_mask` and `curved_mask`, which together cover the whole
     image; `plain_mask` and `repetitive_mask`, where a surface has no texture or one that repeats.
 
     Args:
         name: One of `SCENES`.
-        size_px: Width and height. The field of view goes with the width, so disparities and the
+        size_px: Width and height. The field of view depends on the width, so disparities and the
             widths of thin bars (1 to 3 px at 480) grow with it.
-        seed: Of the images' noise; the scene and its truth are always the same.
+        seed: Seed of the images' noise; the scene and its truth are always the same.
 
     Raises:
         UnknownName: There is no such scene.
@@ -92,7 +92,7 @@ def make_scene(name: str, size_px: tuple[int, int] = SIZE_PX, seed: int = 0) -> 
 def make_scenes(
     names: Sequence[str] = SCENES, size_px: tuple[int, int] = SIZE_PX, seed: int = 0
 ) -> Iterator[Sample]:
-    """The scenes one after another, each made when it is asked for."""
+    """The scenes one after another, each made when it is requested."""
     for name in names:
         yield make_scene(name, size_px, seed)
 
@@ -108,11 +108,11 @@ def write_scenes(
     """Writes all scenes as a `depthgauge` dataset folder, for the benchmark `stereo-scenes`.
 
     Args:
-        root: The folder; it is made if necessary.
+        root: The folder; it is created if necessary.
         size_px: Width and height of the images.
-        seed: Of the images' noise.
-        progress: Called with a scene's name, how many are done and how many there are, before each.
-        overwrite: Replaces a dataset that is already there.
+        seed: Seed of the images' noise.
+        progress: Called before each scene with its name, the number done and the total.
+        overwrite: Replaces an existing dataset.
     """
     from depthgauge.datasets import DATASETS
 

@@ -1,7 +1,7 @@
 """Chapter 6.1 of Honauer 2019: three truths, and six estimates of each that go wrong in one way.
 
 All six estimates of a truth have the same RMS (and, at discontinuities and fine structures, the
-same BadPix), so that nothing but their shape tells them apart:
+same BadPix), so that only their shape distinguishes them:
 
     cases = surface_cases()
     cases.truth, cases.estimates["a3"]
@@ -38,7 +38,7 @@ class SystematicCases:
     says: Mapping[str, str]
     """What is wrong with each estimate."""
     items: Mapping[str, Any] = field(default_factory=dict)
-    """What metrics need besides: `edges` or `structures`."""
+    """What metrics need in addition: `edges` or `structures`."""
 
 
 def all_cases() -> dict[str, SystematicCases]:
@@ -141,8 +141,8 @@ _BAND_PX = 10
 def discontinuity_cases() -> SystematicCases:
     """A vertical edge, foreground to the left; estimates that are fat, thin, fuzzy, rotated.
 
-    In each, as many pixels as half of the background beside the edge has are wrong, all by the same
-    amount.
+    In each, the number of wrong pixels is half that of the background beside the edge, and all are
+    wrong by the same amount.
     """
     y, x = np.mgrid[0:SIDE_PX, 0:SIDE_PX]
     middle, half = SIDE_PX // 2, _BAND_PX // 2
@@ -215,18 +215,18 @@ _BAR_LEFT_PX = 46
 _IMAGE_WIDTH_PX = 100
 _ENDS_PX = {"a2": (90, 0), "a3": (25, 25)}
 _HOLES_PX = {"a2": ((165, 3),), "a3": ((75, 30), (140, 30))}
-"""What fragmented bars lack: rows at the upper and lower end, and (first row, rows) of holes."""
+"""What is missing in fragmented bars: rows at both ends, and (first row, rows) of holes."""
 _FATTENED = {"a4": 90, "a5": 300}
-"""How many pixels around noisy bars are wrong; the others that are wrong are in the bar."""
+"""The number of wrong pixels around noisy bars; the other wrong pixels are in the bar."""
 _CUTS = 30
-"""Of the bar with many small artifacts: rows that go missing as a whole."""
+"""Whole rows that are missing in the bar with many small artifacts."""
 
 
 def structure_cases() -> SystematicCases:
     """A thin vertical bar; estimates that are thinner, fragmented, noisy.
 
-    In each, as many pixels as half of the bar has are wrong, all by the same amount: missing in the
-    bar or fattened beside it.
+    In each, the number of wrong pixels is half that of the bar, and all are wrong by the same
+    amount: missing in the bar or fattened beside it.
     """
     width, height = _BAR_PX
     y, x = np.mgrid[0:height, 0:_IMAGE_WIDTH_PX]
@@ -288,7 +288,7 @@ def _small_holes(bar: Mask, count: int) -> Mask:
 
 
 def _fat(structures: Structures, count: int, name: str) -> Mask:
-    """So many pixels around the bar: seams, or for noisy bars specks in random places."""
+    """`count` pixels around the bar: seams, or for noisy bars specks in random places."""
     around = structures.surrounding
     if name == "a5":
         return _smallest(np.random.default_rng(7).random(around.shape), around, count)

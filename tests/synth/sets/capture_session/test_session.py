@@ -346,7 +346,7 @@ def test_foreign_folders_are_refused(tmp_path):
             write_capture_session(tmp_path / "b", options=TINY, overwrite=overwrite)
     assert (tmp_path / "b" / "session.json").is_file()
     (tmp_path / "c").write_text("")
-    with pytest.raises(CannotWrite, match="cannot be made"):
+    with pytest.raises(CannotWrite, match="cannot be created"):
         write_capture_session(tmp_path / "c", options=TINY)
 
 

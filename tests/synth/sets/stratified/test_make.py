@@ -66,22 +66,26 @@ def test_an_unknown_scene_is_named():
 @pytest.mark.parametrize(
     ("name", "axes", "why"),
     [
-        ("dots", {"gap": "0:1:2"}, "'gap' is no axis of scene 'dots': its axes are noise, diam"),
+        (
+            "dots",
+            {"gap": "0:1:2"},
+            "'gap' is not an axis of scene 'dots': its axes are noise, diam",
+        ),
         ("dots", {"nois": "0:1:2"}, "Did you mean 'noise'"),
         ("pyramids", {"noise": "0:1:2"}, "'pyramids': it has none"),
-        ("dots", {"noise": "0:2:15"}, "noise of 'dots'.* goes from 0 to 1; found 0:2:15"),
+        ("dots", {"noise": "0:2:15"}, "noise of 'dots'.* must be from 0 to 1; found 0:2:15"),
         ("dots", {"noise": "0:0.2:31"}, "1 to 30 cells"),
         ("dots", {"diameter": "24:1.5:10"}, "grows from the first"),
         ("dots", {"diameter": "50:90:10"}, "do not fit"),
-        ("backgammon", {"gap": "1.5:0:3"}, "goes from 0 to 1"),
+        ("backgammon", {"gap": "1.5:0:3"}, "must be from 0 to 1"),
         ("stripes", {"background_texture": "1:0:2"}, "3 to 31 bands"),
-        ("stripes", {"stripe_texture": "2:0:5"}, "goes from 0 to 1"),
-        ("slant", {"gradient": "0:0.5:10"}, "goes from 0 to 0.1"),
-        ("glass", {"clarity": "-1:1:10"}, "goes from 0 to 1"),
-        ("gloss", {"mirror": "0:2:10"}, "goes from 0 to 1"),
-        ("repetition", {"period": "3:0.1:10"}, "goes from 0.5 to 100"),
-        ("decalibration", {"offset": "0:50:10"}, "goes from 0 to 20"),
-        ("exposure", {"stops": "0:9:10"}, "goes from 0 to 8"),
+        ("stripes", {"stripe_texture": "2:0:5"}, "must be from 0 to 1"),
+        ("slant", {"gradient": "0:0.5:10"}, "must be from 0 to 0.1"),
+        ("glass", {"clarity": "-1:1:10"}, "must be from 0 to 1"),
+        ("gloss", {"mirror": "0:2:10"}, "must be from 0 to 1"),
+        ("repetition", {"period": "3:0.1:10"}, "must be from 0.5 to 100"),
+        ("decalibration", {"offset": "0:50:10"}, "must be from 0 to 20"),
+        ("exposure", {"stops": "0:9:10"}, "must be from 0 to 8"),
     ],
 )
 def test_wrong_axes_are_refused_in_one_sentence(name, axes, why):
@@ -98,7 +102,7 @@ def test_wrong_axes_are_refused_in_one_sentence(name, axes, why):
         ({"views": 4}, "odd number of views; found 4"),
         ({"views": 19}, "views along a side from 1 to 17"),
         ({"scale": 0}, "a scale from 1 to 16"),
-        ({"seed": -1}, "a seed is a number from 0 on"),
+        ({"seed": -1}, "a seed is 0 or more"),
     ],
 )
 def test_numbers_out_of_limits_are_refused(options, why):
@@ -151,9 +155,11 @@ def test_axes_go_to_the_scenes_that_have_them(tmp_path):
     dots, slant = DATASETS["hci4d"].samples(tmp_path)
     assert dots.truth.boxes_labels.max() == 6
     assert slant.truth.slant_bins_labels.max() == 4
-    with pytest.raises(Misuse, match="'gap' is no axis of dots, slant: it is one of 'backgammon'"):
+    with pytest.raises(
+        Misuse, match="'gap' is not an axis of dots, slant: it is an axis of 'backgammon'"
+    ):
         write_scenes(tmp_path / "b", names=["dots", "slant"], axes={"gap": "0:1:2"}, **SMALL)
-    with pytest.raises(Misuse, match="there is none of that name"):
+    with pytest.raises(Misuse, match="no scene has it"):
         write_pairs(tmp_path / "c", names=["dots"], axes={"fog": "0:1:2"}, size_px=64)
     assert not (tmp_path / "b").exists()
 

@@ -1,1 +1,1 @@
-"""What brings a measured map to the full size: one module per engine."""
+"""Engines that bring a measured map to full size: one module each."""

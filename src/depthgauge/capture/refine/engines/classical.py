@@ -9,31 +9,32 @@ from depthgauge.capture.refine.engine import MeasuredMaps, RefinedMaps, RefineOp
 from depthgauge.errors import WrongShape
 from depthgauge.types import Image, Map, Mask
 
-SPEC = RefinerSpec("classical", "Two candidates per pixel, the more probable one is taken.")
+SPEC = RefinerSpec("classical", "Chooses the more probable of two candidates per pixel.")
 _NOISE_SIGMAS = 4.0
 """Colours that differ by more than this many times the guide's noise are different."""
 _LEAST_SIGMA, _MOST_SIGMA = 0.01, 0.1
 _POWER = 8
-"""Of the confidence: on simulated sessions 1 in 200 is wrong at 0.92, 1 in 16 at 0.85, 4 in 10 at
-0.6."""
+"""Exponent of the confidence: on simulated sessions 1 in 200 is wrong at 0.92, 1 in 16 at 0.85,
+4 in 10 at 0.6."""
 _DOUBTFUL_PX2 = 0.01
-"""A pixel of this variance, in px of the measured map, has half the weight of a sure one."""
+"""A pixel with this variance, in px of the measured map, has half the weight of a certain one."""
 _LEAST_TRUST = 1e-4
 _STAIR = 0.1
 """Weight of pixels that climb from one surface to another: they mix both."""
 
 
 def refine(maps: MeasuredMaps, guide: Image, options: RefineOptions) -> RefinedMaps:
-    """Brings a map to the guide's size, with jumps where the guide has edges.
+    """Resizes a map to the guide's size, with jumps where the guide has edges.
 
-    Where no jump is near, values are interpolated, exactly on planes. Near a jump the window's
-    pixels are split into surfaces; the two that weigh most (near the pixel, of its colour, of
-    small variance and high confidence) are its candidates, each a plane with a Laplacian scale.
-    The one at which the mixture is denser is taken, and never anything between the two.
+    Where no jump is near, values are interpolated, exactly on planes. Near a jump, the pixels of
+    the window are split into surfaces. The two with the largest weight (near the pixel, of its
+    colour, with small variance and high confidence) are its candidates, each a plane with a
+    Laplacian scale. The one at which the mixture is denser is chosen, never a value between the
+    two.
 
     Args:
         maps: The measured map, in px of its own image.
-        guide: (H, W) or (H, W, 3), of the size to reach.
+        guide: (H, W) or (H, W, 3), with the target size.
         options: See `RefineOptions`.
 
     Raises:
@@ -99,13 +100,13 @@ def _check(maps: MeasuredMaps, colours: NDArray[np.float32]) -> None:
     height, width = maps.disparity.shape
     if len(shapes) > 1:
         raise WrongShape(
-            f"disparity, variance and confidence are of one size, found {sorted(shapes)}; "
+            f"disparity, variance and confidence must have the same size, found {sorted(shapes)}; "
             "run `depthgauge capture spacetime` again"
         )
     if min(height, width) < 2 or height > colours.shape[0] or width > colours.shape[1]:
         raise WrongShape(
             f"the measured map is {width}x{height} and the image {colours.shape[1]}x"
-            f"{colours.shape[0]}; expected at least 2x2 and no more than the image's size"
+            f"{colours.shape[0]}; the map must be at least 2x2 and at most as large as the image"
         )
 
 

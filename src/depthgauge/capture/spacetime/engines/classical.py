@@ -1,10 +1,10 @@
 """The engine that needs no network: correlation and census of all patterns, semi-global matching.
 
-A pixel's *space-time window* are the pixels around it under all T patterns. Its likeness to a
-window of the other view is their correlation: mean colours are taken off (each pixel's own over the
-patterns, then the window's, one for each channel), products are summed over patterns, channels and
-pixels, and the sum is divided by what it would be for two equal windows. So a pattern counts by the
-contrast that it has there: one that does not reach the surface, or only dimly, adds little noise.
+A pixel's *space-time window* consists of the pixels around it under all T patterns. Its similarity
+to a window of the other view is their correlation. Mean colours are subtracted (each pixel's own
+over the patterns, then the window's, one for each channel), products are summed over patterns,
+channels and pixels, and the sum is divided by what it would be for two equal windows. So a pattern
+counts by its contrast there: one that does not reach the surface, or only dimly, adds little noise.
 What does not change with the patterns (joints between tiles, an edge in front of a dark wall) does
 not count at all.
 """
@@ -23,9 +23,9 @@ SPEC = EngineSpec(
 )
 
 _OFFSET = 64.0
-"""Taken off all grey levels: smaller products, so float32 sums keep more digits."""
+"""Subtracted from all grey levels: products are smaller, so float32 sums keep more digits."""
 _FEWEST_FOR_MEAN = 3
-"""Patterns from which on a pixel's own mean colour is taken off."""
+"""With at least this many patterns, a pixel's own mean colour is subtracted."""
 _ALIGN = 16
 _NO_MATCH = -(2**31)
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1))
@@ -35,11 +35,11 @@ _MATCH_WINDOWS = (
     (2, (1, 4, 6, 4, 1)),
     (1, (1, 6, 15, 20, 15, 6, 1)),
 )
-"""Weights of a window's rows and columns, for this many patterns and more. Five patterns nearly
-suffice to distinguish pixels, and small windows keep thin things and edges; a single pattern needs
+"""Weights of a window's rows and columns, for this many patterns and more. Five patterns are nearly
+enough to distinguish pixels, and small windows keep thin objects and edges; a single pattern needs
 neighbours."""
 _SHIFT_WINDOWS = ((2, (1, 4, 6, 4, 1)), (1, (1, 6, 15, 20, 15, 6, 1)))
-"""The same for fractions of a pixel, where pixels of other surfaces are left out of a window."""
+"""The same for fractions of a pixel; there, pixels of other surfaces are left out of a window."""
 
 
 def window_weights(patterns: int, *, shift: bool = False) -> NDArray[np.float32]:
@@ -63,19 +63,19 @@ def window_weights(patterns: int, *, shift: bool = False) -> NDArray[np.float32]
 class Classical:
     """Correlation and census, averaged over the patterns; semi-global matching; sub-pixel shifts.
 
-    Costs run from 0 (equal) to 1023 (no likeness).
+    Costs range from 0 (equal) to 1023 (not similar).
     """
 
     census_part: float = 0.2
-    """Of the cost; the rest is the correlation's."""
+    """The census' share of the cost; the rest is the correlation's."""
     noise_levels: float = 1.5
-    """Grey levels of contrast below which likeness counts for little."""
+    """Contrast in grey levels below which similarity counts little."""
     step_penalty: int = 20
     """Cost of a change by one disparity between neighbours."""
     jump_penalty: int = 110
     """Cost of larger changes."""
     margin_rows: int = 24
-    """Penalties forget what lies farther away; the tiles of a picture overlap by this many rows."""
+    """The tiles of a picture overlap by this many rows; farther away, penalties have no effect."""
     revision: int = 2
     uncertainty: str = "jackknife over patterns"
 
@@ -150,7 +150,7 @@ class Classical:
         words = np.zeros((2, height, width, patterns), np.uint32)
         for side, stack in enumerate((pairs.left, pairs.right)):
             kernels.moments(colours[side], patterns, weights, means[side], spreads[side])
-            # The sum over channels of noise of so many levels in each.
+            # The sum over channels of the noise in each.
             least = round(self.noise_levels * channels)
             kernels.census(np.ascontiguousarray(stack), least, words[side])
         known = np.stack([pairs.left_known, pairs.right_known])
@@ -161,7 +161,7 @@ class Classical:
 
 
 def engine() -> Engine:
-    """The engine with its usual settings."""
+    """The engine with its default settings."""
     return Classical()
 
 

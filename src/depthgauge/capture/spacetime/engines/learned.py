@@ -1,8 +1,8 @@
-"""Space-time stereo with a network that looks disparities up in a correlation volume.
+"""Space-time stereo with a network that looks up disparities in a correlation volume.
 
-Any network of that kind (RAFT-Stereo and its kin) becomes an engine: `Learned(network)`. It brings
-features, context and the update; the accumulation over patterns is done here. No network comes with
-this package. A distribution that has one brings a module with a `SPEC` and a function `engine`, and
+Any network of that kind (RAFT-Stereo and similar ones) becomes an engine: `Learned(network)`. It
+provides features, context and the update; the accumulation over patterns is done here. This package
+contains no network. A distribution with one has a module with a `SPEC` and a function `engine`, and
 names it in the entry-point group `depthgauge.plugins`.
 """
 
@@ -20,9 +20,9 @@ from depthgauge.errors import WrongShape
 from depthgauge.types import Map
 
 Features = NDArray[np.float32]
-"""(H', W', F): what a network says of each place of a picture."""
+"""(H', W', F): what a network says about each place in a picture."""
 Volume = NDArray[np.float32]
-"""(H', W', W'): likeness of left column j and right column k of a row."""
+"""(H', W', W'): similarity of left column j and right column k of a row."""
 
 
 class Network(Protocol):
@@ -31,44 +31,44 @@ class Network(Protocol):
     revision: int
     """Raised whenever its numbers may change."""
     shrinks_by: int
-    """How many px a place of its features stands for, along x and along y."""
+    """The number of px that a place of its features covers, along x and along y."""
     iterations: int
-    """How often a disparity is updated."""
+    """The number of updates of a disparity."""
     margin_rows: int
     """Rows above and below that a row's disparities depend on."""
 
     def features(self, image: NDArray[np.uint8]) -> Features:
-        """Of a picture (H, W, 3), for comparison with the other view's."""
+        """The features of a picture (H, W, 3), for comparison with the other view's."""
         ...
 
     def context(self, image: NDArray[np.uint8]) -> Any:
-        """Of a left picture, for the update alone."""
+        """The context of a left picture, for the update only."""
         ...
 
     def correlation(self, left: Features, right: Features) -> Volume:
-        """Likeness of all columns of each row; `correlation` of this module is the plain one."""
+        """Similarity of all columns of each row; `correlation` of this module is the plain one."""
         ...
 
     def update(
         self, features: Features, context: Any, disparity: Map | None, volume: Volume
     ) -> Map:
-        """The next disparity (H, W), in px of the picture, from the one before (none at first)."""
+        """The next disparity (H, W), in px of the picture, from the previous (None at first)."""
         ...
 
 
 def correlation(left: Features, right: Features) -> Volume:
-    """Likeness of all pairs of columns of a row: C_ijk = sum over h of f_ijh g_ikh.
+    """Similarity of all pairs of columns of a row: C_ijk = sum over h of f_ijh g_ikh.
 
     >>> left = np.array([[[1.0, 2.0], [0.0, 1.0]]], np.float32)
     >>> correlation(left, left)
     array([[[5., 2.], [2., 1.]]], dtype=float32)
 
     Raises:
-        WrongShape: The two are not of one size.
+        WrongShape: The two have different sizes.
     """
     if left.shape != right.shape or left.ndim != 3:
         raise WrongShape(
-            f"features of both views are (H, W, F) of one size, found {left.shape}, {right.shape}"
+            f"features of both views must be (H, W, F), found {left.shape}, {right.shape}"
         )
     return np.asarray(np.matmul(left, right.transpose(0, 2, 1)), np.float32)
 
@@ -84,7 +84,7 @@ def accumulated(volumes: Iterable[Volume]) -> Volume:
     for volume in volumes:
         total = np.zeros(volume.shape) if total is None else total
         if total.shape != volume.shape:
-            raise WrongShape(f"the patterns' volumes are {total.shape} and {volume.shape}")
+            raise WrongShape(f"the patterns' volumes differ: {total.shape} and {volume.shape}")
         total += volume
         count += 1
     if total is None:
@@ -103,9 +103,9 @@ def recurrent(network: Network, features: Features, context: Any, volume: Volume
 def mean_and_variance(maps: Sequence[Map]) -> tuple[Map, Map]:
     """The mean over patterns, and how the single maps vary around it.
 
-    The variance is not divided by T: the maps come from one volume, whose error they share, so
-    their mean is not as much better than one of them. NaN where a map has no value; one map has
-    no variance.
+    The variance is not divided by T: the maps come from one volume and share its error, so their
+    mean is not much better than one of them. NaN where a map has no value; a single map has no
+    variance.
 
     >>> mean, variance = mean_and_variance([np.full((1, 1), v, np.float32) for v in (1, 3)])
     >>> float(mean[0, 0]), float(variance[0, 0])
@@ -143,7 +143,7 @@ class Learned:
         return 16 * small * small // self.network.shrinks_by + 64 * width
 
     def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
-        """Mean and variance of the T maps; what lies outside of the range is no match."""
+        """Mean and variance of the T maps; values outside the range are not matches."""
         volume = accumulated(self._volumes(pairs))
         maps = []
         for picture in pairs.left:
@@ -163,7 +163,7 @@ class Learned:
 
 
 def _likeness(volume: Volume, disparity: Map, shrinks_by: int) -> Map:
-    """How near the likeness at the match comes to the best of its row, 0..1; NaN without one."""
+    """Similarity at the match relative to the best of its row, 0..1; NaN without a match."""
     rows, columns = volume.shape[:2]
     y, x = np.indices(disparity.shape)
     i = np.minimum(y // shrinks_by, rows - 1)

@@ -27,7 +27,7 @@ class DaskOptions(Options):
     """Options of `dask`."""
 
     address: str
-    """Of the scheduler: tcp://host:8786."""
+    """Address of the scheduler: tcp://host:8786."""
 
 
 SPEC = ExecutorSpec("dask", "The workers of a dask cluster", options=DaskOptions)

@@ -1,4 +1,4 @@
-"""From a scene to what its cameras see: depths at pixel centres, smooth images, visibility."""
+"""What the cameras of a scene see: depths at pixel centres, smooth images, visibility."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _light(scene: ShapeScene, view: View, lamp: Triple, x_px: Array, y_px: Array
 
 
 def _edges(which: NDArray[Any]) -> Mask:
-    """Pixels that have a neighbour, also across a corner, on another thing."""
+    """Pixels with a neighbour on another thing, diagonals included."""
     edges = np.zeros(which.shape, bool)
     for here, there in (
         (np.s_[:, 1:], np.s_[:, :-1]),

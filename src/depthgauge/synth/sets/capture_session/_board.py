@@ -72,7 +72,7 @@ def _best_pose(
 
 
 def _target(number: int) -> tuple[float, float]:
-    """Where the board should be; after the first poses, beside what both of L and R see."""
+    """Where the board should be; after the first poses, beside the area that both L and R see."""
     if number < _SEEN_BY_ALL:
         return _TARGETS[number % len(_TARGETS)]
     return -1.0 if number % 2 else 1.0, (-0.8, 0.0, 0.8)[number % 3]
@@ -165,7 +165,7 @@ def board_picture(
         pose: World from board.
         camera: Exact, with its distortion.
         slopes: The result of `lens_slopes`, the same for all poses.
-        noise_key: Decides the lamp's position and the sensor's noise.
+        noise_key: Determines the lamp's position and the sensor's noise.
     """
     from depthgauge.synth.sets.capture_session._board_kernels import board_light
 

@@ -34,15 +34,15 @@ def prepare(
     """The session in the folder, new or to be continued.
 
     Args:
-        folder: It exists.
+        folder: The folder, which exists.
         name: The session's name.
         board: The calibration board.
         parameters: What all pictures depend on.
         passive: What passive images also depend on; None without passive images.
-        overwrite: Removes a session of other parameters.
+        overwrite: Removes a session with other parameters.
 
     Raises:
-        CannotWrite: The folder holds something else, or a session of other parameters.
+        CannotWrite: The folder contains something else, or a session with other parameters.
     """
     if overwrite:
         _clear(folder)
@@ -80,8 +80,8 @@ def _merged(folder: Path, notes: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if differ:
         raise CannotWrite(
-            f"{folder}: holds a session of other parameters: {', '.join(differ)}; write elsewhere "
-            "or overwrite it."
+            f"{folder}: holds a session with other parameters: {', '.join(differ)}; write "
+            "elsewhere or overwrite it."
         )
     return {**found, **notes}
 
@@ -109,18 +109,18 @@ def _clear(folder: Path) -> None:
 
 
 def need_folder(folder: Path) -> None:
-    """Makes the folder.
+    """Creates the folder.
 
     Raises:
-        CannotWrite: It cannot be made.
+        CannotWrite: It cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CannotWrite(f"{folder}: cannot be made ({error.strerror}).") from error
+        raise CannotWrite(f"{folder}: cannot be created ({error.strerror}).") from error
 
 
 def write_picture(path: Path, picture: NDArray[np.uint8]) -> None:
-    """Writes a picture and makes its folder if necessary."""
+    """Writes a picture and creates its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     io.write_image(path, picture)

@@ -50,17 +50,17 @@ def write_capture_session(
 ) -> SimulatedSession:
     """Photographs a scene with a simulated trinocular rig.
 
-    Pictures that are there already are kept, so a session that was stopped is continued.
+    Existing pictures are kept, so an interrupted session is continued.
 
     Args:
         out: The session's folder.
         options: What is photographed, and how; or its fields as keywords.
-        overwrite: Replaces a simulated session of other options.
+        overwrite: Replaces a simulated session with other options.
         progress: Called after every picture.
 
     Raises:
         Misuse: An option is out of its limits.
-        CannotWrite: The folder holds something else.
+        CannotWrite: The folder contains something else.
         MissingExtra: Embree, or for passive images Mitsuba, is not installed.
     """
     out = Path(out)
@@ -212,7 +212,7 @@ def label_maps(traced: TracedScene, camera: Camera) -> dict[str, NDArray[np.uint
 def exact_truth(
     traced: TracedScene, cameras: Mapping[str, Camera], projectors: Mapping[str, Camera]
 ) -> SimulatedTruth:
-    """All that the simulation knows."""
+    """Everything that the simulation knows."""
     return SimulatedTruth(
         cameras=dict(cameras),
         projectors=dict(projectors),
@@ -255,7 +255,7 @@ class Studio:
     def photograph(
         self, folder: Path, illumination: int, done: Callable[[str, float], None]
     ) -> None:
-        """Writes those of passive/<camera>/im<k>.png that are missing."""
+        """Writes the missing pictures of passive/<camera>/im<k>.png."""
         files = {c: folder / "passive" / c / f"im{illumination}.png" for c in self._cameras}
         missing = {name: file for name, file in files.items() if not file.is_file()}
         done(f"passive im{illumination}", len(files) - len(missing))

@@ -1,9 +1,9 @@
 """The painted scene under projected patterns, seen by the exact distorted camera.
 
 Everything in it is diffuse, so the light of a projector that reaches a point is known in closed
-form: what the projector's picture shows in that direction, times the cosine at the surface over
-the squared distance, where nothing is in between. Light from other surfaces
-and from the room is approximated by a constant share of the mean light.
+form: what the projector's picture shows in that direction, times the cosine at the surface over the
+squared distance, if nothing is in between. Light from other surfaces and from the room is
+approximated by a constant share of the mean light.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from depthgauge.types import Camera
 _INDIRECT = 0.07
 """Light from other surfaces, as a share of the mean light from projectors."""
 _AMBIENT = 0.03
-"""Light of the room itself, the same."""
+"""Light of the room itself, in the same unit."""
 _FULL = 0.80
 """Target value of the brightest pixels."""
 _BATCH = 1 << 20
 """Samples at a time."""
 _PREVIEW_PX = 20_000
 GAP_M = 5e-4
-"""Surfaces that are nearer than this to a lit point cast no shadow on it."""
+"""Surfaces nearer than this to a lit point cast no shadow on it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ def exposed(lighting: Lighting, camera: Camera) -> Lighting:
 
 
 def row_bands(camera: Camera, side: int) -> list[range]:
-    """The image's rows in bands that bound the memory."""
+    """The image's rows in bands, which limits the memory."""
     width, height = camera.size_px
     rows = max(1, _BATCH // (width * side * side))
     return [range(first, min(first + rows, height)) for first in range(0, height, rows)]
@@ -83,7 +83,7 @@ def photographed(
     """Bands of rows with their light (rows * width, T, 3), 1 for a full pixel.
 
     Args:
-        lighting: Exposed.
+        lighting: The lighting, exposed.
         camera: Exact, with its distortion.
         side: Samples of a pixel along each side.
         bands: The result of `row_bands`, or a part of it.
@@ -177,14 +177,14 @@ def write_patterns(
     side: int,
     done: Callable[[float], None],
 ) -> None:
-    """Writes those of pattern/<name>/<t>.png that are missing.
+    """Writes the missing pictures of pattern/<name>/<t>.png.
 
     Args:
-        folder: Of the session.
-        name: Of the camera.
-        camera: Exact.
-        lighting: Exposed.
-        seed: Of the sensor's noise.
+        folder: Folder of the session.
+        name: Name of the camera.
+        camera: The exact camera.
+        lighting: The lighting, exposed.
+        seed: Seed of the sensor's noise.
         side: Samples of a pixel along each side.
         done: Called with the finished share.
     """
@@ -210,7 +210,7 @@ def write_patterns(
 
 
 def _dimmed(lighting: Lighting, numbers: list[int], gain: float) -> Lighting:
-    """Some of the patterns, for a camera of this gain."""
+    """Some of the patterns, for a camera with this gain."""
     shown = lighting.shown
     if numbers != list(range(shown.shape[3])):
         shown = np.ascontiguousarray(shown[..., numbers, :])

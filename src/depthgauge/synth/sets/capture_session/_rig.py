@@ -25,7 +25,7 @@ BASELINES_M = {"L": 0.0, "C": 0.04, "R": 0.08}
 _FOCUS_PX = 0.6
 """Standard deviation of a projector's blur, in its own pixels."""
 _DARK = 0.03
-"""What a projector lets through where its picture is black."""
+"""Light that a projector lets through where its picture is black."""
 
 
 def cameras(width_px: int, stand: Stand, seed: int) -> dict[str, Camera]:
@@ -73,7 +73,7 @@ def _camera(name: str, width_px: int, rig: NDArray[np.float64], rng: np.random.G
 
 
 # Where projectors stand beside the rig (x, height above it, z), and where on the scene they aim
-# (x, height above the table): each part of a scene is lit from two sides at least.
+# (x, height above the table): each part of a scene is lit from at least two sides.
 _STANDS = (
     ((-0.50, 0.20, 0.00), (-0.25, 0.30)),
     ((0.50, 0.20, 0.00), (0.25, 0.30)),
@@ -113,7 +113,7 @@ def blob_px(width_px: int) -> float:
     (4.3, 2.0)
     """
     projector_focal_px = THROW * projector_px(width_px)[0]
-    # Projectors are a little further away than the cameras.
+    # Projectors are a little farther away than the cameras.
     return max(2.0, 4.0 * projector_focal_px / (FOCAL_WIDTHS * width_px) / 1.08)
 
 
@@ -127,10 +127,10 @@ def pattern(seed: int, number: int, projector: int, width_px: int) -> NDArray[np
     are about four camera pixels wide: neighbours differ, and no two windows of a row look alike.
 
     Args:
-        seed: Of all patterns.
-        number: Of the pattern.
+        seed: Seed of all patterns.
+        number: Number of the pattern.
         projector: Which one shows it.
-        width_px: Of the cameras' images.
+        width_px: Width of the cameras' images.
     """
     import cv2
 

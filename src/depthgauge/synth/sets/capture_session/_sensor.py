@@ -1,4 +1,4 @@
-"""From light to the bytes of a photograph: a pixel's footprint, noise, the curve."""
+"""Turns light into the bytes of a photograph: a pixel's footprint, noise, the tone curve."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def developed(light: NDArray[np.float32], noise_key: int, first: int = 0) -> NDA
     """Linear light (N, 3), 1 for a full pixel, as 8 bits with noise and sRGB's curve.
 
     Args:
-        light: Of pixels in reading order.
-        noise_key: One for each picture.
-        first: How many pixels of the picture came before.
+        light: Light of pixels in reading order.
+        noise_key: A number for each picture.
+        first: The number of earlier pixels of the picture.
     """
     from depthgauge.synth.sets.capture_session._light_kernels import develop
 

@@ -37,7 +37,7 @@ from depthgauge.types import Inputs, Map, Sample, Truth
 SIZE_PX, VIEWS, SCALE = 512, 9, 10
 """The benchmark's image size, views along a side of the grid, and scale of the fine truth."""
 CATEGORY = "other"
-"""The benchmark's folder for scenes that are not its own."""
+"""The benchmark's folder for other scenes."""
 REVISION = 1
 """Raised whenever the generator may give other bytes."""
 _SMALLEST_PX = 8
@@ -71,21 +71,21 @@ def make_light_field(
 
     Inputs are `views` (rows, columns, H, W, 3), `centre_image`, `disparity_range`, `rig` and
     `parameters`. The truth has `disparity` (px per step between neighbouring views) and `depth`;
-    the masks `discontinuities`, `planes`, `smooth_surfaces`, `fine` and `fine_surrounding`, where
-    the scene has any of it; and all of these once more as `high_...`, `scale` times as fine.
+    the masks `discontinuities`, `planes`, `smooth_surfaces`, `fine` and `fine_surrounding`, if the
+    scene has any; and all of these again as `high_...`, `scale` times as fine.
 
     Args:
         name: One of `SCENES`.
         size_px: Width and height of every view.
-        views: Along a side of the grid; odd, so that there is a centre.
+        views: Number of views along a side of the grid; odd, so that there is a centre.
         scale: Pixels of the fine truth along a pixel of the views. The truth of the views' size is
             the upper median of each tile of scale x scale.
-        seed: Of the images' noise; the scene and its truth are always the same.
+        seed: Seed of the images' noise; the scene and its truth are always the same.
         baseline_m: Distance between neighbouring cameras.
         focus_m: Distance of the focus plane, infinity for parallel cameras.
-        range_px: Or the largest disparity to either side of 0. Without any of the three,
-            disparities are about -1.8 to 1.8 px at 512 px, and in proportion at other sizes.
-        progress: Called with the scene's name, how much is done and how much there is.
+        range_px: Alternatively, the largest disparity on either side of 0. Without any of the
+            three, disparities are about -1.8 to 1.8 px at 512 px, and in proportion at other sizes.
+        progress: Called with the scene's name, the work done and the total.
 
     Raises:
         UnknownName: There is no such scene.
@@ -119,14 +119,14 @@ def write_light_fields(
     """Writes scenes as `<root>/other/<scene>/` in the layout of the 4D light field benchmark.
 
     Args:
-        root: The folder; it is made if necessary.
+        root: The folder; it is created if necessary.
         names: Names of the scenes.
-        progress: Called with a scene's name, how much of all scenes is done and how much there is.
-        overwrite: Replaces scenes that are already there.
+        progress: Called with a scene's name, the work done for all scenes and the total.
+        overwrite: Replaces existing scenes.
         options: As for `make_light_field`: sizes, seed, baseline, focus and range.
 
     Raises:
-        CannotWrite: A scene is there already; nothing was made.
+        CannotWrite: A scene exists already; nothing was made.
     """
     from depthgauge.datasets import DATASETS
 
@@ -207,7 +207,7 @@ def _sample(
 def _described(
     name: str, parameters: LightFieldParameters, disparity: Map, scale: int
 ) -> LightFieldParameters:
-    """With the scene's name and range: a tenth wider than the truth, as the benchmark has it."""
+    """With the scene's name and range: a tenth wider than the truth, as in the benchmark."""
     low = math.floor(10 * float(disparity.min())) / 10 - 0.1
     high = math.ceil(10 * float(disparity.max())) / 10 + 0.1
     return replace(

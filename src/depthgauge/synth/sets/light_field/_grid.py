@@ -54,7 +54,7 @@ class Grid:
         return View(centre.frame, scale * centre.focal_px, (scale * width, scale * height))
 
     def disparity(self, depth_m: Array) -> Array:
-        """In px of the views per step, of points at depths."""
+        """Disparities of points at depths, in px of the views per step."""
         rig = self.parameters.rig
         return self.parameters.focal_px * rig.baseline_m / depth_m - rig.principal_offset_px
 
@@ -70,16 +70,16 @@ def grid(
 ) -> Grid:
     """A grid of views x views cameras around the middle of the scene's pair.
 
-    What is not given is chosen so that the disparities of the centre view's nearest and farthest
+    Missing values are chosen so that the disparities of the centre view's nearest and farthest
     point are equally far from 0; the baseline then does not depend on the image's size.
 
     Args:
         scene: What is seen.
         size_px: Width and height of every view.
-        views: Along a side of the grid.
+        views: Number of views along a side of the grid.
         baseline_m: Distance of neighbouring cameras.
         focus_m: Distance of the plane whose points are at the same pixel in every view.
-        range_px: The largest disparity, in front of the focus plane or behind it; decides the
+        range_px: The largest disparity, in front of the focus plane or behind it; determines the
             baseline.
 
     Raises:
@@ -98,9 +98,9 @@ def grid(
     # Half of the field of view is half a focal length wide; nearer, a camera could pass a wall.
     if reach_m > nearest_m / 2:
         raise Misuse(
-            f"{views} views a side, {1000 * baseline_m:g} mm apart, reach {reach_m:.2f} m to each "
-            f"side; the nearest point of the scene is {nearest_m:.2f} m away and the cameras may "
-            "reach half as far. Take a smaller baseline or range, or fewer views."
+            f"{views} views per side, {1000 * baseline_m:g} mm apart, reach {reach_m:.2f} m to "
+            f"each side; the nearest point of the scene is {nearest_m:.2f} m away and the cameras "
+            "may reach half as far. Use a smaller baseline or range, or fewer views."
         )
     return Grid(scene, _parameters(scene, size_px, views, baseline_m, focus_m))
 
@@ -108,7 +108,7 @@ def grid(
 def _parameters(
     scene: ShapeScene, size_px: int, views: int, baseline_m: float, focus_m: float
 ) -> LightFieldParameters:
-    """As Blender has it: the floor is z = 0, and a camera without rotation looks down."""
+    """In Blender's convention: the floor is z = 0, and a camera without rotation looks down."""
     return LightFieldParameters(
         focal_length_mm=scene.focal_widths * SENSOR_MM,
         image_resolution_x_px=size_px,
@@ -129,19 +129,19 @@ def _rounded(value: float) -> float:
 
 
 def _depths(scene: ShapeScene) -> tuple[float, float]:
-    """Of the nearest and the farthest point that the centre camera sees."""
+    """Depths of the nearest and the farthest point that the centre camera sees."""
     probe = View(_frame(scene), scene.focal_widths * _PROBE_PX, (_PROBE_PX, _PROBE_PX))
     depth_m = pictures.centre_hits(scene, probe).depth_m
     return float(depth_m.min()), float(depth_m.max())
 
 
 def _frame(scene: ShapeScene) -> Frame:
-    """Of the centre camera, in the middle between the two of the stereo pair."""
+    """The frame of the centre camera, in the middle between the two of the stereo pair."""
     return turned((0.0, -scene.eye_m, 0.0), pitch_deg=-scene.down_deg)
 
 
 def _moved(frame: Frame, right_m: float, down_m: float) -> Frame:
-    """The frame elsewhere, not turned."""
+    """The frame, moved but not turned."""
     right, down, _ = frame.axes
     x, y, z = (
         c + right_m * a + down_m * b for c, a, b in zip(frame.centre, right, down, strict=True)

@@ -77,7 +77,7 @@ def fill(truth: FineTruth, grid: Grid, scale: int, rows: slice) -> None:
 def coarse(values: Array, scale: int) -> Array:
     """The upper median of each tile of scale x scale pixels: the element at index n // 2 of n.
 
-    An element of the tile, not a mean: at an edge it is on one of the two sides.
+    It is an element of the tile, not a mean, so at an edge it is on one of the two sides.
     """
     height, width = (side // scale for side in values.shape)
     found = np.zeros((height, width), values.dtype)
@@ -118,13 +118,13 @@ def masks(scene: ShapeScene, truth: FineTruth, scale: int) -> dict[str, Mask]:
     - `discontinuities`: within `REACH_PX` of where a thing ends in front of another, `JUMP_PX` or
       more in front of it.
     - `planes`, `smooth_surfaces`: flat and curved surfaces, farther than that from where they end
-      or another begins, be it with a jump, a crease or a touch. No thin bars.
-    - `fine`: thin bars. `fine_surrounding`: what is within `REACH_PX` of a bar and `JUMP_PX` or
+      or another begins, with a jump, a crease or a touch. No thin bars.
+    - `fine`: thin bars. `fine_surrounding`: pixels within `REACH_PX` of a bar and `JUMP_PX` or
       more behind it.
 
     Args:
         scene: What is seen.
-        truth: Of its centre view.
+        truth: The truth of its centre view.
         scale: Pixels of the truth along a pixel of the views.
     """
     reach = REACH_PX * scale
@@ -148,7 +148,7 @@ def _borders(truth: FineTruth) -> Mask:
 
 
 def _jumps(truth: FineTruth) -> Mask:
-    """Pixels beside another thing at another depth; a steep surface is no jump."""
+    """Pixels beside another thing at another depth; a steep surface is not a jump."""
     thing, disparity = truth.thing, truth.disparity
     across = np.abs(np.diff(disparity, axis=1)) >= JUMP_PX
     down = np.abs(np.diff(disparity, axis=0)) >= JUMP_PX

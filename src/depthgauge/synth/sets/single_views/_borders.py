@@ -26,7 +26,7 @@ SAME_SURFACE_DEG = 2.0
 """Attached surfaces whose normals differ by less are one surface."""
 _HALVINGS = 24
 _FLAT_DEG, _BENT_SHARE = 1.0, 0.05
-"""A piece is flat where fewer than this share of its normals are this far from their mean."""
+"""A piece is flat if fewer than this share of its normals are this far from their mean."""
 _BENT = 0.02
 """Relative depth steps within one thing above this are examined."""
 
@@ -54,7 +54,7 @@ def exact_gaps(probe: Probe, depth: Floats, which: NDArray[Any], normals: Floats
         probe: What the ray through any image position meets.
         depth: (H, W) at pixel centres.
         which: (H, W) numbers of things there.
-        normals: (H, W, 3) there; where they are known, a thing may hide a part of itself.
+        normals: (H, W, 3) there; where they are known, a thing may hide part of itself.
     """
     return Borders(
         _gaps(probe, depth, which, normals, (0, 1)), _gaps(probe, depth, which, normals, (1, 0))

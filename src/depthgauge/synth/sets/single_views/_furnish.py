@@ -59,12 +59,12 @@ class Stage:
     near_m: float
     """How far things may come towards the camera from the spot."""
     taken: list[tuple[float, float, float]]
-    """x, z and radius of what stands there."""
+    """x, z and radius of each occupied place."""
     walls: list[tuple[tuple[float, float], float]]
     """A point (x, z) of each wall, and its turn in degrees."""
 
     def place(self, radius_m: float) -> tuple[float, float] | None:
-        """A free place (x, z) for something of this radius; None where there is no room."""
+        """A free place (x, z) for something of this radius; None if there is no room."""
         for _ in range(60):
             aside = float(self.rng.uniform(-1.0, 1.0))
             away = float(self.rng.uniform(-self.near_m, 0.9))
@@ -106,10 +106,10 @@ def furnish(
 
     Args:
         kind: One of `KINDS`.
-        seed: Of the scene and the camera.
+        seed: Seed of the scene and the camera.
         trial: Number of the attempt with this seed.
         size_px: Width and height.
-        held: The camera is held by hand: it looks down further, and is not level.
+        held: The camera is held by hand: it looks down more steeply and is not level.
     """
     rng = np.random.default_rng([seed, trial, sum(kind.encode()), 61])
     low, high = (math.log(widths) for widths in FOCAL_WIDTHS)

@@ -39,15 +39,15 @@ def make_view(
 
     Args:
         kind: `planar`, `curved`, `mixed`, or the name of a room.
-        seed: Of the scene, the camera and the picture's noise.
+        seed: Seed of the scene, the camera and the picture's noise.
         size_px: Width and height; the scene is the same at every size.
-        held: The camera is held by hand: it looks down further and is not level, so floors are
-            seen less flatly and have other depths along a row. Rooms have one camera only.
+        held: The camera is held by hand: it looks down more steeply and is not level, so floors are
+            seen less flatly and have other depths along a row. Rooms have only one camera.
 
     Raises:
         UnknownName: There is no such kind.
         Misuse: The size or the seed is too small.
-        MissingExtra: A room was asked for and Embree is not installed.
+        MissingExtra: A room was requested and Embree is not installed.
     """
     if kind not in (*KINDS, *ROOMS):
         raise unknown("kind of view", kind, (*KINDS, *ROOMS))
@@ -124,7 +124,7 @@ def exact_view(
 def _surface(
     scene: ShapeScene, view: View, hits: Hits, x: Array, y: Array
 ) -> tuple[Floats, NDArray[np.int32], NDArray[np.bool_]]:
-    """Normals in camera axes, the number of the face, and whether it is curved there."""
+    """Normals in camera axes, the number of the face, and whether it is curved."""
     at = points(view, x, y, hits.depth_m)
     normals = np.full((*x.shape, 3), np.nan)
     which = np.full(x.shape, -1, np.int32)
@@ -174,7 +174,7 @@ def _probe(scene: ShapeScene, view: View) -> Probe:
 
 
 def _planar(smooth: Labels, curved: NDArray[np.bool_]) -> dict[int, bool]:
-    """A piece is flat where most of it is."""
+    """A piece is flat if most of it is."""
     count = np.bincount(smooth.ravel())
     bent = np.bincount(smooth.ravel(), weights=curved.ravel(), minlength=count.size)
     return {n: bool(2 * bent[n] < count[n]) for n in range(1, count.size)}

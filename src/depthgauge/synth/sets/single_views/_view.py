@@ -19,7 +19,7 @@ class ExactView:
     """A picture, and the surfaces in it.
 
     A *smooth* surface is a piece of the image over which depth and normal vary without a jump; a
-    *continuous* one is smooth pieces that are attached to each other (folds lie between them).
+    *continuous* one consists of smooth pieces attached to each other, with folds between them.
     """
 
     id: str
@@ -37,8 +37,8 @@ class ExactView:
     """Whether each smooth piece is flat."""
     camera: Camera
     gap_right: Map = field(repr=False)
-    """(H, W-1): depth behind the border to the right neighbour less that before it; 0 where both
-    are of one smooth piece or attached."""
+    """(H, W-1): depth behind the border to the right neighbour minus that before it; 0 if both
+    belong to one smooth piece or are attached."""
     gap_down: Map = field(repr=False)
     """(H-1, W): the same towards the neighbour below."""
 
@@ -58,7 +58,7 @@ class ExactView:
                 raise WrongShape(f"view {self.id!r}: {name} must be {shape}, found {found}.")
         if self.camera.size_px != (width, height):
             raise WrongShape(
-                f"view {self.id!r}: the camera has {self.camera.size_px} px, the depth map "
+                f"view {self.id!r}: the camera has {self.camera.size_px} px but the depth map has "
                 f"{(width, height)}."
             )
 

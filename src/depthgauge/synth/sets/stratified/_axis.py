@@ -24,9 +24,9 @@ class Axis:
     """
 
     start: float
-    """In the first bin."""
+    """The value in the first bin."""
     end: float
-    """In the last bin, where a scene is hardest."""
+    """The value in the last bin, where a scene is hardest."""
     count: int
     """Number of bins, or of cells that each have one level."""
 
@@ -38,7 +38,7 @@ class Axis:
 
     @classmethod
     def of(cls, given: Any) -> Axis:
-        """An axis from `START:END:NUMBER`, from three numbers, or as it is.
+        """An axis from `START:END:NUMBER`, from three numbers, or an axis itself.
 
         Raises:
             Misuse: It is something else.
@@ -78,10 +78,10 @@ class Axis:
         return (1 + np.clip(found, 0, self.count - 1)).astype(np.uint8)
 
     def within(self, name: str, low: float, high: float) -> None:
-        """Refuses an axis that leaves the limits.
+        """Rejects an axis that exceeds the limits.
 
         Raises:
-            Misuse: It leaves them.
+            Misuse: The axis exceeds them.
         """
         if not (low <= min(self.start, self.end) and max(self.start, self.end) <= high):
-            raise Misuse(f"{name} goes from {low:g} to {high:g}; found {self}")
+            raise Misuse(f"{name} must be from {low:g} to {high:g}; found {self}")

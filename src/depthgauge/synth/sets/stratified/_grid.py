@@ -18,7 +18,7 @@ class Optics:
     """The cameras of a scene, as the 4D light-field benchmark gives them."""
 
     baseline_mm: float
-    """Between neighbouring views, for images of 512 px."""
+    """Baseline between neighbouring views, for images of 512 px."""
     focus_m: float
     """Distance of the plane with disparity 0."""
     focal_mm: float = 100.0

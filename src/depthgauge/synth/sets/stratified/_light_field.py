@@ -81,23 +81,23 @@ class LightField:
         return self._low.disparity
 
     def high_disparity(self) -> Map:
-        """At the middles of `scale` times smaller pixels."""
+        """Values at the centres of `scale` times smaller pixels."""
         return self._high.disparity
 
     def depth(self) -> Map:
-        """Upper medians of the high resolution, and so not always of the same point."""
+        """Upper medians of the high resolution; the point may differ from the disparity's."""
         return _render.upper_median(self._high_depth, self.scale)[0]
 
     def high_depth(self) -> Map:
-        """At the middles of `scale` times smaller pixels."""
+        """Values at the centres of `scale` times smaller pixels."""
         return self._high_depth
 
     def region(self, name: str) -> Region:
-        """A mask or a numbered region of the size of the views."""
+        """A mask or a numbered region at the size of the views."""
         return self._regions[name]
 
     def high_region(self, name: str) -> Region:
-        """A mask or a numbered region of the high resolution."""
+        """A mask or a numbered region at the high resolution."""
         return self._high_regions[name]
 
     @cached_property

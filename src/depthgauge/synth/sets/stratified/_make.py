@@ -21,7 +21,7 @@ from depthgauge.synth.sets.stratified._scene_list import SCENES, TYPES, axes_of,
 from depthgauge.types import Inputs, Map, Sample, Truth
 
 SIZE_PX, VIEWS, SCALE = 512, 9, 10
-"""Those of the 4D light-field benchmark."""
+"""The values of the 4D light-field benchmark."""
 PAIRS_ID = "stratified-pairs"
 _SIZES, _VIEWS, _SCALES = (64, 4096), (1, 17), (1, 16)
 
@@ -40,16 +40,16 @@ def make_scene(
     Inputs are `views`, `centre_image`, `disparity_range`, `rig` and `parameters`. The truth has
     `disparity`, `depth` and the scene's masks and numbered regions at the size of the views, and
     all of them again, their names beginning with `high_`, `scale` times as large. A pixel's
-    disparity and depth are upper medians of those of its scale x scale parts, each on its own.
+    disparity and depth are upper medians over its scale x scale parts, each computed separately.
 
     Args:
         name: One of `SCENES`.
         size_px: Width and height of the views. The scene is the same at every size, and so are its
             disparities in pixels: smaller images have a longer baseline.
-        views: Along a side of the camera grid, an odd number.
-        scale: How many times as large the truth of the high resolution is.
+        views: Number of views along a side of the camera grid; odd.
+        scale: How many times larger the high-resolution truth is.
         seed: Seed of textures and noise; the truth does not depend on it.
-        axes: The scene's own, `noise="0:0.2:15"` or `noise=Axis(0, 0.2, 15)`.
+        axes: The scene's own axes: `noise="0:0.2:15"` or `noise=Axis(0, 0.2, 15)`.
 
     Raises:
         UnknownName: There is no such scene.
@@ -73,7 +73,7 @@ def make_pair(
         name: One of `SCENES`.
         size_px: Width and height.
         seed: Seed of textures and noise; the truth does not depend on it.
-        axes: The scene's own.
+        axes: The scene's own axes.
 
     Raises:
         UnknownName: There is no such scene.
@@ -97,18 +97,18 @@ def write_scenes(
 ) -> None:
     """Writes light fields in the benchmark's layout, `<root>/stratified/dots/` and so on.
 
-    Our own scenes, which the benchmark does not have, go to `<root>/other/`.
+    Our own scenes, which are not in the benchmark, go to `<root>/other/`.
 
     Args:
-        root: The folder; it is made if necessary.
+        root: The folder; it is created if necessary.
         names: Names of the scenes.
         size_px: Width and height of the views.
-        views: Along a side of the camera grid.
-        scale: How many times as large the truth of the high resolution is.
+        views: Number of views along a side of the camera grid.
+        scale: How many times larger the high-resolution truth is.
         seed: Seed of textures and noise.
-        axes: By name; each applies to the scenes that have it.
-        progress: Called with a scene's name, how many are done and how many there are, before each.
-        overwrite: Replaces scenes that are there already.
+        axes: Axes by name; each applies to the scenes that have it.
+        progress: Called before each scene with its name, the number done and the total.
+        overwrite: Replaces existing scenes.
     """
     from depthgauge.datasets import DATASETS
 
@@ -161,8 +161,8 @@ def _scenes(names: Sequence[str], axes: Mapping[str, Any]) -> list[Any]:
     for axis in axes:
         if not any(axis in axes_of(name) for name in names):
             owners = [name for name in TYPES if axis in axes_of(name)]
-            where = f"it is one of '{owners[0]}'" if owners else "there is none of that name"
-            raise Misuse(f"'{axis}' is no axis of {', '.join(names)}: {where}.")
+            where = f"it is an axis of '{owners[0]}'" if owners else "no scene has it"
+            raise Misuse(f"'{axis}' is not an axis of {', '.join(names)}: {where}.")
     return made
 
 
@@ -186,7 +186,7 @@ def _check(size_px: int, views: int, scale: int, seed: int) -> None:
     if views % 2 == 0:
         raise Misuse(f"a camera grid with a centre has an odd number of views; found {views}")
     if seed < 0:
-        raise Misuse(f"a seed is a number from 0 on; found {seed}")
+        raise Misuse(f"a seed is 0 or more; found {seed}")
 
 
 # --- a scene as a rectified stereo pair -----------------------------------------------------------
@@ -200,7 +200,7 @@ def pair(scene: Scene, size_px: int, seed: int) -> Sample:
     """Images, rig, disparity range; disparities of both views, depth, what both see, regions.
 
     The left image is the light field's centre view. The right one is shifted so that disparities
-    are positive: d = steps (d_light_field - lowest), lowest being where the range begins.
+    are positive: d = steps (d_light_field - lowest), where lowest is the start of the range.
     """
     grid = Grid(scene.optics, size_px)
     numbers = packed(scene.things(grid, STEPS), grid, scene.seed(seed))

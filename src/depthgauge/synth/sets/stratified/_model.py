@@ -117,7 +117,7 @@ class HalfBall:
 
     @property
     def radius_px(self) -> float:
-        """Of its circle in the plane."""
+        """Radius of its circle in the plane."""
         return self.radius_m * self.grid.focal_px / self.grid.depth_m(self.base)
 
     def row(self, table: Table) -> tuple[Row, Numbers]:
@@ -156,7 +156,7 @@ def packed(things: Sequence[Thing], grid: Grid, seed: Sequence[int]) -> records.
     Args:
         things: The n-th is surface n.
         grid: The cameras.
-        seed: Of the textures.
+        seed: Seed of the textures.
     """
     table: Table = []
     rows = [thing.shape.row(table) for thing in things]

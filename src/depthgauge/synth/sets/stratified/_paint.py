@@ -48,11 +48,11 @@ class Paint:
     faces: Sequence[float] = (1.0,) * 5
     """Brightness of each part of the surface."""
     ambient: float = 1.0
-    """Of balls: the share of light that comes from everywhere."""
+    """For balls: the share of light that comes from everywhere."""
     periods_px: Sequence[float] = ()
     """Periods of a pattern that repeats, side by side along x."""
     unique: float = 1.0
-    """The share of the texture that does not repeat, where there are periods."""
+    """The share of the texture that does not repeat, if there are periods."""
 
 
 def tones(dark: str, middle: str, bright: str) -> Tones:

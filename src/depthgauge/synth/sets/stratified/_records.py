@@ -2,7 +2,7 @@
 
 A scene lives in *disparity space*: (x, y) is where the centre view sees a point, in px from the
 middle of the image, and d is its disparity. The view s steps right of the centre and t steps below
-it sees at its pixel (x, y) the points (x + s d, y + t d, d), the nearest being that of largest d.
+it sees at its pixel (x, y) the points (x + s d, y + t d, d); the nearest has the largest d.
 So rays are lines, and planes are planes: d = level + slope_x x + slope_y y.
 """
 
@@ -21,7 +21,7 @@ WHOLE, COMB, STRIPES, DOTS, HOLES = range(5)
 """Where a plane exists: everywhere, or in numbered parts."""
 
 OCTAVES, LATTICE = 3, 128
-"""Of a texture: how many random lattices are added, and nodes along a side of one."""
+"""Number of random lattices in a texture, and nodes along a side of one."""
 
 SURFACE = np.dtype(
     [
@@ -90,7 +90,7 @@ class PackedScene(NamedTuple):
     """(n, octaves, nodes, nodes): random numbers."""
 
     def seen_from(self, right: float, down: float) -> PackedScene:
-        """With planes as d = level + slope_x x + slope_y y of a view's own pixels."""
+        """The scene with planes d = level + slope_x x + slope_y y in a view's own pixels."""
         surfaces, ghosts = self.surfaces.copy(), self.ghosts.copy()
         for planes in (surfaces, ghosts):
             factor = 1 / (1 - planes["slope_x"] * right - planes["slope_y"] * down)

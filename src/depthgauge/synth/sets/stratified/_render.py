@@ -37,7 +37,7 @@ def image(
         numbers: The same, as the kernels read it.
         view: Which camera.
         size_px: Width and height.
-        seed: Of the noise, another one for each view.
+        seed: Seed of the noise, a different one for each view.
     """
     noise = scene.flaws(size_px).noise
     if noise is not None:
@@ -69,7 +69,7 @@ def exposed(
         light: (H, W, 3).
         view: Which camera.
         noise: Standard deviation (H, W) of intensities 0..1; None for none.
-        seed: Of the noise.
+        seed: Seed of the noise.
     """
     from depthgauge.synth.sets.stratified import _pixel_kernels
 
@@ -101,8 +101,8 @@ def truth(
         scene: The numbers of the scene.
         view: Which camera.
         size_px: Width and height of its image.
-        scale: How many times as large the maps are.
-        kind: Of the disparities.
+        scale: How many times larger the maps are.
+        kind: Kind of the disparities.
     """
     from depthgauge.synth.sets.stratified import _kernels
 
@@ -115,7 +115,7 @@ def truth(
 
 
 def visible(scene: PackedScene, view: View, disparity: NDArray[np.float64]) -> Mask:
-    """Which pixel centres of the centre view, of these disparities, another view sees too."""
+    """Which pixel centres of the centre view, with these disparities, another view also sees."""
     from depthgauge.synth.sets.stratified import _kernels
 
     mask = np.zeros(disparity.shape, bool)
@@ -148,7 +148,7 @@ def upper_median(values: Map, scale: int) -> tuple[Map, NDArray[np.int64]]:
 
 
 def regions(scene: Scene, found: ExactMaps, size_px: int) -> dict[str, Region]:
-    """All masks and numbered regions of a scene, of the size of its maps."""
+    """All masks and numbered regions of a scene, at the size of its maps."""
     height, width = found.surface.shape
     x = ((np.arange(width) + 0.5) * (size_px / width) - size_px / 2)[np.newaxis]
     y = ((np.arange(height) + 0.5) * (size_px / height) - size_px / 2)[:, np.newaxis]

@@ -22,7 +22,7 @@ RIM_PX = 16
 """One more than the 15 px border that evaluators leave out."""
 _NOTHING = Axis(0.0, 0.0, 1)
 Region = Mask | NDArray[np.uint8]
-"""A mask, or a map whose numbers say the bin, cell or size, 0 for none."""
+"""A mask, or a map with the number of the bin, cell or size, 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class VisiblePoints:
     y: NDArray[np.float64]
     """(H, 1) px of the image below its middle."""
     size_px: int
-    """Of the whole image."""
+    """Size of the whole image."""
 
     @property
     def right(self) -> NDArray[np.float64]:

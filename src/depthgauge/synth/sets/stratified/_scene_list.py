@@ -45,16 +45,16 @@ def axes_of(name: str) -> tuple[str, ...]:
 
 
 def scene(name: str, axes: Mapping[str, Any]) -> Scene:
-    """A scene with some axes of its own; they may be anything that `Axis.of` takes.
+    """A scene with the given axes, which may be anything that `Axis.of` accepts.
 
     Raises:
         UnknownName: There is no such scene.
-        Misuse: It has no such axis, or not with such values.
+        Misuse: It has no such axis, or the values are not allowed.
     """
     known = axes_of(name)
     for axis in axes:
         if axis not in known:
             found = f"its axes are {', '.join(known)}" if known else "it has none"
             hint = nearest(axis, known)
-            raise Misuse(f"'{axis}' is no axis of scene '{name}': {found}. {hint}".rstrip())
+            raise Misuse(f"'{axis}' is not an axis of scene '{name}': {found}. {hint}".rstrip())
     return TYPES[name](**{axis: Axis.of(values) for axis, values in axes.items()})

@@ -17,7 +17,7 @@ from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, Visib
 PEAKS = 12
 """Half of the first one belongs to the left rim, which is all foreground."""
 REACH_PX = 10.0
-"""How far from an edge, along the row, fattening and thinning are looked for."""
+"""How far from an edge, along the row, fattening and thinning are measured."""
 _FOREGROUND = (0.30, 0.55)
 """At the upper and at the lower border."""
 _BACKGROUND = (-1.60, -0.60)
@@ -48,7 +48,7 @@ class Backgammon(Scene):
         return _BACKGROUND[0], _FOREGROUND[1]
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:
-        """Foreground, and two planes of which the nearer one is seen: a valley."""
+        """The foreground, and two planes, of which the nearer one is seen: a valley."""
         level, slope_x = across(grid, *_BACKGROUND)
         slope_y = 2 * _VALLEY / grid.size_px
         front, rise = across(grid, *_FOREGROUND)
@@ -63,7 +63,7 @@ class Backgammon(Scene):
         ]
 
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
-        """Fore- and background, where they are near each other, and bands from top to bottom."""
+        """Foreground and background near each other, and bands from top to bottom."""
         front = seen.surface == 0
         outside = self._outside_px(seen)
         return {
@@ -75,13 +75,13 @@ class Backgammon(Scene):
         }
 
     def _comb(self, size_px: int) -> tuple[float, ...]:
-        """First peak, pitch, number, width at the upper border, its growth a px, that border."""
+        """First peak, pitch, number, width at the upper border, its growth per px, that border."""
         pitch = (size_px - 2 * RIM_PX) / (PEAKS - 0.5)
         width, growth = pitch * (1 - self.gap.start), -pitch * self.gap.rise / size_px
         return RIM_PX - size_px / 2, pitch, PEAKS, width, growth, -size_px / 2
 
     def _outside_px(self, seen: VisiblePoints) -> np.ndarray:
-        """How far from the foreground along the row; negative within it."""
+        """Distance from the foreground along the row; negative inside it."""
         first, pitch, count, width, growth, top = self._comb(seen.size_px)
         nearest = np.clip(np.floor((seen.x - first) / pitch + 0.5), 0, count - 1)
         aside = np.where(seen.x < first, seen.x - first, np.abs(seen.x - first - nearest * pitch))

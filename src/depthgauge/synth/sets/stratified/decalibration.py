@@ -16,10 +16,10 @@ _SCREEN = (-0.7, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class Decalibration(Scene):
-    """A folded screen, seen by cameras that are off more and more from top to bottom."""
+    """A folded screen, seen by cameras with offsets that grow from top to bottom."""
 
     offset: Axis = field(default=Axis(0.0, 2.0, 10))
-    """How far along y views are off, in px, from top to bottom: the right image of a pair by all
+    """Offset of views along y in px, from top to bottom: the right image of a pair by all
     of it, views of a grid by random shares from -1 to 1, the centre view not at all."""
 
     name: ClassVar[str] = "decalibration"
@@ -29,7 +29,7 @@ class Decalibration(Scene):
         self.offset.within("the offset of 'decalibration', in px,", 0, 20)
 
     def limits_px(self, grid: Grid) -> tuple[float, float]:
-        """Of the screen."""
+        """Smallest and largest disparity of the screen."""
         return _SCREEN
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:

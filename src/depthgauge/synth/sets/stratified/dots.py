@@ -26,19 +26,20 @@ from depthgauge.synth.sets.stratified._scene import (
 
 _FOREGROUND, _BACKGROUND = 0.75, -0.55
 _MARGIN = 0.04
-"""Of a cell, as a share of its width, that belongs to no box."""
+"""The margin of a cell that belongs to no box, as a share of its width."""
 _MOST_CELLS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Dots(Scene):
-    """Cells that are all alike but for their noise, each with two columns of growing dots."""
+    """Cells that differ only in their noise, each with two columns of growing dots."""
 
     noise: Axis = field(default=Axis(0.0, 0.2, 15))
     """Variance of Gaussian noise, of intensities 0..1, from the upper left cell in reading order;
     one level for each cell."""
     diameter: Axis = field(default=Axis(2.0, 24.0, 10))
-    """Of the dots, smallest first, in px of an image of 512; each is larger by the same factor."""
+    """Diameter of the dots, smallest first, in px of an image of 512; each is larger by the same
+    factor."""
 
     name: ClassVar[str] = "dots"
     optics: ClassVar[Optics] = Optics(200.0, 42.5)
@@ -57,11 +58,11 @@ class Dots(Scene):
             raise Misuse(f"these dots do not fit into their cells; found {self.diameter}")
 
     def limits_px(self, grid: Grid) -> tuple[float, float]:
-        """Of the wall and of the dots."""
+        """Smallest and largest disparity of the wall and of the dots."""
         return _BACKGROUND, _FOREGROUND
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:
-        """The wall, and a plane of which there are only dots."""
+        """The wall, and a plane that consists only of dots."""
         wide, high = self._cell_px(grid.size_px)
         start = RIM_PX - grid.size_px / 2
         numbers = (start, start, wide, high, self._cells()[0], self.noise.count)
@@ -107,7 +108,7 @@ class Dots(Scene):
         )
 
     def _columns(self, size_px: int) -> list[tuple[NDArray[np.float64], float]]:
-        """Of both columns the diameters from top to bottom, and the space between dots."""
+        """For both columns, the diameters from top to bottom and the space between dots."""
         high = self._cell_px(size_px)[1]
         columns = (self._diameters(size_px)[first::2] for first in (0, 1))
         return [(column, (high - column.sum()) / (column.size + 1)) for column in columns]

@@ -29,7 +29,7 @@ class Exposure(Scene):
         self.stops.within("the stops of 'exposure'", 0, 8)
 
     def limits_px(self, grid: Grid) -> tuple[float, float]:
-        """Of the screen."""
+        """Smallest and largest disparity of the screen."""
         return _SCREEN
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:

@@ -22,14 +22,14 @@ _REFLECTED, _ROOM_M = 0.05, 4.0
 
 @dataclass(frozen=True, slots=True)
 class Glass(Scene):
-    """A pane of glass whose surface is the truth, whatever is seen through it.
+    """A pane of glass whose surface is the truth, no matter what is seen through it.
 
-    Even where it is clear there is some dust on it, and a faint reflection.
+    Even where it is clear, there is some dust on it, and a faint reflection.
     """
 
     clarity: Axis = field(default=Axis(0.0, 1.0, 10))
-    """From 0, frosted, to 1, clear, from left to right: what comes through gets sharper and
-    brighter, and what is on the pane fainter."""
+    """From 0 (frosted) to 1 (clear), from left to right: what comes through gets sharper and
+    brighter, and what is on the pane gets fainter."""
 
     name: ClassVar[str] = "glass"
     optics: ClassVar[Optics] = Optics(12.0, 10.0)
@@ -65,5 +65,5 @@ class Glass(Scene):
         return {"glass_bins": seen.over_all(self.clarity.bins(seen.right))}
 
     def _room_px(self, grid: Grid) -> float:
-        """The mirror image of the room's wall is as far behind the pane as that is before it."""
+        """The mirror image of the room's wall: as far behind the pane as the wall is in front."""
         return grid.disparity_px(2 * grid.depth_m(sum(_PANE) / 2) + _ROOM_M)

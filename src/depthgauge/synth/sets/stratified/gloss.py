@@ -16,7 +16,7 @@ _LEVEL, _TILT_DEG = 0.2, 15.0
 _ROUGH_PX = 6.0
 """How much a nearly matt plane blurs what is reflected in it."""
 _ROOM_M = 3.0
-"""How far behind the cameras the room ends that is reflected."""
+"""How far behind the cameras the reflected room ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Gloss(Scene):
 
     mirror: Axis = field(default=Axis(0.0, 0.9, 10))
     """Share of the light that is reflected, from left to right; the reflection gets sharper too,
-    and at 1 nothing of the plane itself would be left to see."""
+    and at 1 nothing of the plane itself is visible."""
 
     name: ClassVar[str] = "gloss"
     optics: ClassVar[Optics] = Optics(12.0, 10.0)
@@ -64,7 +64,7 @@ def _plane(grid: Grid) -> Plane:
 
 
 def _reflected(mirror: Plane, grid: Grid) -> Plane:
-    """The mirror image of the wall z = -room, which rays meet that go straight on.
+    """The mirror image of the wall z = -room, as straight rays meet it.
 
     In space the mirror is n . p = c, so the image of the wall is (e_z - 2 n_z n) . p = -room -
     2 c n_z; a plane a . p = b in space has d = f b / b' (a_z + a_x x / f + a_y y / f) - offset.

@@ -19,15 +19,15 @@ _AMBIENT = 0.4
 class Pyramids(Scene):
     """A half ball and a pyramid that stick out of a plane, and two that go into it.
 
-    All have the same height, so the half balls are true ones. It has no axis: a half ball has
-    every slope in itself.
+    All have the same height, so the half balls are true ones. It has no axis, because a half ball
+    contains every slope.
     """
 
     name: ClassVar[str] = "pyramids"
     optics: ClassVar[Optics] = Optics(350.0, 31.5, focal_mm=200.0)
 
     def limits_px(self, grid: Grid) -> tuple[float, float]:
-        """Of the tips."""
+        """Smallest and largest disparity of the tips."""
         return _LIMITS
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:

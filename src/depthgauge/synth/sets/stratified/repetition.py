@@ -16,18 +16,18 @@ from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints
 _PLANE = (-1.0, 1.0)
 _LIMITS = (-1.9, 1.9)
 _UNIQUE = 0.15
-"""Share of the texture that does not repeat, by which the right place can be told."""
+"""Share of the texture that does not repeat, by which the right place can be recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition(Scene):
-    """A slanted plane with a regular pattern; where its period is less than the width of the
-    disparity range, several disparities fit nearly as well.
+    """A slanted plane with a regular pattern; if its period is less than the width of the disparity
+    range, several disparities fit nearly as well.
     """
 
     period: Axis = field(default=Axis(3.0, 0.6, 10))
-    """Of the pattern, as a multiple of the disparity range's width, from left to right; one level
-    for each bin, each shorter by the same factor."""
+    """Period of the pattern, as a multiple of the disparity range's width, from left to right; one
+    level for each bin, each shorter by the same factor."""
 
     name: ClassVar[str] = "repetition"
     optics: ClassVar[Optics] = Optics(30.0, 10.0)
@@ -36,7 +36,7 @@ class Repetition(Scene):
         self.period.within("the period of 'repetition', in widths of the range,", 0.5, 100)
 
     def limits_px(self, grid: Grid) -> tuple[float, float]:
-        """Wider than the plane, so that other places of the pattern are within."""
+        """Wider than the plane, so that it includes other places of the pattern."""
         return _LIMITS
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:

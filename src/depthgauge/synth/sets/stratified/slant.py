@@ -13,16 +13,16 @@ from depthgauge.synth.sets.stratified._scene import Region, Scene, VisiblePoints
 
 _VALLEYS = -0.4
 STEEPEST = 0.1
-"""Eight steps aside a steeper face would be seen edge-on."""
+"""A steeper face would be seen edge-on from eight steps aside."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slant(Scene):
-    """A screen of which each fold is a bin; there is no discontinuity, and texture everywhere."""
+    """A screen in which each fold is a bin, without discontinuities and textured everywhere."""
 
     gradient: Axis = field(default=Axis(0.0, 0.05, 10))
-    """Of the disparity along x, in px per px, from left to right; one level for each fold, whose
-    left half rises by it and whose right half falls."""
+    """Gradient of the disparity along x, in px per px, from left to right; one level for each fold,
+    whose left half rises by it and whose right half falls."""
 
     name: ClassVar[str] = "slant"
     optics: ClassVar[Optics] = Optics(100.0, 10.0)

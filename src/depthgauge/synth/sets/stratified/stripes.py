@@ -29,7 +29,7 @@ class Stripes(Scene):
     """Contrast of the stripes' texture, from top to bottom."""
     background_texture: Axis = field(default=Axis(1.0, 0.03, 18))
     """Contrast of the wall's texture, from right to left. The number is that of the bands between
-    stripes: there is one stripe less."""
+    stripes: there is one fewer stripe."""
 
     name: ClassVar[str] = "stripes"
     optics: ClassVar[Optics] = Optics(30.0, 10.0)
@@ -40,12 +40,12 @@ class Stripes(Scene):
             self_axis.within(f"the {axis} texture of 'stripes', a contrast,", 0, 1)
         if not 3 <= self.background_texture.count <= 31:
             raise Misuse(
-                "'stripes' has 3 to 31 bands of background, and one stripe less; "
+                "'stripes' has 3 to 31 bands of background, and one fewer stripe; "
                 f"found the background texture {self.background_texture}"
             )
 
     def limits_px(self, grid: Grid) -> tuple[float, float]:
-        """Of the wall and of the stripes."""
+        """Smallest and largest disparity of the wall and of the stripes."""
         return _BACKGROUND, _FOREGROUND
 
     def things(self, grid: Grid, steps: float) -> list[Thing]:
