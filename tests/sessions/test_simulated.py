@@ -35,7 +35,7 @@ def test_truth_comes_back_to_the_bit(tmp_path, truth):
 
 
 def test_damage_is_one_sentence(tmp_path, truth):
-    with pytest.raises(BadData, match=r"has its cameras\.json here"):
+    with pytest.raises(BadData, match=r"needs its cameras\.json here"):
         read_simulated(tmp_path)
     write_simulated(tmp_path, truth)
     (tmp_path / "mesh.npz").write_bytes(b"this is no archive")
