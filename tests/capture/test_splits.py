@@ -49,7 +49,7 @@ def test_counts_by_hand():
     assert found.materials.tolist() == [1, 2, 0, 1]
     assert found.disparities.tolist() == [1, 2, 0, 0, 0, 0, 0, 1]
     assert count_scene("a", disparity).materials.tolist() == [0, 0, 0, 0]
-    with pytest.raises(BadData, match=r"materials are 0\.\.3, found 9"):
+    with pytest.raises(BadData, match=r"materials must be 0\.\.3, found 9"):
         count_scene("a", disparity, materials * 3)
 
 

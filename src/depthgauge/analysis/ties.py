@@ -33,13 +33,13 @@ def tie_groups(
 ) -> dict[str, Tie]:
     """Groups of methods that cannot be told apart from the best of their group.
 
-    Methods are processed best first. The first leads a group. Each following one is compared with the
-    leaders of the groups so far, the best first, and belongs to the first group from whose leader
-    it cannot be told apart: the interval of their paired difference contains 0 (`interval`), or the
-    difference is smaller than what matters (`practical`). One that is told apart from all of them
-    leads the next group. So every method outside the first group is told apart from the best method.
-    Members of different groups are otherwise not compared. There is no correction for multiple
-    comparisons.
+    Methods are processed best first. The first leads a group. Each following one is compared with
+    the leaders of the groups so far, the best first, and belongs to the first group from whose
+    leader it cannot be told apart: the interval of their paired difference contains 0 (`interval`),
+    or the difference is smaller than what matters (`practical`). One that is told apart from all of
+    them leads the next group. So every method outside the first group is told apart from the best
+    method. Members of different groups are otherwise not compared. There is no correction for
+    multiple comparisons.
 
     Args:
         values: The pooled value of each method.
