@@ -58,11 +58,10 @@ class TensorPixels:
     @cached_property
     def ratio(self) -> Tensor:
         """Estimate by truth, as float64; 1 for vectors, which have none."""
-        import torch
-
         if self.estimate is None:
-            return torch.ones_like(self.exact)
-        return torch.where(self.both, self.estimate.double() / self.size.double(), 1.0)
+            return self.exact.new_ones(1).expand(self.exact.shape)
+        ratio = self.estimate.double() / self.size.double()
+        return ratio.masked_fill_(self.both.logical_not(), 1.0)
 
     @cached_property
     def log_ratio(self) -> Tensor:
@@ -79,15 +78,11 @@ def _over_both(p: TensorPixels, first: float, second: float) -> Tensor:
 
 
 def _relative(p: TensorPixels, first: float, second: float) -> Tensor:
-    import torch
-
-    return torch.where(p.error != 0, p.absolute.double() / p.reach, 0.0)
+    return (p.absolute.double() / p.reach).masked_fill_(p.error == 0, 0.0)
 
 
 def _relative_square(p: TensorPixels, first: float, second: float) -> Tensor:
-    import torch
-
-    return torch.where(p.error != 0, p.exact * p.exact / p.reach, 0.0)
+    return (p.exact * p.exact / p.reach).masked_fill_(p.error == 0, 0.0)
 
 
 def _beyond(p: TensorPixels, first: float, second: float) -> Tensor:
@@ -131,15 +126,14 @@ def compare_tensors(
         kind: How two pixels are compared.
         limits: What is missing.
     """
-    import torch
-
     known = _all_within(truth, limits.truth_low, limits.truth_high)
     error = _ERRORS[kind](estimate, truth)
     if kind == ErrorKind.ANGLE:
         both = (error >= 0).logical_and_(known)
     else:
         both = _all_within(estimate, limits.low, limits.high).logical_and_(known)
-    error = torch.where(both, error, 0.0)
+    # Not `where`: it would copy the number to the device first.
+    error = error.masked_fill_(both.logical_not(), 0.0)
     if kind == ErrorKind.DIFFERENCE:
         return TensorPixels(error, known, both, truth, estimate)
     return TensorPixels(error, known, both, _SIZES[kind](truth))
@@ -177,7 +171,7 @@ def _inside(values: Tensor, mask: Tensor) -> Tensor:
     import torch
 
     is_flag = values.dtype == torch.bool
-    return values.logical_and(mask) if is_flag else torch.where(mask, values, 0.0)
+    return values.logical_and(mask) if is_flag else values.masked_fill(mask.logical_not(), 0.0)
 
 
 def _total(values: Tensor) -> Tensor:

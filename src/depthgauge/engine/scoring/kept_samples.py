@@ -64,13 +64,12 @@ class KeptSamples:
         if ids and self._has_ids not in (None, ids[0] is not None):
             said = "had ids" if self._has_ids else "had none"
             raise Misuse(f"the batches before {said}; give ids= with every batch or with none.")
-        seen, new = set(self._ids), []
-        for n, name in enumerate(ids):
-            if name is None or name not in seen:
-                new.append(n)
-            if name is not None:
-                seen.add(name)
-        return new
+        first = {name: n for n, name in reversed(list(enumerate(ids)))}
+        return [
+            n
+            for n, name in enumerate(ids)
+            if name is None or (name not in self._ids and first[name] == n)
+        ]
 
     def promise(self, ids: Iterable[str | None]) -> None:
         """Remembers the ids of samples whose scores come later, with `add(..., promised=True)`."""
