@@ -68,13 +68,21 @@ def timed(call, sets):
 
 
 def started(call, given):
+    """Kernels and copies of a call; one that waited for the GPU would raise."""
+    import torch
     from torch.profiler import ProfilerActivity, profile
 
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as found:
-        call(*given)
-    counts = {event.key: event.count for event in found.key_averages()}
-    names = ("cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize")
-    return ", ".join(f"{name} {counts.get(name, 0)}" for name in names)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as found:
+            call(*given)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    events = {event.key: event for event in found.key_averages()}
+    copies = {name: e.count for name, e in events.items() if name.startswith("Memcpy")}
+    on_device = sum(event.self_device_time_total for event in events.values())
+    launched = events["cudaLaunchKernel"].count
+    return f"{launched} kernels, copies {copies or 'none'}, {on_device:.0f} us on the GPU, no wait"
 
 
 def compare(found, estimate, truth, mask):

@@ -132,7 +132,6 @@ def compare_tensors(
         both = (error >= 0).logical_and_(known)
     else:
         both = _all_within(estimate, limits.low, limits.high).logical_and_(known)
-    # Not `where`: it would copy the number to the device first.
     error = error.masked_fill_(both.logical_not(), 0.0)
     if kind == ErrorKind.DIFFERENCE:
         return TensorPixels(error, known, both, truth, estimate)
