@@ -10,14 +10,20 @@ Columns = Sequence[tuple[str, str]]
 Rows = Sequence[Sequence[str]]
 
 
-def show_number(value: float) -> str:
+def show_number(value: float, digits: int | None = None) -> str:
     """A number for a table: fixed decimals, so that columns line up; more for small ones.
 
-    >>> show_number(3.14159265), show_number(0.000123), show_number(12345.678)
-    ('3.142', '0.0001230', '12345.678')
+    Args:
+        value: The number.
+        digits: How many decimals; by default three, and more for small numbers.
+
+    >>> show_number(3.14159265), show_number(0.000123), show_number(12345.678, 1)
+    ('3.142', '0.0001230', '12345.7')
     """
     if not math.isfinite(value):
         return "-" if math.isnan(value) else str(value)
+    if digits is not None:
+        return f"{value:.{digits}f}"
     if value == 0 or abs(value) >= 0.1:
         return f"{value:.3f}"
     decimals = 3 - math.floor(math.log10(abs(value)))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
     from depthgauge.benchmarks import Protocol
     from depthgauge.engine.store.record import Run
+    from depthgauge.report.tables.leaderboard import TableStyle
 
 _MOST_FAILURES = 20
 _MOST_NAMES = 5
@@ -80,6 +81,7 @@ def fitting_board(
     protocol: Protocol,
     folder: Path | None,
     columns: Sequence[str] | None = None,
+    style: TableStyle | None = None,
 ) -> str:
     """The leaderboard as text with as many scores as fit into the window, the main one first.
 
@@ -87,7 +89,7 @@ def fitting_board(
     """
     from depthgauge.analysis.degradation import degradations, table_columns
     from depthgauge.report.tables.formats import to_text
-    from depthgauge.report.tables.leaderboard import leaderboard_table
+    from depthgauge.report.tables.leaderboard import PLAIN, leaderboard_table
     from depthgauge.report.words.protocol import source_line
 
     ids = list(columns or ())
@@ -96,8 +98,10 @@ def fitting_board(
         ids = [board.main, *(name for name in shorter if name != board.main)]
 
     def shown(n: int) -> str:
-        table = leaderboard_table(board, ids[:n], title=title, source=source_line(protocol))
-        return to_text(table)
+        source = source_line(protocol)
+        return to_text(
+            leaderboard_table(board, ids[:n], title=title, source=source, style=style or PLAIN)
+        )
 
     room = table_width()
     n = next((n for n in range(len(ids), 1, -1) if _table_is_within(shown(n), room)), 1)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
     from depthgauge.engine.store.record import Run
     from depthgauge.report.page.model import Page
+    from depthgauge.report.tables.leaderboard import TableStyle
 
 
 @click.command("report")
@@ -55,6 +56,16 @@ if TYPE_CHECKING:
 @click.option(
     "--region", "regions", multiple=True, help="With --pivot: only this region; may be repeated."
 )
+@click.option(
+    "--digits",
+    type=click.IntRange(0, 12),
+    metavar="N",
+    help="With a table: decimals of every number; CSV has all in any case.",
+)
+@click.option("--no-intervals", is_flag=True, help="With a table: values alone.")
+@click.option(
+    "--caption", metavar="TEXT", help="With --latex: the caption, in place of one line of ours."
+)
 @json_option
 @board_options
 @click.option("--oracles", is_flag=True, help="Add ideal choices among the methods.")
@@ -73,7 +84,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
 
     \b
       depthgauge report runs/first                     one page with everything
-      depthgauge report runs/first --latex > table.tex
+      depthgauge report runs/first --latex --digits 2 --no-intervals > table.tex
       depthgauge report runs/first --csv --samples
       depthgauge report runs/first --latex --pivot methods --region all --region visible
       depthgauge report runs/first runs/second --html both.html
@@ -128,6 +139,10 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
         raise click.UsageError("--samples and --pivot are two different tables; choose one.")
     if options["regions"] and not options["pivot"]:
         raise click.UsageError("--region goes with --pivot.")
+    if options["caption"] is not None and options["kind"] != "latex":
+        raise click.UsageError("--caption goes with --latex.")
+    if (options["digits"] is not None or options["no_intervals"]) and options["kind"] is None:
+        raise click.UsageError("--digits and --no-intervals go with --text, --markdown or --latex.")
     if options["html"] == "-" and options["all_pictures"]:
         raise click.UsageError("--all-pictures writes files beside the page; give --html a file.")
 
@@ -138,7 +153,10 @@ def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
     from depthgauge.report.page.robustness import robustness_table, write_robustness_page
     from depthgauge.report.tables.render import FORMATS
 
-    alone = {"samples", "columns", "oracles", "all_pictures", "profiles", "json_to", "pivot"}
+    alone = [
+        *("samples", "columns", "oracles", "all_pictures", "profiles", "json_to", "pivot"),
+        *("digits", "no_intervals", "caption"),
+    ]
     if given := [name for name in alone if options[name]]:
         name = {"columns": "column", "json_to": "json", "profiles": "profile"}.get(
             given[0], given[0]
@@ -169,7 +187,8 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
     plain = options["kind"] == "text" and not options["samples"] and not options["pivot"]
     if plain and is_terminal(sys.stdout):
         title = f"Methods by {board.main}"
-        shown = fitting_board(board, title, run.protocol, folder, known or None)
+        style = _style(options)
+        shown = fitting_board(board, title, run.protocol, folder, known or None, style)
         write_text_to("-", shown)
     elif options["kind"] is not None:
         write_text_to("-", _table(run, board, known, options))
@@ -191,13 +210,21 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
 def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
     from depthgauge.report.tables.render import leaderboard_text, pivot_text, samples_text
 
-    form = options["kind"]
+    form, style = options["kind"], _style(options)
     if options["pivot"]:
         regions = options["regions"]
-        return pivot_text(run, board, form, options["pivot"], columns=known, regions=regions)
+        return pivot_text(
+            run, board, form, options["pivot"], columns=known, regions=regions, style=style
+        )
     if options["samples"]:
-        return samples_text(run, board, form, known[0] if known else None)
-    return leaderboard_text(run, board, form, known)
+        return samples_text(run, board, form, known[0] if known else None, style)
+    return leaderboard_text(run, board, form, known, style)
+
+
+def _style(options: dict[str, Any]) -> TableStyle:
+    from depthgauge.report.tables.leaderboard import TableStyle
+
+    return TableStyle(options["digits"], not options["no_intervals"], options["caption"] or "")
 
 
 def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:

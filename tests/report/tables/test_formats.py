@@ -79,9 +79,10 @@ def test_latex():
     assert to_latex(TABLE).splitlines() == [
         r"% needs \usepackage{booktabs}",
         "% bench version 1, protocol abc",
+        "% A note.",
         r"\begin{table}[t]",
         r"  \centering",
-        r"  \caption{Scores. Bold: best, underlined: second best. A note.}",
+        r"  \caption{Scores. Bold: best, underlined: second best.}",
         r"  \label{tab:scores-of-a}",
         r"  \begin{tabular}{lr}",
         r"    \toprule",

@@ -164,7 +164,7 @@ def test_latex_joins_the_columns_of_a_group(two):
     text = render_pivots(pivots(two, "methods"), "latex")
     head = text[text.index(r"\toprule") : text.index(r"\midrule")]
     assert r"\multicolumn{3}{c}{all} & \multicolumn{3}{c}{visible}" in head
-    assert r"\multicolumn{3}{c}{class\_0} \\" in head
+    assert r"\multicolumn{3}{c}{class 0} \\" in head
     assert r"\cmidrule(lr){3-5} \cmidrule(lr){6-8} \cmidrule(lr){9-11}" in head
     assert text.count(r"\begin{tabular}{llrrrrrrrrr}") == 1
     for line in text.splitlines():

@@ -36,6 +36,8 @@ class TableColumn:
     align: Literal["left", "right"] = "right"
     fields: tuple[str, ...] = ()
     """Headings of its columns in CSV; empty: one column with the heading."""
+    latex: str = ""
+    """The heading in LaTeX, as papers write it; empty: the plain one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class Table:
     """For a label that refers to it."""
     source: str = ""
     """Where the numbers come from: benchmark, version, protocol hash."""
+    caption: str = ""
+    """In LaTeX, in place of the title and the legend."""
 
 
 def to_text(table: Table) -> str:
@@ -129,16 +133,17 @@ def to_csv(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A complete `table` environment in booktabs style, ready to paste."""
+    """A complete `table` environment in booktabs style, ready to paste.
+
+    The caption is one line; notes stand above it as comments.
+    """
     lines = ["% needs \\usepackage{booktabs}"]
-    if table.source:
-        lines.append(f"% {sanitize.clean(table.source)}")
+    lines += [f"% {sanitize.clean(note)}" for note in (table.source, *table.notes) if note]
     aligns = "".join({"left": "l", "right": "r"}[column.align] for column in table.columns)
-    notes = " ".join(map(_latex_sentence, _notes(table, "latex")))
     lines += [
         r"\begin{table}[t]",
         r"  \centering",
-        f"  \\caption{{{_latex_sentence(table.title)} {notes}}}".replace(" }", "}"),
+        f"  \\caption{{{_caption(table)}}}",
         f"  \\label{{tab:{re.sub('[^a-z0-9]+', '-', table.name.lower()).strip('-')}}}",
         f"  \\begin{{tabular}}{{{aligns}}}",
         r"    \toprule",
@@ -193,6 +198,13 @@ def _notes(table: Table, kind: str) -> list[str]:
     return [*legend, *table.notes]
 
 
+def _caption(table: Table) -> str:
+    if table.caption:
+        return _latex_sentence(table.caption)
+    legend = _LEGEND["latex"] if any(_marked_columns(table)) else ""
+    return " ".join(filter(None, map(_latex_sentence, (table.title, legend))))
+
+
 def _latex_sentence(text: str) -> str:
     """A sentence with a capital and a full stop, for a caption."""
     text = sanitize.latex(text.strip())
@@ -202,7 +214,8 @@ def _latex_sentence(text: str) -> str:
 def _latex_heading(column: TableColumn) -> str:
     unit = f"{{[}}{sanitize.latex(column.unit)}]" if column.unit else ""
     arrow = _LATEX_ARROWS.get(column.better, "")
-    return " ".join(part for part in (sanitize.latex(column.heading), unit, arrow) if part)
+    heading = column.latex or sanitize.latex(column.heading)
+    return " ".join(part for part in (heading, unit, arrow) if part)
 
 
 def _latex_cell(cell: TableCell, apart: bool) -> str:

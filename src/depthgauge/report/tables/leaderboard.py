@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from depthgauge._shorten import first_few
 from depthgauge._tables import show_number, show_share
@@ -14,13 +15,34 @@ from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.errors import Unavailable
 from depthgauge.metrics import METRICS
 from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow
+from depthgauge.report.tables.paper_names import score_names
 
 ORACLE_NOTE = "Oracles (\u2020) need the truth or the other estimates; they are not ranked."
 _DENSE = 0.9995
 
 
+@dataclass(frozen=True, slots=True)
+class TableStyle:
+    """How numbers are shown to people; programs get all digits in any case."""
+
+    digits: int | None = None
+    """Decimals; by default three, and more for small numbers."""
+    intervals: bool = True
+    """Whether intervals stand beside values."""
+    caption: str = ""
+    """In LaTeX; by default one line that says what is sorted by what."""
+
+
+PLAIN = TableStyle()
+
+
 def leaderboard_table(
-    board: Board, columns: Sequence[str] | None = None, *, title: str = "", source: str = ""
+    board: Board,
+    columns: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    source: str = "",
+    style: TableStyle = PLAIN,
 ) -> Table:
     """All methods and the chosen scores, best first.
 
@@ -29,6 +51,7 @@ def leaderboard_table(
         columns: Score ids in the desired order; by default all of the board.
         title: Above the table.
         source: Benchmark, version and protocol hash, for a line of its own.
+        style: Digits, intervals and caption.
     """
     shown = [board.column(name) for name in columns] if columns is not None else board.columns
     marks = {column.id: column_marks(board, column.id) for column in shown}
@@ -37,18 +60,27 @@ def leaderboard_table(
         title=title or f"Methods by {board.main}",
         columns=(
             TableColumn("method", align="left"),
-            *(_column(board, column) for column in shown),
+            *(
+                replace(_column(board, column), latex=name)
+                for column, name in zip(shown, score_names(shown), strict=True)
+            ),
             *([TableColumn("failed")] if failing else []),
         ),
-        rows=tuple(_row(row, board, shown, marks, failing) for row in board.rows),
+        rows=tuple(_row(row, board, shown, marks, failing, style) for row in board.rows),
         notes=tuple(board_notes(board, shown)),
         name=f"leaderboard-{board.main}",
         source=source,
+        caption=style.caption,
     )
 
 
 def sample_table(
-    values: SampleValues, column: Column, *, samples: Sequence[str] | None = None, source: str = ""
+    values: SampleValues,
+    column: Column,
+    *,
+    samples: Sequence[str] | None = None,
+    source: str = "",
+    style: TableStyle = PLAIN,
 ) -> Table:
     """One score of every sample and method; the best of each sample is marked.
 
@@ -57,6 +89,7 @@ def sample_table(
         column: Which score.
         samples: In this order; by default all that occur.
         source: Benchmark, version and protocol hash, for a line of its own.
+        style: Digits and caption.
 
     Raises:
         Unavailable: Only the whole dataset has this score.
@@ -72,7 +105,7 @@ def sample_table(
         found = [values[label].get(sample, {}).get(column.id, math.nan) for label in values]
         marks = value_marks(found, column.better)
         cells = [
-            TableCell(show_number(value), mark=mark, fields=(value,))
+            TableCell(show_number(value, style.digits), mark=mark, fields=(value,))
             for value, mark in zip(found, marks, strict=True)
         ]
         rows.append(TableRow((TableCell(sample), *cells)))
@@ -83,6 +116,7 @@ def sample_table(
         rows=tuple(rows),
         name=f"samples-{column.id}",
         source=source,
+        caption=style.caption,
     )
 
 
@@ -132,20 +166,20 @@ def is_incomplete(cell: Cell) -> bool:
     return math.isnan(cell.value) and cell.used < cell.all
 
 
-def show_cell(cell: Cell) -> str:
+def show_cell(cell: Cell, digits: int | None = None) -> str:
     """The value, with its deviation over seeds, or why there is none."""
     if is_incomplete(cell):
         return f"incomplete {cell.used}/{cell.all}"
     if math.isnan(cell.deviation) or math.isnan(cell.value):
-        return show_number(cell.value)
-    return f"{show_number(cell.value)} \u00b1 {show_number(cell.deviation)}"
+        return show_number(cell.value, digits)
+    return f"{show_number(cell.value, digits)} \u00b1 {show_number(cell.deviation, digits)}"
 
 
-def show_interval(cell: Cell) -> str:
+def show_interval(cell: Cell, digits: int | None = None) -> str:
     """The interval, empty where there is none."""
     if math.isnan(cell.low) or math.isnan(cell.high):
         return ""
-    return f"[{show_number(cell.low)}, {show_number(cell.high)}]"
+    return f"[{show_number(cell.low, digits)}, {show_number(cell.high, digits)}]"
 
 
 def show_density(column: Column, cell: Cell) -> str:
@@ -219,25 +253,29 @@ def _row(
     shown: Sequence[Column],
     marks: Mapping[str, Mapping[str, Mark]],
     failing: bool,
+    style: TableStyle,
 ) -> TableRow:
     label = f"{row.label} \u2020" if row.oracle else row.label
     cells = [TableCell(label, fields=(row.label,))]
     for column in shown:
         head = _column(board, column)
         mark = "" if row.oracle else marks[column.id].get(row.label, "")
-        cells.append(_cell(row.cells.get(column.id), column, head, mark))
+        cells.append(_cell(row.cells.get(column.id), column, head, mark, style))
     if failing:
         cells.append(TableCell(str(len(row.failed)), fields=(len(row.failed),)))
     return TableRow(tuple(cells), apart=row.oracle)
 
 
-def _cell(cell: Cell | None, column: Column, head: TableColumn, mark: Mark) -> TableCell:
+def _cell(
+    cell: Cell | None, column: Column, head: TableColumn, mark: Mark, style: TableStyle
+) -> TableCell:
     if cell is None:
         return TableCell("-", fields=(None,) * len(head.fields))
     names = [name.removeprefix(f"{column.id} ") for name in head.fields[1:]]
-    details = (show_interval(cell), show_density(column, cell))
+    interval = show_interval(cell, style.digits) if style.intervals else ""
+    details = (interval, show_density(column, cell))
     return TableCell(
-        show_cell(cell),
+        show_cell(cell, style.digits),
         detail=" ".join(filter(None, details)),
         mark=mark,
         fields=(cell.value, *(_field(cell, name) for name in names)),

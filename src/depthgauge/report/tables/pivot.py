@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from depthgauge._registry import unknown
@@ -14,10 +14,13 @@ from depthgauge.analysis.board import Board, Column, Row
 from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow
 from depthgauge.report.tables.leaderboard import (
     ORACLE_NOTE,
+    PLAIN,
+    TableStyle,
     column_marks,
     show_cell,
     show_density,
 )
+from depthgauge.report.tables.paper_names import metric_name
 
 Rows = Literal["methods", "regions"]
 
@@ -46,6 +49,7 @@ def pivots(
     columns: Sequence[str] | None = None,
     regions: Sequence[str] | None = None,
     source: str = "",
+    style: TableStyle = PLAIN,
 ) -> list[Pivot]:
     """Metrics and regions of a board crossed.
 
@@ -60,14 +64,17 @@ def pivots(
         columns: Score ids to show; all of the board where it is None.
         regions: Regions to show, in this order; all where it is None.
         source: Benchmark, version and protocol hash, for a line of its own.
+        style: Digits and caption.
 
     Raises:
         UnknownName: The board has no such score or region.
     """
     shown = _chosen(board, columns, regions)
     if rows == "methods":
-        return [_by_method(board, shown, source)]
-    return [_by_region(board, row, shown, source) for row in board.rows]
+        found = [_by_method(board, shown, source, style)]
+    else:
+        found = [_by_region(board, row, shown, source, style) for row in board.rows]
+    return [replace(each, table=replace(each.table, caption=style.caption)) for each in found]
 
 
 def _chosen(board: Board, ids: Sequence[str] | None, regions: Sequence[str] | None) -> list[Column]:
@@ -90,7 +97,7 @@ def region_name(column: Column) -> str:
 # --- rows are methods ---------------------------------------------------------------------------
 
 
-def _by_method(board: Board, shown: Sequence[Column], source: str) -> Pivot:
+def _by_method(board: Board, shown: Sequence[Column], source: str, style: TableStyle) -> Pivot:
     resolutions = {row.label: input_resolution(row.options) for row in board.rows}
     has_inputs = any(resolutions.values())
     heads = [TableColumn("method", align="left")]
@@ -102,7 +109,8 @@ def _by_method(board: Board, shown: Sequence[Column], source: str) -> Pivot:
     for row in board.rows:
         first = [TableCell(_label(row), fields=(row.label,))]
         first += [TableCell(resolutions[row.label])] if has_inputs else []
-        rows.append(TableRow((*first, *(_cell(board, row, c) for c in shown)), apart=row.oracle))
+        cells = (_cell(board, row, column, style) for column in shown)
+        rows.append(TableRow((*first, *cells), apart=row.oracle))
     table = Table(
         title=f"Methods by {board.main}",
         columns=(*heads, *(_head(column, (column.id,)) for column in shown)),
@@ -117,14 +125,16 @@ def _by_method(board: Board, shown: Sequence[Column], source: str) -> Pivot:
 # --- rows are regions ---------------------------------------------------------------------------
 
 
-def _by_region(board: Board, row: Row, shown: Sequence[Column], source: str) -> Pivot:
+def _by_region(
+    board: Board, row: Row, shown: Sequence[Column], source: str, style: TableStyle
+) -> Pivot:
     metrics = list(dict.fromkeys(column.metric for column in shown))
     heads = {metric: next(c for c in shown if c.metric == metric) for metric in metrics}
     by_place = {(region_name(column), column.metric): column for column in shown}
     rows = []
     for region in dict.fromkeys(region_name(column) for column in shown):
         columns = [by_place.get((region, metric)) for metric in metrics]
-        cells = [_cell(board, row, column) for column in columns]
+        cells = [_cell(board, row, column, style) for column in columns]
         rows.append(TableRow((TableCell(region), *cells)))
     resolution = input_resolution(row.options)
     notes = _notes(board, [row], shown, bool(resolution))
@@ -156,15 +166,16 @@ def _label(row: Row) -> str:
 
 
 def _head(column: Column, fields: tuple[str, ...]) -> TableColumn:
-    return TableColumn(column.metric, column.unit, column.better, fields=fields)
+    name = metric_name(column)
+    return TableColumn(column.metric, column.unit, column.better, fields=fields, latex=name)
 
 
-def _cell(board: Board, row: Row, column: Column | None) -> TableCell:
+def _cell(board: Board, row: Row, column: Column | None, style: TableStyle) -> TableCell:
     cell = row.cells.get(column.id) if column is not None else None
     if cell is None or column is None:
         return TableCell("-", fields=(None,))
     return TableCell(
-        show_cell(cell),
+        show_cell(cell, style.digits),
         detail=show_density(column, cell),
         mark=_mark(board, row, column),
         fields=(cell.value,),

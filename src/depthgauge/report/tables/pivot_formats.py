@@ -17,6 +17,7 @@ from depthgauge.report.tables.formats import (
     to_markdown,
     to_text,
 )
+from depthgauge.report.tables.paper_names import region_name
 from depthgauge.report.tables.pivot import INPUT_HEADING, Pivot
 
 Format = Literal["text", "markdown", "csv", "latex"]
@@ -80,7 +81,7 @@ def _to_latex(pivot: Pivot) -> str:
     cells, rules, start = [], [], 1
     for name, span in pivot.groups:
         if name:
-            cells.append(rf"\multicolumn{{{span}}}{{c}}{{{sanitize.latex(name)}}}")
+            cells.append(rf"\multicolumn{{{span}}}{{c}}{{{region_name(name)}}}")
             rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         else:
             cells += [""] * span

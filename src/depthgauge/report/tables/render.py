@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.degradation import degradations, table_columns
 from depthgauge.analysis.seeds import values_of
 from depthgauge.engine.store.record import Run
 from depthgauge.report.tables import formats
-from depthgauge.report.tables.leaderboard import leaderboard_table, sample_table
+from depthgauge.report.tables.leaderboard import PLAIN, TableStyle, leaderboard_table, sample_table
 from depthgauge.report.tables.pivot import Rows, pivots
 from depthgauge.report.tables.pivot_formats import Format, render_pivots
 from depthgauge.report.words.protocol import source_line
@@ -23,7 +24,11 @@ FORMATS: dict[str, Callable[[formats.Table], str]] = {
 
 
 def leaderboard_text(
-    run: Run, board: Board, form: Format, columns: Sequence[str] | None = None
+    run: Run,
+    board: Board,
+    form: Format,
+    columns: Sequence[str] | None = None,
+    style: TableStyle = PLAIN,
 ) -> str:
     """The leaderboard.
 
@@ -33,17 +38,29 @@ def leaderboard_text(
         form: The format.
         columns: Ids of the scores; by default all in CSV, elsewhere those that a table has room
             for.
+        style: Digits, intervals and caption.
     """
     shown = columns or (None if form == "csv" else roomy_columns(run, board))
-    table = leaderboard_table(board, shown, source=source_line(run.protocol))
+    source = source_line(run.protocol)
+    table = leaderboard_table(board, shown, source=source, style=style)
+    if form == "latex":
+        name = run.protocol.title or run.protocol.id
+        table = replace(table, title=f"{name}, {len(run.samples)} samples")
     return FORMATS[form](table)
 
 
-def samples_text(run: Run, board: Board, form: Format, column: str | None = None) -> str:
+def samples_text(
+    run: Run,
+    board: Board,
+    form: Format,
+    column: str | None = None,
+    style: TableStyle = PLAIN,
+) -> str:
     """One score of every sample, the main score by default."""
     score = board.column(column or board.main)
     source = source_line(run.protocol)
-    return FORMATS[form](sample_table(values_of(run), score, samples=run.samples, source=source))
+    table = sample_table(values_of(run), score, samples=run.samples, source=source, style=style)
+    return FORMATS[form](table)
 
 
 def pivot_text(
@@ -54,12 +71,13 @@ def pivot_text(
     *,
     columns: Sequence[str] | None = None,
     regions: Sequence[str] | None = None,
+    style: TableStyle = PLAIN,
 ) -> str:
     """Metrics and regions crossed; a region that is asked for is shown even if it is a bin."""
     every = form == "csv" or regions
     shown = columns or (None if every else roomy_columns(run, board))
     source = source_line(run.protocol)
-    found = pivots(board, rows, columns=shown, regions=regions or None, source=source)
+    found = pivots(board, rows, columns=shown, regions=regions or None, source=source, style=style)
     return render_pivots(found, form)
 
 
