@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from depthgauge.engine.scoring.result import Result, Scores
     from depthgauge.engine.store.load import load_run
     from depthgauge.engine.store.record import Run
-    from depthgauge.errors import DepthgaugeError
+    from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
     from depthgauge.io import read_image, read_map, write_map
     from depthgauge.report.run_report import report
     from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Score, Truth
@@ -38,6 +38,7 @@ _HOMES = {
     "Accumulator": "engine.scoring.accumulator",
     "Camera": "types",
     "DepthgaugeError": "errors",
+    "DepthgaugeWarning": "errors",
     "Estimate": "types",
     "Inputs": "types",
     "Protocol": "benchmarks.protocol",
@@ -66,6 +67,7 @@ __all__ = [
     "Accumulator",
     "Camera",
     "DepthgaugeError",
+    "DepthgaugeWarning",
     "Estimate",
     "Inputs",
     "Protocol",

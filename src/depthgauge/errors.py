@@ -22,6 +22,8 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 └── Misuse                  the call itself is wrong; exit 2
     └── BadScoreId          a score id, region expression or option that cannot be parsed
         └── NotGiven        a metric or region needs what came with neither of two maps
+
+DepthgaugeWarning           something was scored that may be meant otherwise; the scores stand
 """
 
 from __future__ import annotations
@@ -34,6 +36,10 @@ class DepthgaugeError(Exception):
     """Anything that depthgauge raises on purpose; its text is one sentence for a person."""
 
     exit_code = 1
+
+
+class DepthgaugeWarning(UserWarning):
+    """Something was scored that may be meant otherwise; the scores stand, and have the note."""
 
 
 class UnknownName(DepthgaugeError, KeyError):

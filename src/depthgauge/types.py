@@ -450,3 +450,57 @@ class Score:
         """Share of the region's truth pixels that have an estimate."""
         n = self.count + self.missing
         return self.count / n if n else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that speaks against the way in which maps were read; the scores stand."""
+
+    code: str
+    """Its kind, for programs: `sign`, `factor`, `flipped`, `inverse`, `holes` ..."""
+    text: str
+    """One sentence without measured numbers, so that equal notes have equal texts."""
+    advice: str = ""
+    """What to do about it, one sentence; empty where the arguments say it all."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of `score` that do it, as they are written; one is enough of several."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """What was measured: `share` of pixels, `error` as it is and `error_otherwise` ..."""
+    sample: str = ""
+    """Which sample of a dataset; empty for two maps."""
+
+    def sentences(self, *, command: bool = False) -> str:
+        """The text and what to do: by arguments of Python, or by options of the command line.
+
+        >>> note = Note("holes", "Is 0 a value?", arguments={"truth_invalid": "0"})
+        >>> note.sentences(), note.sentences(command=True)
+        ('Is 0 a value? Say truth_invalid=0.', 'Is 0 a value? Say --truth-invalid 0.')
+        """
+        if command:
+            said = [f"--{name.replace('_', '-')} {value}" for name, value in self.arguments.items()]
+        else:
+            said = [f"{name}={_literal(value)}" for name, value in self.arguments.items()]
+        parts = (self.text, self.advice, f"Say {' or '.join(said)}." if said else "")
+        return " ".join(part for part in parts if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; `sample` only where there is one."""
+        body: dict[str, Any] = {
+            "code": self.code,
+            "text": self.text,
+            "advice": self.advice,
+            "arguments": dict(self.arguments),
+            "numbers": {n: v if math.isfinite(v) else None for n, v in self.numbers.items()},
+        }
+        return {**body, "sample": self.sample} if self.sample else body
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Note:
+        """The note that `to_json` wrote."""
+        numbers = {n: math.nan if v is None else float(v) for n, v in body["numbers"].items()}
+        return cls(**{**body, "numbers": numbers})
+
+
+def _literal(value: str) -> str:
+    """A value as Python has it: numbers such as `1/256` as they are, words in quotes."""
+    return value if set(value) <= set("0123456789.+-e/") else f"'{value}'"

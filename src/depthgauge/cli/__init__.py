@@ -13,7 +13,7 @@ import click
 from depthgauge._version import __version__
 from depthgauge.cli._options import quiet_option
 from depthgauge.cli._output import Stopped, is_terminal, one_line, warn
-from depthgauge.errors import DepthgaugeError
+from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
 
 VERBS = {
     "demo": "make scenes, run the baselines, score them, and write a report",
@@ -143,6 +143,8 @@ def _show_warning(
     """A plug-in that cannot be used is one line, like any other warning of ours."""
     from depthgauge._registry import PluginWarning
 
+    if issubclass(category, DepthgaugeWarning):
+        return  # a note, which the verb prints with options in place of arguments
     if issubclass(category, PluginWarning):
         warn(str(message))
     else:

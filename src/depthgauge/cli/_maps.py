@@ -20,7 +20,7 @@ from depthgauge.cli._output import (
     working,
     write_json,
 )
-from depthgauge.cli._runs import can_go_on, leaderboard, list_failures
+from depthgauge.cli._runs import can_go_on, leaderboard, list_failures, print_notes
 from depthgauge.errors import Misuse, NotGiven, SizesDiffer, WrongShape
 
 if TYPE_CHECKING:
@@ -187,6 +187,9 @@ def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) 
         title = f"{estimate} against {truth}" if truth else f"{estimate}"
         print_table(SCORE_COLUMNS, score_rows(scores), title)
         click.echo(protocol_line(protocol))
+        if (fit := prepared[""].alignment) is not None:
+            click.echo(str(fit))
+        print_notes(scores.notes)
     if options["map_to"] is not None:
         draw(options["map_to"], protocol, prepared[""], estimate.stem)
 

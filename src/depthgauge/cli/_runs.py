@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
     from depthgauge.engine.store.record import Run
     from depthgauge.report.tables.leaderboard import TableStyle
+    from depthgauge.types import Note
 
 _MOST_FAILURES = 20
 _MOST_NAMES = 5
@@ -62,6 +63,8 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         click.echo(leaderboard(run, title, out))
     if left_out := run.info.get("left_out"):
         warn(f"left out, the data has no truth for them: {some_of(left_out)}")
+    for (label, _), result in run.results.items():
+        print_notes(result.notes, label)
     code = list_failures(run)
     if table:
         say(f"Next: {program_name()} report {in_shell(out)}")
@@ -117,6 +120,14 @@ def fitting_board(
 def _table_is_within(text: str, room: int) -> bool:
     # Below the title stands the heading; the sentences below the table may be wrapped.
     return len(text.splitlines()[1]) <= room
+
+
+def print_notes(notes: Iterable[Note], label: str = "") -> None:
+    """Prints what speaks against the way in which maps were read, once for each kind."""
+    from depthgauge.engine.scoring.result import note_lines
+
+    for line in note_lines(notes, command=True):
+        click.echo(one_line(f"{label}: {line}" if label else line))
 
 
 def list_failures(run: Run) -> int:

@@ -21,7 +21,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import count, print_table, progress_bar, warn, write_json
-from depthgauge.cli._runs import can_go_on, some_of
+from depthgauge.cli._runs import can_go_on, print_notes, some_of
 
 if TYPE_CHECKING:
     from depthgauge.engine.scoring.result import Result
@@ -139,6 +139,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
         title = f"{protocol.id} v{protocol.version}, {count(n, 'sample')}: {estimates}"
         print_table(SUMMARY_COLUMNS, summary_rows(result), title)
         click.echo(protocol_line(protocol))
+        print_notes(result.notes)
     if options["map_to"] is not None:
         _write_benchmark_maps(result, data, estimates, options)
 

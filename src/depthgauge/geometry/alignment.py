@@ -39,6 +39,14 @@ class Alignment:
     reason: str = ""
     """Why there is no scale, in one phrase; empty if there is one."""
 
+    def __str__(self) -> str:
+        if self.reason:
+            return f"aligned by {self.kind} in {self.space}: not possible, {self.reason}"
+        return (
+            f"aligned by {self.kind} in {self.space}: {self.scale:.6g} * estimate "
+            f"{'-' if self.shift < 0 else '+'} {abs(self.shift):.6g}, fitted on {self.count:,} px"
+        )
+
 
 def fit_alignment(
     estimate: NDArray[np.generic],

@@ -338,6 +338,7 @@ def test_the_json_is_strict_and_has_what_it_promises(folders, trial):
         "summary_counts",
         "failed",
         "left_out",
+        "notes",
     ]
     score = body["samples"]["b"]["mae@all"]
     assert (score["value"], score["why"], score["count"]) == (None, "missing", 0)

@@ -34,11 +34,11 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
             f"{folder}: {len(lacking)} of {len(wanted)} finished items are gone; run the command "
             "that made them again."
         )
-    items = (_item(folder, name, info) for name in wanted)
+    notes: list[dict[str, Any]] = []
+    items = _noting((_item(folder, name, info) for name in wanted), notes)
     write_tables(folder, context.protocol, _same_truth(items, folder))
-    write_info(
-        folder, {**info, "methods": list(bodies.values()), "unfinished": left, "finished": now()}
-    )
+    said = {"methods": list(bodies.values()), "unfinished": left, "finished": now()}
+    write_info(folder, {**info, **said, "notes": notes})
 
 
 def items_to_redo(context: Context, tasks: Sequence[Task], retry_failed: bool) -> set[str]:
@@ -76,6 +76,14 @@ def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
     if task_id(info["protocol_hash"], *key) != name:
         raise BadFile(f"{path}: is not the item that was written there; delete it and run again.")
     return item
+
+
+def _noting(items: Iterable[Item], notes: list[dict[str, Any]]) -> Iterator[Item]:
+    """Passes the items on, and collects what speaks against the way in which they were read."""
+    for item in items:
+        whose = {"method": item.method, "seed": item.seed}
+        notes += [{**whose, "note": note.to_json()} for note in item.outcome.notes]
+        yield item
 
 
 def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:

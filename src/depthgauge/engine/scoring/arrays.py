@@ -18,6 +18,7 @@ from depthgauge.engine.scoring.given_maps import Maps, as_mask, guessed_quantity
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
+from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Scores
 from depthgauge.errors import BadProtocol, BadScoreId, NotGiven, WrongShape
 from depthgauge.metrics import METRICS
@@ -29,6 +30,7 @@ MASK = "mask"
 """What a protocol calls the pixels that a call limits its scores to."""
 _ALWAYS = ("quantile:50", "quantile:90", "density")
 """Shown with the usual metrics of a quantity where they apply to it."""
+_ONES = {"estimate": 1.0, "truth": 1.0}
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -45,6 +47,7 @@ class MapOptions(TypedDict, total=False):
     crop: int | str
     derived: str | Iterable[str]
     items: Mapping[str, Any] | None
+    check: bool
 
 
 _DEFAULTS = MapOptions(
@@ -57,6 +60,7 @@ _DEFAULTS = MapOptions(
     crop=0,
     derived=(),
     items=None,
+    check=True,
 )
 """The one place where the options of `score` have their defaults."""
 
@@ -108,6 +112,8 @@ def score(
                 px or `0.4:0.99,0.0:1.0` in fractions; or the width of a border to leave out.
             derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
             items: What else metrics and regions need, by name: `rig`, `left_image` ...
+            check: Whether to test, on some pixels, if the maps are read as what they are; what
+                speaks against it is a `DepthgaugeWarning` and is kept in `Scores.notes`.
 
     Returns:
         Scores by id (`badpix:2@all`), with the protocol and its hash.
@@ -118,7 +124,9 @@ def score(
     (50.0, 3, 1)
     """
     protocol, prepared = prepare_maps(estimate, truth, metrics, **options)
-    return score_prepared(protocol, prepared)
+    scores = score_prepared(protocol, prepared)
+    warn_of(scores.notes)
+    return scores
 
 
 @_shows_options
@@ -142,6 +150,7 @@ def prepare_maps(
         main = QUANTITIES[quantity].main.name
         estimate = {main: estimate.values, **estimate.parts}
     ids = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    said = quantity is not None
     if quantity is None:
         quantity = guessed_quantity(estimate if truth is None else truth)
     declared = QUANTITIES[quantity]
@@ -171,6 +180,9 @@ def prepare_maps(
         part: prepare_part(protocol, part, whole, truths, given["items"] or {}, masks, mask)
         for _, part in protocol.views
     }
+    if given["check"] and truth is not None:
+        notes = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=_ONES)
+        prepared[""] = replace(prepared[""], notes=notes)
     return protocol, prepared
 
 
@@ -265,7 +277,8 @@ def score_prepared(protocol: Protocol, prepared: Mapping[str, PreparedSample]) -
     for part, maps in prepared.items():
         specs, quantity = protocol.specs_at(part=part), protocol.quantity_of(part)
         found |= measure(maps, specs, quantity, protocol.missing, protocol.pool)
-    return Scores(protocol, {spec.id: _whole(protocol, spec, found) for spec in protocol.specs})
+    scores = {spec.id: _whole(protocol, spec, found) for spec in protocol.specs}
+    return Scores(protocol, scores, prepared[""].notes)
 
 
 def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> Score:

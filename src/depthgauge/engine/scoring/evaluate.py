@@ -18,6 +18,8 @@ from depthgauge.datasets import (
 from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
 from depthgauge.engine.scoring.measure import PreparedSample
+from depthgauge.engine.scoring.mixups import find_mixups
+from depthgauge.engine.scoring.readings import warn_of
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.scoring.samples import choose, expected, locate, samples_of
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
@@ -31,6 +33,7 @@ def evaluate(
     *,
     name: str | None = None,
     only: Iterable[str] = (),
+    check: bool = True,
     progress: Progress | None = None,
 ) -> Result:
     """Scores a folder of estimates.
@@ -41,6 +44,8 @@ def evaluate(
         estimates: The folder of estimates, in the dataset's public layout or in ours.
         name: The method's name, if the layout uses it in file names.
         only: Ids of the samples to score; if empty, all.
+        check: Whether to test, on some pixels of each sample, if estimates are read as what they
+            are; what speaks against it is a `DepthgaugeWarning` and is kept in `Result.notes`.
         progress: Called after each sample.
 
     Returns:
@@ -60,7 +65,8 @@ def evaluate(
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
     samples = samples_of(protocol, Path(data), [root])
-    judge = Judge(Rules.of(protocol, samples), with_hashes=False)
+    judge = Judge(Rules.of(protocol, samples), with_hashes=False, with_notes=check)
+    judge.prints = {}
     outcomes: dict[str, Outcome] = {}
     wanted = list(only)
     chosen = choose(samples, wanted)
@@ -72,6 +78,8 @@ def evaluate(
             progress(sample.id, done, len(chosen))
     result = gather(protocol, outcomes, {sample.id: sample.scene for sample in chosen})
     _require_scores(result, root)
+    result = replace(result, notes=(*result.notes, *find_mixups(judge.prints).values()))
+    warn_of(result.notes)
     absent = sorted({sample.id for sample in samples} - {sample.id for sample in chosen})
     if wanted or not absent:
         return result

@@ -20,7 +20,8 @@ def gather(
     samples = {name: outcome.scores for name, outcome in used.items() if outcome.scores}
     left_out = [text for outcome in outcomes.values() for text in outcome.left_out]
     summary = dict(_summarise(protocol, samples, scenes, len(failed)))
-    return Result(protocol, samples, summary, failed, tuple(left_out))
+    notes = tuple(note for outcome in outcomes.values() for note in outcome.notes)
+    return Result(protocol, samples, summary, failed, tuple(left_out), notes)
 
 
 def _summarise(

@@ -20,8 +20,11 @@ from depthgauge.engine.scoring.clips import (
     merge_curves,
     merge_scores,
 )
+from depthgauge.engine.scoring.comparison import Circumstances
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
+from depthgauge.engine.scoring.mixups import Fingerprint, fingerprint
 from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
+from depthgauge.engine.scoring.readings import notes_of
 from depthgauge.engine.scoring.resolutions import (
     FinerItems,
     InputsWithoutImages,
@@ -34,7 +37,7 @@ from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, Unavailable
 from depthgauge.metrics.order import count_within
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import check_names
-from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Sample, Score, Truth
+from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Note, Sample, Score, Truth
 
 _ENDINGS = ("mask", "labels")
 View = tuple[str, str]
@@ -55,6 +58,8 @@ class Outcome:
     """Whether the whole sample is left out."""
     curve: Curve | None = None
     truth_hash: str = ""
+    notes: tuple[Note, ...] = ()
+    """What speaks against the way in which the estimate was read."""
 
 
 @dataclass(frozen=True)
@@ -108,15 +113,24 @@ class Judge:
         rules: What is measured and how.
         with_hashes: Whether outcomes have a hash of what they were compared with. Hashing a large
             truth takes as long as scoring it, and only runs keep it.
+        with_notes: Whether to test if estimates are read as what they are.
         memory: Given if the samples are the frames of a clip, in order.
     """
 
     def __init__(
-        self, rules: Rules, *, with_hashes: bool = True, memory: FrameMemory | None = None
+        self,
+        rules: Rules,
+        *,
+        with_hashes: bool = True,
+        with_notes: bool = True,
+        memory: FrameMemory | None = None,
     ) -> None:
         self.rules = rules
         self._memory = memory
         self.with_hashes = with_hashes
+        self.with_notes = with_notes
+        self.prints: dict[str, Fingerprint] | None = None
+        """Of samples without a note, where somebody put a dict here to find mix-ups."""
         self.protocol = rules.protocol
         self._last: Sample | None = None
         self._used: frozenset[str] = frozenset()
@@ -196,7 +210,12 @@ class Judge:
 
     def _score_frames(self, sample: Sample, estimate: ClipEstimate | None) -> Outcome:
         """Scores the frames as they come; a clip is never in memory."""
-        judge = Judge(self.rules, with_hashes=self.with_hashes, memory=FrameMemory())
+        judge = Judge(
+            self.rules,
+            with_hashes=self.with_hashes,
+            with_notes=self.with_notes,
+            memory=FrameMemory(),
+        )
         frames = [judge._score(*pair) for pair in frame_pairs(sample, estimate)]
         scores = merge_scores(self.protocol, self.protocol.specs, (f.scores for f in frames))
         left_out = dict.fromkeys(text for frame in frames for text in frame.left_out)
@@ -205,6 +224,7 @@ class Judge:
             left_out=tuple(left_out),
             curve=merge_curves(frame.curve for frame in frames),
             truth_hash=hash_json([f.truth_hash for f in frames]) if self.with_hashes else "",
+            notes=tuple({note.code: note for frame in frames for note in frame.notes}.values()),
         )
 
     def _twin_hash(self, sample: Sample) -> str:
@@ -237,6 +257,7 @@ class Judge:
         scores: dict[str, Score] = {}
         left_out: list[str] = []
         curve: Curve | None = None
+        notes: tuple[Note, ...] = ()
         for view, ready in self._open(sample).items():
             specs = protocol.specs_at(*view)
             prepared = prepare(protocol, estimate, ready)
@@ -247,11 +268,29 @@ class Judge:
             scores |= measure(prepared, specs, quantity, protocol.missing, pool)
             absent = () if self._memory is None else PREVIOUS
             left_out += _left_out(sample, protocol, specs, prepared, ready, absent)
+            if view == _MAIN and estimate is not None and self.with_notes:
+                notes = self._notes(sample, prepared)
             if view == _MAIN and QUANTITIES[quantity].has_pixel_errors:
                 curve = _curve(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
         left_out = [*self._warnings(sample), *left_out]
-        return Outcome(ordered, left_out=tuple(left_out), curve=curve, truth_hash=self._hash)
+        return Outcome(
+            ordered,
+            left_out=tuple(left_out),
+            curve=curve,
+            truth_hash=self._hash,
+            notes=notes,
+        )
+
+    def _notes(self, sample: Sample, prepared: PreparedSample) -> tuple[Note, ...]:
+        """What speaks against the way in which the maps of this sample were read."""
+        protocol = self.protocol
+        found = notes_of(protocol, prepared)
+        if self.prints is not None and not found and prepared.given is not None:
+            about = Circumstances(align=protocol.align.kind, space=protocol.align.space)
+            kept = fingerprint(prepared.given, prepared.truth, protocol.quantity, about)
+            self.prints |= {} if kept is None else {sample.id: kept}
+        return tuple(replace(note, sample=sample.id) for note in found)
 
     def _with_memory(self, prepared: PreparedSample, view: View) -> PreparedSample:
         """A frame with what metrics may need from the previous frame."""

@@ -17,7 +17,7 @@ from depthgauge.metrics.moments import LARGEST, Weights, columns_of, measure_mom
 from depthgauge.metrics.order import select, sorted_errors
 from depthgauge.metrics.terms import ErrorName
 from depthgauge.regions import pack_all
-from depthgauge.types import Map, Mask, Plane, Score, State, is_known
+from depthgauge.types import Map, Mask, Note, Plane, Score, State, is_known
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class PreparedSample:
     """What else metrics may need: cameras, images, shared maps."""
     error: ErrorName | None = None
     """How two pixels are compared; None: as their number of channels suggests."""
+    given: Map | None = None
+    """The estimate at the truth's size, before it was aligned, clipped and filled."""
+    notes: tuple[Note, ...] = ()
+    """What speaks against the way in which the maps were read."""
 
     @cached_property
     def allowed(self) -> Map:

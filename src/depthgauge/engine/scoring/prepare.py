@@ -107,7 +107,8 @@ def prepare(
     truth, masks = ready.truth, ready.masks
     quantity = _rules(protocol, ready.part)
     items = _with_estimate(protocol, given, ready)
-    estimate = fit_size(protocol, _map_of(given, ready.part), truth, ready.factor, ready.part)
+    found = _map_of(given, ready.part)
+    estimate = fitted = fit_size(protocol, found, truth, ready.factor, ready.part)
     if quantity.positive and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is not valid; only a shift can make it so.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
@@ -120,7 +121,7 @@ def prepare(
     declared = quantity.error
     error = None if declared == "matched" else declared
     prepared = PreparedSample(
-        estimate, truth, masks, ready.low, ready.high, alignment, items, error
+        estimate, truth, masks, ready.low, ready.high, alignment, items, error, fitted
     )
     if protocol.interpolate is not None and is_known(prepared.allowed).any():
         # If there is no estimate at all, nothing is filled in; otherwise leaving one out could
@@ -128,7 +129,7 @@ def prepare(
         # Filled values are not checked against the allowed range, which is a rule for methods.
         filled = fill(prepared.allowed, protocol.interpolate, protocol.interpolate_constant)
         prepared = PreparedSample(
-            filled, truth, masks, alignment=alignment, items=items, error=error
+            filled, truth, masks, alignment=alignment, items=items, error=error, given=fitted
         )
     return prepared
 

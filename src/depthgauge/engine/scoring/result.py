@@ -23,7 +23,7 @@ from depthgauge.benchmarks.aliases import meaning_of
 from depthgauge.engine.score_codec import finite, public_json
 from depthgauge.engine.scoring.pool import Summary, summarise
 from depthgauge.errors import DepthgaugeError, MissingExtra
-from depthgauge.types import Score
+from depthgauge.types import Note, Score
 
 if TYPE_CHECKING:
     import pandas
@@ -59,6 +59,8 @@ class Result:
     """Samples without a usable estimate, and why."""
     left_out: tuple[str, ...] = ()
     """Samples without truth, and `sample@region` where a sample lacks what a region needs."""
+    notes: tuple[Note, ...] = ()
+    """What speaks against the way in which estimates or truths were read, by sample."""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data: no NaN, no infinity, nothing that another run would change."""
@@ -79,6 +81,7 @@ class Result:
             },
             "failed": dict(self.failed),
             "left_out": list(self.left_out),
+            "notes": [note.to_json() for note in self.notes],
         }
 
     def to_dict(self) -> dict[str, float]:
@@ -116,6 +119,7 @@ class Result:
             lines.append(f"failed: {first_few(list(self.failed), _MOST_NAMES)}")
         if self.left_out:
             lines.append(f"left out: {first_few(self.left_out, _MOST_NAMES)}")
+        lines += note_lines(self.notes)
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -137,6 +141,8 @@ class Scores(Mapping[str, Score]):
 
     protocol: Protocol
     scores: Mapping[str, Score]
+    notes: tuple[Note, ...] = ()
+    """What speaks against the way in which the maps were read; the scores stand."""
 
     @property
     def protocol_hash(self) -> str:
@@ -146,7 +152,7 @@ class Scores(Mapping[str, Score]):
     def as_result(self, sample: str) -> Result:
         """The same as the result of a benchmark with this one sample."""
         summary = {name: summarise(s.value, [s], 1) for name, s in self.scores.items()}
-        return Result(self.protocol, {sample: self.scores}, summary)
+        return Result(self.protocol, {sample: self.scores}, summary, notes=self.notes)
 
     def to_dict(self) -> dict[str, float]:
         """The values by score id, for a logger; NaN where there is none."""
@@ -166,7 +172,8 @@ class Scores(Mapping[str, Score]):
         return markdown_table(SCORE_COLUMNS, score_rows(self))
 
     def __str__(self) -> str:
-        return f"{text_table(SCORE_COLUMNS, score_rows(self))}\n\n{self._source}"
+        table = text_table(SCORE_COLUMNS, score_rows(self))
+        return "\n".join([table, "", self._source, *note_lines(self.notes)])
 
     __repr__ = __str__
 
@@ -196,6 +203,24 @@ class Scores(Mapping[str, Score]):
 
     def __len__(self) -> int:
         return len(self.scores)
+
+
+def note_lines(notes: Iterable[Note], *, command: bool = False) -> list[str]:
+    """One line for each kind of note, with the samples that have it.
+
+    Args:
+        notes: Of one or many samples.
+        command: Whether what to do is said as options of the command line.
+    """
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        kinds.setdefault(note.sentences(command=command), []).append(note)
+    lines = []
+    for text, alike in kinds.items():
+        samples = [note.sample for note in alike if note.sample]
+        where = f"{first_few(samples, _MOST_NAMES)}: " if samples else ""
+        lines.append(f"note: {where}{text}")
+    return lines
 
 
 def score_rows(scores: Mapping[str, Score]) -> list[list[str]]:

@@ -16,6 +16,7 @@ from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.store.record import Curve, Timing
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io import write_text
+from depthgauge.types import Note
 
 SCHEMA = 1
 
@@ -81,6 +82,7 @@ def _to_json(item: Item) -> dict[str, Any]:
         "details": item.details,
         "skipped": outcome.skipped,
         "left_out": list(outcome.left_out),
+        **({"notes": [note.to_json() for note in outcome.notes]} if outcome.notes else {}),
         "truth_hash": outcome.truth_hash,
         "estimate_hash": item.estimate_hash,
         "extras": dict(item.extras),
@@ -110,6 +112,7 @@ def _from_json(body: Mapping[str, Any]) -> Item:
         if curve is None
         else Curve(np.array(curve["within"], np.int64), curve["count"], curve["missing"]),
         truth_hash=body["truth_hash"],
+        notes=tuple(Note.from_json(note) for note in body.get("notes", ())),
     )
     return Item(
         method=body["method"],

@@ -12,6 +12,7 @@ from depthgauge.engine.store.parquet import read_outcomes
 from depthgauge.engine.store.record import Entrant, Key, Run
 from depthgauge.engine.store.run_folder import entrants_of, protocol_of, read_info, require_finished
 from depthgauge.errors import BadData
+from depthgauge.types import Note
 
 
 def load_run(folder: str | Path) -> Run:
@@ -34,7 +35,7 @@ def load_run(folder: str | Path) -> Run:
         ordered = {name: found[name] for name in info["samples"] if name in found}
         found_here = gather(protocol, ordered, scenes)
         left_out = (*info["left_out"], *found_here.left_out)
-        results[key] = replace(found_here, left_out=left_out)
+        results[key] = replace(found_here, left_out=left_out, notes=_notes_of(info, key))
         curves[key] = {n: o.curve for n, o in ordered.items() if o.curve is not None}
     hashes = {n: o.truth_hash for found in outcomes.values() for n, o in found.items()}
     scored = {n for found in outcomes.values() for n, o in found.items() if not o.skipped}
@@ -51,6 +52,12 @@ def load_run(folder: str | Path) -> Run:
         timings=tuple(timings),
         info=info,
     )
+
+
+def _notes_of(info: Mapping[str, Any], key: Key) -> tuple[Note, ...]:
+    """What a run noted about the estimates of one method and seed."""
+    kept = (each for each in info.get("notes", ()) if (each["method"], each["seed"]) == key)
+    return tuple(Note.from_json(each["note"]) for each in kept)
 
 
 def _require_same_items(
