@@ -20,7 +20,7 @@ from depthgauge.cli._output import (
     working,
     write_json,
 )
-from depthgauge.cli._runs import can_go_on, leaderboard, list_failures, print_notes
+from depthgauge.cli._runs import can_go_on, leaderboard, list_failures, print_notes, print_run_notes
 from depthgauge.errors import Misuse, NotGiven, SizesDiffer, WrongShape
 
 if TYPE_CHECKING:
@@ -313,6 +313,7 @@ def _show_run(run: Run, truth: Path, options: dict[str, Any]) -> None:
             click.echo(protocol_line(run.protocol))
         else:
             click.echo(leaderboard(run, f"{truth}, {n}", options["out"]), nl=False)
+        print_run_notes(run)
     list_failures(run)
     if options["out"] is not None:
         say(f"Next: {program_name()} report {in_shell(options['out'])}")

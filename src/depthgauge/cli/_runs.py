@@ -63,8 +63,8 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         click.echo(leaderboard(run, title, out))
     if left_out := run.info.get("left_out"):
         warn(f"left out, the data has no truth for them: {some_of(left_out)}")
-    for (label, _), result in run.results.items():
-        print_notes(result.notes, label)
+    if table:
+        print_run_notes(run)
     code = list_failures(run)
     if table:
         say(f"Next: {program_name()} report {in_shell(out)}")
@@ -128,6 +128,13 @@ def print_notes(notes: Iterable[Note], label: str = "") -> None:
 
     for line in note_lines(notes, command=True):
         click.echo(one_line(f"{label}: {line}" if label else line))
+
+
+def print_run_notes(run: Run) -> None:
+    """The same for every method of a run."""
+    for (label, seed), result in run.results.items():
+        whose = label if seed == 0 else f"{label}, seed {seed}"
+        print_notes(result.notes, whose if len(run.results) > 1 else "")
 
 
 def list_failures(run: Run) -> int:
