@@ -4,12 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.seeds import SampleValues
 from depthgauge.engine.scoring.pool import rank_key
 
 MOST_SAMPLES = 12
+_PLACES = (("worst", -1.0), ("best", 0.0), ("median", 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The samples that say most about the best method."""
+
+    label: str
+    """The method."""
+    samples: Mapping[str, tuple[str, ...]]
+    """Sample -> `best`, `median`, `worst`, in this order; one sample may be several of them."""
+
+
+def choose_examples(board: Board, values: SampleValues) -> Examples | None:
+    """The best, the median and the worst sample of the best method, by the main score.
+
+    Args:
+        board: The order of the methods, and the main score.
+        values: By label, sample and score id.
+
+    Returns:
+        None where the best method has no value of any sample.
+    """
+    label = next((row.label for row in board.rows if not row.oracle), "")
+    if not _has_values(values.get(label, {}), board.main):
+        return None
+    ordered = _in_order(values[label], board.main, board.column(board.main).better)
+    found: dict[str, list[str]] = {}
+    for what in ("best", "median", "worst"):
+        sample = _at(ordered, dict(_PLACES)[what])
+        if sample is not None:
+            found.setdefault(sample, []).append(what)
+    return Examples(label, {sample: tuple(whats) for sample, whats in found.items()})
 
 
 def choose_samples(
@@ -17,8 +51,9 @@ def choose_samples(
 ) -> dict[str, tuple[str, ...]]:
     """Samples to show, each with why it was chosen, such as `worst of bm, sgbm`.
 
-    The methods take turns in the order of the board: first the worst sample of each, then the
-    best, then the median, by the main score, until there are enough samples.
+    First those of the best method (see `choose_examples`). Then the methods take turns in the order
+    of the board: the worst sample of each, then the best, then the median, by the main score, until
+    there are enough samples.
 
     Args:
         board: The order of the methods, and the main score.
@@ -31,14 +66,18 @@ def choose_samples(
     ordered = {label: _in_order(values.get(label, {}), board.main, better) for label in labels}
     known = {label: _has_values(values.get(label, {}), board.main) for label in labels}
     chosen: dict[str, dict[str, list[str]]] = {}
-    for what, place in (("worst", -1.0), ("best", 0.0), ("median", 0.5)):
-        for label in labels:
+    leaders = [label for label in labels[:1] if known[label]]
+    turns = [(what, place, leaders) for what, place in _PLACES]
+    turns += [(what, place, labels) for what, place in _PLACES]
+    for what, place, takers in turns:
+        for label in takers:
             # A method that failed everywhere has no best sample.
             if what != "worst" and not known[label]:
                 continue
             sample = _at(ordered[label], place)
             if sample is not None and (sample in chosen or len(chosen) < most):
-                chosen.setdefault(sample, {}).setdefault(what, []).append(label)
+                named = chosen.setdefault(sample, {}).setdefault(what, [])
+                named += [label] if label not in named else []
     return {sample: _why(chosen[sample], len(labels), by) for sample in sorted(chosen)}
 
 

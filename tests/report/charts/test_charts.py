@@ -233,3 +233,19 @@ def test_heat_is_zero_for_the_best_whatever_the_direction():
     assert heat_of([[-2.0, 0.0, 1.0]], "zero") == [[1.0, 0.0, 0.5]]
     assert heat_of([[NAN]], "lower") == [[0.0]]
     assert heat_of([[1.0, math.inf]], "lower") == [[0.0, 1.0]]
+
+
+def test_there_is_no_radar_of_fewer_than_three_methods(board):
+    from dataclasses import replace
+
+    from tests.report.conftest import full_page
+
+    from depthgauge.report.page.html import render_report
+
+    def has_radar(count):
+        rows = tuple(replace(board.rows[0], label=f"m{i}") for i in range(count))
+        return "Each axis starts in the centre" in render_report(
+            full_page(replace(board, rows=rows))
+        )
+
+    assert [has_radar(count) for count in (1, 2, 3)] == [False, False, True]

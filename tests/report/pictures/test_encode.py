@@ -33,7 +33,7 @@ from depthgauge.report.pictures.encode import (
 )
 from depthgauge.report.pictures.model import ColourBar, Picture
 from depthgauge.report.pictures.shrink import any_of_block, middle_of_block, shrink_errors
-from depthgauge.report.sections.pictures import shared_bar
+from depthgauge.report.sections._figures import shared_bar
 
 
 def decoded(picture):

@@ -116,6 +116,11 @@ class SampleMaps:
     """The sample as it is compared without an estimate."""
     curves: Curves = field(default_factory=dict)
     """Precision and recall of boundaries over the whole dataset, by label."""
+    most_wide: int | None = None
+    """The largest width of its pictures in pixels; None: the usual one."""
+    errors_up_to: float | None = None
+    """Where the colours of errors end, so that several samples share a scale; None: where the
+    errors of this sample end."""
 
 
 def sample_maps(

@@ -42,6 +42,7 @@ def write_all_pictures(
         degradations=(),
         profiles=(),
         samples={},
+        examples=(),
         curves=None,
         stability=None,
         precision_recall={},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from depthgauge._progress import Progress
@@ -12,11 +13,18 @@ from depthgauge.analysis.comparable import has_value_errors
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
+from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
 from depthgauge.analysis.practical import smallest_differences
 from depthgauge.analysis.precision_recall import PrecisionRecall, precision_recall
 from depthgauge.analysis.profiles import Profile, choose_profiles
-from depthgauge.analysis.sample_choice import MOST_SAMPLES, choose_samples, spread_samples
+from depthgauge.analysis.sample_choice import (
+    MOST_SAMPLES,
+    Examples,
+    choose_examples,
+    choose_samples,
+    spread_samples,
+)
 from depthgauge.analysis.seeds import SampleValues, values_alone, values_of
 from depthgauge.analysis.stability import rank_probabilities
 from depthgauge.analysis.thresholds import curves_of, stability_of
@@ -25,6 +33,7 @@ from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.model import Page, Provenance, start_page
+from depthgauge.report.pictures.examples import example_maps, example_pictures
 from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.pictures.sample import sample_pictures
 from depthgauge.types import Map
@@ -75,17 +84,16 @@ def build_page(
     known = values_of(run)
     values = {row.label: known[row.label] for row in board.rows if row.label in known}
     curves = precision_recall(run)
-    pictures: list[SamplePictures] = []
-    scatter: dict[str, Scatter] = {}
+    drawn = _Drawn()
     if maps is not None and most_pictures > 0:
-        chosen = _chosen(run, board, values, most_pictures)
-        pictures, scatter, lost = _draw(maps, board, chosen, curves, progress)
-        notes += lost
+        drawn = _draw(maps, board, _chosen(run, board, values, most_pictures), curves, progress)
+        notes += drawn.lost
     return start_page(
         run.protocol,
         board,
         samples=values,
-        pictures=tuple(pictures),
+        examples=tuple(drawn.examples),
+        pictures=tuple(drawn.pictures),
         curves=curves_of(run),
         stability=stability_of(run, board),
         precision_recall={
@@ -94,7 +102,7 @@ def build_page(
         degradations=families,
         profiles=choose_profiles(board, profiles),
         radar=radar_of(board, degradations=families),
-        scatter={label: scatter[label] for label in values if label in scatter},
+        scatter={label: drawn.scatter[label] for label in values if label in drawn.scatter},
         rank_probabilities=_probabilities(run, board, practical, accuracy),
         provenance=_provenance(run),
         notes=tuple(notes),
@@ -112,10 +120,16 @@ def _open_maps(run: Run, data: Path | None) -> tuple[RunMaps | None, list[str]]:
         return None, [f"There are no pictures, because the data could not be read: {error}"]
 
 
-def _chosen(
-    run: Run, board: Board, values: SampleValues, most: int
-) -> Mapping[str, tuple[str, ...]]:
-    """Which samples are drawn, and why; for dataset scores, by the value on each alone."""
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Which samples are drawn, and why."""
+
+    samples: Mapping[str, tuple[str, ...]]
+    examples: Examples | None = None
+
+
+def _chosen(run: Run, board: Board, values: SampleValues, most: int) -> _Choice:
+    """Samples by the main score; for dataset scores, by the value on each sample alone."""
     main, by = board.main, ""
     if board.column(main).level == "dataset":
         by = f"by {main} of single samples"
@@ -123,35 +137,51 @@ def _chosen(
             label: {name: {main: value} for name, value in values_alone(run, label, main).items()}
             for label in values
         }
-    return choose_samples(board, values, most, by=by) or spread_samples(run.samples, most)
+    chosen = choose_samples(board, values, most, by=by)
+    if not chosen:
+        return _Choice(spread_samples(run.samples, most))
+    return _Choice(chosen, choose_examples(board, values))
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """What was drawn of a run's samples."""
+
+    pictures: list[SamplePictures] = field(default_factory=list)
+    examples: Sequence[SamplePictures] = ()
+    scatter: dict[str, Scatter] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
 
 
 def _draw(
     maps: RunMaps,
     board: Board,
-    chosen: Mapping[str, tuple[str, ...]],
+    chosen: _Choice,
     curves: Mapping[str, PrecisionRecall],
     progress: Progress | None,
-) -> tuple[list[SamplePictures], dict[str, Scatter], list[str]]:
+) -> _Drawn:
     plain = has_value_errors(maps.run.protocol)
-    edges = scatter_edges(_truths(maps, chosen) if plain else ())
-    scatter: dict[str, Scatter] = {}
-    pictures: list[SamplePictures] = []
-    lost: list[str] = []
-    for done, (sample, why) in enumerate(chosen.items(), start=1):
+    edges = scatter_edges(_truths(maps, chosen.samples) if plain else ())
+    drawn = _Drawn()
+    examples: dict[str, SampleMaps] = {}
+    for done, (sample, why) in enumerate(chosen.samples.items(), start=1):
         try:
             found = maps.all_prepared(sample)
-            pictures.append(sample_pictures(maps, board, sample, found, why, curves))
+            drawn.pictures.append(sample_pictures(maps, board, sample, found, why, curves))
         except DepthgaugeError as error:
-            lost.append(f"There are no pictures of {sample}: {error}")
+            drawn.lost.append(f"There are no pictures of {sample}: {error}")
             continue
+        if chosen.examples is not None and sample in chosen.examples.samples:
+            examples[sample] = example_maps(maps, board, sample, found, chosen.examples, curves)
         for label, prepared in found.items() if plain else ():
-            scatter[label] = count_pairs(
-                prepared.allowed, prepared.truth, edges, scatter.get(label)
+            drawn.scatter[label] = count_pairs(
+                prepared.allowed, prepared.truth, edges, drawn.scatter.get(label)
             )
         if progress is not None:
-            progress(f"drawing {sample}", done, len(chosen))
-    return pictures, scatter, lost
+            progress(f"drawing {sample}", done, len(chosen.samples))
+    order = chosen.examples.samples if chosen.examples is not None else ()
+    drawn.examples = example_pictures([examples[name] for name in order if name in examples])
+    return drawn
 
 
 def _truths(maps: RunMaps, samples: Iterable[str]) -> Iterator[Map]:

@@ -15,6 +15,7 @@ from depthgauge.report.page.templates import asset, content_hash, render
 from depthgauge.report.sections import ordered_sections
 from depthgauge.report.tables.leaderboard import sample_names
 from depthgauge.report.words.headline import headline
+from depthgauge.report.words.reading import Reading, reading_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,17 @@ def render_report(page: Page) -> str:
         if body is not None:
             title = spec.title.replace("{main}", page.board.main)
             sections.append(Section(spec.name, title, spec.link, body))
-    return render_sections(page.title, headline(page.board), _facts(page), sections)
+    return render_sections(
+        page.title, headline(page.board), _facts(page), sections, reading_of(page)
+    )
 
 
 def render_sections(
-    title: str, headline: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]
+    title: str,
+    headline: str,
+    facts: Sequence[tuple[str, str]],
+    sections: Sequence[Section],
+    reading: Reading | None = None,
 ) -> str:
     """A whole page with what every page has: style, script, policy, and links to its parts.
 
@@ -60,6 +67,7 @@ def render_sections(
         headline: The result in one sentence.
         facts: Names and short texts below it.
         sections: The parts, in order.
+        reading: One line of caveats, and how to read the page; None where there is nothing to say.
     """
     script = asset("report.js")
     return str(
@@ -67,6 +75,7 @@ def render_sections(
             "report.html.j2",
             title=title,
             headline=headline,
+            readings=[] if reading is None else [reading],
             facts=facts,
             sections=sections,
             css=asset("report.css"),

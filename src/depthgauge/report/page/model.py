@@ -76,6 +76,8 @@ class Page:
     """What was measured and how: terms and explanations."""
     samples: SampleValues = field(default_factory=dict)
     """Label -> sample -> score id -> value."""
+    examples: tuple[SamplePictures, ...] = ()
+    """The best, the median and the worst sample of the best method; only its own pictures."""
     pictures: tuple[SamplePictures, ...] = ()
     curves: Curves | None = None
     stability: RankStability | None = None
@@ -90,6 +92,8 @@ class Page:
     profiles: tuple[ProfileRanking, ...] = ()
     """The methods' order by the priorities of applications."""
     provenance: Provenance = Provenance()
+    warnings: tuple[str, ...] = ()
+    """What makes numbers doubtful; the first stands below the headline."""
     notes: tuple[str, ...] = ()
 
     @cached_property

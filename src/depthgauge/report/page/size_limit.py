@@ -11,6 +11,8 @@ from depthgauge.report.pictures.model import MethodPictures, Picture, PictureRow
 
 LIMIT_BYTES = 15_000_000
 _SHARES = (0.85, 0.7, 0.55, 0.4, 0.3)
+_MARKUP_BYTES = 1200
+"""About what a picture takes besides its data: links, texts, its part of a colour bar."""
 _WITH_ROWS = 4
 """How many samples keep the pictures of what metrics see when the page gets too large."""
 _OTHER_ROWS = " The other pictures of what metrics see are left out."
@@ -55,7 +57,8 @@ def _smaller(page: Page) -> Iterator[tuple[Page, str]]:
             note = f"Pictures have {100 * share:.0f} % of their width, to keep this page small."
             yield small, note + more
     while small.pictures:
-        small = replace(small, pictures=small.pictures[: len(small.pictures) // 2])
+        fewer = small.pictures[: len(small.pictures) // 2]
+        small = replace(small, pictures=fewer, examples=small.examples if fewer else ())
         yield (
             small,
             f"Pictures have {100 * _SHARES[-1]:.0f} % of their width and are of "
@@ -70,8 +73,8 @@ def _size(text: str) -> int:
 def _picture_bytes(page: Page) -> int:
     """What the pictures add to a page; base64 uses four characters for three bytes."""
     return sum(
-        4 * len(picture.data) // 3
-        for group in page.pictures
+        4 * len(picture.data) // 3 + _MARKUP_BYTES
+        for group in (*page.examples, *page.pictures)
         for picture in _all_pictures(group)
         if picture is not None
     )
@@ -120,4 +123,8 @@ def _shrunk(page: Page, share: float) -> Page:
             rows=tuple(row(each) for each in pictures.rows),
         )
 
-    return replace(page, pictures=tuple(group(pictures) for pictures in page.pictures))
+    return replace(
+        page,
+        examples=tuple(group(pictures) for pictures in page.examples),
+        pictures=tuple(group(pictures) for pictures in page.pictures),
+    )

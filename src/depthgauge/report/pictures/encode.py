@@ -26,6 +26,8 @@ from depthgauge.types import Image, Map, Mask, is_known
 
 MOST_WIDE, MOST_PIXELS = 480, 480 * 360
 """The largest picture of a report: 12 samples x 10 methods then stay below 15 MB."""
+EXAMPLE_WIDE = 1280
+"""Of the few pictures of example samples, which people open at full size."""
 ROW_WIDE = 360
 """Width of the pictures in folded rows: there are many, so each is a little smaller."""
 _PHOTO_QUALITY, _LOSSLESS = 82, 101
@@ -65,8 +67,8 @@ def _amounts(values: Map) -> Map:
     return values if values.ndim == 2 else np.asarray(np.linalg.norm(values, axis=-1))
 
 
-def picture_of_image(image: Image, caption: str) -> Picture:
-    """An image (RGB or grey, uint8 or float 0..1), shrunk by averaging."""
+def picture_of_image(image: Image, caption: str, *, wide: int = MOST_WIDE) -> Picture:
+    """An image (RGB or grey, uint8 or float 0..1), shrunk by averaging to at most that width."""
     import cv2
 
     pixels = np.atleast_3d(np.asarray(image))
@@ -74,7 +76,7 @@ def picture_of_image(image: Image, caption: str) -> Picture:
         pixels = np.rint(255 * np.clip(np.nan_to_num(pixels), 0, 1)).astype(np.uint8)
     if pixels.shape[2] == 1:
         pixels = np.repeat(pixels, 3, axis=2)
-    size = picture_size(pixels.shape)[::-1]
+    size = picture_size(pixels.shape, wide)[::-1]
     if size != pixels.shape[1::-1]:
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     return Picture(encode(pixels, lossless=False), size, caption)

@@ -9,6 +9,7 @@ from depthgauge.analysis.maps.sample_maps import SampleMaps, SampleResult
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.encode import (
+    MOST_WIDE,
     Outline,
     error_bar,
     picture_of_image,
@@ -54,6 +55,9 @@ def draw_maps(sample: SampleMaps, scale_of: ScaleOf = value_bar) -> SamplePictur
     errors = error_bar(sample.errors.values(), is_known(sample.truth), unit)
     if sample.judged is not None:
         errors = replace(errors, aside="not measured")
+    if sample.errors_up_to is not None:
+        low = -sample.errors_up_to if errors.low < 0 else 0.0
+        errors = replace(errors, low=low, high=sample.errors_up_to)
     return SamplePictures(
         sample=sample.sample,
         why=sample.why,
@@ -92,8 +96,14 @@ def photo_of(sample: SampleMaps) -> Image | None:
 def input_pictures(sample: SampleMaps) -> tuple[Picture, ...]:
     """The images that methods were given."""
     return tuple(
-        picture_of_image(image, name.replace("_", " ")) for name, image in sample.images.items()
+        picture_of_image(image, name.replace("_", " "), wide=width_of(sample))
+        for name, image in sample.images.items()
     )
+
+
+def width_of(sample: SampleMaps) -> int:
+    """The largest width of the sample's pictures."""
+    return MOST_WIDE if sample.most_wide is None else sample.most_wide
 
 
 def note_of(sample: SampleMaps, label: str) -> str:
@@ -116,7 +126,8 @@ def _truth(sample: SampleMaps, scale_of: ScaleOf) -> Picture | None:
     if not known.any():
         return None
     bar = scale_of(sample.truth, unit_of(sample))
-    return picture_of_map(sample.truth, known, bar, f"true {sample.quantity}")
+    caption = f"true {sample.quantity}"
+    return picture_of_map(sample.truth, known, bar, caption, wide=width_of(sample))
 
 
 def _rows(sample: SampleMaps, scale_of: ScaleOf, unit: str) -> Iterator[PictureRow]:
@@ -164,11 +175,17 @@ def _methods(
             label=label,
             estimate=None
             if estimate is None
-            else picture_of_map(estimate, everywhere, scale, "estimate"),
+            else picture_of_map(estimate, everywhere, scale, "estimate", wide=width_of(sample)),
             error=None
             if error is None
             else picture_of_map(
-                error, known, errors, _error_name(sample), worst_of_block=True, aside=aside
+                error,
+                known,
+                errors,
+                _error_name(sample),
+                worst_of_block=True,
+                aside=aside,
+                wide=width_of(sample),
             ),
             median_diff=None
             if difference is None

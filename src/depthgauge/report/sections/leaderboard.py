@@ -12,14 +12,14 @@ from markupsafe import Markup
 
 from depthgauge._tables import show_number
 from depthgauge.analysis.board import Board, Column, Row
+from depthgauge.report.charts.radar import varied
 from depthgauge.report.charts.styles import Style, style_for, swatch
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
-from depthgauge.report.sanitize import sortable
+from depthgauge.report.sanitize import clean, sortable
 from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.formats import ARROWS, to_csv, to_latex, to_markdown
 from depthgauge.report.tables.leaderboard import (
-    board_notes,
     column_marks,
     leaderboard_table,
     show_cell,
@@ -27,6 +27,7 @@ from depthgauge.report.tables.leaderboard import (
     show_interval,
     tie_groups,
 )
+from depthgauge.report.words.reading import left_out
 
 _WHY_TIED = {
     "interval": "their difference may be chance",
@@ -38,12 +39,13 @@ _WHY_TIED = {
 class Head:
     """The head of one column."""
 
-    text: str
+    text: Markup
     unit: str
     sort: str
     """`lower`, `higher`, `zero` or `text`."""
-    main: str = ""
-    """`main` for the score that sorts the rows."""
+    kind: str = ""
+    """`main` for the score that sorts the rows; `medium` and `wide` for columns that narrower
+    windows hide in the first table, `rest` for those that it never has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +75,68 @@ class Line:
     slots: tuple[Slot, ...]
 
 
-SPEC = SectionSpec("leaderboard", "Leaderboard", "Leaderboard", order=20)
+@dataclass(frozen=True, slots=True)
+class BoardView:
+    """A table of methods."""
+
+    caption: str
+    groups: Sequence[tuple[str, int]]
+    """Headings over neighbouring columns; empty where there are none."""
+    heads: Sequence[Head]
+    bodies: Sequence[tuple[str, Sequence[str], Sequence[Line]]]
+    """Kind, title (or nothing), rows."""
+    width: int
+    """Columns, the names included."""
+
+
+SPEC = SectionSpec("leaderboard", "Leaderboard", "Leaderboard", order=10)
+
+FIRST_SCORES = 5
+"""How many scores the first table has: with costs they fit a window of 1300 px."""
 
 
 def body(page: Page) -> Markup:
-    """The table, its notes, and copies of the table as Markdown, LaTeX and CSV."""
+    """The main scores, all scores on demand, and copies of the table."""
     board = main_first(replace(page.board, columns=page.columns))
-    heads, groups = _heads(board), _groups(board)
-    lines = [_line(row, board, page.styles) for row in board.rows]
-    ranked = [line for line, row in zip(lines, board.rows, strict=True) if not row.oracle]
-    oracles = [line for line, row in zip(lines, board.rows, strict=True) if row.oracle]
-    bodies = [("methods", "", ranked)]
-    bodies += [("oracles", "Oracles, not ranked", oracles)] if oracles else []
+    first = replace(board, columns=tuple(board.column(name) for name in first_scores(board)))
     source = f"{page.benchmark} version {page.version}, protocol {page.protocol_hash}"
     table = leaderboard_table(board, title=page.title, source=source)
     whole = leaderboard_table(main_first(page.board), title=page.title, source=source)
     copies = {"Markdown": to_markdown(table), "LaTeX": to_latex(table), "CSV": to_csv(whole)}
+    every = "Scores" if left_out(page) else "Every score"
+    count = len(board.columns)
     return render(
         "leaderboard.html.j2",
-        groups=groups,
+        first=_table(first, page.styles, f"Best {board.main} first", grouped=False),
+        whole=_table(board, page.styles, f"{every} of every method, best {board.main} first"),
+        count=f"{count} score{'s' if count > 1 else ''}",
+        copies=[(name, Markup.escape(text)) for name, text in copies.items()],
+    )
+
+
+def first_scores(board: Board, most: int = FIRST_SCORES) -> list[str]:
+    """The scores that are seen at once: the main one, one more of its metric, then one of each."""
+    main = board.column(board.main)
+    ids = varied(board.columns, main)
+    kin = [column.id for column in board.columns if column.metric == main.metric]
+    return list(dict.fromkeys([*kin[:2], *ids]))[:most]
+
+
+def _table(
+    board: Board, styles: Mapping[str, Style], caption: str, *, grouped: bool = True
+) -> BoardView:
+    lines = [_line(row, board, styles) for row in board.rows]
+    ranked = [line for line, row in zip(lines, board.rows, strict=True) if not row.oracle]
+    oracles = [line for line, row in zip(lines, board.rows, strict=True) if row.oracle]
+    bodies = [("methods", "", ranked)]
+    bodies += [("oracles", "Oracles, not ranked", oracles)] if oracles else []
+    heads = _heads(board, grouped)
+    return BoardView(
+        caption=caption,
+        groups=_groups(board) if grouped else (),
         heads=heads,
         bodies=[(kind, [title] if title else [], body) for kind, title, body in bodies],
         width=len(heads) + 1,
-        caption=f"{'Scores' if _left_out(page) else 'Every score'} of every method, "
-        f"best {board.main} first",
-        notes=[*_notes(board), *_left_out(page)],
-        copies=[(name, Markup.escape(text)) for name, text in copies.items()],
     )
 
 
@@ -107,23 +145,6 @@ def main_first(board: Board) -> Board:
     main = board.column(board.main)
     columns = sorted(board.columns, key=lambda c: (c != main, c.metric != main.metric))
     return replace(board, columns=tuple(columns))
-
-
-def _notes(board: Board) -> list[str]:
-    notes = [n for n in board_notes(board, board.columns) if not n.startswith("Cannot be told")]
-    if tie_groups(board, board.main):
-        notes.insert(0, f"Methods with the same letter cannot be told apart by {board.main}.")
-    return ["Bold: best, underlined: second best.", *notes]
-
-
-def _left_out(page: Page) -> list[str]:
-    """A note on long families of scores, which are shown elsewhere."""
-    absent = {i for each in page.degradations if not any(each.filled) for i in each.score_ids}
-    here = absent.union(column.id for column in page.columns)
-    count = sum(column.id not in here for column in page.board.columns)
-    if not count:
-        return []
-    return [f"{count} scores of numbered regions are drawn as curves below; the CSV has them too."]
 
 
 def _groups(board: Board) -> list[tuple[str, int]]:
@@ -136,42 +157,58 @@ def _groups(board: Board) -> list[tuple[str, int]]:
     return [*groups, ("other", extra)] if extra else groups
 
 
-def _heads(board: Board) -> list[Head]:
+def _heads(board: Board, grouped: bool) -> list[Head]:
+    """One head for each column; where metrics have no heading of their own, they stand here."""
     heads = []
-    for column in board.columns:
+    for place, column in enumerate(board.columns):
         unit = f"{column.unit} {ARROWS.get(column.better, '')}".strip()
+        region = column.region or "whole"
         main = "main" if column.id == board.main else ""
-        heads.append(Head(column.region or "whole", unit, column.better, main))
+        text = Markup.escape(region) if grouped else _breakable(column.metric)
+        small = unit if grouped else f"{region}, {unit}"
+        heads.append(Head(text, small, column.better, f"{main} {_ROOMS[min(place, 2)]}".strip()))
     return [*heads, *_extra_heads(board)]
+
+
+_ROOMS = ("", "medium", "wide")
+"""On which screens the first columns are: on all, not on phones, on wide ones only."""
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may continue on the next line after each underscore."""
+    return Markup("_<wbr>").join(clean(part) for part in name.split("_"))
 
 
 def _extra_heads(board: Board) -> list[Head]:
     heads = []
     mains = [row.cells[board.main] for row in board.rows if board.main in row.cells]
     if any(not math.isnan(cell.mean_rank) for cell in mains):
-        heads.append(Head("mean rank", board.main, "lower"))
+        heads.append(Head(Markup("mean rank"), board.main, "lower", "rest"))
     if any(not math.isnan(row.time_s) for row in board.rows):
-        heads.append(Head("time", "s, median", "lower"))
+        heads.append(Head(Markup("time"), "s, median", "lower", "medium"))
     if any(not math.isnan(row.peak_memory_mb) for row in board.rows):
-        heads.append(Head("memory", "MB, peak", "lower"))
+        heads.append(Head(Markup("memory"), "MB, peak", "lower", "wide"))
     if any(row.failed for row in board.rows):
-        heads.append(Head("failed", "samples", "lower"))
+        heads.append(Head(Markup("failed"), "samples", "lower", "medium"))
     return heads
 
 
 def _line(row: Row, board: Board, styles: Mapping[str, Style]) -> Line:
     cell = row.cells.get(board.main)
     letters = _letters(board)
-    slots = [_slot(row, column, board) for column in board.columns]
+    slots = [
+        _slot(row, column, board, _ROOMS[min(place, 2)])
+        for place, column in enumerate(board.columns)
+    ]
     for head in _extra_heads(board):
         value = {
             "mean rank": cell.mean_rank if cell is not None else math.nan,
             "time": row.time_s,
             "memory": row.peak_memory_mb,
             "failed": float(len(row.failed)),
-        }[head.text]
+        }[str(head.text)]
         text = f"{value:.0f}" if head.text in ("memory", "failed") else show_number(value)
-        slots.append(Slot("-" if math.isnan(value) else text, sortable(value)))
+        slots.append(Slot("-" if math.isnan(value) else text, sortable(value), head.kind))
     others = [label for label in letters if letters[label] == letters.get(row.label)]
     why = _WHY_TIED.get(cell.why_tied, "") if cell is not None else ""
     return Line(
@@ -194,12 +231,12 @@ def _letters(board: Board) -> dict[str, str]:
     return {label: name for members, name in zip(groups, names, strict=False) for label in members}
 
 
-def _slot(row: Row, column: Column, board: Board) -> Slot:
+def _slot(row: Row, column: Column, board: Board, room: str) -> Slot:
     cell = row.cells.get(column.id)
     if cell is None:
-        return Slot("-")
+        return Slot("-", kind=room)
     mark = "" if row.oracle else column_marks(board, column.id).get(row.label, "")
-    kinds = [mark, "main" if column.id == board.main else ""]
+    kinds = [mark, "main" if column.id == board.main else "", room]
     lines: Sequence[str] = (show_interval(cell), show_density(column, cell))
     return Slot(
         show_cell(cell),

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from depthgauge.report.charts.density import data_url, density_plot
+from depthgauge.report.charts.density import density_plot
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.pictures.model import ColourBar, Picture, SamplePictures
+from depthgauge.report.pictures.model import Picture, SamplePictures
+from depthgauge.report.sections._figures import Figure, scale_of, shared_bar, thumbnail
 from depthgauge.report.sections._section import SectionSpec
 
-OPEN_FIRST = 2
+OPEN_FIRST = 1
 """How many samples are unfolded when the page opens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One picture on the page."""
-
-    url: str
-    alt: str
-    caption: str
-    width: int
-    height: int
-    bars: tuple[Markup, ...] = ()
-    """Its own colour bar, where it is not shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +80,11 @@ def _group(group: SamplePictures, name: str, unit: str) -> GroupView:
     ):
         bar = shared_bar(pictures)
         if bar is not None:
-            shared.add(_scale(bar))
+            shared.add(scale_of(bar))
             keys.append((title, colour_bar(bar, f"{name}-key{len(keys)}")))
 
     def figure(picture: Picture, of: str, place: str) -> Figure:
-        own = picture.bar is not None and _scale(picture.bar) not in shared
-        bars = (colour_bar(picture.bar, f"{name}-{place}"),) if own and picture.bar else ()
-        return Figure(
-            data_url(picture.data),
-            f"{picture.caption}{f' of {of}' if of else ''}, sample {group.sample}",
-            picture.caption,
-            *picture.size_px,
-            bars,
-        )
+        return thumbnail(picture, f"{name}-{place}", of=of, sample=group.sample, shared=shared)
 
     first = [*group.inputs, *([group.truth] if group.truth else []), *group.together]
     methods = [
@@ -138,13 +118,12 @@ def _rows(group: SamplePictures, name: str) -> Iterator[RowView]:
             about=row.about,
             keys=(colour_bar(bar, f"{name}-row{k}"),) if bar is not None else (),
             figures=[
-                Figure(
-                    data_url(picture.data),
-                    f"{row.title}, {label}, sample {group.sample}",
-                    picture.caption,
-                    *picture.size_px,
+                thumbnail(
+                    picture,
+                    f"{name}-row{k}-{n}",
+                    alt=f"{row.title}, {label}, sample {group.sample}",
                 )
-                for label, picture in row.pictures.items()
+                for n, (label, picture) in enumerate(row.pictures.items())
             ],
         )
 
@@ -157,22 +136,3 @@ def _scatter(group: SamplePictures, name: str, unit: str) -> Iterator[RowView]:
             for k, (label, found) in enumerate(group.scatter.items())
         ]
         yield RowView("Truth against estimate", about, charts=charts)
-
-
-def shared_bar(pictures: Iterable[Picture | None]) -> ColourBar | None:
-    """The colour bar that pictures share; None if they have none or differ."""
-    bars = [picture.bar for picture in pictures if picture is not None and picture.bar is not None]
-    if not bars or len({_scale(bar) for bar in bars}) > 1:
-        return None
-    return replace(
-        bars[0],
-        below=any(bar.below for bar in bars),
-        above=any(bar.above for bar in bars),
-        missing=any(bar.missing for bar in bars),
-        no_truth=any(bar.no_truth for bar in bars),
-        aside=next((bar.aside for bar in bars if bar.aside), ""),
-    )
-
-
-def _scale(bar: ColourBar) -> tuple[object, ...]:
-    return bar.low, bar.high, bar.unit, bar.colours, bar.entries

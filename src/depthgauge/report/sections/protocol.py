@@ -13,7 +13,7 @@ from depthgauge.report.sections._section import SectionSpec
 _DETAILS = ("Region ", "Metric ", "Shared map ", "Option ")
 
 
-SPEC = SectionSpec("how", "What was measured, and how", "Protocol", order=10)
+SPEC = SectionSpec("how", "What was measured, and how", "Protocol", order=135)
 
 
 def body(page: Page) -> Markup | None:

@@ -12,6 +12,8 @@ from depthgauge.report.page.templates import render_charts
 from depthgauge.report.sections._section import SectionSpec
 
 _MOST_BEATEN = 4
+FEWEST_METHODS = 3
+"""Fewer shapes are no overview; the table says the same."""
 
 
 SPEC = SectionSpec("strengths", "Strengths and weaknesses", "Strengths", order=40)
@@ -20,7 +22,9 @@ SPEC = SectionSpec("strengths", "Strengths and weaknesses", "Strengths", order=4
 def body(page: Page) -> Markup | None:
     """Several scores at once, and which methods are dominated."""
     pareto = pareto_sentences(page.board)
-    radar = page.radar if page.radar is not None and page.radar.values else None
+    radar = page.radar
+    if radar is not None and len(radar.values) < FEWEST_METHODS:
+        radar = None
     if radar is None and not pareto:
         return None
     return render_charts(

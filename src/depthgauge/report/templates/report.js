@@ -1,5 +1,5 @@
 "use strict";
-/* Sorting of tables; the page is whole without it. */
+/* Sorting of tables, and Escape for an open picture; the page is whole without it. */
 (function () {
   function key(row, column, order) {
     var text = row.children[column].dataset.value;
@@ -27,6 +27,12 @@
       .sort(function (a, b) { return compare(a.key, b.key, again ? -1 : 1); })
       .forEach(function (item) { body.appendChild(item.row); });
   }
+  document.addEventListener("keydown", function (event) {
+    var close = document.querySelector(".light:target .close");
+    if (event.key !== "Escape" || !close) return;
+    location.hash = close.hash;
+    close.parentElement.querySelector(".open").focus({ preventScroll: true });
+  });
   document.querySelectorAll("table.sortable").forEach(function (table) {
     table.querySelectorAll("th[data-sort]").forEach(function (head) {
       var button = document.createElement("button");
