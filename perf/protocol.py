@@ -13,7 +13,8 @@ from numba import njit, prange
 
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.engine.scoring.measure import PreparedSample, measure
-from depthgauge.metrics.moments import Column, measure_moments
+from depthgauge.metrics.columns import Column
+from depthgauge.metrics.moments import measure_moments
 from depthgauge.metrics.order import select
 from depthgauge.metrics.terms import ABS, SQUARE, Order, over
 from depthgauge.types import Map, Mask, Plane, Score

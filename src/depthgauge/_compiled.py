@@ -54,7 +54,13 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def banded(
-    over: str, *, axis: int = 0, step: int = 1, cost: int = 4, **options: Any
+    over: str,
+    *,
+    axis: int = 0,
+    step: int = 1,
+    cost: int = 4,
+    room: Callable[..., tuple[Any, ...]] | None = None,
+    **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Compiles a kernel whose first two arguments, `begin` and `end`, are left out by its callers.
 
@@ -66,28 +72,50 @@ def banded(
         axis: Which of its axes.
         step: Bands begin at multiples of it.
         cost: About how many nanoseconds an element of the largest array takes.
+        room: Makes from the caller's arguments what each thread has for itself; the kernel is given
+            it after `end`. Arrays that kernels make themselves take long to compile.
         options: Further options of `numba.njit`.
     """
 
     def compile_(function: Callable[..., Any]) -> Any:
         kernel = compiled(**options)(function)
-        place = list(inspect.signature(function).parameters).index(over) - 2
+        names = list(inspect.signature(function).parameters)
+        place = names.index(over) - len(names)  # from the end: room is not among the caller's
 
         @functools.wraps(kernel)
         def call(*args: Any) -> None:
             given = args[place]
             count = given if isinstance(given, int) else given.shape[axis]
             work = cost * max(getattr(arg, "size", 0) for arg in args)
-            n = threads() if work > ALONE_NS and count > step else 1
-            if n == 1:
-                kernel(0, count, *args)
-                return
-            band = max(1, BAND_NS * count // (work * step)) * step
-            _Call(kernel, args, count, band).run(n)
+
+            def start() -> Callable[[int, int], None]:
+                mine = (*room(*args), *args) if room else args
+                return lambda begin, end: kernel(begin, end, *mine)
+
+            in_bands(start, count, work, step)
 
         return call
 
     return compile_
+
+
+def in_bands(
+    start: Callable[[], Callable[[int, int], None]], count: int, work_ns: int, step: int = 1
+) -> None:
+    """Does the work of 0..count: at once where it is little, else in bands, on several threads.
+
+    Args:
+        start: Called once in each thread; gives what does the work of a range begin..end.
+        count: How much there is to do.
+        work_ns: About how long it takes.
+        step: Bands begin at multiples of it.
+    """
+    n = threads() if work_ns > ALONE_NS and count > step else 1
+    if n == 1:
+        start()(0, count)
+        return
+    band = max(1, BAND_NS * count // (work_ns * step)) * step
+    _Call(start, count, band).run(n)
 
 
 def threads() -> int:
@@ -106,13 +134,12 @@ def threads() -> int:
 
 
 class _Call:
-    """One call of a kernel. Any thread takes the next band; what is shared needs no lock."""
+    """Work that is shared: any thread takes the next band; what they share needs no lock."""
 
     def __init__(
-        self, kernel: Callable[..., None], args: tuple[Any, ...], count: int, band: int
+        self, start: Callable[[], Callable[[int, int], None]], count: int, band: int
     ) -> None:
-        self._kernel, self._args = kernel, args
-        self._count, self._band = count, band
+        self._start, self._count, self._band = start, count, band
         self._begins = deque(range(0, count, band))
         self._done: SimpleQueue[BaseException | None] = SimpleQueue()
 
@@ -120,10 +147,12 @@ class _Call:
         """Does all bands and returns when the last of them is done."""
         left = len(self._begins)
         try:
-            # The first band alone: where the kernel must be compiled, one thread does it.
-            left -= self._work(most=1)
+            work = self._start()
+            # The first band alone: where a kernel must be compiled, one thread does it.
+            left -= self._take(work)
             _HELPERS.call(self, min(threads - 1, left))
-            left -= self._work()
+            while left and self._take(work):
+                left -= 1
             for _ in range(left):
                 error = self._done.get()
                 if error is not None:
@@ -134,29 +163,21 @@ class _Call:
 
     def help(self) -> None:
         """Does bands until there are none left, in another thread."""
-        while True:
-            try:
-                begin = self._begins.popleft()
-            except IndexError:
-                return
-            error = None
-            try:
-                self._kernel(begin, min(begin + self._band, self._count), *self._args)
-            except BaseException as found:
-                error = found
+        try:
+            work = self._start()
+            while self._take(work):
+                self._done.put(None)
+        except BaseException as error:
             self._done.put(error)
 
-    def _work(self, most: int | None = None) -> int:
-        """Does bands in the calling thread; returns how many."""
-        n = 0
-        while n != most:
-            try:
-                begin = self._begins.popleft()
-            except IndexError:
-                break
-            self._kernel(begin, min(begin + self._band, self._count), *self._args)
-            n += 1
-        return n
+    def _take(self, work: Callable[[int, int], None]) -> bool:
+        """Does the next band; False where there is none."""
+        try:
+            begin = self._begins.popleft()
+        except IndexError:
+            return False
+        work(begin, min(begin + self._band, self._count))
+        return True
 
 
 class _Helpers:

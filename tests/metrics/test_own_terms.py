@@ -11,9 +11,10 @@ from depthgauge._compiled import compiled
 from depthgauge.errors import BadData, BadDeclaration, WrongShape
 from depthgauge.metrics import METRICS, metric
 from depthgauge.metrics._metric import finish_recipe
+from depthgauge.metrics.columns import columns_of
 from depthgauge.metrics.kernels import moments as _kernels
+from depthgauge.metrics.kernels import terms as _terms
 from depthgauge.metrics.moments import (
-    columns_of,
     error_kind,
     map_recipe,
     measure_moments,
@@ -88,9 +89,9 @@ def test_every_kind_has_a_case_in_the_kernel(kind):
 def test_a_kind_without_a_case_is_not_a_number():
     out = np.zeros(1)
     one = np.ones(1, np.float32)
-    _kernels.term_values(len(Kind), 0.0, 0.0, one, one, one, out)
+    _terms.term_values(len(Kind), 0.0, 0.0, one, one, one, out)
     assert np.isnan(out[0])
-    assert set(Kind) == _kernels.CASES
+    assert set(Kind) == _terms.CASES
 
 
 def test_an_unknown_term_is_refused_when_it_is_made():

@@ -3,9 +3,8 @@
 Regions come as one packed plane; the kernel sums each of its atoms once, and a region is a sum of
 atoms. A single metric on a single region goes through the same kernel.
 
-Terms that the kernel does not know (a recipe's own functions, and everything with weights) are
-computed tile by tile into a buffer, which the kernel sums with the rest. So it is compiled once,
-and the number of threads changes nothing.
+What the kernel does not know (see `tiles.py`) is written down tile by tile and summed in the same
+order. So it is compiled once, and the number of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -13,76 +12,35 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import BadData, BadDeclaration, WrongShape
+from depthgauge._compiled import in_bands
+from depthgauge.errors import WrongShape
+from depthgauge.metrics.columns import Column, WeightedTerm, columns_of, plain
+from depthgauge.metrics.runs import TILE, Runs
 from depthgauge.metrics.terms import (
     ABS,
+    LARGEST,
     SMALLEST,
     ErrorKind,
     ErrorName,
+    Kind,
     Order,
     Recipe,
     Term,
-    WeightFunction,
 )
+from depthgauge.metrics.tiles import Pixels, Tile
 from depthgauge.types import Map, Mask, Plane, State, is_known
 
-LARGEST = float(np.finfo(np.float32).max)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Weights:
-    """A weight for every pixel; equal only to itself."""
-
-    name: str
-    values: Map
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedTerm:
-    """A term times the weights; or only the weights, of pixels with or without an estimate."""
-
-    weights: Weights
-    term: Term | None = None
-    missing: bool = False
-
-
-Column: TypeAlias = Term | WeightedTerm
-"""What is summed: a number for each atom."""
-
-
-def columns_of(
-    recipe: Recipe,
-    needs: Mapping[str, Any],
-    known: dict[str | WeightFunction, Weights] | None = None,
-) -> tuple[Column, ...]:
-    """What a recipe sums: its terms, then, with weights, the sums of present and missing weights.
-
-    Args:
-        recipe: The recipe.
-        needs: What its metric needs, by name.
-        known: Weights that were computed before and are reused; new ones are added.
-    """
-    if recipe.weight is None:
-        return recipe.terms
-    known = {} if known is None else known
-    if recipe.weight not in known:
-        known[recipe.weight] = _weights(recipe.weight, needs)
-    weights = known[recipe.weight]
-    terms = (WeightedTerm(weights, term) for term in recipe.terms)
-    return (*terms, WeightedTerm(weights), WeightedTerm(weights, missing=True))
-
-
-def _weights(weight: str | WeightFunction, needs: Mapping[str, Any]) -> Weights:
-    if not isinstance(weight, str):
-        return Weights(getattr(weight, "__name__", "weight"), _plain(weight(**needs)))
-    if weight not in needs:
-        raise BadDeclaration(f"the weight '{weight}' of a recipe is not among its metric's needs.")
-    return Weights(weight, _plain(needs[weight]))
+_DIRECT = {kind.name.lower() for kind in Kind if kind <= Kind.OVER_BOTH}
+"""Terms that the fused kernel computes itself, from the error and the truth."""
+_WRITTEN_NS, _SORTED_NS = 4, 4
+"""About how long a pixel takes whose terms are written down, for each term, or that is sorted."""
+_INFINITE = np.float32(np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +86,6 @@ def measure_moments(
     `error` says how two pixels are compared. By default, one channel is a number, two are
     a vector and three a direction.
     """
-    from depthgauge.metrics.kernels import moments as _kernels
-
     estimate, truth = same_size(estimate, truth)
     if plane.codes.shape != truth.shape[:2]:
         raise WrongShape(
@@ -143,14 +99,10 @@ def measure_moments(
                 f"the weights '{column.weights.name}' are {_size(column.weights.values)} but the "
                 f"maps are {_size(truth)}; make them at the truth's size."
             )
-    direct = [c for c in columns if isinstance(c, Term) and c.function is None]
-    given = [c for c in columns if c not in direct]
-    kinds = np.array([term.kind for term in direct], np.int64)
-    counted = np.flatnonzero(kinds == _kernels.OVER)
-    pixels = _Pixels(
+    pixels = Pixels(
         estimate.reshape(-1),
         truth.reshape(-1),
-        np.ascontiguousarray(plane.codes).ravel(),
+        np.ascontiguousarray(plane.codes).reshape(-1),
         plane.lookup,
         0 if plane.atoms.size and plane.atoms[0] == 0 else -1,
         np.float32(low),
@@ -158,23 +110,107 @@ def measure_moments(
         channels_of(truth),
         error_kind(truth, error),
     )
-    n_atoms, tiles = plane.atoms.size, -(-pixels.codes.size // _kernels.TILE)
-    counts = np.zeros((tiles, n_atoms), np.int64)
-    missing = np.zeros((tiles, n_atoms), np.int64)
-    sums = np.zeros((tiles, n_atoms, len(columns)))
-    over = np.zeros((tiles, n_atoms, -(-counted.size // 4) * 4), np.int64)
-    maps = (pixels.estimate, pixels.truth, pixels.codes, pixels.lookup, pixels.empty_atom)
-    params = np.array([(*term.params, 0.0, 0.0)[:2] for term in direct], np.float64).reshape(-1, 2)
-    limits = (pixels.low, pixels.high, pixels.channels, int(pixels.error_kind))
-    found = (counts, missing, sums, over)
-    if not given:
-        _kernels.moments(*maps, kinds, params, *limits, *found)
-    for t in range(tiles) if given else ():
-        values = _given_values(pixels, given, t)
-        _kernels.sum_tile(t, *maps, kinds, params, *limits, values, *found)
-    all_sums = _add_tiles(sums)
-    all_sums[:, counted] = _add_tiles(over)[:, : counted.size]
-    return Moments(plane, (*direct, *given), _add_tiles(counts), _add_tiles(missing), all_sums)
+    found = _Sums(pixels, plane.atoms.size, columns)
+    found.add()
+    counts, missing = _add_tiles(found.counts), _add_tiles(found.missing)
+    return Moments(plane, found.columns, counts, missing, found.sums)
+
+
+@dataclass(frozen=True, slots=True)
+class _Direct:
+    """The terms that the kernel sums itself, as it takes them."""
+
+    terms: tuple[Column, ...]
+    kinds: NDArray[np.int64]
+    params: NDArray[np.float64]
+
+
+@lru_cache(maxsize=64)
+def _direct(terms: tuple[Term, ...]) -> _Direct:
+    params = [(*term.params, 0.0, 0.0)[:2] for term in terms]
+    kinds = np.array([term.kind for term in terms], np.int64)
+    return _Direct(terms, kinds, np.array(params, np.float64).reshape(-1, 2))
+
+
+def _split(columns: tuple[Column, ...]) -> tuple[_Direct, tuple[Column, ...]]:
+    """What the kernel sums itself, and what is computed row by row before it is summed."""
+    own = [c for c in columns if isinstance(c, Term) and c.name in _DIRECT and c.function is None]
+    return _direct(tuple(own)), tuple(c for c in columns if c not in own)
+
+
+class _Sums:
+    """What each tile adds up to."""
+
+    def __init__(self, pixels: Pixels, n_atoms: int, columns: tuple[Column, ...]) -> None:
+        self._pixels = pixels
+        self._direct, self._rows = _split(columns)
+        self.columns = (*self._direct.terms, *self._rows)
+        self._runs = Runs(pixels.codes, pixels.lookup, pixels.empty_atom, n_atoms)
+        self._tiles = tiles = -(-pixels.codes.size // TILE)
+        self.counts = np.zeros((tiles, n_atoms), np.int64)
+        self.missing = np.zeros((tiles, n_atoms), np.int64)
+        self._sums = np.zeros((tiles, n_atoms, len(self._direct.terms)))
+        self._row_sums = np.zeros((tiles, n_atoms, len(self._rows)))
+
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        """(atoms, columns)."""
+        if not self._rows:
+            return _add_tiles(self._sums)
+        return np.concatenate([_add_tiles(self._sums), _add_tiles(self._row_sums)], axis=1)
+
+    def add(self) -> None:
+        """Adds up all tiles."""
+        pixels, size = self._pixels, self._pixels.codes.size
+        if pixels.is_number:
+            maps, limits = (pixels.estimate, pixels.truth, pixels.truth), (pixels.low, pixels.high)
+            self._add_numbers(maps, limits, self._runs.smooth, slice(None))
+            rough = self._runs.rough
+            work = _SORTED_NS * size // self._tiles * rough.size
+            in_bands(lambda: partial(self._add_rough, rough), rough.size, work)
+        if not pixels.is_number or self._rows:
+            work = _WRITTEN_NS * size * (1 + len(self._rows))
+            # The functions of others may not be made for several threads.
+            own = all(isinstance(row, Term) and row.function is None for row in self._rows)
+            in_bands(lambda: self._add_written, self._tiles, work if own else 0)
+
+    def _add_rough(self, tiles: NDArray[np.intp], begin: int, end: int) -> None:
+        """Adds up tiles whose pixels have to be sorted."""
+        pixels = self._pixels
+        for t in tiles[begin:end].tolist():
+            runs, at = self._runs.of_tile(t), slice(t * TILE, (t + 1) * TILE)
+            estimate, truth = runs.ordered(pixels.estimate[at]), runs.ordered(pixels.truth[at])
+            limits = (pixels.low, pixels.high)
+            self._add_numbers((estimate, truth, truth), limits, runs.as_tile, slice(t, t + 1))
+
+    def _add_written(self, begin: int, end: int) -> None:
+        """Adds up tiles whose errors or terms have to be written down first."""
+        from depthgauge.metrics.kernels.moments import room, sum_rows
+
+        for t in range(begin, end):
+            tile = Tile(self._pixels, t * TILE, min((t + 1) * TILE, self._pixels.codes.size))
+            runs = self._runs.of_tile(t)
+            if not tile.pixels.is_number:
+                # Nothing is subtracted from an error; it may be infinite where vectors are finite.
+                errors, limits = runs.ordered(tile.missing_as_nan), (np.float32(0), _INFINITE)
+                maps = (errors, np.zeros_like(errors), runs.ordered(tile.other))
+                self._add_numbers(maps, limits, runs.as_tile, slice(t, t + 1))
+            if self._rows:
+                rows, where = runs.ordered(tile.rows(self._rows)), (runs.begins, runs.ends)
+                sum_rows(*room(), rows, *where, runs.atoms, runs.count, self._row_sums[t])
+
+    def _add_numbers(
+        self,
+        maps: tuple[Map, Map, Map],
+        limits: tuple[np.float32, np.float32],
+        runs: tuple[NDArray[Any], ...],
+        at: slice,
+    ) -> None:
+        """Adds up pixels that are numbers: estimate, truth, and what errors are compared with."""
+        from depthgauge.metrics.kernels.moments import moments
+
+        sums = (self.counts[at], self.missing[at], self._sums[at])
+        moments(*maps, *limits, *runs, self._direct.kinds, self._direct.params, *sums)
 
 
 def _add_tiles(tiles: NDArray[Any]) -> NDArray[Any]:
@@ -183,119 +219,6 @@ def _add_tiles(tiles: NDArray[Any]) -> NDArray[Any]:
     for tile in tiles:
         total += tile
     return total
-
-
-@dataclass(frozen=True, slots=True)
-class _Pixels:
-    """Two maps and their regions, flattened for the kernels."""
-
-    estimate: Map
-    truth: Map
-    codes: NDArray[np.unsignedinteger[Any]]
-    lookup: NDArray[np.int32]
-    empty_atom: int
-    low: np.float32
-    high: np.float32
-    channels: int
-    error_kind: ErrorKind
-
-
-def _given_values(pixels: _Pixels, given: list[Column], t: int) -> NDArray[np.float64]:
-    """The values of one tile that the kernel cannot compute: (columns, pixels)."""
-    from depthgauge.metrics.kernels.moments import TILE
-
-    tile = _Tile.of(pixels, t * TILE, min((t + 1) * TILE, pixels.codes.size))
-    values = np.zeros((len(given), tile.error.size))
-    for row, column in zip(values, given, strict=True):
-        row[tile.inside(column)] = tile.values(column)
-    return values
-
-
-Places: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tile:
-    """The pixels of one tile, their errors, and the places of those in a region."""
-
-    place: slice
-    estimate: Map
-    truth: Map
-    error: Map
-    other: Map
-    present: Places
-    """Places of the pixels with an estimate."""
-    absent: Places
-    """Places of the pixels without."""
-    is_number: bool
-
-    @classmethod
-    def of(cls, pixels: _Pixels, start: int, stop: int) -> _Tile:
-        from depthgauge.metrics.kernels import moments as _kernels
-
-        n, channels = stop - start, pixels.channels
-        estimate = pixels.estimate[start * channels : stop * channels]
-        truth = pixels.truth[start * channels : stop * channels]
-        error, other = np.zeros((2, n), np.float32)
-        known = np.zeros(n, np.bool_)
-        limits = (pixels.low, pixels.high, channels, int(pixels.error_kind))
-        _kernels.fill(estimate, truth, *limits, True, error, other, known)
-        here, gone = np.zeros((2, n), np.int64)
-        regions = (pixels.codes[start:stop], pixels.lookup, pixels.empty_atom)
-        n_here, n_gone = _kernels.find_inside(*regions, known, here, gone)
-        shape = (n,) if channels == 1 else (n, channels)
-        return cls(
-            slice(start, stop),
-            estimate.reshape(shape),
-            truth.reshape(shape),
-            error,
-            other,
-            here[:n_here],
-            gone[:n_gone],
-            pixels.error_kind == ErrorKind.DIFFERENCE,
-        )
-
-    def inside(self, column: Column) -> Places:
-        """The places of the pixels for which a column has values."""
-        return self.absent if isinstance(column, WeightedTerm) and column.missing else self.present
-
-    def values(self, column: Column) -> NDArray[Any]:
-        """The values of a column at these places."""
-        if isinstance(column, Term):
-            return self._term(column)
-        weights = column.weights.values.reshape(-1)[self.place].take(self.inside(column))
-        # The minimum is NaN if any value is.
-        if weights.size and not (weights.min() >= 0 and weights.max() < np.inf):
-            raise BadData(
-                f"the weights '{column.weights.name}' are negative or missing at some pixels of a "
-                "region; give each of them a weight, 0 where it does not count."
-            )
-        return weights if column.term is None else weights * self._term(column.term)
-
-    def _term(self, term: Term) -> NDArray[Any]:
-        n = self.present.size
-        error = self.error.take(self.present)
-        if term.function is None:
-            from depthgauge.metrics.kernels.moments import term_values
-
-            found = np.zeros(n)
-            other = self.other.take(self.present)
-            truth = self.truth.take(self.present) if self.is_number else other
-            term_values(int(term.kind), *(*term.params, 0.0, 0.0)[:2], error, other, truth, found)
-            return found
-        maps = (values.take(self.present, axis=0) for values in (self.estimate, self.truth))
-        found = np.asarray(term.function(error, *maps, *term.params))
-        if found.shape != (n,):
-            raise BadDeclaration(
-                f"term '{term.name}' gave {_size(found) or 'one number'} for {n} pixels; it must "
-                "give one number per pixel."
-            )
-        if n and np.isnan(found.min()):
-            raise BadDeclaration(
-                f"term '{term.name}' gave NaN at {np.count_nonzero(np.isnan(found))} pixels that "
-                "have an estimate; it must give a number at each of them."
-            )
-        return found
 
 
 def error_kind(truth: Map, name: ErrorName | None) -> ErrorKind:
@@ -376,7 +299,7 @@ def map_recipe(
 
 
 def _term_map(term: Term, estimate: Map, truth: Map, error: ErrorName | None) -> Map:
-    from depthgauge.metrics.kernels import moments as _kernels
+    from depthgauge.metrics.kernels.terms import term_map
 
     values = np.full(truth.shape[:2], np.nan, np.float32)
     low = np.float32(SMALLEST if term.positive else -LARGEST)
@@ -385,14 +308,14 @@ def _term_map(term: Term, estimate: Map, truth: Map, error: ErrorName | None) ->
     if term.function is None:
         params = (*term.params, 0.0, 0.0)[:2]
         out = values.reshape(-1)
-        _kernels.term_map(*maps, int(term.kind), *params, low, channels, int(kind), out)
+        term_map(*maps, int(term.kind), *params, low, channels, int(kind), out)
         return values
     known = is_known(truth).view(np.uint8).reshape(-1)
     lookup, flat = np.arange(2, dtype=np.int32), values.reshape(-1)
-    pixels = _Pixels(*maps, known, lookup, 0, low, np.float32(LARGEST), channels, kind)
-    for start in range(0, flat.size, _kernels.TILE):
-        tile = _Tile.of(pixels, start, min(start + _kernels.TILE, flat.size))
-        flat[tile.place][tile.present] = tile.values(term)
+    pixels = Pixels(*maps, known, lookup, 0, low, np.float32(LARGEST), channels, kind)
+    for start in range(0, flat.size, TILE):
+        tile = Tile(pixels, start, min(start + TILE, flat.size))
+        flat[start : start + TILE][tile.inside(term)] = tile.values(term)
     return values
 
 
@@ -410,7 +333,7 @@ def _shown(recipe: Recipe | Order) -> Term:
 
 def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
     """Both as contiguous float32 of the same shape, or an error that says what to do."""
-    estimate, truth = _plain(estimate), _plain(truth)
+    estimate, truth = plain(estimate), plain(truth)
     if estimate.shape != truth.shape or truth.ndim not in (2, 3):
         raise WrongShape(
             f"the estimate is {_size(estimate)} but the truth is {_size(truth)}; "
@@ -422,12 +345,6 @@ def same_size(estimate: Map, truth: Map) -> tuple[Map, Map]:
 def channels_of(values: Map) -> int:
     """The number of values per pixel."""
     return 1 if values.ndim == 2 else int(values.shape[2])
-
-
-def _plain(values: Map) -> Map:
-    values = np.ascontiguousarray(values, np.float32)
-    # For a read-only array, numba would compile every kernel a second time.
-    return values if values.flags.writeable else values.copy()
 
 
 def _size(values: np.ndarray) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.metrics.moments import LARGEST, channels_of, error_kind, map_recipe, same_size
-from depthgauge.metrics.terms import ErrorKind, ErrorName, Order
+from depthgauge.metrics.moments import channels_of, error_kind, map_recipe, same_size
+from depthgauge.metrics.terms import LARGEST, ErrorKind, ErrorName, Order
+from depthgauge.metrics.tiles import Pixels, as_numbers
 from depthgauge.types import Map, Mask, Plane, State
 
 _HISTOGRAM_BYTES = 1 << 24
@@ -79,18 +81,31 @@ def count_within(
 
     estimate, truth = same_size(estimate, truth)
     counts = np.zeros(len(thresholds) + 2, np.int64)
-    kernels.count_within(
-        estimate.ravel(),
-        truth.ravel(),
-        np.ascontiguousarray(inside).ravel(),
-        np.array(thresholds, np.float32),
-        counts,
-        np.float32(low),
-        np.float32(high),
-        channels_of(truth),
-        int(error_kind(truth, error)),
-    )
+    mask = np.ascontiguousarray(inside, np.bool_).reshape(-1)
+    pixels = _numbers(estimate, truth, mask, np.zeros(0, np.int32), low, high, error)
+    maps, limits = (pixels.estimate, pixels.truth, mask), (pixels.low, pixels.high)
+    kernels.count_within(*maps, *limits, np.array(thresholds, np.float32), counts)
     return np.cumsum(counts[:-2]), int(counts[:-1].sum()), int(counts[-1])
+
+
+def _numbers(
+    estimate: Map,
+    truth: Map,
+    codes: NDArray[Any],
+    lookup: NDArray[np.int32],
+    low: float,
+    high: float,
+    error: ErrorName | None,
+) -> Pixels:
+    maps, limits = (estimate.reshape(-1), truth.reshape(-1)), (np.float32(low), np.float32(high))
+    kind = error_kind(truth, error)
+    return as_numbers(Pixels(*maps, codes, lookup, -1, *limits, channels_of(truth), kind))
+
+
+def _flat(pixels: Pixels) -> tuple[Any, ...]:
+    """Pixels that are numbers, as the kernels take them."""
+    maps, regions = (pixels.estimate, pixels.truth), (pixels.codes, pixels.lookup)
+    return *maps, *regions, pixels.low, pixels.high
 
 
 def select(
@@ -110,21 +125,15 @@ def select(
     wanted = list(wanted)
     if plane.atoms.size > _MOST_ATOMS:
         return _select_by_sorting(estimate, truth, plane, wanted, low, high, error)
-    pixels = (
-        estimate.ravel(),
-        truth.ravel(),
-        np.ascontiguousarray(plane.codes).ravel(),
-        plane.lookup,
-    )
-    kind = error_kind(truth, error)
-    limits = (np.float32(low), np.float32(high), channels_of(truth), int(kind))
+    codes = np.ascontiguousarray(plane.codes).reshape(-1)
+    pixels = _numbers(estimate, truth, codes, plane.lookup, low, high, error)
     n_atoms = plane.atoms.size
     # Fewer chunks if there are many atoms, so that the histograms stay small; the number never
     # depends on the threads.
     chunks = max(1, min(4, _HISTOGRAM_BYTES // (n_atoms * kernels.BINS * 4)))
     histograms = np.zeros((chunks, n_atoms, kernels.BINS), np.uint32)
     lost = np.zeros((chunks, n_atoms), np.int64)
-    kernels.count_bins(*pixels, histograms, lost, *limits)
+    kernels.count_bins(*_flat(pixels), histograms, lost)
     missing = lost.sum(axis=0)
     per_atom = histograms.sum(axis=0, dtype=np.uint32)
     occupied = np.flatnonzero(per_atom.any(axis=0))  # a few thousand of the bins
@@ -141,7 +150,7 @@ def select(
         if counts[region]
         for i, rank in _places(order, ends[region])
     ]
-    values = iter(_collect(pixels, limits, histograms, ranks))
+    values = iter(_collect(pixels, histograms, ranks))
     out: dict[tuple[str, Order], tuple[float, int, int]] = {}
     for region, order in wanted:
         n = counts[region]
@@ -183,8 +192,7 @@ def _places(order: Order, ends: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def _collect(
-    pixels: tuple[NDArray[np.generic], ...],
-    limits: tuple[object, ...],
+    pixels: Pixels,
     histograms: NDArray[np.uint32],
     ranks: list[tuple[NDArray[np.bool_], int, int]],
 ) -> list[float]:
@@ -202,9 +210,7 @@ def _collect(
     starts = np.concatenate([[0], np.cumsum(sizes.ravel())])
     begins = starts[:-1].reshape(sizes.shape)
     buffer = np.zeros(int(starts[-1]), np.float32)
-    wanted = np.zeros(2 * slots.size, np.uint8)
-    wanted[bins] = 1
-    kernels.collect_bins(*pixels, begins.copy(), wanted, slots, buffer, *limits)
+    kernels.collect_bins(*_flat(pixels), begins.copy(), slots, buffer)
     ends = starts[1:].reshape(sizes.shape)
     values = []
     for inside, bin_, rank in ranks:

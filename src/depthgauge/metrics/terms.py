@@ -18,7 +18,7 @@ from depthgauge.errors import BadDeclaration
 class Kind(IntEnum):
     """The terms that the kernel knows; from `RELATIVE` on, a term needs the estimate itself.
 
-    Each has a case in `kernels.moments._term`, which fails to load if one is missing.
+    Each has a case in `kernels.terms.term`, which fails to load if one is missing.
     """
 
     ABS = 0
@@ -54,6 +54,8 @@ PixelFunction = Callable[..., Any]
 WeightFunction = Callable[..., NDArray[Any]]
 """Takes the metric's needs by keyword and gives the weight of every pixel, (H, W)."""
 
+LARGEST = float(np.finfo(np.float32).max)
+"""The largest value of a map; an estimate beyond it is missing."""
 SMALLEST = float(np.finfo(np.float32).tiny)
 """The smallest valid depth, and the smallest argument of a logarithm; less is missing."""
 

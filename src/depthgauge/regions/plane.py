@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse, WrongShape
 from depthgauge.regions._checks import same_size
-from depthgauge.types import Map, Mask, Plane
+from depthgauge.types import Map, Mask, Plane, is_known
 
 MOST = 64
 """The number of regions that one plane holds."""
@@ -43,16 +43,27 @@ def pack(masks: Mapping[str, Mask], truth: Map) -> Plane:
     if truth.ndim not in (2, 3) or truth.shape[2:] == (0,):
         raise WrongShape(f"the truth has shape {truth.shape}; expected (H, W) or (H, W, C).")
     flat = [_flat(name, mask, truth) for name, mask in masks.items()]
-    bits = _own(np.asarray(truth, np.float32)).reshape(-1).view(np.uint32)
-    channels = truth.shape[2] if truth.ndim == 3 else 1
-    if len(flat) > 16:
-        codes, atoms, lookup = _relabelled(flat, bits, channels)
+    if len(flat) == 1:
+        codes, atoms, lookup = _single(flat[0], truth)
     else:
-        codes, atoms, lookup = _patterns(flat, bits, channels)
+        bits = _own(np.asarray(truth, np.float32)).reshape(-1).view(np.uint32)
+        channels = truth.shape[2] if truth.ndim == 3 else 1
+        packed = _relabelled if len(flat) > 16 else _patterns
+        codes, atoms, lookup = packed(flat, bits, channels)
     return Plane(codes.reshape(truth.shape[:2]), tuple(masks), atoms, lookup)
 
 
 _Packed = tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.int32]]
+
+
+def _single(mask: NDArray[np.uint8], truth: Map) -> _Packed:
+    """The same of one region, which needs no kernel and nobody to wait until it is compiled."""
+    codes = np.logical_and(mask, is_known(truth).reshape(-1)).view(np.uint8)
+    inside = int(np.count_nonzero(codes))
+    atoms = np.flatnonzero([inside < codes.size, inside > 0])
+    lookup = np.full(256, -1, np.int32)
+    lookup[atoms] = np.arange(atoms.size, dtype=np.int32)
+    return codes, atoms.astype(np.uint64), lookup
 
 
 def _patterns(

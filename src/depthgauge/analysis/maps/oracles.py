@@ -32,7 +32,7 @@ from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import Unavailable
-from depthgauge.metrics.moments import LARGEST
+from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES, ErrorKind
 from depthgauge.types import Map
 

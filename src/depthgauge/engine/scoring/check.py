@@ -20,7 +20,7 @@ from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_fo
 from depthgauge.engine.scoring.samples import locate
 from depthgauge.errors import BadData, DepthgaugeError, TooLarge
 from depthgauge.io import stored_dtype
-from depthgauge.metrics.moments import LARGEST
+from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Inputs, Map, Sample, is_known
 

@@ -13,9 +13,10 @@ import numpy as np
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
 from depthgauge.metrics import Missing, Order, Recipe, total_of
-from depthgauge.metrics.moments import LARGEST, Weights, columns_of, measure_moments
+from depthgauge.metrics.columns import Weights, columns_of
+from depthgauge.metrics.moments import measure_moments
 from depthgauge.metrics.order import select, sorted_errors
-from depthgauge.metrics.terms import ErrorName
+from depthgauge.metrics.terms import LARGEST, ErrorName
 from depthgauge.regions import pack_all
 from depthgauge.types import Map, Mask, Note, Plane, Score, State, is_known
 

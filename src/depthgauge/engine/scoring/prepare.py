@@ -16,8 +16,7 @@ from depthgauge.errors import BadEstimate, Unavailable, WrongShape
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.filling import fill
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
-from depthgauge.metrics.moments import LARGEST
-from depthgauge.metrics.terms import SMALLEST
+from depthgauge.metrics.terms import LARGEST, SMALLEST
 from depthgauge.quantities import QUANTITIES, Quantity
 from depthgauge.regions import SampleMaps, SampleRegions, compute_regions
 from depthgauge.regions.objects import objects_of
