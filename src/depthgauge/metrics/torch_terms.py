@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.metrics.moments import LARGEST
-from depthgauge.metrics.terms import ErrorKind, Kind, Term
+from depthgauge.metrics.terms import LARGEST, ErrorKind, Kind, Term
 
 Tensor = Any
 """A `torch.Tensor`."""
