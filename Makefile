@@ -5,8 +5,8 @@ DEPTHGAUGE := $(BIN)/depthgauge
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OTHER_PYTHONS := 3.12 3.13
 PYTEST := -m pytest -q -n 2 --dist worksteal
-# The PyTorch that the tests of networks are known to pass with, without its 3 GB for GPUs where that index answers.
-TORCH := torch==2.14.1
+# What the tests of networks are known to pass with; PyTorch without its 3 GB for GPUs where that index answers.
+NETS := torch==2.14.1 torchmetrics==1.9.0 lightning==2.6.6
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
@@ -55,7 +55,7 @@ test-long: setup  ## before a release: endurance, many examples per property, ot
 	@$(MAKE) --no-print-directory $(OTHER_PYTHONS:%=test-python%)
 
 .venv/.nets: pyproject.toml .venv/.dev
-	$(PIP) --retries 1 --extra-index-url $(TORCH_INDEX) -e '.[dev,nets]' '$(TORCH)'
+	$(PIP) --retries 1 --extra-index-url $(TORCH_INDEX) -e '.[dev,nets]' $(NETS)
 	touch $@
 
 test-nets: .venv/.nets  ## what needs PyTorch: tensors, data loaders, processes, a GPU where there is one

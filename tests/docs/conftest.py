@@ -8,16 +8,19 @@ A page is run from top to bottom in one folder and one namespace.
   faster one (`served_command.py`).
 - ```text is compared with what the last such run printed where `<!-- output -->` stands above it.
 - Any other block with `<!-- file: name -->` above it is written to that file.
+- `<!-- needs: torch -->` above a block runs it where these packages are installed.
 - `<!-- not run -->` above a block leaves it out.
 """
 
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +28,7 @@ import pytest
 from tests.docs.served_command import run_bash
 
 _BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>run|not run|output|file: [\w./-]+) -->\n+)?"
+    r"(?:^<!-- (?P<mark>run|not run|output|file: [\w./-]+|needs: [\w ]+) -->\n+)?"
     r"^```(?P<language>\w+)\n(?P<text>.*?)^```$",
     flags=re.DOTALL | re.MULTILINE,
 )
@@ -53,6 +56,12 @@ def read_blocks(path: Path) -> list[Block]:
     ]
 
 
+def _is_installed(block: Block) -> bool:
+    """Whether the packages are there that a block needs."""
+    wanted = block.mark.removeprefix("needs: ").split() if block.mark.startswith("needs: ") else []
+    return all(importlib.util.find_spec(name) is not None for name in wanted)
+
+
 def run_command(text: str) -> subprocess.CompletedProcess[str]:
     """Runs a script that uses the real command."""
     folder = str(Path(sys.executable).parent)
@@ -76,10 +85,14 @@ class Page:
     def run(self) -> int:
         """How many blocks were run or compared."""
         for block in read_blocks(self.path):
-            if block.mark == "not run":
+            if block.mark == "not run" or not _is_installed(block):
                 continue
             if block.mark.startswith("file: "):
                 Path(block.mark.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
+            elif block.mark.startswith("needs: "):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # what other packages warn of is theirs
+                    self._python(block)
             elif block.language == "python":
                 self._python(block)
             elif block.mark == "run":

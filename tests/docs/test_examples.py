@@ -15,6 +15,26 @@ def test_examples_of_the_page_work(page, run_page):
     run_page(page)
 
 
+@pytest.mark.nets
+@pytest.mark.parametrize("name", ["training.md", "coming-from.md"])
+def test_examples_that_need_networks_are_run(name, run_page, blocks):
+    for package in ("torch", "torchmetrics", "lightning"):
+        pytest.importorskip(package, reason="installed by `make test-nets`")
+    page = REPOSITORY / "docs" / name
+    wanted = [b for b in blocks(page) if b.language == "python" and b.mark != "not run"]
+    assert any(block.mark.startswith("needs: ") for block in wanted)
+    assert run_page(page) >= len(wanted)
+
+
+def test_a_block_that_needs_what_is_not_there_is_left_out(run_page, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- needs: no_such_package -->\n\n```python\n1 / 0\n```\n\n"
+        "<!-- needs: json -->\n\n```python\na = 1\n```\n"
+    )
+    assert run_page(page) == 1
+
+
 def test_blocks_are_found_and_run(run_page, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(

@@ -333,6 +333,14 @@ def test_it_says_what_it_holds():
     assert math.isfinite(accumulator.compute().to_dict()["mae@all"])
 
 
+def test_a_crop_is_that_of_score():
+    accumulator = dg.Accumulator("mae", quantity="disparity", crop=2)
+    alone = dg.score(ESTIMATE[0], TRUTH[0], "mae", quantity="disparity", crop=2)
+    accumulator.update(ESTIMATE[0], TRUTH[0])
+    assert accumulator.compute().samples["0"] == dict(alone)
+    assert alone["mae@all"].count < dg.score(ESTIMATE[0], TRUTH[0], "mae")["mae@all"].count
+
+
 def test_parts_are_for_score():
     with pytest.raises(Misuse, match=r"one map of each sample; score parts with dg\.score"):
         dg.Accumulator("mae").update({"disparity": ESTIMATE}, TRUTH)

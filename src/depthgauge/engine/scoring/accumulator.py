@@ -38,6 +38,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "missing": "bad",
     "align": "none",
     "estimate_resize": "none",
+    "crop": 0,
     "derived": (),
     "pool": None,
 }
@@ -88,6 +89,7 @@ class Accumulator:
         missing: What a missing estimate costs: `bad` or `skip`.
         align: `none`, `median`, `scale` or `scale_shift`, or a table as in a benchmark.
         estimate_resize: How estimates of another size are brought to the truth's.
+        crop: `garg`, `eigen`, `nyu`, a box or a border, as in `score`.
         derived: Parameters of what regions and metrics share.
         pool: `image` (the default): the mean of the samples' values; `pixel`: all pixels together;
             `scene`: pixels within each scene, then the mean.
@@ -113,6 +115,7 @@ class Accumulator:
         missing: str = "bad",
         align: str | Mapping[str, Any] = "none",
         estimate_resize: str = "none",
+        crop: int | str = 0,
         derived: str | Iterable[str] = (),
         pool: Literal["image", "pixel", "scene"] | None = None,
         device: Literal["cpu"] | None = None,
@@ -125,6 +128,7 @@ class Accumulator:
             "missing": missing,
             "align": align,
             "estimate_resize": estimate_resize,
+            "crop": crop,
             "derived": derived,
             "pool": pool,
         }
