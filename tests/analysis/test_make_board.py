@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from depthgauge.analysis.board import BoardWarning
 from depthgauge.analysis.make_board import make_board
 from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.engine.scoring.pool import Summary, pool_plain
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.record import Entrant, Run, Timing
 from depthgauge.errors import Misuse, UnknownName
-from depthgauge.types import Score
+from depthgauge.types import Note, Score
 
 NAN = math.nan
 
@@ -28,6 +29,25 @@ def random_table(n=10, labels="abc", seed=1):
 def one_note(board, words):
     (note,) = [note for note in board.notes if words in note]
     return note
+
+
+def test_notes_of_results_are_warnings_of_the_board(build):
+    """Equal ones together, the most frequent first; numbers may differ."""
+    run = build.from_errors({"a": {"s": [1.0], "t": [1.0]}, "b": {"s": [2.0], "t": [2.0]}})
+
+    def scaled(sample, scale):
+        return Note("negative-scale", "Why?", "Turn it.", numbers={"scale": scale}, sample=sample)
+
+    holes = Note("holes", "Is 0 a value?", arguments={"truth_invalid": "0"})
+    notes = {"a": (holes, scaled("t", -2.0), scaled("s", -1.0)), "b": (scaled("t", -3.0),)}
+    results = {(x, 0): replace(run.results[x, 0], notes=notes[x]) for x in notes}
+    board = make_board(replace(run, results=results))
+    assert board.warnings == (
+        BoardWarning("negative-scale", "Why?", "Turn it.", ("a", "b"), ("s", "t")),
+        BoardWarning("holes", "Is 0 a value?", "Say --truth-invalid 0.", ("a",), ()),
+    )
+    assert board.to_json()["warnings"][0]["methods"] == ["a", "b"]
+    assert make_board(run).warnings == ()
 
 
 def test_a_board_by_hand(build):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from depthgauge._shorten import first_few
 from depthgauge.analysis._sheet import Sheet
-from depthgauge.analysis.board import Row
+from depthgauge.analysis.board import BoardWarning, Row
 from depthgauge.analysis.pooling import (
     INFINITE,
     MIN_UNITS,
@@ -38,6 +39,24 @@ def board_notes(
             *_about_seeds(methods),
         ]
     )
+
+
+def board_warnings(run: Run) -> tuple[BoardWarning, ...]:
+    """The notes of all results, equal ones together."""
+    kinds: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for (label, _), result in sorted(run.results.items()):
+        for note in result.notes:
+            advice = replace(note, text="").sentences(command=True)
+            kinds.setdefault((note.code, note.text, advice), []).append((label, note.sample))
+    made = [
+        BoardWarning(
+            *kind,
+            methods=tuple(dict.fromkeys(label for label, _ in found)),
+            samples=tuple(sorted({sample for _, sample in found if sample})),
+        )
+        for kind, found in kinds.items()
+    ]
+    return tuple(sorted(made, key=lambda each: (-len(each.samples), each.code, each.text)))
 
 
 def _about_methods(sheets: Sequence[Sheet], rows: Sequence[Row], samples: int) -> Iterator[str]:

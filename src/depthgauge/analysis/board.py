@@ -78,6 +78,21 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class BoardWarning:
+    """Something that makes the numbers of some methods doubtful: a note of their results."""
+
+    code: str
+    """Its kind, for programs: `negative-scale`, `sign`, `factor` ..."""
+    text: str
+    """One sentence."""
+    advice: str
+    """What to do about it; may be empty."""
+    methods: tuple[str, ...]
+    samples: tuple[str, ...]
+    """On which samples, of any of these methods; empty where it is about no single one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """All methods and all scores of one benchmark."""
 
@@ -92,6 +107,8 @@ class Board:
     """Notes that a reader of the table must know: why there are no intervals ..."""
     too_few: tuple[str, ...] = ()
     """Scores with too few samples for an interval, where other scores have one."""
+    warnings: tuple[BoardWarning, ...] = ()
+    """What makes numbers doubtful, that of most samples first."""
 
     def column(self, score_id: str) -> Column:
         """The column of that id."""

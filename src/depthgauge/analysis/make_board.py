@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge._canonical import finite_data
 from depthgauge._registry import unknown
-from depthgauge.analysis._notes import board_notes, too_few
+from depthgauge.analysis._notes import board_notes, board_warnings, too_few
 from depthgauge.analysis._sheet import Sheet, make_columns, make_sheet
 from depthgauge.analysis.board import Board, Row
 from depthgauge.analysis.intervals import LEVEL
@@ -98,7 +98,8 @@ def make_board(
     ]
     rows = _rows(together, sheets, labels_of(run), sorted(given), main)
     notes = board_notes(run, sheets, rows, draws, limits, level)
-    return Board(columns, tuple(rows), main, level, notes, too_few(sheets, draws))
+    few = too_few(sheets, draws)
+    return Board(columns, tuple(rows), main, level, notes, few, board_warnings(run))
 
 
 def _main_score(run: Run, main: str | None) -> str:

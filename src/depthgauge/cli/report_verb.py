@@ -20,7 +20,7 @@ from depthgauge.cli._output import (
     write_json,
     write_text_to,
 )
-from depthgauge.cli._runs import board_choices, fitting_board
+from depthgauge.cli._runs import board_choices, fitting_board, print_run_notes
 from depthgauge.errors import CannotWrite
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
         write_text_to("-", shown)
     elif options["kind"] is not None:
         write_text_to("-", _table(run, board, known, options))
+    if options["kind"] == "text":
+        print_run_notes(run)
 
 
 def _board(run: Run, options: dict[str, Any]) -> Board:

@@ -84,6 +84,54 @@ def test_the_page_has_every_part(small_run, tmp_path):
     assert small_run.protocol.hash[:12] in text
 
 
+def test_a_negative_scale_is_the_first_thing_that_is_said(tmp_path):
+    """An estimate that grows where the truth shrinks, aligned: a number that means nothing."""
+    rng = np.random.default_rng(3)
+    for kind in ("left", "right", "truth"):
+        (tmp_path / "data" / kind).mkdir(parents=True)
+    truths = {f"s{n}": rng.uniform(1, 9, SIZE).astype(np.float32) for n in range(3)}
+    for name, truth in truths.items():
+        for side in ("left", "right"):
+            write_image(tmp_path / "data" / side / f"{name}.png", np.zeros((*SIZE, 3), np.uint8))
+        dg.write_map(tmp_path / "data/truth" / f"{name}.pfm", truth)
+
+    def turned(inputs):
+        return 10 - truths[inputs["sample"]]
+
+    protocol = make_protocol(
+        {
+            "id": "aligned",
+            "version": 1,
+            "dataset": "folder",
+            "quantity": "disparity",
+            "pool": "image",
+            "align": {"kind": "scale_shift"},
+            "scores": [{"metric": "mae"}],
+        },
+        "aligned",
+    )
+    run = dg.run(protocol, tmp_path / "data", [turned], tmp_path / "run", workers=0)
+    for loaded in (run, dg.load_run(tmp_path / "run")):
+        (warning,) = [w for w in make_board(loaded).warnings if w.code == "negative-scale"]
+        assert warning.methods == ("turned",)
+        assert warning.samples == ("s0", "s1", "s2")
+        text = render_report(build_page(loaded))
+        said = text.partition("<summary>")[2].partition("</summary>")[0]
+        assert "turned: The fitted scale is negative" in said
+        assert "or -estimate" in text
+
+
+def test_the_page_shows_examples_of_the_best_method(small_run):
+    page = build_page(small_run, main="mae@all")
+    assert [group.why for group in page.examples]
+    assert {method.label for group in page.examples for method in group.methods} == {"good"}
+    whys = [what for group in page.examples for what in group.why]
+    assert whys == ["best", "median", "worst"]
+    assert {group.sample for group in page.examples} <= {group.sample for group in page.pictures}
+    assert all(len(group.inputs) == 1 for group in page.examples)
+    assert build_page(small_run, most_pictures=0).examples == ()
+
+
 def test_the_same_run_gives_the_same_bytes(small_run, tmp_path):
     for name in ("a.html", "b.html"):
         write_report(tmp_path / name, build_page(small_run))

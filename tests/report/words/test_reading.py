@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import full_page
 from tests.report.page.test_html import Reader
 
-from depthgauge.analysis.board import Cell, Row
+from depthgauge.analysis.board import BoardWarning, Cell, Row
 from depthgauge.report.page.html import render_report
 from depthgauge.report.page.model import Page
 from depthgauge.report.words.reading import reading_of
@@ -15,7 +15,7 @@ from depthgauge.report.words.reading import reading_of
 MAIN = "badpix:2@all"
 
 
-def page_of(board, count=8, methods=2, low=1.0, failed=(), **parts):
+def page_of(board, count=8, methods=2, low=1.0, failed=(), warnings=()):
     rows = tuple(
         Row(
             f"m{n}",
@@ -24,9 +24,9 @@ def page_of(board, count=8, methods=2, low=1.0, failed=(), **parts):
         )
         for n in range(methods)
     )
-    return Page(
-        replace(board, columns=board.columns[:1], rows=rows), "t", "bench", 1, "ab" * 32, **parts
-    )
+    doubts = tuple(BoardWarning("code", text, "Do it.", ("m1",), ("s",)) for text in warnings)
+    board = replace(board, columns=board.columns[:1], rows=rows, warnings=doubts)
+    return Page(board, "t", "bench", 1, "ab" * 32)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def page_of(board, count=8, methods=2, low=1.0, failed=(), **parts):
             "No intervals: the order holds for these samples only.",
         ),
         ({"failed": ["s"]}, "m0 has samples without a usable estimate."),
-        ({"failed": ["s"], "warnings": ("Scale of m1 is negative.",)}, "Scale of m1 is negative."),
-        ({"warnings": ("One.", "Two.", "Three.")}, "One. (2 more below)"),
+        ({"failed": ["s"], "warnings": ("Why?",)}, "m1: Why?"),
+        ({"warnings": ("One.", "Two.", "Three.")}, "m1: One. (2 more below)"),
     ],
 )
 def test_the_most_important_caveat_comes_first(board, changes, line):
@@ -67,11 +67,18 @@ def test_an_incomplete_method_is_said_at_once(board):
 
 def test_all_notes_are_behind_how_to_read_this(board):
     notes = ("Intervals say something.", "Nothing is corrected.", "A third note.")
-    page = full_page(replace(board, notes=notes), warnings=("Doubtful.",))
+    doubt = BoardWarning("sign", "Doubtful.", "Turn it.", ("<m>", "b"), ("s1", "s2"))
+    page = full_page(replace(board, notes=notes, warnings=(doubt, doubt)))
     text = render_report(page)
     above, _, rest = text.partition('<details class="reading">')
     folded, _, below = rest.partition("</details>")
-    for note in (*notes, "Doubtful.", "Bold: best, underlined: second best.", "same letter"):
+    for note in (
+        *notes,
+        "Turn it.",
+        "(s1, s2): Doubtful.",
+        "Bold: best, underlined: second best.",
+        "same letter",
+    ):
         assert note not in above
         assert note in folded
     assert not any(note in below.partition("<pre")[0] for note in notes)

@@ -92,8 +92,6 @@ class Page:
     profiles: tuple[ProfileRanking, ...] = ()
     """The methods' order by the priorities of applications."""
     provenance: Provenance = Provenance()
-    warnings: tuple[str, ...] = ()
-    """What makes numbers doubtful; the first stands below the headline."""
     notes: tuple[str, ...] = ()
 
     @cached_property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from depthgauge.analysis.board import Board
+from depthgauge._shorten import first_few
+from depthgauge.analysis.board import Board, BoardWarning
 from depthgauge.analysis.pooling import MIN_UNITS
 from depthgauge.report.page.model import Page
 from depthgauge.report.tables.leaderboard import board_notes, is_incomplete, tie_groups
@@ -28,9 +29,10 @@ def reading_of(page: Page) -> Reading:
 
 def _line(page: Page) -> str:
     """Warnings first, then failures, then what the samples do not show."""
-    if page.warnings:
-        more = len(page.warnings) - 1
-        return page.warnings[0] + (f" ({more} more below)" if more else "")
+    if page.board.warnings:
+        more = len(page.board.warnings) - 1
+        text = warning_words(page.board.warnings[0], advised=False)
+        return text + (f" ({more} more below)" if more else "")
     rows = [row for row in page.board.rows if not row.oracle]
     if failed := [row.label for row in rows if row.failed]:
         whose = failed[0] if len(failed) == 1 else f"{len(failed)} methods"
@@ -53,9 +55,17 @@ def _line(page: Page) -> str:
     )
 
 
+def warning_words(warning: BoardWarning, *, advised: bool = True) -> str:
+    """Whose numbers are doubtful, on which samples, why, and what to do about it."""
+    where = f" ({first_few(warning.samples, 3)})" if advised and warning.samples else ""
+    text = f"{first_few(warning.methods, 3)}{where}: {warning.text}"
+    return f"{text} {warning.advice}".strip() if advised else text
+
+
 def _notes(page: Page) -> list[str]:
     board = page.board
-    notes = [*page.warnings, "Bold: best, underlined: second best."]
+    notes = [warning_words(warning) for warning in board.warnings]
+    notes.append("Bold: best, underlined: second best.")
     notes += [f"{board.main}: {text}" for text in _main_score(page)]
     if tie_groups(board, board.main):
         notes.append(f"Methods with the same letter cannot be told apart by {board.main}.")
