@@ -10,6 +10,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── WrongShape              two maps, masks or images whose sizes do not go together
 │   └── SizesDiffer         estimate and truth differ in size, and nothing says how to resize
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
+│   └── MethodChanged       a run has a method of that name with other code or options
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
 ├── Unavailable             this sample cannot give what was asked for (no mask, no right view ...)
 ├── BadEstimate             what a method returned cannot be scored
@@ -94,6 +95,32 @@ class SizesDiffer(WrongShape):
 
 class BadData(DepthgaugeError):
     """A dataset or estimates folder lacks something or contradicts itself."""
+
+
+class MethodChanged(BadData):
+    """A run has a method of that name with other code or options.
+
+    `code_only` says that nothing but its code changed; `other_label` is how it is given under
+    another name.
+    """
+
+    def __init__(
+        self, where: str, label: str, what: str, other_label: str, code_only: bool
+    ) -> None:
+        self.where = where
+        self.label = label
+        self.what = what
+        self.other_label = other_label
+        self.code_only = code_only
+        keep = "keep its finished samples with keep_finished=True, " if code_only else ""
+        super().__init__(
+            f"{where}: {what}; run it again with again=['{label}'], {keep}or give this one "
+            f"another label: {other_label}."
+        )
+
+    def __reduce__(self) -> tuple[type[MethodChanged], tuple[str, str, str, str, bool]]:
+        given = (self.where, self.label, self.what, self.other_label, self.code_only)
+        return type(self), given
 
 
 @dataclass(frozen=True, slots=True)

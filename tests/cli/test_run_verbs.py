@@ -432,3 +432,36 @@ def test_several_runs_make_one_report(run, work):
     refused = run("report", first, other, "--text")
     assert refused.code == 1
     assert "with --common" in refused.err
+
+
+# --- a method that was edited -------------------------------------------------------------------
+
+
+def test_an_edited_method_is_told_the_options(run, work):
+    path = work.method("mine", "return np.full((h, w), 5.0)")
+    again = work.call(path)
+    assert run(*again).code == 0
+    work.method("mine", "return np.full((h, w), 6.0)")
+    ran = run(*again)
+    assert ran.code == 1
+    assert "the code of method 'mine' changed since it was run" in ran.err
+    assert "run it again (--again mine)" in ran.err
+    assert "(--keep-finished)" in ran.err
+    assert "keep_finished=True" not in ran.err
+    ran = run(*again, "--keep-finished")
+    assert ran.code == 0
+    ran = run(*again, "--again", "mine")
+    assert ran.code == 0
+    assert "two code versions" not in ran.out
+
+
+def test_a_mended_method_is_marked_in_the_table(run, work):
+    path = work.method(
+        "mine", "if inputs['sample'] == 's3': raise ValueError\nreturn np.ones((h, w))"
+    )
+    again = work.call(path)
+    assert run(*again).code == 1
+    work.method("mine", "return np.ones((h, w)) * 6")
+    ran = run(*again, "--keep-finished")
+    assert ran.code == 0
+    assert "mine: two code versions; 9 of 10 estimates are by older code." in ran.out

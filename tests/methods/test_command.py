@@ -262,7 +262,7 @@ def test_the_time_limit_ends_grandchildren_too(measured, script, tmp_path, monke
     assert time.monotonic() - start < 300
     assert str(caught.value) == (
         "the program 'infer' ran longer than its time limit of 1 s and was ended; "
-        "raise time_limit_s"
+        "give it more time with --time-limit (in Python and in files: time_limit_s)"
     )
     assert "stdout: working" in caught.value.details
     for pid in map(int, (tmp_path / "pids").read_text().split()):

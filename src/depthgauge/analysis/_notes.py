@@ -33,6 +33,7 @@ def board_notes(
     return tuple(
         [
             *_about_methods(sheets, methods, len(run.samples)),
+            *_about_code(run),
             *_about_scores(run, sheets),
             *_about_intervals(sheets, draws, level),
             *_about_groups(sheets, methods, practical),
@@ -72,6 +73,18 @@ def _about_methods(sheets: Sequence[Sheet], rows: Sequence[Row], samples: int) -
             yield (
                 f"{row.label}: incomplete in {_listed(lacking)}; missing "
                 "estimates have no number there, so it is ranked last."
+            )
+
+
+def _about_code(run: Run) -> Iterator[str]:
+    for entrant in sorted(run.entrants, key=lambda entrant: entrant.label):
+        if entrant.older:
+            whole = len(run.samples) * len(entrant.seeds)
+            versions = 1 + len(set(entrant.older.values()))
+            several = "two" if versions == 2 else str(versions)
+            yield (
+                f"{entrant.label}: {several} code versions; {len(entrant.older)} of {whole} "
+                "estimates are by older code."
             )
 
 

@@ -21,6 +21,7 @@ from depthgauge.cli._output import (
     table_width,
     warn,
 )
+from depthgauge.errors import BadData, MethodChanged
 
 if TYPE_CHECKING:
     from depthgauge.analysis.board import Board
@@ -40,6 +41,20 @@ def can_go_on() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Stopped("stopped; finished work is kept, and the same command continues.") from None
+
+
+@contextmanager
+def changes_in_options() -> Iterator[None]:
+    """Tells a method that changed as options, where Python would tell it as arguments."""
+    try:
+        yield
+    except MethodChanged as error:
+        keep = ", keep its good samples (--keep-finished)" if error.code_only else ""
+        label = in_shell(error.label)
+        raise BadData(
+            f"{error.where}: {error.what}; run it again (--again {label}){keep}, or give this one "
+            f"another label: -m {error.other_label}."
+        ) from None
 
 
 def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import in_shell, program_name, progress_bar, say, write_json
-from depthgauge.cli._runs import can_go_on, finish_run, list_failures
+from depthgauge.cli._runs import can_go_on, changes_in_options, finish_run, list_failures
 
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
@@ -72,6 +72,19 @@ if TYPE_CHECKING:
 )
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
 @click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")
+@click.option(
+    "--again",
+    multiple=True,
+    metavar="METHOD",
+    help="Run this method anew on all samples, by its name in tables: after an edit of its code, "
+    "for example; may be repeated.",
+)
+@click.option(
+    "--keep-finished",
+    is_flag=True,
+    help="After an edit of a method's code: keep its good samples, run it on the others. Tables "
+    "then say that two code versions are in them.",
+)
 @setting_options
 @json_option
 def command(
@@ -102,7 +115,7 @@ def command(
         return
     from depthgauge.engine.running.run import run
 
-    with can_go_on(), progress_bar(f"running {Path(benchmark).name}") as step:
+    with can_go_on(), changes_in_options(), progress_bar(f"running {Path(benchmark).name}") as step:
         done = run(protocol, data, methods, out, progress=step, **options)
     if json_to is not None:
         write_json(json_to, done.to_json())
@@ -124,7 +137,7 @@ def _run_levels(
     from depthgauge.report.page.robustness import robustness_text
 
     name = Path(benchmark).name if isinstance(benchmark, str) else benchmark.id
-    with can_go_on(), progress_bar(f"running {name}") as step:
+    with can_go_on(), changes_in_options(), progress_bar(f"running {name}") as step:
         runs = run_perturbed(
             benchmark, data, methods, out, perturb=perturb, progress=step, **options
         )

@@ -43,6 +43,21 @@ class Method:
             )
 
     @property
+    def text(self) -> str:
+        """How it can be named again: its id or file, with the options that were given."""
+        spec, described = self.spec, self.described()
+        if spec.text_option:
+            return f"{spec.id}:{described[spec.text_option]}"
+        given = [name for name in self.options.model_fields_set if name not in spec.local]
+        words = ",".join(f"{name}={described[name]}" for name in described if name in given)
+        return f"{self.source}:{words}" if words else self.source
+
+    @property
+    def known_hashes(self) -> tuple[str, ...]:
+        """Those that its stored estimates may have."""
+        return (self.options_hash,)
+
+    @property
     def spec(self) -> MethodSpec:
         """What its kind declares."""
         return self.kind.spec

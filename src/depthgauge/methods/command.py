@@ -32,6 +32,9 @@ def _checked_size(value: str | None) -> str | None:
     raise ValueError(f"is {value!r} but must be full, half, quarter or a size such as 320x192")
 
 
+_MORE_TIME = "give it more time with --time-limit (in Python and in files: time_limit_s)"
+
+
 class CommandOptions(MethodOptions):
     """Options of `command`."""
 
@@ -140,7 +143,7 @@ class _Call:
     def _why_failed(self, ended: ProcessExit, said: Mapping[str, Any]) -> str:
         if ended.too_long:
             limit = f"{self.options.time_limit_s:g} s"
-            return f"ran longer than its time limit of {limit} and was ended; raise time_limit_s"
+            return f"ran longer than its time limit of {limit} and was ended; {_MORE_TIME}"
         if ended.exit_code == 0:
             return ""
         last = _last_line(said["stderr"]) or _last_line(said["stdout"]) or "it said nothing"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from depthgauge.engine.running.plan import now
+from depthgauge.engine.running.plan import items_of, now
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.store.item import Item, read_item
 from depthgauge.engine.store.parquet import write_tables
@@ -24,11 +24,11 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
     bodies = {body["label"]: body for body in info["methods"]}
     left = []
     for body in info["unfinished"]:
-        if there.issuperset(_items_of(body, info)):
+        if there.issuperset(name for name, _, _ in items_of(body, info)):
             bodies[body["label"]] = body
         else:
             left.append(body)
-    wanted = [name for _, body in sorted(bodies.items()) for name in _items_of(body, info)]
+    wanted = [name for _, body in sorted(bodies.items()) for name, _, _ in items_of(body, info)]
     if lacking := set(wanted) - there:
         raise BadData(
             f"{folder}: {len(lacking)} of {len(wanted)} finished items are gone; run the command "
@@ -41,10 +41,19 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
     write_info(folder, {**info, **said, "notes": notes})
 
 
-def items_to_redo(context: Context, tasks: Sequence[Task], retry_failed: bool) -> set[str]:
-    """Finished items that have to be made again: those of replaced files, and failed ones."""
+def items_to_redo(
+    context: Context, tasks: Sequence[Task], retry_failed: bool, again: Collection[str] = ()
+) -> set[str]:
+    """Finished items that have to be made again: those of replaced files, and failed ones.
+
+    Args:
+        context: Of the run.
+        tasks: All of them.
+        retry_failed: Whether failed ones are made again.
+        again: Labels of methods of which all are.
+    """
     there = finished(context.folder)
-    found: set[str] = set()
+    found = {task.id for task in tasks if context.methods[task.method].label in again}
     for task in tasks:
         foreign = not context.methods[task.method].spec.keeps
         if task.id not in there or not (retry_failed or foreign):
@@ -57,15 +66,6 @@ def items_to_redo(context: Context, tasks: Sequence[Task], retry_failed: bool) -
         if (retry_failed and item.outcome.failed) or is_stale(item, task, context):
             found.add(task.id)
     return found
-
-
-def _items_of(body: Mapping[str, Any], info: Mapping[str, Any]) -> list[str]:
-    """The names of a method's items, sorted by seed and sample."""
-    return [
-        task_id(info["protocol_hash"], body["label"], body["options_hash"], seed, sample)
-        for seed in sorted(body["seeds"])
-        for sample in sorted(info["samples"])
-    ]
 
 
 def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:

@@ -81,7 +81,8 @@ class RunMaps:
                 found = recorded(entrant).estimate(given, protocol.quantity)
             else:
                 place = Place(self._estimates, entrant.label, seed, sample)
-                found = read_stored(place, protocol.quantity, entrant.options_hash).estimate
+                hashes = (entrant.options_hash, *entrant.older.values())
+                found = read_stored(place, protocol.quantity, *hashes).estimate
         except DepthgaugeError as error:
             raise BadData(f"the estimate of {entrant.label} cannot be used: {error}") from error
         known = self.run.estimate_hashes.get((entrant.label, seed), {}).get(sample, "")

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -16,8 +17,9 @@ from typing import Any
 
 from depthgauge import __version__
 from depthgauge.engine.running.task import Context, Task, task_id
-from depthgauge.engine.store.run_folder import KIND, SCHEMA, read_info, write_info
-from depthgauge.errors import BadData
+from depthgauge.engine.store.item import read_item
+from depthgauge.engine.store.run_folder import KIND, SCHEMA, item_path, read_info, write_info
+from depthgauge.errors import BadData, DepthgaugeError, MethodChanged
 from depthgauge.methods import Method
 from depthgauge.types import Sample
 
@@ -38,6 +40,10 @@ class Plan:
     """By label: methods that were run with another number of seeds."""
     before: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
     """By label, seed and sample: why a method failed in the run that is scored again."""
+    again: frozenset[str] = frozenset()
+    """Labels of methods that are run anew, whatever is finished."""
+    keep_finished: bool = False
+    """Whether finished samples of a method stay when its code has changed."""
 
     def seeds_of(self, method: Method) -> range:
         """The seeds that a method is given."""
@@ -116,15 +122,67 @@ def _add_methods(info: dict[str, Any], plan: Plan, folder: Path) -> dict[str, An
     for method in plan.context.methods:
         body = _describe(method, plan)
         there = done.get(method.label)
-        if there is not None and not _is_same(there, body):
-            raise BadData(
-                f"{folder}: has a method '{method.label}' with other options; give this one "
-                f"another label: NEW={method.source}."
-            )
-        if there is None or len(there["seeds"]) < len(body["seeds"]):
-            # One of that label that was never finished gives way.
+        known = begun.get(method.label, there)
+        if method.label in plan.again or known is None:
             begun[method.label] = body
+        elif _is_same(known, body):
+            if len(known["seeds"]) < len(body["seeds"]):
+                begun[method.label] = {**body, **_older_of(known)}
+        elif plan.keep_finished and _is_other_code(known, body):
+            begun[method.label] = {**body, "older": _finished_before(known, info, folder)}
+        elif there is not None and not _is_same(there, body):
+            raise _changed(folder, method, there, body)
+        else:
+            begun[method.label] = body  # one of that label that was never finished gives way
     return {**info, "unfinished": list(begun.values())}
+
+
+def _older_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {"older": body["older"]} if "older" in body else {}
+
+
+def _is_other_code(there: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    """Whether two methods differ in nothing but their code."""
+    names = ("method", "options", "revision")
+    return bool(body["keeps"] and all(there.get(name) == body[name] for name in names))
+
+
+def _finished_before(
+    body: Mapping[str, Any], info: Mapping[str, Any], folder: Path
+) -> dict[str, str]:
+    """By `seed/sample`: the hash of the code that a good estimate was made by."""
+    found: dict[str, str] = {}
+    for name, key, options_hash in items_of(body, info):
+        path = item_path(folder, name)
+        with suppress(DepthgaugeError):
+            if path.is_file() and not read_item(path).outcome.failed:
+                found[key] = options_hash
+    return found
+
+
+def items_of(body: Mapping[str, Any], info: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """A method's items by seed and sample: name, `seed/sample`, and the hash it was made with."""
+    older = body.get("older", {})
+    for seed in sorted(body["seeds"]):
+        for sample in sorted(info["samples"]):
+            key = f"{seed}/{sample}"
+            made_with = older.get(key, body["options_hash"])
+            name = task_id(info["protocol_hash"], body["label"], made_with, seed, sample)
+            yield name, key, made_with
+
+
+def _changed(
+    folder: Path, method: Method, there: Mapping[str, Any], body: Mapping[str, Any]
+) -> MethodChanged:
+    code_only = _is_other_code(there, body)
+    what = f"the code of method '{method.label}' changed since it was run"
+    if not code_only:
+        before, now = there["options"], body["options"]
+        names = [name for name in now if before.get(name) != now[name]]
+        listed = ", ".join(f"{name} {before.get(name)}, not {now[name]}" for name in names)
+        what = f"has a method '{method.label}' with other options ({listed or 'a new revision'})"
+    other = shlex.quote(f"NEW={method.text}")
+    return MethodChanged(str(folder), method.label, what, other, code_only)
 
 
 def _describe(method: Method, plan: Plan) -> dict[str, Any]:

@@ -121,7 +121,13 @@ def recorded(entrant: Entrant) -> Method:
     spec = MethodSpec(entrant.method, entrant.title, quantities=(), needs=())
     kind = MethodKind(spec, _not_again, home="")
     return RecordedMethod(
-        kind, MethodOptions(), entrant.label, entrant.method, entrant.options, entrant.options_hash
+        kind,
+        MethodOptions(),
+        entrant.label,
+        entrant.method,
+        entrant.options,
+        entrant.options_hash,
+        entrant.older,
     )
 
 
@@ -131,6 +137,13 @@ class RecordedMethod(Method):
 
     recorded_options: Mapping[str, Any] = field(default_factory=dict)
     recorded_hash: str = ""
+    older: Mapping[str, str] = field(default_factory=dict)
+    """By `seed/sample`: the hash of the older code, where one was kept."""
+
+    @property
+    def known_hashes(self) -> tuple[str, ...]:
+        """Its own, and those of older code."""
+        return (self.recorded_hash, *self.older.values())
 
     @cached_property
     def options_hash(self) -> str:
@@ -143,9 +156,9 @@ class RecordedMethod(Method):
 
     def __reduce__(self) -> tuple[Callable[..., Method], tuple[Any, ...]]:
         spec = self.spec
-        return recorded, (
-            Entrant(self.label, spec.id, spec.title, self.recorded_options, self.recorded_hash),
-        )
+        options, older = self.recorded_options, self.older
+        made = Entrant(self.label, spec.id, spec.title, options, self.recorded_hash, older=older)
+        return recorded, (made,)
 
 
 def _not_again(inputs: Inputs, options: Any) -> NoReturn:

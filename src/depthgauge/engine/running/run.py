@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from depthgauge._progress import Progress
+from depthgauge._registry import unknown
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.engine.running.executors import EXECUTORS
 from depthgauge.engine.running.finish import finish, items_to_redo
@@ -85,6 +86,8 @@ def run(
     keep_estimates: bool = True,
     time_limit_s: float = 600.0,
     retry_failed: bool = False,
+    again: str | Iterable[str] = (),
+    keep_finished: bool = False,
     progress: Progress | None = None,
 ) -> Run:
     """Runs methods on a benchmark and scores them; goes on where an earlier call was stopped.
@@ -108,6 +111,10 @@ def run(
         keep_estimates: Whether estimates are stored, so that they can be scored again.
         time_limit_s: The longest that one estimate may take.
         retry_failed: Whether items that failed in an earlier call are tried again.
+        again: Labels of methods that are run anew on all samples; what the folder has of them is
+            replaced, also where their code or options changed.
+        keep_finished: Whether a method whose code changed keeps its good samples and is run on the
+            others only; tables then say that two versions of its code are in them.
         progress: Called after each item.
 
     Returns:
@@ -133,8 +140,24 @@ def run(
     folder = Path(out).absolute()
     context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
-    planned = Plan(context, tuple(known), seeds, root, tuple(left_out))
+    planned = Plan(
+        context,
+        tuple(known),
+        seeds,
+        root,
+        tuple(left_out),
+        again=_labels(again, found),
+        keep_finished=keep_finished,
+    )
     return execute(planned, where, retry_failed=retry_failed, progress=progress)
+
+
+def _labels(again: str | Iterable[str], methods: Sequence[Method]) -> frozenset[str]:
+    labels = frozenset([again] if isinstance(again, str) else again)
+    known = {method.label for method in methods}
+    for label in sorted(labels - known):
+        raise unknown("method of this call to run again", label, known)
+    return labels
 
 
 def folders_of(methods: Sequence[Method]) -> list[Path]:
@@ -205,8 +228,8 @@ def execute(
     with open_folder(context.folder):
         refuse_strange(context.folder)
         info = begin(plan)
-        tasks = list(plan.tasks())
-        anew = items_to_redo(context, tasks, retry_failed)
+        tasks = list(_without_older(plan, info))
+        anew = items_to_redo(context, tasks, retry_failed, plan.again)
         for name in anew:
             item_path(context.folder, name).unlink(missing_ok=True)
         done = finished(context.folder)
@@ -219,6 +242,15 @@ def execute(
         if info["finished"] is None or info["unfinished"] or not has_tables(context.folder):
             finish(context, info)
     return load_run(context.folder)
+
+
+def _without_older(plan: Plan, info: Mapping[str, Any]) -> Iterator[Task]:
+    """The tasks whose samples are not kept from an older version of a method's code."""
+    bodies = {body["label"]: body for body in (*info["methods"], *info["unfinished"])}
+    for task in plan.tasks():
+        body = bodies[plan.context.methods[task.method].label]
+        if f"{task.seed}/{task.sample.id}" not in body.get("older", {}):
+            yield task
 
 
 def _do(

@@ -122,7 +122,7 @@ def _estimate(task: Task, context: Context, method: Method) -> _Attempt:
 def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Attempt:
     """The estimate of the run that is scored again; a lost one is no failure of the method."""
     try:
-        stored = read_stored(place, context.protocol.quantity, method.options_hash)
+        stored = read_stored(place, context.protocol.quantity, *method.known_hashes)
     except BadData:
         if task.before:
             return _Attempt(failed=task.before)

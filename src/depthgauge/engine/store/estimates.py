@@ -138,14 +138,14 @@ def _plain(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def find_stored(place: Place, quantity: str, options_hash: str) -> StoredEstimate | None:
-    """The stored estimate, if it is complete and has these options."""
+def find_stored(place: Place, quantity: str, *hashes: str) -> StoredEstimate | None:
+    """The stored estimate, if it is complete and has options of one of these hashes."""
     with suppress(DepthgaugeError):
-        return read_stored(place, quantity, options_hash)
+        return read_stored(place, quantity, *hashes)
     return None
 
 
-def read_stored(place: Place, quantity: str, options_hash: str) -> StoredEstimate:
+def read_stored(place: Place, quantity: str, *hashes: str) -> StoredEstimate:
     """Reads an estimate and checks that it is the one that was written.
 
     Raises:
@@ -154,13 +154,12 @@ def read_stored(place: Place, quantity: str, options_hash: str) -> StoredEstimat
     path = place.folder / f"{QUANTITIES[quantity].main.name}.npy"
     try:
         about = json.loads((place.folder / "estimate.json").read_text(encoding="utf-8"))
-        is_ours = (about["label"], about["seed"], about["sample"], about["options_hash"]) == (
+        is_ours = (about["label"], about["seed"], about["sample"]) == (
             place.label,
             place.seed,
             place.sample,
-            options_hash,
         )
-        if not is_ours:
+        if not is_ours or about["options_hash"] not in hashes:
             raise BadData(f"{path}: is the estimate of another sample, seed or method.")
         estimate = _read_parts(place.folder, quantity, about)
         if about["sha256"] != estimate_hash(estimate):

@@ -63,6 +63,8 @@ class Entrant:
     """All of them, defaults filled in."""
     options_hash: str
     seeds: tuple[int, ...] = (0,)
+    older: Mapping[str, str] = field(default_factory=dict)
+    """By `seed/sample`: the hash of the older code that its estimate was kept from."""
 
 
 @dataclass(frozen=True, slots=True)
