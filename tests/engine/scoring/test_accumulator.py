@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -339,6 +340,20 @@ def test_a_crop_is_that_of_score():
     accumulator.update(ESTIMATE[0], TRUTH[0])
     assert accumulator.compute().samples["0"] == dict(alone)
     assert alone["mae@all"].count < dg.score(ESTIMATE[0], TRUTH[0], "mae")["mae@all"].count
+
+
+def test_the_first_sample_is_tested_once_for_being_read_as_what_it_is():
+    rng = np.random.default_rng(4)
+    truth = rng.uniform(5, 60, (2, 64, 80)).astype(np.float32)
+    accumulator = dg.Accumulator("mae", quantity="disparity")
+    with pytest.warns(dg.DepthgaugeWarning) as found:
+        accumulator.update(-truth, truth)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        accumulator.update(-truth, truth)
+        dg.Accumulator("mae", quantity="disparity", check=False).update(-truth, truth)
 
 
 def test_parts_are_for_score():

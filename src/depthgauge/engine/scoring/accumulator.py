@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from depthgauge._registry import unknown
 from depthgauge._shorten import first_few
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.engine.scoring.arrays import MASK, maps_protocol, prepare_part
+from depthgauge.engine.scoring.arrays import AS_GIVEN, MASK, maps_protocol, prepare_part
 from depthgauge.engine.scoring.batches import (
     Batch,
     device_of,
@@ -23,6 +23,7 @@ from depthgauge.engine.scoring.device_sums import DeviceBatches, DevicePlan
 from depthgauge.engine.scoring.given_maps import as_map
 from depthgauge.engine.scoring.kept_samples import KeptSample, KeptSamples
 from depthgauge.engine.scoring.measure import measure
+from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import BadData, CannotCompare, Misuse, NothingScored
 from depthgauge.quantities import QUANTITIES
@@ -93,6 +94,8 @@ class Accumulator:
         derived: Parameters of what regions and metrics share.
         pool: `image` (the default): the mean of the samples' values; `pixel`: all pixels together;
             `scene`: pixels within each scene, then the mean.
+        check: Whether to test on the first sample, where the host scores it, if maps are read as
+            what they are; what speaks against it is a `DepthgaugeWarning`.
         device: `cpu` scores by way of the host wherever the tensors are; None: where they are.
         memory_limit: How many bytes quantiles may keep that are pooled by pixel or scene.
 
@@ -118,6 +121,7 @@ class Accumulator:
         crop: int | str = 0,
         derived: str | Iterable[str] = (),
         pool: Literal["image", "pixel", "scene"] | None = None,
+        check: bool = True,
         device: Literal["cpu"] | None = None,
         memory_limit: int = MEMORY_LIMIT,
     ) -> None:
@@ -134,7 +138,8 @@ class Accumulator:
         }
         ids = (metrics,) if isinstance(metrics, str) else tuple(metrics)
         self._options = _Options(ids, *_split_regions(regions), settings)
-        self._quantity = quantity
+        self._quantity, self._quantity_said = quantity, quantity is not None or bool(benchmark)
+        self._to_check = check
         self._protocol: Protocol | None = None
         self._of_benchmark = benchmark is not None
         self._limits_pixels: bool | None = None
@@ -252,12 +257,10 @@ class Accumulator:
         for name in masks:
             if name not in known:
                 raise unknown("region of this accumulator", name, sorted(known))
-        for name in self._options.given:
-            if name not in masks:
-                raise Misuse(
-                    f"update() needs the mask of region '{name}', which regions= names; give "
-                    f"{name}=mask."
-                )
+        if missing := [name for name in self._options.given if name not in masks]:
+            name = missing[0]
+            what = f"the mask of region '{name}', which regions= names"
+            raise Misuse(f"update() needs {what}; give {name}=mask.")
 
     def _update_on_host(self, batch: Batch, new: Sequence[int]) -> None:
         found = []
@@ -281,6 +284,10 @@ class Accumulator:
         prepared = prepare_part(
             protocol, "", Estimate(maps[0], quantity), {main: maps[1]}, items, masks, mask
         )
+        if self._to_check:
+            self._to_check = False
+            how: dict[str, Any] = {"quantity_said": self._quantity_said, "scales": AS_GIVEN}
+            warn_of(notes_of(protocol, prepared, mask=mask, **how), stacklevel=4)
         return measure(prepared, protocol.specs, quantity, protocol.missing, protocol.pool)
 
     def _collect(self) -> None:

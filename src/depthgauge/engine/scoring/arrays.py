@@ -30,7 +30,7 @@ MASK = "mask"
 """What a protocol calls the pixels that a call limits its scores to."""
 _ALWAYS = ("quantile:50", "quantile:90", "density")
 """Shown with the usual metrics of a quantity where they apply to it."""
-_ONES = {"estimate": 1.0, "truth": 1.0}
+AS_GIVEN = {"estimate": 1.0, "truth": 1.0}
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -181,7 +181,7 @@ def prepare_maps(
         for _, part in protocol.views
     }
     if given["check"] and truth is not None:
-        notes = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=_ONES)
+        notes = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=AS_GIVEN)
         prepared[""] = replace(prepared[""], notes=notes)
     return protocol, prepared
 
