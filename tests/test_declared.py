@@ -247,7 +247,7 @@ def test_a_perturbation_may_have_several_parameters():
         ({"levels": (1, 0)}, lambda i, *, level: i, "its levels must start with the neutral one."),
         ({"bounds": (9, 0)}, lambda i, *, level: i, "bounds are (9, 0) but the smaller one comes"),
         ({"levels": (0, 10)}, lambda i, *, level: i, "its level 10 is out of its bounds."),
-        ({}, lambda i: i, "it must take the keyword level (and rng where it is random)."),
+        ({}, lambda i: i, "it must take the keyword level (and rng if it is random)."),
         ({}, lambda i, *, level, a: i, "its parameter a must have a number as its default."),
     ],
 )

@@ -240,7 +240,7 @@ def test_all_mistakes_of_a_call_are_one_sentence():
         make("x", size_px=3, stero=True)
     assert str(caught.value) == (
         "make: size_px: is 3 but must be greater than or equal to 64; "
-        "stero: is no option of 'make' (Did you mean 'stereo'?)."
+        "stero: is not an option of 'make' (Did you mean 'stereo'?)."
     )
 
 

@@ -14,13 +14,13 @@ Problems = Iterable[str]
 
 
 def refuse(kind: str, name: object, place: object, problems: Problems) -> None:
-    """Raises what is wrong with a declaration, all of it, and where it stands.
+    """Raises one error with everything that is wrong with a declaration, and its place.
 
     Args:
         kind: What is declared: a metric, a region ...
         name: What it is called.
         place: The function, class or module that declares it.
-        problems: What is wrong; nothing is raised where there is nothing.
+        problems: The mistakes; if there are none, nothing is raised.
 
     Raises:
         BadDeclaration: Something is wrong.
@@ -80,7 +80,7 @@ def revision_problems(revision: object) -> Iterator[str]:
 
 
 def text_problems(**texts: object) -> Iterator[str]:
-    """Whether texts that people will read are there."""
+    """Whether the texts for people exist."""
     for field, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             missing = "it has no docstring" if field == "doc" else f"{field} is missing"
@@ -114,7 +114,7 @@ def spec_problems(spec: Any, module: object, function: str) -> Iterator[str]:
 
 
 def keywords_of(function: Callable[..., Any]) -> tuple[set[str], bool]:
-    """The keyword-only parameters of a function, and whether it takes any others besides."""
+    """The keyword-only parameters of a function, and whether it takes any others."""
     parameters = inspect.signature(function).parameters.values()
     names = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
     return names, any(p.kind is p.VAR_KEYWORD for p in parameters)

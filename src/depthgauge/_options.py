@@ -52,7 +52,7 @@ class Options(BaseModel):
     """Options: one field each, with its default and a sentence below it.
 
     Numbers may be given as texts (`"5"`, from a command line) but not as true or false; `"none"`
-    is None where a field may be None. Nothing is rounded and no key is ignored.
+    is None if a field may be None. Nothing is rounded and no key is ignored.
     """
 
     model_config = ConfigDict(
@@ -98,7 +98,7 @@ class CommandLine:
     metavar: str = ""
     """What stands for the value in the help."""
     hidden: bool = False
-    """Not on the command line at all: only Python can set it."""
+    """Not on the command line: only Python can set it."""
 
 
 def checked_options(
@@ -122,10 +122,10 @@ def _problem(cls: type[Options], found: Any, owner: str) -> Problem:
     if found["type"] == "extra_forbidden":
         known = list(cls.model_fields)
         hint = nearest(name, known) or (f"Known: {', '.join(known)}" if known else "It has none")
-        return Problem(name, f"is no option of '{owner}'", hint)
+        return Problem(name, f"is not an option of '{owner}'", hint)
     if found["type"] == "missing":
         return Problem(name, "is missing")
-    if found["type"] == "value_error":  # a check of the class's own, which says it all
+    if found["type"] == "value_error":  # from the class's own check, which is complete
         return Problem(name, _message(found["msg"]))
     wanted = _WANTED.get(found["type"]) or _message(found["msg"])
     value = found["input"]
@@ -168,7 +168,7 @@ def signature_from(cls: type[Options]) -> Callable[[Callable[..., R]], Callable[
     (8, 10, 12)
     >>> area(2, with_=3)
     Traceback (most recent call last):
-    depthgauge.errors.Misuse: area: with_: is no option of 'area' (Did you mean 'width'?).
+    depthgauge.errors.Misuse: area: with_: is not an option of 'area' (Did you mean 'width'?).
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:

@@ -44,7 +44,7 @@ _FAILURES: dict[str, str] = {}
 
 @cache
 def _plug_ins() -> Any:
-    """The entry points of all distributions; looking through them takes a while, so once."""
+    """The entry points of all distributions; searched only once, because that takes a while."""
     from importlib.metadata import entry_points
 
     return entry_points()
@@ -76,7 +76,7 @@ def unknown(kind: str, name: str, known: Iterable[str], remarks: Iterable[str] =
 
 
 def _nearest_few(name: str, names: Iterable[str]) -> str:
-    """The nearest three names at most: those that look alike, or that begin in the same way."""
+    """At most three of the nearest names: those that look similar or begin in the same way."""
     known = {each.lower(): each for each in names}
     folded = name.lower()
     close = difflib.get_close_matches(folded, known, n=_MOST_NEAREST, cutoff=0.6)
@@ -89,7 +89,7 @@ def _nearest_few(name: str, names: Iterable[str]) -> str:
 
 
 def plug_in_modules(old_group: str = "") -> tuple[list[ModuleType], list[Warning]]:
-    """The modules that other distributions bring, and what has to be said about them.
+    """The modules of other distributions, and the warnings about them.
 
     Args:
         old_group: A group that was used before there was one for everything. It is still read, with
@@ -104,8 +104,8 @@ def plug_in_modules(old_group: str = "") -> tuple[list[ModuleType], list[Warning
             continue
         try:
             modules.append(importlib.import_module(point.value))
-        except Exception as error:  # whatever it is, it is the plug-in's, and others must work
-            for registry in _REGISTRIES:  # what it registered before: it is there or it is not
+        except Exception as error:  # any error of a plug-in; the others must work
+            for registry in _REGISTRIES:  # remove what it registered before: all or nothing
                 registry.drop(point.value)
             _FAILURES[point.value] = _sentence(point.value, error, old_group)
             said.append(PluginWarning(_FAILURES[point.value]))
@@ -161,9 +161,9 @@ class Registry(Mapping[str, T], Generic[T]):
     Other distributions join through the entry-point group `depthgauge.plugins`; an entry point
     names a module, which is treated like one of the folder's own. So `collect` is shown modules
     that hold other kinds of things, and returns nothing for them. `also` names modules of ours that
-    lie outside the folder: those of rooms above, which the registry's own room must not import.
-    `check(thing)` raises where a declaration names things of other registries that do not exist; it
-    is called when all modules are known, since a plug-in may bring both.
+    are outside the folder: those of higher floors, which the registry's own room must not import.
+    `check(thing)` raises if a declaration names things of other registries that do not exist; it
+    is called when all modules are known, because a plug-in may contain both.
     """
 
     def __init__(
@@ -188,15 +188,15 @@ class Registry(Mapping[str, T], Generic[T]):
         _REGISTRIES.append(self)
 
     def add(self, name: str, thing: T, home: str) -> None:
-        """Registers a thing; a second one of that name is refused, whoever brings it.
+        """Registers a thing; a second one with the same name is rejected.
 
         Args:
             name: What it is called.
             thing: What is registered.
-            home: The module that brings it.
+            home: The module that it comes from.
         """
         if not home.startswith(f"{self._package}."):
-            # Ours come first, so that it is the newcomer who is told that a name is taken.
+            # Ours come first, so that the error is about the newcomer.
             self._folder()
         self._put(name, thing, home)
         if self._walked and self._check:
@@ -207,7 +207,7 @@ class Registry(Mapping[str, T], Generic[T]):
                 raise
 
     def drop(self, home: str) -> None:
-        """Takes back everything that a module has registered."""
+        """Removes everything that a module has registered."""
         for name in [name for name, place in self._homes.items() if place == home]:
             del self._things[name], self._homes[name]
 
@@ -247,7 +247,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return [*said, *self._checked(self._check)] if self._check else said
 
     def _checked(self, check: Callable[[T], None]) -> Iterator[Warning]:
-        """Checks everything; what a plug-in brings and is wrong is taken out and named."""
+        """Checks everything; wrong declarations of plug-ins are removed and named."""
         for name, home in sorted(self._homes.items()):
             try:
                 check(self._things[name])

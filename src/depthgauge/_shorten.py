@@ -25,7 +25,7 @@ def few_of_each_kind(notes: Iterable[str], most: int = 8) -> tuple[str, ...]:
     """At most `most` notes of each kind, then how many more there are; no note twice.
 
     Two notes are of one kind if they differ in names and numbers only. They are the same note if
-    their names agree, too: each stroke is mentioned once.
+    their names also agree: each stroke is mentioned once.
 
     >>> few_of_each_kind((f"Stroke '{i}' is short." for i in "abcda"), most=2)
     ("Stroke 'a' is short.", "Stroke 'b' is short.", 'and 2 more of this kind.')

@@ -4,7 +4,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── UnknownName             no metric, region, dataset ... of that name; says the nearest; exit 2
 ├── DuplicateName           two things claim one name
 ├── BadDeclaration          a metric, region, method ... is declared wrongly; names the module
-├── BadFile                 a file is truncated, lies about its size, or is of another kind
+├── BadFile                 a file is truncated, misstates its size, or is of another kind
 │   └── TooLarge            its header claims more than the limit; nothing was allocated
 ├── DoesNotFit              values that a file format cannot hold
 ├── WrongShape              two maps, masks or images whose sizes do not go together
@@ -12,7 +12,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
 │   └── MethodChanged       a run has a method of that name with other code or options
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
-├── Unavailable             this sample cannot give what was asked for (no mask, no right view ...)
+├── Unavailable             this sample lacks what was requested (no mask, no right view ...)
 ├── BadEstimate             what a method returned cannot be scored
 ├── MethodFailed            a method crashed, ran too long or ended with an error
 ├── MissingExtra            an optional dependency is not installed; says what to install
@@ -62,7 +62,7 @@ class BadDeclaration(DepthgaugeError, TypeError):
 
 
 class BadFile(DepthgaugeError, ValueError):
-    """A file is truncated, lies about its size, or is not of the expected kind."""
+    """A file is truncated, misstates its size, or is not of the expected kind."""
 
 
 class TooLarge(BadFile):
@@ -151,7 +151,7 @@ class BadProtocol(DepthgaugeError):
 
 
 class Unavailable(DepthgaugeError):
-    """This sample cannot give what was asked for; `needs` names the items that would help."""
+    """This sample lacks what was requested; `needs` names the items that would help."""
 
     def __init__(self, text: str, needs: Sequence[str] = ()) -> None:
         super().__init__(text)
@@ -166,7 +166,7 @@ class BadEstimate(DepthgaugeError):
 
 
 class MethodFailed(DepthgaugeError):
-    """A method crashed, ran too long or ended with an error; `details` is all that it said."""
+    """A method crashed, ran too long or ended with an error; `details` is its output."""
 
     def __init__(self, text: str, details: str = "") -> None:
         super().__init__(text)
@@ -178,7 +178,7 @@ class MissingExtra(DepthgaugeError, ImportError):
 
 
 class CannotWrite(DepthgaugeError):
-    """A file cannot be written; what was there before is still there."""
+    """A file cannot be written; the old file is unchanged."""
 
 
 class WorkerLost(DepthgaugeError):

@@ -71,17 +71,17 @@ class Rig:
     cameras: Mapping[str, Camera]
     """By name: `left`, `right`, or the names of a camera grid's views."""
     baseline_m: float = math.nan
-    """Distance between neighbouring cameras; NaN where it is not known."""
+    """Distance between neighbouring cameras; NaN if unknown."""
     principal_offset_px: float = 0.0
     """x of the right principal point minus that of the left (Middlebury's `doffs`)."""
 
 
 class Frames(Sequence[Any]):
-    """The frames of a clip in order, each read when it is asked for and kept by nobody.
+    """The frames of a clip in order, each read when it is used and not kept.
 
     Args:
         loaders: A callable without arguments for each frame, or the frame itself.
-        source: Whatever must live as long as the frames do, such as a temporary folder.
+        source: An object that must live as long as the frames, such as a temporary folder.
 
     >>> clip = Frames([lambda: 1, lambda: 2, 3])
     >>> len(clip), clip[1], list(clip[1:]), list(clip)
@@ -114,7 +114,7 @@ class Frames(Sequence[Any]):
 
 
 class Items(Mapping[str, Any]):
-    """Named things that are read when they are first asked for.
+    """Named items that are read when they are first used.
 
     Values are given directly or as loaders (callables without arguments); `items.left_image` and
     `items["left_image"]` are the same.
@@ -141,7 +141,7 @@ class Items(Mapping[str, Any]):
         return self[name]
 
     def at_hand(self) -> dict[str, Any]:
-        """What was read so far, and what did not have to be read."""
+        """What was read so far, and what did not need to be read."""
         return dict(self._values)
 
     def unread(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class Truth(Items):
 
 
 def clip_length(items: Mapping[str, Any]) -> int | None:
-    """How many frames the items of a clip have; None where there is no sequence among them.
+    """The number of frames of a clip's items; None if none of them is a sequence.
 
     Raises:
         WrongShape: They have different numbers of frames.
@@ -231,7 +231,7 @@ class Sample:
     truth: Truth | None
     """None where the truth is not in the data (a held-out test split)."""
     scene: str = ""
-    """What `pool = "scene"` merges; empty: a scene of its own."""
+    """What `pool = "scene"` merges; empty: its own scene."""
     extra: bool = False
     """Beside the public benchmark: a folder of estimates need not have it."""
 
@@ -242,7 +242,7 @@ class Sample:
 
     @property
     def length(self) -> int | None:
-        """How many frames a clip has; None where the sample is no clip.
+        """The number of frames of a clip; None if the sample is not a clip.
 
         Raises:
             WrongShape: Its items have different numbers of frames.
@@ -256,7 +256,7 @@ class Sample:
     def frames(self) -> Iterator[Sample]:
         """The frames of a clip as samples, one after the other; of other samples, the sample.
 
-        Items that are no sequence, such as a rig, belong to every frame.
+        Items that are not sequences, such as a rig, belong to every frame.
         """
         length = self.length
         if length is None:
@@ -278,7 +278,7 @@ class Estimate:
     parts: Mapping[str, Any] = field(default_factory=dict)
     """The other parts by name: `focal_px`, `confidence`, further maps of the quantity."""
     extras: Mapping[str, Any] = field(default_factory=dict)
-    """Whatever else a method tells about it; shown to people, never scored."""
+    """What else a method reports; shown to people, never scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,10 +286,10 @@ class ClipEstimate:
     """What a method returns for a clip: one `Estimate` per frame, never all in memory."""
 
     frames: Frames
-    """In the clip's order; None, or no more of them, where a frame has no estimate."""
+    """In the clip's order; None, or a shorter list, if frames have no estimate."""
     quantity: str
     extras: Mapping[str, Any] = field(default_factory=dict)
-    """Whatever else a method tells about it; shown to people, never scored."""
+    """What else a method reports; shown to people, never scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +379,7 @@ def sorted_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _width(rows: NDArray[np.float64] | None) -> int:
-    """How many numbers a row has; -1 where there are no rows at all."""
+    """The number of values per row; -1 if there are no rows."""
     return -1 if rows is None else int(rows.shape[1])
 
 
@@ -387,7 +387,7 @@ def merge_states(states: Iterable[State]) -> State:
     """The sum of states, as `+` gives it; many lists of rows or values are sorted only once.
 
     Raises:
-        WrongShape: They are of different metrics, or there is none.
+        WrongShape: They belong to different metrics, or there are none.
     """
     found = list(states)
     if not found:
@@ -416,7 +416,7 @@ class Score:
     """One number with everything that is needed to know what it means."""
 
     value: float
-    """In the metric's unit; NaN where there is none, `why` then says why."""
+    """In the metric's unit; NaN if there is none, and `why` says why."""
     count: int
     """Pixels used."""
     missing: int
@@ -430,12 +430,12 @@ class Score:
     level: Literal["sample", "dataset"] = "sample"
     """`dataset`: a part of a score that only all samples together have; it has no value itself."""
     device: str | None = None
-    """`cuda` where it was summed on a GPU: its last digits may differ, and no run keeps it."""
+    """`cuda` if it was summed on a GPU: its last digits may differ, and no run keeps it."""
 
     @property
     def why(self) -> str | None:
         """Why there is no finite value: `empty`, `missing`, `infinite`, or `dataset` where only all
-        samples together have one; None where there is a value.
+        samples together have one; None if there is a value.
         """
         if math.isfinite(self.value):
             return None

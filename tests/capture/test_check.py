@@ -115,7 +115,7 @@ def test_labels_on_the_rectified_photograph_follow_the_camera(world, tmp_path):
     both = np.isfinite(warp_disparity(ones, ones, pair, world.pairs["LC"]).disparity)
     assert (there == truth)[both & (truth >= 0)].mean() > 0.99
     io.write_image(tmp_path / "labels" / "materials.png", np.zeros((10, 20), np.uint8))
-    with pytest.raises(WrongShape, match="20x10, the raw left photograph is 200x150"):
+    with pytest.raises(WrongShape, match="20x10 but the raw left photograph is 200x150"):
         rectified_labels(replace(session, labels_on="raw"), "materials", pair, other)
     io.write_image(tmp_path / "labels" / "materials.png", np.where(numbers > 0, 200, numbers))
     with pytest.raises(BadData, match=r"expected labels 0\.\.3, found 0\.\.200"):

@@ -350,7 +350,7 @@ def test_methods_that_print_and_die(run, work):
         (["-m", "--help"], 2, "no method '--help'"),
         (["-m", "command:"], 2, "write command:TEMPLATE"),
         (["-m", "nosuch.py"], 1, "nosuch.py: cannot be read"),
-        (["-m", "sgbm:nosuch=1"], 2, "is no option of 'sgbm'"),
+        (["-m", "sgbm:nosuch=1"], 2, "is not an option of 'sgbm'"),
         (["-m", "constant", "-m", "constant=constant:value=2"], 2, "two methods have the label"),
         ([], 2, "Missing option '--method'"),
     ],

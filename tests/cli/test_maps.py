@@ -93,8 +93,8 @@ def test_occlusion_comes_from_the_right_truth_or_a_mask(run, maps):
         (("--align", "scale:sound"), ":depth or :disparity"),
         (("--crop", "grag"), "did you mean 'garg'"),
         (("--crop", "5:3,:"), "ends before it begins"),
-        (("--pattern", "{id}.npy"), "go with two folders"),
-        (("--save", "run"), "go with folders"),
+        (("--pattern", "{id}.npy"), "are for two folders"),
+        (("--save", "run"), "are for folders"),
         (("--region", "nothing"), "or the name of a region"),
         (("--resize", "cubic"), "nearest"),
     ],
@@ -148,9 +148,9 @@ def test_several_folders_give_a_leaderboard_and_a_run_that_report_and_compare_ta
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--estimates", "a", "--pattern", "{id}_x.npy"), 1, "no name goes with a truth by"),
-        (("--estimates", "a", "--estimates", "a"), 2, "a name of its own: NAME=DIR"),
-        (("--estimates", "a", "--left", "x.png"), 2, "--left goes with two maps"),
+        (("--estimates", "a", "--pattern", "{id}_x.npy"), 1, "no name matches a truth by"),
+        (("--estimates", "a", "--estimates", "a"), 2, "its own name: NAME=DIR"),
+        (("--estimates", "a", "--left", "x.png"), 2, "--left is for two maps"),
         (("--estimates", "a", "--region", "m=mask.png"), 2, "does not fit a folder of maps"),
         (("--estimates", "nowhere"), 1, "there is no such folder"),
         ((), 2, "two folders are --truth DIR and --estimates DIR"),

@@ -260,7 +260,7 @@ def test_an_unfinished_run_and_none(run, finished, tmp_path):
     assert "this run is not finished, 30 of 30 items are there; run the command" in ran.err
     ran = run("report", tmp_path / "nowhere")
     assert ran.code == 1
-    assert "is no run folder, it has no run.json; make one with 'run'" in ran.err
+    assert "is not a run folder (no run.json); make one with 'run'" in ran.err
 
 
 def test_data_that_moved(run, work):

@@ -15,7 +15,7 @@ def test_lines_end_in_newlines_and_marks_are_dropped(tmp_path):
 def test_what_is_no_text(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"ab\xff")
-    with pytest.raises(BadFile, match="expected text in UTF-8, byte 2 is none"):
+    with pytest.raises(BadFile, match="expected text in UTF-8, but byte 2 is not"):
         read_text(path)
     path.write_bytes(b"a\0b")
     with pytest.raises(BadFile, match="NUL"):

@@ -55,7 +55,7 @@ BAD = [
     ("comand:python x.py", f"no method 'comand'. Did you mean 'command'? {KNOWN}"),
     (
         "sgbm:blok_size=5",
-        "method 'sgbm': blok_size: is no option of 'sgbm' (Did you mean 'block_size'?).",
+        "method 'sgbm': blok_size: is not an option of 'sgbm' (Did you mean 'block_size'?).",
     ),
     (
         "sgbm:block_size=4,mode=h,five,=3",
@@ -245,7 +245,7 @@ def test_a_file_with_a_spec_and_options(tmp_path):
     assert plain.spec.revision == 4
     assert (plain.estimate(INPUTS, "depth").values == 16).all()
     assert (thrice.estimate(INPUTS, "depth").values == 24).all()
-    with pytest.raises(Misuse, match=r"fctor: is no option of 'times' \(Did you mean 'factor'"):
+    with pytest.raises(Misuse, match=r"fctor: is not an option of 'times' \(Did you mean 'factor'"):
         find_method(f"{path}:fctor=3")
     assert len(find_methods([path, str(path)])) == 1
 

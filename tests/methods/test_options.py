@@ -70,7 +70,7 @@ def test_what_is_taken(name, given, expected):
         ("on", "maybe", "on: is 'maybe' but must be true or false"),
         ("name", 3, "name: is 3 but must be a text"),
         ("kind", "sone", "kind: is 'sone' but must be 'none' or 'some' (Did you mean 'some'?)"),
-        ("cuont", 3, "cuont: is no option of 'mine' (Did you mean 'count'?)"),
+        ("cuont", 3, "cuont: is not an option of 'mine' (Did you mean 'count'?)"),
     ],
 )
 def test_what_is_refused(name, given, message):

@@ -115,5 +115,5 @@ def test_all_mistakes_are_named_at_once(toml):
         "quantities: 'flwo' is not a quantity (Did you mean 'flow'?); "
         "options.block_size: is 4 but must be odd; "
         "options.mode: is 'x' but must be 'sgbm', 'hh', '3way' or 'hh4'; "
-        "options.blok_size: is no option of 'sgbm' (Did you mean 'block_size'?)."
+        "options.blok_size: is not an option of 'sgbm' (Did you mean 'block_size'?)."
     )

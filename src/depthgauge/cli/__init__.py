@@ -114,7 +114,7 @@ def main() -> None:
     except click.exceptions.Abort:
         code = _say("stopped.", 130)
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain again on closing stdout.
+        # The reader of our output is gone; Python would complain again when closing stdout.
         sys.stderr.close()
         code = 1
     except MemoryError:
@@ -126,7 +126,7 @@ def main() -> None:
 
 
 def _take_any_character() -> None:
-    """Arrows and odd names must not end a command where the terminal's encoding lacks them."""
+    """Arrows and odd names must not end a command if the terminal's encoding lacks them."""
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

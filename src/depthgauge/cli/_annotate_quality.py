@@ -127,7 +127,7 @@ def votes(file: Path, options: VoteOptions, json_to: str | None) -> None:
     """Shows which annotations were accepted by those who looked at them.
 
     FILE has one vote per line: {"schema": 1, "annotation": "anna/beach", "who": "ben", "good":
-    true}. Everybody has one vote per annotation, and the last one counts; ties are pending.
+    true}. Everyone has one vote per annotation, and the last one counts; ties are pending.
 
     \b
       depthgauge annotate votes votes.jsonl --needed 3

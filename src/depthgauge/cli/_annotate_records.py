@@ -111,7 +111,7 @@ def export(
     """Writes a dataset in OASIS's layout from RECORDS: one sample per photograph.
 
     Photographs are found by name in --images. If several people annotated one photograph, give the
-    records of one person; otherwise the first by name is taken. Votes name annotations as
+    records of one person; otherwise the first by name is used. Votes name annotations as
     PERSON/PICTURE.
 
     \b

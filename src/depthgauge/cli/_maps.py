@@ -44,7 +44,7 @@ PROTOCOL_OPTIONS = (
     "pattern",
     "truth_pattern",
 )
-"""What is said by options where no benchmark says it."""
+"""What options set if there is no benchmark."""
 _MASK_ENDINGS = (".png", ".npy", ".pgm")
 _ITEMS = {
     "left_image": "--left IMAGE",
@@ -57,7 +57,7 @@ _ITEMS = {
 
 
 def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """All that can be said of two maps or two folders."""
+    """All options for two maps or two folders."""
     a_file = click.Path(path_type=Path)
     for option in reversed(
         (
@@ -161,9 +161,9 @@ def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) 
     from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
 
     if options["name"] is not None or options["only"] or options["out"] is not None:
-        raise click.UsageError("--name, --sample and --save go with folders.")
+        raise click.UsageError("--name, --sample and --save are for folders.")
     if options["pattern"] or options["truth_pattern"] or options["pool"]:
-        raise click.UsageError("--pattern, --truth-pattern and --pool go with two folders.")
+        raise click.UsageError("--pattern, --truth-pattern and --pool are for two folders.")
     regions, items = _read_regions(options["regions"])
     with (
         told_in_options(),
@@ -274,9 +274,9 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
 
     for name in ("left", "right", "right_truth"):
         if options[name] is not None:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes with two maps.")
+            raise click.UsageError(f"--{name.replace('_', '-')} is for two maps.")
     if options["name"] is not None or options["map_to"] is not None:
-        raise click.UsageError("--name and --map go with a benchmark or two maps.")
+        raise click.UsageError("--name and --map are for a benchmark or two maps.")
     with can_go_on(), progress_bar("scoring") as step:
         found = score_folders(
             truth,
@@ -320,14 +320,14 @@ def _show_run(run: Run, truth: Path, options: dict[str, Any]) -> None:
 
 
 def _labelled(given: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
-    """Folders by the method's name, which is the folder's own where none is said."""
+    """Folders by the method's name, by default the folder's name."""
     seen: set[str] = set()
     for text in given:
         name, equals, folder = text.partition("=")
         path = Path(folder if equals else text)
         label = name if equals else path.resolve().name
         if not label or label in seen:
-            raise Misuse(f"--estimates {text}: give each folder a name of its own: NAME=DIR.")
+            raise Misuse(f"--estimates {text}: give each folder its own name: NAME=DIR.")
         seen.add(label)
         yield label, path
 

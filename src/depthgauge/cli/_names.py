@@ -31,7 +31,7 @@ def names_of(kind: str) -> list[str]:
 
 
 def completes(*kinds: str, files: bool = False) -> Complete:
-    """Completes names of these kinds; files where none matches and files are allowed."""
+    """Completes names of these kinds; files if none matches and files are allowed."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str

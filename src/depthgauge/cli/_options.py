@@ -45,7 +45,7 @@ def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--json FILE`; without a file, or with `-`, JSON is all that goes to stdout."""
+    """`--json FILE`; without a file, or with `-`, only JSON goes to stdout."""
     return click.option(
         "--json",
         "json_to",
@@ -92,14 +92,14 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    # No comparison refuses NaN.
+    # Comparisons do not reject NaN.
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("it must be a finite number.")
     return value
 
 
 def with_settings(benchmark: str, options: dict[str, Any]) -> str | Protocol:
-    """The benchmark with what `setting_options` were given, which are taken out of the options."""
+    """The benchmark with the given `setting_options`, which are removed from the options."""
     given = {name: options.pop(name) for name in ("thresholds", "focal_px")}
     if all(value is None for value in given.values()):
         return benchmark
@@ -190,7 +190,7 @@ def options_of(cls: type[Options] | str | Callable[[], type[Options]]) -> Decora
     """Makes the options of a command from a class; it is called with a checked `options` of it.
 
     A flag pair for true or false, a choice for words, ranges for limited numbers; the sentence of a
-    field is its help, and defaults are shown. With the class itself, any command will do. With its
+    field is its help, and defaults are shown. With the class itself, any command works. With its
     place, `"depthgauge.synth.stratified:Options"`, or a function that returns it, the class is
     imported when the command is used; the command is then declared with `cls=OptionsCommand`.
     """

@@ -34,7 +34,7 @@ class Stopped(DepthgaugeError):
 
 
 def write_json(target: str, body: Any) -> None:
-    """Strict JSON to a file, or to stdout where the target is `-`."""
+    """Strict JSON to a file, or to stdout if the target is `-`."""
     text = json.dumps(body, indent=1, allow_nan=False, ensure_ascii=False)
     if not _is_unicode(text):
         # Names of files need not be text; JSON can spell what UTF-8 cannot.
@@ -43,7 +43,7 @@ def write_json(target: str, body: Any) -> None:
 
 
 def write_text_to(target: str, text: str) -> None:
-    """Text to a file, or to stdout where the target is `-`."""
+    """Text to a file, or to stdout if the target is `-`."""
     if target == "-":
         click.echo(text, nl=not text.endswith("\n"))
         return

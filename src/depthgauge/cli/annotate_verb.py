@@ -126,7 +126,7 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
             "do not determine a focal length."
         )
     if found.own:
-        warn(f"{count(found.own, 'estimate')} with a focal length of their own were left out.")
+        warn(f"{count(found.own, 'estimate')} with their own focal length were left out.")
     if json_to is not None:
         write_json(json_to, found.to_json())
     if json_to != "-":

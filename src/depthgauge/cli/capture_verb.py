@@ -152,7 +152,7 @@ def _step_command(spec: StepSpec) -> click.Command:
 
 
 def _show(step: Step, title: str, progress: Progress) -> dict[str, Any]:
-    """Draws a step where that is not done, brings the page up to date, and prints warnings."""
+    """Draws a step if that is not done yet, updates the page, and prints warnings."""
     from depthgauge.report.capture.page import draw_step, write_page
 
     work = step.folder.parent
@@ -207,7 +207,7 @@ def _export(
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the distributions, PNG.")
 @json_option
 def _split(root: Path, source: str, seed: int, picture: Path | None, json_to: str | None) -> None:
-    """Divides scenes into splits that are alike in materials and disparities.
+    """Divides scenes into splits with similar materials and disparities.
 
     Nothing is moved: the names are printed, and by how much the splits differ. The sizes are in
     Booster's proportions. For the splits that a dataset has already, see `capture distributions`.

@@ -59,7 +59,7 @@ def command(
 
     Stereo: eight scenes with slanted and curved surfaces, boxes, thin bars, walls without texture
     and occlusions; OpenCV's matchers with a few settings each. Light fields: the four stratified
-    scenes of the 4D light-field benchmark, in each of which one challenge grows across the image,
+    scenes of the 4D light-field benchmark, each with one challenge that grows across the image,
     at a quarter of their size. The reports say which method is best, whether that is more than
     chance, where each of them fails, and how fast it gets worse.
     """

@@ -20,7 +20,7 @@ def _command(generator: Generator) -> click.Command:
     @click.command(spec.name, help=f"{spec.summary}\n\n{inspect.cleandoc(spec.details)}")
     @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder.")
     @options_of(spec.options)
-    @click.option("--overwrite", is_flag=True, help="Replace what is there already.")
+    @click.option("--overwrite", is_flag=True, help="Replace existing data.")
     @click.option("--json", "as_json", is_flag=True, help="What was made, as JSON.")
     def make(out: Path, options: Any, overwrite: bool, as_json: bool) -> None:
         with progress_bar(spec.activity) as step:

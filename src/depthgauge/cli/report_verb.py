@@ -120,13 +120,13 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
 
 def _check_several(options: dict[str, Any]) -> None:
     if options["oracles"] or options["all_pictures"]:
-        raise click.UsageError("--oracles and --all-pictures go with a single run.")
+        raise click.UsageError("--oracles and --all-pictures are for a single run.")
     if options["html"] is None and options["kind"] is None and options["json_to"] is None:
         raise click.UsageError("several runs need --html FILE for their page.")
 
 
 def _check_together(options: dict[str, Any], wants_page: bool) -> None:
-    """Refuses options that exclude each other: two outputs on stdout, a page and tables."""
+    """Rejects options that exclude each other: two outputs on stdout, a page and tables."""
     if options["kind"] is not None and wants_page:
         raise click.UsageError(
             "--html and --all-pictures go without --text, --csv, --samples, --pivot, --column ..."
@@ -138,11 +138,11 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
     if options["samples"] and options["pivot"]:
         raise click.UsageError("--samples and --pivot are two different tables; choose one.")
     if options["regions"] and not options["pivot"]:
-        raise click.UsageError("--region goes with --pivot.")
+        raise click.UsageError("--region is for --pivot.")
     if options["caption"] is not None and options["kind"] != "latex":
-        raise click.UsageError("--caption goes with --latex.")
+        raise click.UsageError("--caption is for --latex.")
     if (options["digits"] is not None or options["no_intervals"]) and options["kind"] is None:
-        raise click.UsageError("--digits and --no-intervals go with --text, --markdown or --latex.")
+        raise click.UsageError("--digits and --no-intervals are for --text, --markdown or --latex.")
     if options["html"] == "-" and options["all_pictures"]:
         raise click.UsageError("--all-pictures writes files beside the page; give --html a file.")
 

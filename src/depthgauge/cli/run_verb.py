@@ -105,7 +105,7 @@ def command(
       depthgauge run middlebury --data trainingH -m sgbm --perturb noise:0,5,10,20 --out noisy
       depthgauge report runs/first
 
-    A run that was stopped goes on where it was: give the same command again. A method that fails
+    An interrupted run continues where it stopped: give the same command again. A method that fails
     on a sample costs that sample; failures are listed at the end, and the exit code is 1 then.
     """
     options |= {"keep_estimates": not drop_estimates}

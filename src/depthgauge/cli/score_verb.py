@@ -87,9 +87,9 @@ def command(
         _score_benchmark(benchmark, folder[0], folder[1], options)
         return
     if options.pop("focal_px") is not None or options.pop("thresholds") is not None:
-        raise click.UsageError("--focal and --thresholds go with a benchmark; name one first.")
+        raise click.UsageError("--focal and --thresholds are for a benchmark; name one first.")
     if data is not None:
-        raise click.UsageError("--data goes with a benchmark; name one first, or write --truth.")
+        raise click.UsageError("--data is for a benchmark; name one first, or write --truth.")
     if estimates or (truth is not None and truth.is_dir()):
         if estimate is not None or truth is None or not estimates:
             raise click.UsageError("two folders are --truth DIR and --estimates DIR.")
@@ -106,7 +106,7 @@ def command(
 def _folder_of(
     benchmark: str, data: Path | None, given: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[Path, Path]:
-    """The folders of data and estimates; refuses what goes only without a benchmark."""
+    """The folders of data and estimates; rejects what is only for calls without a benchmark."""
     if data is None or not given:
         raise click.UsageError(f"benchmark '{benchmark}' needs --data DIR and --estimates DIR.")
     if len(given) > 1:
@@ -131,7 +131,7 @@ def _score_benchmark(benchmark: str, data: Path, estimates: Path, options: dict[
     for sample, why in result.failed.items():
         warn(f"{sample}: {why}")
     if result.left_out:
-        warn(f"left out, the data lacks what they need: {some_of(result.left_out)}")
+        warn(f"left out, because the data lacks what they need: {some_of(result.left_out)}")
     if options["json_to"]:
         write_json(options["json_to"], result.to_json())
     if options["json_to"] != "-":
@@ -167,7 +167,7 @@ def _write_benchmark_maps(
     from depthgauge.engine.scoring.evaluate import prepared_samples
 
     if result.protocol.twin is not None:
-        warn("a twin has no error maps of its own; score the benchmark it is the twin of.")
+        warn("a twin has no error maps; score the benchmark that it is the twin of.")
         return
     with progress_bar("drawing") as step:
         found = list(result.samples)

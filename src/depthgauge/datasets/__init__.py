@@ -1,4 +1,4 @@
-"""Dataset layouts, one file each, which reads the layout and, where that makes sense, writes it.
+"""Dataset layouts, one file each, which reads the layout and, if that makes sense, writes it.
 
 >>> DATASETS["middlebury-2014"].spec.quantities
 ('disparity',)

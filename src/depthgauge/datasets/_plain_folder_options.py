@@ -22,7 +22,7 @@ IMAGES = {
 }
 """Patterns of pictures, which are also their usual folders, and the names of their items."""
 LEADING = ("left_image", "first_image", "image")
-"""Pictures that make a sample even where there is no truth."""
+"""Pictures that make a sample even without truth."""
 _PATTERNS = ("truth", *IMAGES)
 _KNOWN = (*_PATTERNS, "root", "quantity", "scale", "disparity_range", "labels")
 

@@ -32,7 +32,7 @@ def find_estimate(
 
     Args:
         root: The folder of estimates.
-        dataset: Defines the public layouts that are accepted besides our own.
+        dataset: Defines the public layouts that are accepted in addition to our own.
         sample_id: The dataset's own name for the sample; may contain `/`.
         quantity: `disparity`, `depth`, `flow` ...
         name: The method's name if a layout has it in the file name; None accepts any name if there
@@ -53,7 +53,7 @@ def find_estimate(
 def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
     """The estimate in a file, read the way the dataset's submissions are read.
 
-    In our own layout (`{sample}/{quantity}.npy`) the other parts lie beside the main map; single
+    In our own layout (`{sample}/{quantity}.npy`) the other parts are beside the main map; single
     numbers, such as `focal_px`, are in an `estimate.json` beside any file. `extras` has the `path`.
     """
     if dataset.estimate_reader is not None:

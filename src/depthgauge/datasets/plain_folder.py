@@ -140,7 +140,7 @@ def _is_ours(path: Path) -> bool:
     return path.is_file() and not path.name.startswith(".")
 
 
-# Files in their usual folders: whatever exists is used.
+# Files in their usual folders: those that exist are used.
 
 
 def _by_default(root: Path) -> Files:
@@ -198,7 +198,7 @@ def write(
     root: Path, samples: Iterable[Sample], *, quantity: str = "disparity", suffix: str = "pfm"
 ) -> None:
     """Writes samples as folders of files: truth/, masks/<name>/, labels/<name>/, and left/, right/,
-    first/, second/ and image/ where they have such pictures.
+    first/, second/ and image/ if they have such pictures.
 
     Args:
         root: The folder.

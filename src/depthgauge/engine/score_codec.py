@@ -18,7 +18,7 @@ from depthgauge.types import Score, State
 
 
 def fields_of(score: Score) -> dict[str, Any]:
-    """Everything that a score holds, the state's parts beside the rest."""
+    """Everything in a score, with the parts of its state."""
     state = score.state
     return {
         "value": score.value,
@@ -56,7 +56,7 @@ def score_of(fields: Mapping[str, Any]) -> Score:
 
 
 def public_json(score: Score) -> dict[str, Any]:
-    """What `score --json` has of a score: strict JSON, `why` where there is no number."""
+    """A score in `score --json`: strict JSON, with `why` if there is no number."""
     fields = fields_of(score)
     total = fields["total"]
     body: dict[str, Any] = {

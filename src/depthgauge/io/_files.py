@@ -23,7 +23,7 @@ AnyPath = str | os.PathLike[str]
 
 @contextmanager
 def opened(path: AnyPath) -> Iterator[BinaryIO]:
-    """Opens a regular file for reading; what goes wrong in the block too is a `BadFile`."""
+    """Opens a regular file for reading; errors in the block also become a `BadFile`."""
     try:
         # A pipe would block in open(), a device would never end.
         if "\0" in os.fspath(path):
@@ -48,7 +48,7 @@ def size_of(file: BinaryIO) -> int:
 
 
 def read_whole(path: AnyPath, file: BinaryIO, most: int) -> bytes:
-    """The whole file from its beginning; more than `most` bytes are refused unread."""
+    """The whole file from its beginning; more than `most` bytes are rejected unread."""
     if size_of(file) > most:
         raise TooLarge(
             f"{path}: has {size_of(file)} bytes, at most {most} are expected of such a file; "
@@ -98,7 +98,7 @@ def in_words(shape: tuple[int, ...]) -> str:
 
 
 def check_size(path: AnyPath, shape: tuple[int, int, int], limit: int) -> None:
-    """Refuses what a header claims before anything of that size is allocated.
+    """Rejects an impossible header before anything of that size is allocated.
 
     Args:
         path: Named in the error.
@@ -177,7 +177,7 @@ def write_text(path: AnyPath, text: str) -> None:
 
 
 def decoded(path: AnyPath, what: str, decode: Callable[[], Any]) -> Any:
-    """Runs a library's decoder; whatever it raises becomes one `BadFile`.
+    """Runs a library's decoder; any exception becomes one `BadFile`.
 
     Decoders raise anything (struct.error, IndexError, cv2.error, RuntimeError ...): their contract
     for a broken file is "some exception", so that is what is caught.

@@ -15,15 +15,15 @@ def only_one(path: Path, busy: str) -> Iterator[None]:
     """Keeps other processes out while the block runs; the file stays, the lock does not.
 
     Args:
-        path: A file of the folder that is locked.
-        busy: The sentence for whoever comes second.
+        path: A file in the folder that is locked.
+        busy: The message for the second process.
 
     Raises:
         BadData: Another process is working there.
         CannotWrite: The file cannot be made.
     """
     try:
-        # Opened for appending: whoever comes second must not empty it.
+        # Opened for appending, so that the second process does not empty it.
         lock = open(path, "a", encoding="utf-8")  # noqa: SIM115  # closed below
     except OSError as error:
         raise CannotWrite(

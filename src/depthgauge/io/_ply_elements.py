@@ -54,7 +54,7 @@ class Element:
 
 
 def parse(path: AnyPath, data: bytes) -> dict[str, Element]:
-    """All elements by name; every claimed count is held against the bytes that are there."""
+    """All elements by name; every claimed count is compared with the available bytes."""
     end = _END.search(data, 0, _HEADER_BYTES)
     if data[:3] != b"ply" or end is None:
         raise BadFile(

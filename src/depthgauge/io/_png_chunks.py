@@ -2,7 +2,7 @@
 
 Decoders differ in what they do with a truncated file (some return half an image), so lengths and
 checksums are verified here; and they get a rebuilt file of header and pixels only, which keeps
-colour profiles, orientation, animation frames and whatever else a chunk may hold away from them.
+colour profiles, orientation, animation frames and everything else in chunks away from them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Header:
 
 @dataclass(slots=True)
 class Png:
-    """A file whose chunks are whole and whose checksums are right."""
+    """A file whose chunks are complete and whose checksums are right."""
 
     header: Header
     text: dict[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Png:
 
 
 def load(path: AnyPath, limit: int) -> Png:
-    """Reads and checks a file; the header's size is held against the limit first."""
+    """Reads and checks a file; the header's size is compared with the limit first."""
     with opened(path) as file:
         header = parse_header(path, file.read(HEADER_BYTES))
         check_size(path, header.shape, limit)

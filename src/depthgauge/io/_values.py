@@ -1,4 +1,4 @@
-"""From what a file stores to a map: shape, scale, float32, NaN where a value is missing."""
+"""Turns what a file stores into a map: shape, scale, float32, NaN where a value is missing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_scale(scale: float | None) -> None:
 
 
 def channels_of(quantity: str | None) -> int | None:
-    """How many channels a map of that quantity has; None: any number, or nobody said."""
+    """How many channels a map of that quantity has; None: any number, or unknown."""
     return QUANTITIES[str(quantity)].channels if quantity in QUANTITIES else None
 
 
@@ -50,14 +50,14 @@ def map_axes_of(shape: tuple[int, ...], quantity: str | None) -> tuple[int, ...]
     """The axes of a stored array that are (H, W) or (H, W, C); the others have length 1.
 
     Frameworks add axes, (1, 1, H, W) or (H, W, 1), and put channels first: (2, H, W) is flow where
-    flow is asked for. In files, channels are the last axis wherever that is possible.
+    flow is requested. In files, channels are the last axis if possible.
 
     >>> map_axes_of((1, 1, 4, 5), "depth"), map_axes_of((4, 5, 1), None)
     ((2, 3), (0, 1))
     """
     channels = channels_of(quantity)
     if channels is not None:
-        with suppress(WrongShape):  # whoever reads the file has a sentence of its own
+        with suppress(WrongShape):  # the reader of the file has its own message
             return map_axes(shape, channels, quantity, channels_last=True)
     axes = inner_axes(shape)
     # (1, H, W) is a batch of one, (1, W, 3) a map of one row.
@@ -87,7 +87,7 @@ def check_channels(path: AnyPath, shape: tuple[int, ...], quantity: str | None) 
 
 
 def as_map(path: AnyPath, values: NDArray[Any], request: Request) -> Map:
-    """Floats (or plain numbers) of a file as the map that was asked for; `values` may be reused."""
+    """Floats (or plain numbers) of a file as the requested map; `values` may be reused."""
     values = with_map_axes(values, request.quantity)
     check_channels(path, values.shape, request.quantity)
     result = to_float32(path, values)

@@ -1,4 +1,4 @@
-"""What lies beside a map in its folder: the other parts of an estimate.
+"""What is beside a map in its folder: the other parts of an estimate.
 
 Numbers are in `estimate.json`, maps in files named after their part: `confidence.npy`.
 """
@@ -105,7 +105,7 @@ def read_numbers(map_path: AnyPath, parts: list[Part]) -> dict[str, float]:
     A number stands at the top, among the `parts`, or, in older files, among the `extras`.
 
     Raises:
-        BadFile: The file is no JSON, or what it says is no such number.
+        BadFile: The file is not JSON, or the value is not such a number.
     """
     path = Path(map_path).parent / FILE_NAME
     return numbers_in(path, _read_json(path), parts) if parts else {}
@@ -117,7 +117,7 @@ def read_costs(folder: Path) -> dict[str, float]:
     Those of `time_s`, `cpu_s` and `peak_memory_mb` that it has and that are not null.
 
     Raises:
-        BadFile: The file is no JSON, or a cost is no number of at least 0.
+        BadFile: The file is not JSON, or a cost is not a number of at least 0.
     """
     path = folder / FILE_NAME
     body = _read_json(path)
@@ -134,7 +134,7 @@ def read_costs(folder: Path) -> dict[str, float]:
 
 
 def _read_json(path: Path) -> object:
-    """The content of an `estimate.json`; None where there is no such file."""
+    """The content of an `estimate.json`; None if there is no such file."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise BadFile(f"{path}: is larger than {_MOST_BYTES} bytes; it describes an estimate.")

@@ -15,7 +15,7 @@ _EXIF_PART = 0x8769
 _FOCAL_MM, _FOCAL_35MM = 0x920A, 0xA405
 _RESOLUTION_X, _RESOLUTION_UNIT = 0xA20E, 0xA210
 _PIXELS_X, _PIXELS_Y = 0xA002, 0xA003
-# Millimetres of the units of the sensor's resolution; inches where none is given.
+# Millimetres of the units of the sensor's resolution; inches if none is given.
 _UNITS_MM = {2: 25.4, 3: 10.0, 4: 1.0, 5: 0.001}
 # Equivalent focal lengths compare diagonals (CIPA DCG-001).
 _DIAGONAL_35MM = math.hypot(36.0, 24.0)
@@ -24,9 +24,9 @@ _SHORTEST, _LONGEST = 0.1, 100.0
 
 
 def focal_from_exif(path: AnyPath, width_px: int | None = None) -> float | None:
-    """The focal length in pixels from a JPEG's EXIF; None where it is missing or implausible.
+    """The focal length in pixels from a JPEG's EXIF; None if it is missing or implausible.
 
-    The equivalent for 35 mm film is used where there is one (by the diagonal), else the focal
+    The equivalent for 35 mm film is used if there is one (by the diagonal), else the focal
     length with the sensor's resolution.
 
     Args:
@@ -34,7 +34,7 @@ def focal_from_exif(path: AnyPath, width_px: int | None = None) -> float | None:
         width_px: Width of the image that the focal length is for; the file's own by default.
 
     Raises:
-        BadFile: The file cannot be read or is a damaged JPEG. Damaged EXIF is none.
+        BadFile: The file cannot be read or is a damaged JPEG. Damaged EXIF counts as none.
     """
     with opened(path) as file:
         if file.read(3) != b"\xff\xd8\xff":
@@ -73,7 +73,7 @@ def _from_sensor(values: dict[int, float], diagonal_px: float) -> float:
 
 
 def _exif_values(tiff: bytes) -> dict[int, float]:
-    """First values of the numeric fields of the EXIF part; nothing where it is damaged."""
+    """First values of the numeric fields of the EXIF part; nothing if it is damaged."""
     order = {b"II*\0": "<", b"MM\0*": ">"}.get(tiff[:4])
     if order is None:
         return {}

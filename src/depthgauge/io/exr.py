@@ -96,7 +96,7 @@ def write(path: AnyPath, values: Map, quantity: str) -> None:
     stored = {name: np.ascontiguousarray(planes[..., i]) for i, name in enumerate(names)}
     fields = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     with replacing(path) as beside:
-        # OpenEXR reports a missing folder or a full disk as it likes; the system says it plainly.
+        # OpenEXR reports a missing folder or a full disk unclearly; the system's error is clear.
         beside.touch(exist_ok=False)
         try:
             OpenEXR.File(fields, stored).write(str(beside))
@@ -126,7 +126,7 @@ def _choose(path: AnyPath, channels: tuple[str, ...], quantity: str | None) -> t
 
 
 def _names(quantity: str, channels: int) -> tuple[str, ...]:
-    """What the channels of a map are called; empty where there are no names for so many."""
+    """The names of the channels of a map; empty if there are no names for that many."""
     own = QUANTITIES[quantity].main.channel_names if quantity in QUANTITIES else ()
     return own if len(own) == channels else _USUAL.get(channels, ())
 

@@ -38,7 +38,7 @@ def write_glb(
         path: The file.
         points: (N, 3) finite positions in camera axes (x right, y down, z forward).
         colours: (N, 3) uint8, sRGB as in images; the file holds them linear, in 16 bits, and asks
-            viewers to show them without shading of their own.
+            viewers to show them without their own shading.
         normals: (N, 3) in camera axes, of any length but 0.
         faces: (F, 3) indices into `points`; counter-clockwise for who looks at the front.
 

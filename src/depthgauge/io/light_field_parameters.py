@@ -29,7 +29,7 @@ _WHOLE = {
 
 
 def _in(section: str, kind: str, default: Any = MISSING) -> Any:
-    """A key of the file: its section, what it holds, and its value where it is not there."""
+    """A key of the file: its section, its type, and its default."""
     about = {"section": section, "kind": kind}
     return field(metadata=about) if default is MISSING else field(default=default, metadata=about)
 
@@ -38,7 +38,7 @@ def _in(section: str, kind: str, default: Any = MISSING) -> Any:
 class LightFieldParameters:
     """What `parameters.cfg` says, key by key and in its units.
 
-    Views lie on a grid in one plane, `baseline_mm` apart, with parallel axes; each sensor is
+    Views are on a grid in one plane, `baseline_mm` apart, with parallel axes; each sensor is
     shifted so that a point at `focus_distance_m` is at the same pixel of every view.
     """
 
@@ -128,7 +128,7 @@ class LightFieldParameters:
             others: Further fields, by name.
 
         Raises:
-            DoesNotFit: It is no camera of this kind.
+            DoesNotFit: It is not a camera of this kind.
         """
         camera = rig.cameras.get("centre")
         if camera is None or not 0 < rig.baseline_m < math.inf or not rig.principal_offset_px >= 0:
@@ -170,7 +170,7 @@ def read_light_field_parameters(path: AnyPath) -> LightFieldParameters:
     """Reads parameters.cfg; keys that are not the benchmark's are ignored.
 
     Raises:
-        BadFile: It is no INI file, a key is missing, or a value is not what it should be; every
+        BadFile: It is not an INI file, a key is missing, or a value is wrong; every
             such key is named.
     """
     parser = _parse(path)
@@ -192,7 +192,7 @@ def read_light_field_parameters(path: AnyPath) -> LightFieldParameters:
 
 
 def write_light_field_parameters(path: AnyPath, parameters: LightFieldParameters) -> None:
-    """Writes parameters.cfg as the benchmark has it; what is None is left out.
+    """Writes parameters.cfg as in the benchmark; fields that are None are left out.
 
     Raises:
         DoesNotFit: A text has more than one line.
@@ -244,7 +244,7 @@ def _value(text: str, kind: str) -> Any:
 
 
 def _text(value: float | int | str) -> str:
-    # Twelve digits where they are enough: 30 mm stays 30.0, not 30.000000000000004.
+    # Twelve digits if they are enough: 30 mm stays 30.0, not 30.000000000000004.
     if isinstance(value, float) and math.isfinite(value):
         short = float(f"{value:.12g}")
         return repr(short if math.isclose(short, value, rel_tol=1e-15) else float(value))

@@ -60,23 +60,24 @@ def read_map(
 ) -> Map:
     """A map as C-contiguous float32 (H, W) or (H, W, C), NaN where it is missing.
 
-    The format is told by the file's content. Infinities, code 0 of integer pictures (PNG, TIFF,
-    PGM) and unknown flow (.flo beyond 1e9, KITTI's third channel 0) become NaN.
+    The format is recognised by the file's content. Infinities, code 0 of integer pictures (PNG,
+    TIFF, PGM) and unknown flow (.flo beyond 1e9, KITTI's third channel 0) become NaN.
 
     Args:
         path: The file.
         quantity: `disparity`, `depth`, `flow` ...: what is expected, so that another number of
             channels is an error; flow in PNG is read as KITTI stores it, flow in a three-channel
-            PFM are its first two channels. None takes any map.
+            PFM are its first two channels. None accepts any map.
         raw: Keep the file's own NaN, infinities, zeros and codes of invalid flow; for twins only.
         scale: Stored units per unit: value = stored / scale. Replaces what the file says (the
             header of a PFM, the text chunk of a PNG) and the defaults (256 for 16-bit codes,
             else 1).
         limit: The most pixels the header may claim.
-        png_scale: In place of 256, where a 16-bit PNG says none itself; Booster's have 64.
+        png_scale: The scale of 16-bit PNGs that do not state one, instead of 256; Booster's have
+            64.
 
     Raises:
-        BadFile: The file is damaged, lies about its size or holds something else.
+        BadFile: The file is damaged, misstates its size or contains something else.
         TooLarge: Its header claims more than the limit.
     """
     request = Request(quantity, raw, scale, limit, png_scale)
@@ -88,7 +89,7 @@ def map_size(
 ) -> tuple[int, int, int]:
     """Height, width and channels (1 for (H, W)) that `read_map` would give, from the header alone.
 
-    Only the pixels tell whether a colour PNG is grey: its channels are counted as stored.
+    Only the pixels show whether a colour PNG is grey: its channels are counted as stored.
 
     Args:
         path: The file.
@@ -101,14 +102,14 @@ def map_size(
 def stored_dtype(path: AnyPath) -> np.dtype[Any]:
     """The type in which the file stores its values, from the header alone, in native byte order.
 
-    Of an EXR: of the channels that `read_map` takes without a quantity.
+    For an EXR: of the channels that `read_map` uses without a quantity.
     """
     # Nothing of the map's size is allocated, so it may have any.
     return _DTYPES[_kind(path)](path, Request(limit=sys.maxsize)).newbyteorder("=")
 
 
 def guess_quantity(path: AnyPath) -> str:
-    """What a map is taken for where nobody says: by its channels, one is disparity, two are flow.
+    """The quantity of a map by default, from its channels: one is disparity, two are flow.
 
     PNG with three channels of 16 bits is KITTI's flow, and a PFM with three channels is flow too.
 
@@ -138,7 +139,7 @@ def write_map(
 
     Args:
         path: Ends in .pfm, .png, .flo, .npy, .npz, .exr, .tif or .tiff.
-        map: (H, W) or (H, W, C); values that float32 cannot hold are refused.
+        map: (H, W) or (H, W, C); values that float32 cannot represent are rejected.
         quantity: What it is; flow has its own PNG coding. Without it, one channel is disparity,
             two are flow and three are normals.
         scale: PNG only: codes per unit (default 256), kept in the file.

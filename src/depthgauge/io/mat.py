@@ -1,8 +1,8 @@
 """.mat: MATLAB's files of version 5 to 7 (`-v6`, `-v7`): numbers, texts, structs and cells.
 
 They are parsed here and not by `scipy.io.loadmat`, which crashes the process on some damaged files
-(segmentation faults within a few thousand random changes to a small file) and unpacks whatever a
-compressed variable claims. Here every size is compared with the bytes that are there, what is
+(segmentation faults within a few thousand random changes to a small file) and unpacks everything
+that a compressed variable claims. Here every size is compared with the available bytes, what is
 compressed is unpacked up to a limit, and a bad file is one sentence. Files of version 7.3 are HDF5,
 which is another format.
 """
@@ -42,7 +42,7 @@ _CELL, _STRUCT, _CHAR = 1, 2, 4
 _CLASSES = {
     6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
 }  # fmt: skip
-"""The type of an array, however its numbers are stored."""
+"""The type of an array, independent of how its numbers are stored."""
 _OTHERS = {3: "an object", 5: "a sparse matrix", 16: "a function", 17: "an object"}
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
@@ -142,7 +142,7 @@ class _Reader:
                 raise self._bad(f"a short element claims {size} bytes")
             return _Element(kind, data[4 : 4 + size], _TAG_BYTES)
         if size > len(data) - _TAG_BYTES:
-            raise self._bad(f"an element claims {size} bytes, {len(data) - _TAG_BYTES} are there")
+            raise self._bad(f"an element claims {size} bytes, but {len(data) - _TAG_BYTES} exist")
         padded = size if first == _COMPRESSED else -(-size // 8) * 8
         return _Element(first, data[_TAG_BYTES : _TAG_BYTES + size], _TAG_BYTES + padded)
 
@@ -188,7 +188,7 @@ class _Reader:
         if values.size != prod(shape):
             raise self._bad(f"'{name}' has {values.size} values, its dimensions are {shape}")
         dtype = np.dtype(bool if flags & _LOGICAL else _CLASSES[kind])
-        with np.errstate(invalid="ignore", over="ignore"):  # of a damaged file, whatever it says
+        with np.errstate(invalid="ignore", over="ignore"):  # for damaged files
             made = values.astype(dtype, copy=False)
         return made.reshape(shape, order="F")
 

@@ -53,7 +53,7 @@ class MiddleburyCalib:
 
 
 def read_middlebury_limits(path: AnyPath) -> tuple[int, bool]:
-    """`ndisp` and `isint` of a calib.txt, which may hold nothing else."""
+    """`ndisp` and `isint` of a calib.txt, which may contain nothing else."""
     with opened(path) as file:
         fields = _fields(path, read_whole(path, file, _MOST_BYTES).decode("latin-1"))
     if "ndisp" not in fields:

@@ -52,7 +52,7 @@ class Header:
 def read(path: AnyPath, request: Request) -> Map:
     """The array as a map. A large float32 file is mapped (copy on write), not read.
 
-    Integers are values like others: 0 is 0, not missing. Only plain numbers are taken.
+    Integers are values like others: 0 is 0, not missing. Only plain numbers are accepted.
     """
     with opened(path) as file:
         header = read_header(path, file)
@@ -98,7 +98,7 @@ def write(path: AnyPath, values: Map) -> None:
 
 
 def encode_header(stored: NDArray[Any]) -> bytes:
-    """Version 1.0, padded to 64 bytes as the format asks."""
+    """Version 1.0, padded to 64 bytes as the format requires."""
     text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {stored.shape}, }}"
     text = text.ljust(-(-(len(text) + 11) // 64) * 64 - 11) + "\n"
     return MAGIC + b"\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii")

@@ -90,7 +90,7 @@ def write_arrays(path: AnyPath, arrays: Mapping[str, Map]) -> None:
 
 
 def _with_archive(path: AnyPath, use: Callable[[zipfile.ZipFile], T]) -> T:
-    """What a function makes of the archive; whatever is wrong with it is one sentence."""
+    """The result of a function on the archive; any error in it becomes one sentence."""
 
     def used() -> T:
         with zipfile.ZipFile(file) as archive:
@@ -151,5 +151,5 @@ def _values(
         values = read_values(path, stream, header)
         # The end of the stream is where zipfile compares the checksum.
         if stream.read(io.DEFAULT_BUFFER_SIZE):
-            raise BadFile(f"{path}: '{info.filename}' goes on after its values")
+            raise BadFile(f"{path}: '{info.filename}' continues after its values")
         return values

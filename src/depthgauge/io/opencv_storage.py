@@ -37,7 +37,7 @@ _WIDTH = 76
 def read_opencv_calibration(path: AnyPath) -> dict[str, Value]:
     """All top-level values: numbers, strings, lists, dicts, and matrices as arrays.
 
-    A matrix of type `2f` is (rows, cols, 2). A DOCTYPE is refused, so entities cannot explode;
+    A matrix of type `2f` is (rows, cols, 2). A DOCTYPE is rejected, so entities cannot explode;
     base64 data and OpenCV's YAML are not read.
     """
     with opened(path) as file:
@@ -85,7 +85,7 @@ class _Node:
 
 
 def _parsed(path: AnyPath, data: bytes) -> dict[str, Value]:
-    """The storage's values; the document type (and with it every entity) is refused."""
+    """The storage's values; the document type (and with it every entity) is rejected."""
     builder = _Builder(path)
     try:
         builder.parser.Parse(data.replace(b"&quot;", _QUOTE.encode()), True)

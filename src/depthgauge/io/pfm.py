@@ -48,7 +48,7 @@ class _Header:
     shape: tuple[int, int, int]
     little_endian: bool
     factor: float
-    """By which values are multiplied: `scale`, but for the viewers' hint."""
+    """The factor of the values: `scale`, except for the viewers' hint."""
     scale: float
     """As the header has it, without its sign."""
     start: int
@@ -96,9 +96,9 @@ def map_pfm(path: AnyPath, limit: int = MAX_PIXELS) -> Map:
 
 
 def pfm_scale(path: AnyPath) -> float | None:
-    """The scale of a PFM's header without its sign, None where the file is no PFM.
+    """The scale of a PFM's header without its sign, None if the file is not a PFM.
 
-    `read_map` multiplies by it, but for the hint that Middlebury's files have.
+    `read_map` multiplies by it, except for the hint in Middlebury's files.
     """
     with opened(path) as file:
         if file.read(2) not in (b"Pf", b"PF"):
@@ -154,7 +154,7 @@ def _read_header(path: AnyPath, file: BinaryIO, limit: int) -> _Header:
     factor = _parse_scale(path, scale)
     need = 4 * shape[0] * shape[1] * shape[2]
     start = match.end()
-    # A header with Windows line ends has one more byte; only the file's length can tell.
+    # A header with Windows line ends has one more byte; only the file's length shows it.
     if head[start - 1 : start + 1] == b"\r\n" and size_of(file) == start + 1 + need:
         start += 1
     expect_rest(path, file, start, need)

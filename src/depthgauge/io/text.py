@@ -17,14 +17,14 @@ def read_text(path: AnyPath, most_bytes: int = MOST_BYTES) -> str:
     """The text of a UTF-8 file, without a byte order mark, its lines ending in a newline.
 
     Raises:
-        BadFile: It is not there, too long, or no text.
+        BadFile: It does not exist, is too long, or is not text.
     """
     with opened(path) as file:
         body = read_whole(path, file, most_bytes)
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadFile(f"{path}: expected text in UTF-8, byte {error.start} is none.") from None
+        raise BadFile(f"{path}: expected text in UTF-8, but byte {error.start} is not.") from None
     if "\0" in text:
         raise BadFile(f"{path}: expected text, found a NUL character.")
     return text.replace("\r\n", "\n").replace("\r", "\n")

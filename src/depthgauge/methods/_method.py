@@ -171,7 +171,7 @@ def _check_travels(function: Callable[..., Any]) -> None:
         )
     try:
         pickle.dumps(function)
-    except Exception as error:  # whatever a function's parts raise, the advice is the same
+    except Exception as error:  # any error in a function's parts; the advice is the same
         raise Misuse(
             f"function '{name}' cannot be sent to another process ({error}); "
             "put the function into a file and give the file."

@@ -28,8 +28,8 @@ def as_clip_estimate(who: str, returned: object, quantity: str, length: int) -> 
 
     Args:
         who: The method, for errors.
-        returned: An iterable of what `as_estimate` takes, or a `ClipEstimate`.
-        quantity: What was asked for.
+        returned: An iterable of what `as_estimate` accepts, or a `ClipEstimate`.
+        quantity: The requested quantity.
         length: How many frames the clip has.
 
     Raises:
@@ -91,7 +91,7 @@ def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
     Args:
         who: The method, for errors.
         returned: An array of the quantity, a dict of its parts by name, or an `Estimate`.
-        quantity: What was asked for.
+        quantity: The requested quantity.
 
     Raises:
         BadEstimate: It is something else, or lacks a part that the quantity requires.

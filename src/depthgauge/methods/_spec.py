@@ -64,7 +64,7 @@ class MethodKind:
 
 def _problems(spec: MethodSpec, module: object) -> Iterator[str]:
     yield from spec_problems(spec, module, "estimate")
-    options: object = spec.options  # whatever a plug-in put there
+    options: object = spec.options  # a plug-in may put anything there
     if not (isinstance(options, type) and issubclass(options, MethodOptions)):
         yield f"options is {options!r} but must be a class of MethodOptions"
         return

@@ -187,7 +187,7 @@ def _ending(exit_code: int) -> str:
 
 
 def _tail(path: Path) -> str:
-    """The end of the output, whatever its bytes are."""
+    """The end of the output, with any bytes."""
     with path.open("rb") as file:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - 4 * _KEPT_CHARACTERS))

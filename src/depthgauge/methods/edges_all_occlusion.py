@@ -13,7 +13,7 @@ SPEC = MethodSpec(
     title="Edges of the picture, each taken for an occlusion",
     quantities=("boundaries",),
     needs=("left_image",),
-    cite="baseline of Chen et al. 2020, with an edge detector of our own",
+    cite="baseline of Chen et al. 2020, with our own edge detector",
     options=EdgeOptions,
 )
 

@@ -19,7 +19,7 @@ class FolderOptions(MethodOptions):
     only one."""
 
     pattern: str | None = None
-    """Where a sample's file is, `{id}_disp.npy`; None: where the dataset's submissions have it."""
+    """Where a sample's file is, `{id}_disp.npy`; None: as in the dataset's submissions."""
 
     def short_name(self) -> str:
         """The folder's own name."""

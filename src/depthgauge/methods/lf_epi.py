@@ -111,7 +111,7 @@ def _slopes(
 ) -> _Slopes:
     """The most certain slopes of a line of views (N, C, H, W) over all shears.
 
-    Beside an occluder only one half of the views sees a point, so halves are tried as well.
+    Beside an occluder only one half of the views sees a point, so halves are also tried.
     """
     from depthgauge.methods._light_field import kernels
 

@@ -4,9 +4,9 @@
     def blur(image, *, level): ...
 
 The image is float32 in grey levels 0..255, (H, W, 3) RGB or (H, W) grey, and must not be changed in
-place; what is returned may leave the range, it is clipped once at the end. A function that takes
-`rng` as well is random: a generator that sample, view and effect decide. It must draw the same
-numbers whatever the level, so that damage grows smoothly with it. Further keywords are parameters:
+place; the result may exceed the range; it is clipped once at the end. A function that takes
+also `rng` is random: the generator depends on sample, view and effect. It must draw the same
+numbers at every level, so that damage grows smoothly with it. Further keywords are parameters:
 numbers with a default, which a text sets by name (`rain:3,angle=10`).
 """
 
@@ -78,7 +78,7 @@ class Effect:
         """The value that a text gives a parameter.
 
         Raises:
-            BadScoreId: There is no such parameter, or it is no finite number.
+            BadScoreId: There is no such parameter, or it is not a finite number.
         """
         if name not in self.params:
             has = nearest(name, self.params) or f"It has: {', '.join(self.params) or 'none'}."
@@ -95,7 +95,7 @@ class Effect:
         """The level that a word of a perturbation's text means.
 
         Raises:
-            BadScoreId: It is no number, or out of bounds.
+            BadScoreId: It is not a number, or out of bounds.
         """
         low, high = self.bounds
         try:
@@ -173,7 +173,7 @@ def effect(
             ),
         ]
         if "level" not in keywords:
-            problems.append("it must take the keyword level (and rng where it is random)")
+            problems.append("it must take the keyword level (and rng if it is random)")
         refuse("perturbation", name, function, problems)
         made = Effect(
             name=name,

@@ -26,7 +26,7 @@ def corner_radius(image: Pixels) -> float:
 
 
 def shifted_down(image: Pixels, pixels: float) -> Pixels:
-    """The image moved down; beyond the border the outermost row goes on."""
+    """The image moved down; beyond the border the outermost row is repeated."""
     return _transformed(image, np.ones(2), np.array([-pixels, 0.0]))
 
 
@@ -39,7 +39,7 @@ def scaled(image: Pixels, factor: float) -> Pixels:
 def rotated(image: Pixels, degrees: float) -> Pixels:
     """The image turned clockwise about its middle."""
     sine, cosine = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
-    # From (y, x) of the turned image to where it is in the image as it was.
+    # Maps (y, x) of the turned image to its place in the original image.
     matrix = np.array([[cosine, -sine], [sine, cosine]])
     centre = np.array(centre_of(image))
     return _transformed(image, matrix, centre - matrix @ centre)

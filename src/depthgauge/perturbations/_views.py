@@ -22,7 +22,7 @@ IMAGES = {
 }
 """From the item to the name of its view."""
 GRID = "views"
-"""The item that holds all views of a camera grid: (rows, columns, H, W, 3)."""
+"""The item with all views of a camera grid: (rows, columns, H, W, 3)."""
 _OTHER = "other"
 
 
@@ -33,7 +33,7 @@ class View:
     name: str
     """`left`, `right`, `first`, `second`, `centre`, `image`; `other` for the rest of a grid."""
     key: str
-    """What tells its random numbers from those of the sample's other images."""
+    """What distinguishes its random numbers from those of the sample's other images."""
 
     def is_in(self, selection: str) -> bool:
         """Whether a perturbation with that selection is for it."""
@@ -44,7 +44,7 @@ class View:
 
 def view_of_item(item: str) -> View:
     """The view of an item that is one image."""
-    # The centre image is the centre of the grid, so both must be damaged alike.
+    # The centre image is the centre of the grid, so both must be perturbed in the same way.
     return view_of_grid(0, 0) if item == "centre_image" else View(IMAGES[item], item)
 
 

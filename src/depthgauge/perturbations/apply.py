@@ -105,7 +105,7 @@ def _perturbed_item(thing: Any, name: str, perturbation: Perturbation, sample_id
 def _perturbed_frame(
     clip: Frames, index: int, name: str, perturbation: Perturbation, sample_id: str
 ) -> Any:
-    """One frame of a clip, damaged with random numbers of its own."""
+    """One frame of a clip, perturbed with its own random numbers."""
     frame_id = f"{sample_id}/{frame_name(index)}"
     return _perturbed_item(clip[index], name, perturbation, frame_id)
 

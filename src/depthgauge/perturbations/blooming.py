@@ -24,7 +24,7 @@ _REACH = 0.01
 def blooming(image: Pixels, *, level: float) -> Pixels:
     """Saturated pixels spill light over their surroundings.
 
-    Of each channel, what lies between 245 and 255 is stretched to 0..255, blurred (Gaussian, 1 % of
+    In each channel, values between 245 and 255 are stretched to 0..255, blurred (Gaussian, 1 % of
     the image's diagonal) and added `level` times: at level 1 the straight border of a large white
     area gains 127. An image without saturated pixels stays as it is at every level.
     """

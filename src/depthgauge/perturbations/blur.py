@@ -18,7 +18,7 @@ from depthgauge.perturbations._effect import Pixels, effect
 def blur(image: Pixels, *, level: float) -> Pixels:
     """Gaussian blur; the level is its standard deviation in pixels.
 
-    Cut off at four standard deviations; beyond the border the outermost pixel goes on.
+    Cut off at four standard deviations; beyond the border the outermost pixel is repeated.
     """
     from scipy.ndimage import gaussian_filter
 

@@ -1,8 +1,8 @@
 """Cameras that are not where the calibration says.
 
-The truth belongs to the pixels of the reference view, so only the other views are moved. Each goes
-one way or the other by a coin of its own, which the level has no part in: the cameras of a grid
-that all moved alike would still agree with each other.
+The truth belongs to the pixels of the reference view, so only the other views are moved. A coin
+toss for each view decides its direction, independent of the level: if all cameras of a grid moved
+in the same way, they would still agree with each other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from depthgauge.perturbations._resample import rotated, shifted_down
     cite="Scharstein et al. 2014; Häusler & Kondermann 2013",
 )
 def decalibration(image: Pixels, *, level: float, rng: np.random.Generator) -> Pixels:
-    """The view lies that many pixels too high or too low: rows do not match any more.
+    """The view is that many pixels too high or too low: rows no longer match.
 
     Up or down is a coin thrown for each sample and view.
     """

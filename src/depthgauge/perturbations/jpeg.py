@@ -19,7 +19,7 @@ from depthgauge.perturbations._effect import Pixels, effect
     cite="Milani et al. 2013",
 )
 def jpeg(image: Pixels, *, level: float) -> Pixels:
-    """Compressed as JPEG of that quality and read again; 100 means not compressed at all.
+    """Compressed as JPEG with that quality and read again; 100 means no compression.
 
     Baseline JPEG with the quantisation tables of libjpeg and colours at half resolution (4:2:0).
     Values are rounded to bytes first.

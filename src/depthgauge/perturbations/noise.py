@@ -18,8 +18,8 @@ from depthgauge.perturbations._effect import Pixels, effect
 def noise(image: Pixels, *, level: float, rng: np.random.Generator) -> Pixels:
     """Gaussian noise; the level is its standard deviation.
 
-    Every pixel and channel by itself, with mean 0. The same sample has the same pattern at every
-    level, only stronger.
+    Independent for every pixel and channel, with mean 0. The same sample has the same pattern at
+    every level, only stronger.
     """
     return image + np.float32(level) * rng.standard_normal(image.shape, np.float32)
 

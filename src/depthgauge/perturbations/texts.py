@@ -75,7 +75,7 @@ def parse_perturbation(text: str) -> Perturbation:
 
     Args:
         text: `effect:level`, with `@views` where not all views are meant (`all`, `left`, `right`,
-            `first`, `second`, `centre`, or `others`: all but the one that the truth belongs to);
+            `first`, `second`, `centre`, or `others`: all except the one that the truth belongs to);
             several are joined by `+` and applied in that order. Further parameters of an effect
             follow its level by name: `rain:3,angle=10`.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from depthgauge.errors import WrongShape
 
 _CHANNELS = {2: "flow", 3: "normals"}
-"""Numbers of channels that a map may have where nobody says its quantity."""
+"""Numbers of channels that a map of unknown quantity may have."""
 _MOST_CHANNELS = 4
-"""An axis that is longer is never one of channels where nobody says the quantity."""
+"""A longer axis never holds channels if the quantity is unknown."""
 
 
 def map_axes(
@@ -20,17 +20,17 @@ def map_axes(
     """The axes of (height, width) or (height, width, channels), in this order.
 
     Those that are left out have length 1: (1, 1, H, W), (1, H, W) and (H, W, 1) are maps (H, W),
-    and (2, H, W) is flow where flow is said.
+    and (2, H, W) is flow if the quantity is flow.
 
     Args:
         shape: Of the array.
-        channels: How many a map of its quantity has; None: any number, or nobody said.
-        quantity: What it is called; None where nobody said.
+        channels: The number of channels of its quantity; None: any number, or unknown.
+        quantity: Its name; None if unknown.
         channels_last: Whether the order is known to be (height, width, channels), as in files that
             we write; such a shape is never ambiguous.
 
     Raises:
-        WrongShape: It is no map, or there are two ways to read it; both are named.
+        WrongShape: It is not a map, or there are two ways to read it; both are named.
 
     >>> map_axes((1, 1, 480, 640), 1, "depth"), map_axes((2, 480, 640), 2, "flow")
     ((2, 3), (1, 2, 0))

@@ -21,7 +21,7 @@ ErrorKind = Literal["difference", "length", "angle", "channels", "matched"]
 - `length`: a vector, e is the length of the difference;
 - `angle`: a direction, e is the angle in degrees;
 - `channels`: several numbers side by side, |e| is the mean over them;
-- `matched`: lines or instances; a pixel by itself has no error.
+- `matched`: lines or instances; a single pixel has no error.
 """
 
 
@@ -41,11 +41,11 @@ class Part:
     channel_names: tuple[str, ...] = ()
     """What the channels are called in an EXR file."""
     resize: Literal["keep", "x", "xy"] = "keep"
-    """How values follow when a map is resized: not at all, with its width, as pairs (u, v)."""
+    """How values change when a map is resized: not, with its width, or as pairs (u, v)."""
     like: str = ""
     """The quantity whose metrics, range and resizing it has; empty: the quantity's own."""
     required: bool = True
-    """False where an estimate may come without it."""
+    """False if an estimate may come without it."""
     positive: bool = False
     """Whether a single number must be above 0."""
 
@@ -82,7 +82,7 @@ class Part:
         return values
 
     def check(self, values: Map, what: str) -> None:
-        """Refuses a map with another number of channels.
+        """Rejects a map with another number of channels.
 
         Raises:
             WrongShape: `what` names the map in its sentence.
@@ -112,11 +112,11 @@ class Quantity:
     """What a truth and an estimate consist of, the main map first."""
     error: ErrorKind
     default_metrics: tuple[str, ...] = ()
-    """Score ids that `score` shows when none is asked for."""
+    """Score ids that `score` shows by default."""
     space: Literal["depth", "disparity"] | None = None
     """In which its values are distances, so that an alignment can find a scale; None: neither."""
     nearer: Literal["larger", "smaller"] | None = None
-    """Which values are closer to the camera; None where values do not tell."""
+    """Which values are closer to the camera; None if the values do not show it."""
     positive: bool = False
     """Whether values of zero and below mean missing."""
     bounds: tuple[float, float] | None = None
@@ -132,7 +132,7 @@ class Quantity:
     value_rule: str = ""
     """How its sign is defined, for advice about files."""
     guessed_for: tuple[int, ...] = ()
-    """Numbers of channels of which a map is taken for this quantity where nobody says."""
+    """Numbers of channels for which this is the default quantity of a map."""
     png: Literal["codes", "flow"] = "codes"
     """How a 16-bit PNG stores it: code / scale, or as KITTI's flow."""
     example_channels: int = 0
@@ -148,7 +148,7 @@ class Quantity:
 
     @property
     def main(self) -> Part:
-        """The part that a bare array is taken for."""
+        """The part that a bare array stands for."""
         return self.parts[0]
 
     @property
@@ -158,7 +158,7 @@ class Quantity:
 
     @property
     def has_pixel_errors(self) -> bool:
-        """Whether a pixel by itself has an error, so that there are curves and error maps."""
+        """Whether a single pixel has an error, so that there are curves and error maps."""
         return self.error != "matched"
 
     @property
@@ -170,7 +170,7 @@ class Quantity:
         """A part by its name; a layer or frame of one as `layers:2`.
 
         Raises:
-            Misuse: There is none of that name.
+            Misuse: There is no part of that name.
         """
         plain, colon, number = name.partition(":")
         for part in (*self.parts, CONFIDENCE):
@@ -213,12 +213,12 @@ class Quantity:
         """How far in front each pixel is, on a scale without a unit: larger is closer.
 
         Raises:
-            Misuse: Values of this quantity do not tell.
+            Misuse: Values of this quantity do not show it.
         """
         if self.nearer is not None and values.ndim == 2:
             return values if self.nearer == "larger" else -values
         if self.error == "length" and values.ndim == 3 and values.shape[2] == self.channels:
-            # What moves more is taken to be closer, as it is where the camera moves.
+            # What moves more is assumed to be closer, as with a moving camera.
             return np.hypot(values[..., 0], values[..., 1])
         raise Misuse(
             f"front and back are of (H, W) disparity or depth or of (H, W, 2) flow, not of "
@@ -261,7 +261,7 @@ def quantity(name: str) -> Quantity:
 
 
 def guess(channels: int) -> str:
-    """The quantity that a map with so many channels is taken for where nobody says.
+    """The default quantity of a map with this number of channels.
 
     >>> guess(1), guess(2), guess(3)
     ('disparity', 'flow', 'normals')

@@ -50,7 +50,7 @@ def report(
     Args:
         run: A run, or its folder.
         out: The file to write. The page goes to `report.html` in the run's folder by default; a
-            table is written only where a file is named.
+            table is written only if a file is named.
         form: `html` for the page; `text`, `markdown`, `csv` or `latex` for the leaderboard.
         main: The id of the score that sorts the methods; the protocol's first by default.
         columns: Ids of the scores in the table; by default those that it has room for.

@@ -81,7 +81,7 @@ def _latex_character(character: str) -> str:
 
 
 def sortable(value: float) -> str:
-    """A number as the page's script reads it; empty, and so last, where there is none.
+    """A number as the page's script reads it; empty, and so last, if there is none.
 
     >>> sortable(0.1), sortable(float("nan")), sortable(float("-inf"))
     ('0.1', '', '-Infinity')

@@ -77,7 +77,7 @@ def test_the_accumulated_volume_is_the_mean_over_patterns():
     np.testing.assert_allclose(accumulated(iter(volumes)), volumes.mean(axis=0), rtol=1e-5)
     with pytest.raises(WrongShape, match="at least one pattern"):
         accumulated([])
-    with pytest.raises(WrongShape, match=r"volumes are \(2, 3, 3\) and \(2, 4, 4\)"):
+    with pytest.raises(WrongShape, match=r"volumes differ: \(2, 3, 3\) and \(2, 4, 4\)"):
         accumulated([volumes[0], np.zeros((2, 4, 4), np.float32)])
 
 

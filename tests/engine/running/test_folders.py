@@ -80,7 +80,7 @@ def test_nothing_is_kept_where_nothing_is_asked_for(folders, monkeypatch, tmp_pa
 def test_patterns_of_both_sides(folders):
     for path in sorted((folders / "truth").iterdir()):
         path.rename(path.with_name(f"gt_{path.name}"))
-    with pytest.raises(BadData, match=r"no name goes with a truth; it has .* --truth-pattern"):
+    with pytest.raises(BadData, match=r"no name matches a truth; it has .* --truth-pattern"):
         score_folders(folders / "truth", folders / "a", "mae")
     found = score_folders(
         folders / "truth", folders / "a", "mae", truth_pattern="gt_{id}.npy", pattern="{id}_disp"

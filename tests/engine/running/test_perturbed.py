@@ -108,7 +108,7 @@ def test_progress_counts_through_all_levels(data, protocol):
 
 def test_wrong_calls_and_damaged_folders_are_refused(data, protocol, tmp_path):
     own = find_benchmark("stereo-scenes").model_copy(update={"perturb": "blur:1"})
-    with pytest.raises(Misuse, match="perturbation of its own"):
+    with pytest.raises(Misuse, match="its own perturbation"):
         run_perturbed(own, data / "data", ["constant"], data / "n", perturb=LEVELS)
     with pytest.raises(BadScoreId, match="from 0 to 255"):
         run_perturbed(protocol, data / "data", ["constant"], data / "n", perturb="noise:-1")

@@ -363,7 +363,7 @@ def test_folders_that_are_no_runs(pairs, trial, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(BadData, match="is a file"):
         run(trial(), pairs.data, ["constant"], tmp_path / "file", workers=0)
-    with pytest.raises(BadData, match="is no run folder"):
+    with pytest.raises(BadData, match="is not a run folder"):
         load_run(tmp_path / "full")
     (tmp_path / "full" / "run.json").write_text("{")
     with pytest.raises(BadFile, match="is damaged"):

@@ -67,7 +67,9 @@ def test_generate_is_what_the_command_does(tmp_path):
         "size_px": [48, 32],
         "seed": 2,
     }
-    with pytest.raises(Misuse, match=r"stereo-scenes: widht: is no option.*Did you mean 'width'"):
+    with pytest.raises(
+        Misuse, match=r"stereo-scenes: widht: is not an option.*Did you mean 'width'"
+    ):
         generate("stereo-scenes", tmp_path / "b", widht=48)
     with pytest.raises(UnknownName, match="Did you mean 'stereo-scenes'"):
         generate("stereo-scene", tmp_path / "b")

@@ -63,7 +63,7 @@ class Item(_Strict):
     def _complete(self) -> Item:
         if self.kind == FRAMES:
             if not self.frames or any(frame.kind == FRAMES for frame in self.frames):
-                raise ValueError("a clip has frames, and its frames are no clips")
+                raise ValueError("a clip has frames, and its frames are not clips")
             return self
         if self.frames is not None:
             raise ValueError(f"kind '{self.kind}' has no frames")
@@ -182,7 +182,7 @@ def write(root: Path, manifest: Manifest) -> None:
 
 
 def manifest_hash(root: Path) -> str:
-    """SHA-256 of the manifest's content, whatever its indentation.
+    """SHA-256 of the manifest's content, independent of its indentation.
 
     It covers the hash of every file, so two folders with the same hash hold the same data.
     """

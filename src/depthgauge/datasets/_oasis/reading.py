@@ -198,7 +198,7 @@ def _read_normals(path: Path, image: Path) -> Map:
 
 
 def _nothing(image: Path, channels: int = 1) -> Map:
-    """A map without values, for samples of which only relations are known."""
+    """A map without values, for samples with only relations."""
     shape = picture_size(image)
     return np.full(shape if channels == 1 else (*shape, channels), np.nan, np.float32)
 

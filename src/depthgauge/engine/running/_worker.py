@@ -1,6 +1,6 @@
 """A worker process, `python -m depthgauge.engine.running._worker`, driven by stdin and stdout.
 
-A process of its own, because a method may crash, hang or use up the memory; spawned, because
+A separate process, because a method may crash, hang or use up the memory; spawned, because
 libraries of methods may hang after a fork. It gets pickled messages, each after its length.
 """
 
@@ -51,7 +51,7 @@ def receive(pipe: IO[bytes]) -> Any:
 
 def main() -> None:
     """Does the tasks of one chunk after the other until stdin ends."""
-    # Whatever a method prints must not get between our messages.
+    # What a method prints must not get between our messages.
     inbox = os.fdopen(os.dup(0), "rb")
     outbox = os.fdopen(os.dup(1), "wb")
     devnull = os.open(os.devnull, os.O_RDONLY)
@@ -63,7 +63,7 @@ def main() -> None:
     try:
         _serve(inbox, outbox)
     except (EOFError, BrokenPipeError, Stop):
-        os._exit(0)  # nobody listens any more; threads of a method must not keep us
+        os._exit(0)  # no one is listening any more; threads of a method must not keep us alive
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -113,7 +113,7 @@ def _do(task: Any, context: Any, judge: Any, outbox: IO[bytes]) -> None:
     except DepthgaugeError as error:
         send(outbox, ("broken", task.id, str(error)))
         return
-    except Exception as error:  # ours, not the method's: nobody's score may suffer from it
+    except Exception as error:  # our error, not the method's: it must not affect any score
         send(outbox, ("broken", task.id, f"scoring raised {type(error).__name__}: {error}"))
         return
     send(outbox, ("done", task.id, failed))

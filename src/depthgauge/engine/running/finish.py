@@ -1,4 +1,4 @@
-"""How a run ends: from finished items to tables, and which items have to be made again."""
+"""How a run ends: tables from finished items, and which items must be made again."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _noting(items: Iterable[Item], notes: list[dict[str, Any]]) -> Iterator[Item
 
 
 def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:
-    """Passes the items on; refuses a run whose data changed between two commands."""
+    """Passes the items on; rejects a run whose data changed between two commands."""
     hashes: dict[str, str] = {}
     for item in items:
         if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:

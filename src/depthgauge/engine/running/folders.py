@@ -28,7 +28,7 @@ _DATASET = "folder"
 _DATA = "data"
 """The folder in a run folder whose `depthgauge.toml` says where the truth is."""
 _FEW_TASKS = 24
-"""So many maps are scored in this process, faster than workers start."""
+"""Up to this many maps are scored in this process, which is faster than starting workers."""
 _MOST_TRIED = 40
 """Names of estimates that a pattern is looked for in."""
 _MOST_NAMED = 3
@@ -94,7 +94,7 @@ def score_folders(
         truth_pattern: The names of true maps, `{id}_gt.png`.
         quantity: What the maps contain; by default guessed from the first truth.
         regions: Expressions by name, beside `all`.
-        only: Ids of the samples; all that have an estimate where it is empty.
+        only: Ids of the samples; if empty, all that have an estimate.
         out: Where the run is kept, for `report` and `compare`; nowhere by default.
         progress: Called after each map.
         keys: Others of a protocol: `missing`, `align`, `crop`, `estimate_resize`, `pool` ...
@@ -163,7 +163,7 @@ def _quoted(text: str) -> str:
 
 
 def _guessed(data: Path, root: Path, pattern: str | None) -> str:
-    """What the true maps contain, by the first of them, unless their folder says it."""
+    """What the true maps contain, judged by the first of them, unless their folder says it."""
     items: Mapping[str, Any] = _truths(data, root, pattern, None)[0].truth or {}
     named = next(name for name in items if name in QUANTITIES)
     return guess_quantity(items[f"{named}_path"]) if named == "disparity" else named
@@ -267,7 +267,7 @@ def _nothing_pairs(
     if not files:
         return BadData(f"{folder}: there is no map in it ({', '.join(SUFFIXES)}).")
     return BadData(
-        f"{folder}: no name goes with a truth{f' by {pattern}' if pattern else ''}; it has "
+        f"{folder}: no name matches a truth{f' by {pattern}' if pattern else ''}; it has "
         f"{first_few(files, _MOST_NAMED)}, the truth has {first_few(list(samples), _MOST_NAMED)}; "
         "say what both have in common: --pattern '{id}_disp.npy' for estimates, "
         "--truth-pattern '{id}_gt.png' for the truth."

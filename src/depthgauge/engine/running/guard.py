@@ -56,7 +56,7 @@ def _limits(threads: int) -> dict[str, str]:
 
 
 class Guard:
-    """One worker process, started anew when it dies."""
+    """One worker process, restarted when it dies."""
 
     def __init__(self, context: Context) -> None:
         try:
@@ -145,7 +145,7 @@ class Guard:
         if self._closed:
             return
         if not died.task:
-            # Between two tasks nobody is to blame; an empty machine may have ended it.
+            # Between two tasks no method is to blame; the system may have ended it.
             self._idle_deaths += 1
             if self._idle_deaths >= _IDLE_DEATHS:
                 raise WorkerLost(f"worker processes end before they begin: {died.why}.")
@@ -155,7 +155,7 @@ class Guard:
         if task.failed:
             raise WorkerLost(f"scoring '{task.sample.id}' ended the process: {died.why}.")
         if died.late or deaths[died.task] >= _TRIES:
-            why = f"{died.why}; raise --time-limit where it needs more." if died.late else died.why
+            why = f"{died.why}; raise --time-limit if it needs more." if died.late else died.why
             left[died.task] = task.given_up(why if died.late else f"{why}.", said)
 
 
@@ -261,7 +261,7 @@ class _Worker:
 
     def _send(self, message: Any) -> None:
         pipe = self._process.stdin
-        # A dead one is no error here: whoever listens to it is told.
+        # A dead worker is not an error here: its listener is notified.
         with suppress(BrokenPipeError):
             if pipe is not None:
                 send(pipe, message)

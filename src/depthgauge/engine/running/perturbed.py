@@ -36,25 +36,23 @@ def run_perturbed(
     """Runs methods on a benchmark once for each level of a perturbation.
 
     The level that changes nothing is a run under the benchmark's own protocol, so its scores
-    compare with any other run of it; each of the others has a protocol and a hash of its own.
+    can be compared with any other run of it; each of the others has its own protocol and hash.
 
     Args:
         benchmark: Its id, the path of its TOML file, or the protocol itself.
         data: The dataset's folder.
-        methods: As `run` takes them.
+        methods: The methods, as for `run`.
         out: The folder of all runs; one folder a level is made in it, and `robustness.json`.
         perturb: The effect and its levels, such as `noise:0,5,10,20` or `gain:1,1.2,1.5@right`.
         progress: Called after each item.
-        options: Further ones of `run`.
+        options: Further options of `run`.
 
     Returns:
         The runs, in the order of the levels.
     """
     protocol = find_benchmark(benchmark)
     if protocol.perturb:
-        raise Misuse(
-            f"{protocol.id} has a perturbation of its own, {protocol.perturb}; leave one out."
-        )
+        raise Misuse(f"{protocol.id} has its own perturbation, {protocol.perturb}; leave one out.")
     folder, levels = Path(out), levels_of(perturb)
     named = list(methods) if not isinstance(methods, (str, Path)) else [methods]
     if fixed := [method.label for method in find_methods(named) if not method.spec.keeps]:
@@ -75,7 +73,7 @@ def load_perturbed(folder: str | Path) -> list[Run]:
     """The runs of a folder that `run_perturbed` made.
 
     Raises:
-        BadData: It is none.
+        BadData: It is not such a folder.
     """
     path = Path(folder) / FILE_NAME
     if not path.is_file():

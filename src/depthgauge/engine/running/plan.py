@@ -217,7 +217,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_strange(folder: Path) -> None:
-    """Refuses a folder that holds something else."""
+    """Rejects a folder with other content."""
     if folder.exists() and not folder.is_dir():
         raise BadData(f"{folder}: is a file; a run is a folder.")
     if folder.is_dir() and not (folder / "run.json").is_file():

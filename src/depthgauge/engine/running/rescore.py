@@ -63,7 +63,7 @@ def rescore(
     chosen = tuple(sample for sample in samples if sample.id in wanted)
     if lacking := sorted(wanted - {sample.id for sample in chosen}):
         raise BadData(
-            f"{root}: has no sample '{lacking[0]}', of which {folder} has estimates; "
+            f"{root}: has no sample '{lacking[0]}', for which {folder} has estimates; "
             "name the folder with --data."
         )
     if not entrants:

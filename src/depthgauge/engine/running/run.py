@@ -35,7 +35,7 @@ from depthgauge.methods import Method, find_method, find_methods
 from depthgauge.methods.folder import FolderOptions
 from depthgauge.types import Sample
 
-# Any other text keeps dask busy for a minute before it says that this is no address.
+# Any other text keeps dask busy for a minute before it reports a bad address.
 _ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+/?|inproc://\S+")
 
 
@@ -90,13 +90,13 @@ def run(
     keep_finished: bool = False,
     progress: Progress | None = None,
 ) -> Run:
-    """Runs methods on a benchmark and scores them; goes on where an earlier call was stopped.
+    """Runs methods on a benchmark and scores them; continues an interrupted call.
 
     Args:
         benchmark: Its id, the path of its TOML file, or the protocol itself.
         data: The dataset's folder.
         methods: Names with options (`sgbm:block_size=5`), files (`.toml`, `.py`) or functions.
-        out: The run folder. One that holds a run of the same benchmark and samples is continued:
+        out: The run folder. A run of the same benchmark and samples is continued:
             finished items are kept, new methods are added.
         workers: Worker processes; by default one for each core. 0: in this process, where nothing
             ends a method that takes too long.
@@ -107,7 +107,7 @@ def run(
             and their times do not depend on the number of workers; more, with fewer workers, for
             methods that need it; 0: as many as they like. Numba has one in any case.
         seeds: How often each method is run on each sample, with seeds 0, 1, ...
-        only: Ids of the samples; all where it is empty.
+        only: Ids of the samples; if empty, all.
         keep_estimates: Whether estimates are stored, so that they can be scored again.
         time_limit_s: The longest that one estimate may take.
         retry_failed: Whether items that failed in an earlier call are tried again.
@@ -193,8 +193,8 @@ def score_folder(
         data: The dataset's folder.
         estimates: The folder of estimates.
         out: The run folder.
-        name: The method's name where the layout has it in the file names; its label, too.
-        options: Further ones of `run`.
+        name: The method's name, if the layout uses it in file names; also its label.
+        options: Further options of `run`.
 
     Raises:
         NothingScored: Not one sample has a usable estimate.
@@ -302,7 +302,7 @@ def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
 
 
 def _check_ids(samples: Iterable[Sample]) -> None:
-    """Refuses sample names that a table or a disk cannot tell apart, before anything runs."""
+    """Rejects sample names that a table or a disk cannot distinguish, before anything runs."""
     seen: dict[str, str] = {}
     for sample in samples:
         folded = unicodedata.normalize("NFC", sample.id).casefold()
@@ -332,7 +332,7 @@ def _check_call(methods: Sequence[Method], where: Where, seeds: int, time_limit_
 
 
 def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[Sample]) -> None:
-    """Refuses a method that cannot estimate a single sample, before anything runs."""
+    """Rejects a method that cannot estimate a single sample, before anything runs."""
     for method in methods:
         spec = method.spec
         if spec.quantities and protocol.quantity not in spec.quantities:

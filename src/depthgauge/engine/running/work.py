@@ -1,4 +1,4 @@
-"""One task from inputs to a file in the run folder: estimate, keep, score, record."""
+"""One task, from inputs to a file in the run folder: estimate, store, score, record."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         estimated: Called when the method has returned, so that its time limit no longer runs.
 
     Returns:
-        Why the method failed here; empty where it did not.
+        Why the method failed here; empty if it did not.
 
     Raises:
         DepthgaugeError: The sample itself cannot be used, or nothing can be written.
@@ -120,7 +120,7 @@ def _estimate(task: Task, context: Context, method: Method) -> _Attempt:
 
 
 def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Attempt:
-    """The estimate of the run that is scored again; a lost one is no failure of the method."""
+    """The estimate of the run that is scored again; a lost one is not a failure of the method."""
     try:
         stored = read_stored(place, context.protocol.quantity, *method.known_hashes)
     except BadData:
@@ -131,7 +131,7 @@ def _stored_before(place: Place, task: Task, context: Context, method: Method) -
 
 
 def _call(method: Method, task: Task, context: Context) -> _Attempt:
-    """Calls the method; whatever it raises is its failure, not ours."""
+    """Calls the method; any exception is its failure, not ours."""
     inputs = _inputs(method, task, context)
     quantity = context.protocol.quantity
     try:
@@ -146,7 +146,7 @@ def _call(method: Method, task: Task, context: Context) -> _Attempt:
     except MemoryError:
         return _Attempt(failed="there was not enough memory for the method.")
     told, path = estimate.extras.get("usage"), estimate.extras.get("path")
-    # Reading a file is no cost of the method that wrote it.
+    # Reading a file is not a cost of the method that wrote it.
     own = told if isinstance(told, Usage) else usage if method.spec.keeps else _NOTHING
     foreign = not method.spec.keeps and isinstance(path, str)
     sha256 = estimate_hash(estimate)

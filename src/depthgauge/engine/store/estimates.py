@@ -40,7 +40,7 @@ class StoredEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which estimate: of which method, seed and sample, below which folder."""
+    """Identifies an estimate: method, seed, sample and folder."""
 
     root: Path
     label: str
@@ -55,7 +55,7 @@ class Place:
 
 
 def estimate_hash(estimate: Estimate | ClipEstimate) -> str:
-    """The same for the same parts, however they are stored."""
+    """The same for the same parts, independent of how they are stored."""
     if isinstance(estimate, ClipEstimate):
         return hash_json([None if f is None else estimate_hash(f) for f in estimate.frames])
     parts = {n: p if isinstance(p, np.ndarray) else float(p) for n, p in estimate.parts.items()}
@@ -124,7 +124,7 @@ def _parts_or_frames(estimate: Estimate | ClipEstimate) -> dict[str, Any]:
 
 
 def plain_extras(extras: Mapping[str, Any]) -> dict[str, Any]:
-    """What else a method reported, as far as JSON can hold it."""
+    """What else a method reported, if JSON can store it."""
     found: dict[str, Any] = {}
     for key, value in extras.items():
         if isinstance(value, str):
@@ -149,7 +149,7 @@ def read_stored(place: Place, quantity: str, *hashes: str) -> StoredEstimate:
     """Reads an estimate and checks that it is the one that was written.
 
     Raises:
-        BadData: There is none, or it is another one.
+        BadData: There is none, or it is a different one.
     """
     path = place.folder / f"{QUANTITIES[quantity].main.name}.npy"
     try:

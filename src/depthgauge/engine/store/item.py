@@ -33,7 +33,7 @@ class Item:
     outcome: Outcome
     timing: Timing
     estimate_hash: str = ""
-    """SHA-256 of the estimate's values; empty where there is none."""
+    """SHA-256 of the estimate's values; empty if there is none."""
     details: str = ""
     """What a failed method wrote."""
     extras: Mapping[str, Any] = field(default_factory=dict)

@@ -19,7 +19,7 @@ def load_run(folder: str | Path) -> Run:
     """Reads a run folder.
 
     Raises:
-        BadData: It is no run, or the run is not finished.
+        BadData: It is not a run, or the run is not finished.
     """
     path = Path(folder)
     info = read_info(path)
@@ -66,7 +66,7 @@ def _require_same_items(
     outcomes: Mapping[Key, Collection[str]],
     path: Path,
 ) -> None:
-    """Refuses tables that do not match `run.json`."""
+    """Rejects tables that do not match `run.json`."""
     keys = {(entrant.label, seed) for entrant in entrants for seed in entrant.seeds}
     samples = set(info["samples"])
     if keys != set(outcomes) or any(set(found) != samples for found in outcomes.values()):

@@ -80,7 +80,7 @@ _SCHEMAS: dict[str, dict[str, str]] = {
 
 
 def has_tables(folder: Path) -> bool:
-    """Whether all tables exist, so that none has to be rebuilt from the items."""
+    """Whether all tables exist, so that none must be rebuilt from the items."""
     return all((folder / f"{name}.parquet").is_file() for name in _SCHEMAS)
 
 

@@ -73,7 +73,7 @@ class Failure:
 
     label: str
     samples: tuple[str, ...]
-    """Their names; with the seed where it is not the first."""
+    """Their names; with the seed if it is not the first."""
     reason: str
 
 
@@ -89,7 +89,7 @@ class Run:
     samples: tuple[str, ...]
     """The samples that were scored, in the dataset's order."""
     scenes: Mapping[str, str]
-    """The scene of each sample; empty where it is one of its own."""
+    """The scene of each sample; empty if each sample is its own scene."""
     truth_hashes: Mapping[str, str]
     """What each sample was scored against: SHA-256 of everything that scoring read."""
     curves: Mapping[Key, Mapping[str, Curve]] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Run:
     info: Mapping[str, Any] = field(default_factory=dict)
     """The rest of run.json: data folder, versions, host, dates, command."""
     estimate_hashes: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
-    """SHA-256 of each estimate's values, by sample; empty where a method failed."""
+    """SHA-256 of each estimate's values, by sample; empty if a method failed."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:

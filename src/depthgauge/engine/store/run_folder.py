@@ -45,7 +45,7 @@ def read_info(folder: Path) -> dict[str, Any]:
     """What `run.json` says."""
     path = folder / "run.json"
     if not path.is_file():
-        raise BadData(f"{folder}: is no run folder, it has no run.json; make one with 'run'.")
+        raise BadData(f"{folder}: is not a run folder (no run.json); make one with 'run'.")
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(body, dict) or body.get("kind") != KIND:
@@ -67,7 +67,7 @@ _ANEW = "put the file back as it was, or begin a new run in another folder"
 def _wrong_parts(body: Any, parts: Mapping[str, type]) -> list[str]:
     """Which parts are missing or wrong; people edit these files."""
     if not isinstance(body, dict):
-        return ["an entry that is none"]
+        return ["an entry that is invalid"]
     return [f"'{name}'" for name, kind in parts.items() if not isinstance(body.get(name), kind)]
 
 
@@ -83,7 +83,7 @@ def _wrong_methods(info: Mapping[str, Any]) -> list[str]:
 
 
 def require_finished(folder: Path, info: Mapping[str, Any]) -> None:
-    """Refuses a run that still lacks items."""
+    """Rejects a run that still lacks items."""
     if (folder / "scores.parquet").is_file():
         return
     begun = [*info["methods"], *info.get("unfinished", ())]
@@ -105,7 +105,7 @@ def protocol_of(info: Mapping[str, Any], where: Path) -> Protocol:
     if protocol.hash != info["protocol_hash"]:
         raise BadData(
             f"{where}: was made under protocol {info['protocol_hash'][:12]}, which this version of "
-            f"depthgauge computes otherwise ({protocol.hash[:12]}); use 'rescore' to score it anew."
+            f"depthgauge computes it differently ({protocol.hash[:12]}); use 'rescore'."
         )
     return protocol
 
@@ -136,7 +136,7 @@ def find_data(info: Mapping[str, Any], given: str | Path | None = None) -> Path:
 
 
 def item_path(folder: Path, task_id: str) -> Path:
-    """Where a finished item lies."""
+    """The path of a finished item."""
     return folder / "items" / f"{task_id}.json"
 
 

@@ -7,7 +7,7 @@ MOST_DETAILS = 4000
 
 
 def cut(text: str, most: int = MOST_DETAILS) -> str:
-    """The end of a long text; what UTF-8 cannot hold is written as an escape.
+    """The end of a long text; characters that UTF-8 cannot encode are escaped.
 
     >>> cut("abcdef", 4), len(cut(chr(0xDCFF)))
     ('cdef', 6)

@@ -1,4 +1,4 @@
-"""Estimates in folders from elsewhere: where they are, and whether they have changed."""
+"""Estimates in submitted folders: where they are, and whether they have changed."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Finder:
             pattern: Where the file is, with `{id}` for the sample; instead of all layouts.
 
         Its `usage`, among the extras, is what an `estimate.json` beside it says. How long reading
-        took is no cost of the method.
+        took is not a cost of the method.
 
         Raises:
-            BadData: There is nothing; it says where it was looked for.
+            BadData: There is no estimate; the message names the places that were searched.
         """
         if self.length is not None:
             clip = read_clip(root, self.dataset, self.sample, self.quantity, self.length, name)

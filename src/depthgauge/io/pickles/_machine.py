@@ -64,7 +64,7 @@ class Machine:
 
     def pop(self) -> Any:
         if not self.stack or self.stack[-1] is MARK:
-            raise Refused("is damaged, or none at all: it takes more than it holds")
+            raise Refused("is damaged or not a pickle: it takes more than it holds")
         return self.stack.pop()
 
     def drop(self, _: Any) -> None:
@@ -72,7 +72,7 @@ class Machine:
 
     def top(self) -> Any:
         if not self.stack or self.stack[-1] is MARK:
-            raise Refused("is damaged, or none at all: it takes more than it holds")
+            raise Refused("is damaged or not a pickle: it takes more than it holds")
         return self.stack[-1]
 
     def pop_to_mark(self) -> list[Any]:
@@ -91,13 +91,13 @@ class Machine:
     def append(self, values: list[Any]) -> None:
         target = self.top()
         if not isinstance(target, list):
-            raise Refused("adds to something that is no list; it is damaged")
+            raise Refused("adds to something that is not a list; it is damaged")
         target.extend(values)
 
     def update(self, values: list[Any]) -> None:
         target = self.top()
         if not isinstance(target, dict):
-            raise Refused("sets a key of something that is no dict; it is damaged")
+            raise Refused("sets a key of something that is not a dict; it is damaged")
         target.update(pairs_of(values))
         _require_few(target)
 
@@ -129,13 +129,13 @@ class Machine:
     def stack_name(self) -> None:
         name, module = self.pop(), self.pop()
         if not (isinstance(name, str) and isinstance(module, str)):
-            raise Refused("has a name that is no text; it is damaged")
+            raise Refused("has a name that is not text; it is damaged")
         self.push(self.builder.find(module, name))
 
     def reduce(self) -> None:
         values, called = self.pop(), self.pop()
         if not isinstance(called, Name) or called.call is None or not isinstance(values, tuple):
-            raise Refused("calls something that is no function; only plain data is read")
+            raise Refused("calls something that is not a function; only plain data is read")
         try:
             self.push(called.call(*values))
         except TypeError:
@@ -157,7 +157,7 @@ def pairs_of(values: list[Any]) -> dict[Any, Any]:
     if len(values) % 2:
         raise Refused("has a key without a value; it is damaged")
     keys = values[::2]
-    # A tuple as key would be hashed, however deep it is.
+    # A tuple as key would be hashed at any depth.
     if not all(isinstance(key, _KEYS) for key in keys):
         raise Refused("has a dict whose keys are neither text nor numbers")
     _require_few(keys)

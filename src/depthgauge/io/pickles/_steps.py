@@ -1,4 +1,4 @@
-"""The steps of a pickle that data needs; all others are refused."""
+"""The steps of a pickle that data needs; all others are rejected."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _decimal(line: bytes, kind: Callable[[str], Any]) -> Any:
             raise ValueError
         return kind(text)
     except ValueError:
-        raise Refused(f"holds a number that is none: {text[:40]!r}") from None
+        raise Refused(f"holds an invalid number: {text[:40]!r}") from None
 
 
 def _int_line(machine: Machine) -> None:

@@ -1,7 +1,7 @@
-"""What a pickle may build besides plain values: NumPy's arrays, scalars and types, nothing else.
+"""What a pickle may build in addition to plain values: only NumPy's arrays, scalars and types.
 
 No function of a pickle's choosing is ever called. A name that a pickle mentions is either one of a
-few that stand for a function below, or the file is refused.
+few that stand for a function below, or the file is rejected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LATIN1 = ("latin1", "latin-1")
 
 
 class Refused(Exception):
-    """What is wrong with a pickle, to be said after the file's name."""
+    """What is wrong with a pickle, to follow the file's name."""
 
 
 class Name:
@@ -90,7 +90,7 @@ class Builder:
         """What a name stands for.
 
         Raises:
-            Refused: It is none of the few that are known.
+            Refused: It is not one of the few that are known.
         """
         found = self._names.get((module, name))
         if found is None:
@@ -116,10 +116,10 @@ class Builder:
         elif isinstance(thing, Box):
             raise Refused("holds an array of objects that is filled twice")
         else:
-            raise Refused("sets the inside of something that is no NumPy array")
+            raise Refused("sets the inside of something that is not a NumPy array")
 
     def fills_box(self, thing: Any, state: Any) -> Box | None:
-        """The box that an array of one object becomes; None where it is any other array."""
+        """The box that an array of one object becomes; None if it is any other array."""
         if not (isinstance(thing, np.ndarray) and isinstance(state, tuple) and len(state) == 5):
             return None
         _, shape, kind, _, values = state

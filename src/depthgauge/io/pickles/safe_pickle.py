@@ -1,8 +1,8 @@
 """Pickles that are data: dicts, lists, tuples, text, numbers and NumPy arrays of numbers.
 
-A pickle is a program; Python's own reader runs whatever it asks for. This one knows the steps that
-data needs and no others, so a file from the internet can be opened. `dump` writes what programs of
-2019 can read: protocol 2, with the names that NumPy had then.
+A pickle is a program; Python's own reader runs everything it asks for. This one knows the steps
+that data needs and no others, so a file from the internet can be opened. `dump` writes what
+programs of 2019 can read: protocol 2, with the names that NumPy had then.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _MOST_HEADER_BYTES = 10_000
 
 
 def load(path: AnyPath, *, most_bytes: int = MOST_BYTES) -> Any:
-    """What a pickle holds.
+    """The content of a pickle.
 
     Text of Python 2 is read as Latin-1. NumPy scalars become Python numbers.
 
     Args:
         path: The file; any protocol up to 5.
-        most_bytes: Longer files are refused unread.
+        most_bytes: Longer files are rejected unread.
 
     Raises:
-        BadFile: It is damaged, or holds anything but data; nothing of it was run.
+        BadFile: It is damaged, or contains anything other than data; nothing of it was run.
     """
     with opened(path) as file:
         body = read_whole(path, file, most_bytes)
@@ -75,7 +75,7 @@ def load_object_npy(path: AnyPath, *, most_bytes: int = MOST_BYTES) -> Any:
     """The single object of an .npy file, as `numpy.load(path, allow_pickle=True).item()` gives it.
 
     Raises:
-        BadFile: It is damaged, or holds anything but data; nothing of it was run.
+        BadFile: It is damaged, or contains anything other than data; nothing of it was run.
     """
     with opened(path) as file:
         body = read_whole(path, file, most_bytes)

@@ -36,14 +36,14 @@ class AxisLines:
     """The score and its unit."""
     x_title: str
     x: tuple[float, ...]
-    """Where the points of every line lie, from easy to hard."""
+    """The positions of the points of every line, from easy to hard."""
     lines: Mapping[str, Sequence[float]]
     """One value per point and method; NaN leaves a gap."""
     unit: str = ""
 
 
 def axis_chart(shown: AxisLines, styles: Mapping[str, Style], name: str) -> Markup:
-    """The chart; the first point is on the left whatever its value."""
+    """The chart; the first point is on the left, regardless of its value."""
     x, places = _x_scale(shown.x)
     y = _y_scale([v for line in shown.lines.values() for v in line if math.isfinite(v)], shown)
     parts = [*_x_axis(shown, x, places), *_y_axis(shown, y)]
@@ -66,7 +66,7 @@ def _drawable(value: float, y: Scale) -> bool:
 
 
 def _x_scale(values: Sequence[float]) -> tuple[Scale, Sequence[float]]:
-    """The scale, and where on it each point lies; by its index where values are not monotonic."""
+    """The scale, and the position of each point; by its index if values are not monotonic."""
     pairs = list(itertools.pairwise(values))
     places: Sequence[float] = values
     if not all(a < b for a, b in pairs) and not all(a > b for a, b in pairs):
@@ -76,7 +76,7 @@ def _x_scale(values: Sequence[float]) -> tuple[Scale, Sequence[float]]:
 
 
 def _y_scale(values: Sequence[float], shown: AxisLines) -> Scale:
-    """From 0 where that leaves the lines apart, logarithmic where methods differ greatly."""
+    """Starts at 0 if that keeps the lines apart; logarithmic if methods differ greatly."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     middles = [statistics.median(known) for line in shown.lines.values() if (known := _known(line))]
     if middles and low > 0 and max(middles) / min(middles) >= _APART:

@@ -151,7 +151,7 @@ def bump_chart(
 
 
 def _heights(ranks: Mapping[str, Sequence[int | None]], label: str, y: Scale) -> list[float]:
-    """The height of a label's rank at each threshold; those of equal rank lie side by side."""
+    """The height of a label's rank at each threshold; those of equal rank are side by side."""
     found = []
     for i, rank in enumerate(ranks[label]):
         if rank is None:

@@ -18,10 +18,10 @@ from depthgauge.report.page.model import Radar, RadarAxis
 from depthgauge.report.tables.numbers import show_amount
 
 NORMALISATION = (
-    "Each axis starts in the centre at the perfect value: 0 for errors, 100 % where a higher "
-    "percentage is better, otherwise the best method. Its outer ring lies at the worst method, or "
-    "at twice the median method where that is nearer; hollow marks on the ring lie beyond it. "
-    "So small shapes are good, and an axis tells by what factor methods differ."
+    "Each axis starts in the centre at the perfect value: 0 for errors, 100 % if a higher "
+    "percentage is better, otherwise the best method. Its outer ring is at the worst method, or "
+    "at twice the median method if that is nearer; hollow marks on the ring are beyond it. "
+    "So small shapes are good, and an axis shows by what factor methods differ."
 )
 _WIDTH, _HEIGHT, _RADIUS = 900.0, 430.0, 158.0
 _CENTRE = (365.0, _HEIGHT / 2)
@@ -61,8 +61,8 @@ def radar_of(
 def varied(columns: Sequence[Column], main: Column) -> list[str]:
     """The main score, one of every other metric, then the main metric on other regions.
 
-    Of several scores of one metric, that on the main score's region is taken, else the first.
-    Density by itself is not a strength.
+    Of several scores of one metric, the one on the main score's region is used, else the first.
+    Density alone is not a strength.
     """
     first = {_name(main): main.id}
     for column in sorted(columns, key=lambda c: c.region != main.region):
@@ -86,7 +86,7 @@ class AxisScale:
     ring: float
 
     def radius(self, value: float) -> float:
-        """0 in the centre, 1 on the ring, more beyond it; NaN where there is no value."""
+        """0 in the centre, 1 on the ring, more beyond it; NaN if there is no value."""
         reach, distance = abs(self.ring - self.perfect), abs(value - self.perfect)
         if reach:
             return distance / reach

@@ -12,7 +12,7 @@ from depthgauge.analysis.board import Board
 from depthgauge.report.charts.svg import path, tag
 
 HIGHLIGHTED = 8
-"""Nobody can tell more colours apart; further methods are grey."""
+"""More colours cannot be distinguished; further methods are grey."""
 _SIDES = {0: 0, 1: 4, 2: 3, 3: 4, 4: 5, 5: 3, 6: 6, 7: 4}
 _TURNS = {1: 45.0, 2: -90.0, 3: 0.0, 4: -90.0, 5: 90.0, 6: 0.0, 7: 45.0}
 

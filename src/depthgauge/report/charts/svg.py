@@ -149,7 +149,8 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places moved apart so that neighbours keep a gap, as near as can be to where they were.
+    """Places moved apart so that neighbours keep a gap, as near as possible to their original
+    places.
 
     >>> spread([10, 11, 50], 10, 0, 60)
     [5.5, 15.5, 50.0]

@@ -65,7 +65,7 @@ def build_page(
         with_oracles: Whether the oracles are computed; reads every stored estimate once.
         with_pictures: Whether there are any; not where several runs were put together.
         most_pictures: Samples with pictures.
-        profiles: Applications whose priorities rank the methods; by default all those of which
+        profiles: Applications whose priorities rank the methods; by default all those for which
             most can be scored.
         progress: Called with what was done, how much of it, of how much.
     """

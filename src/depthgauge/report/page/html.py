@@ -30,7 +30,7 @@ class Section:
 
 
 def write_report(path: Path, page: Page, *, limit: int = LIMIT_BYTES) -> None:
-    """Writes the report, whole or not at all; the same page gives the same bytes.
+    """Writes the report, completely or not at all; the same page gives the same bytes.
 
     Args:
         path: The HTML file.

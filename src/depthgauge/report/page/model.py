@@ -37,7 +37,7 @@ class Radar:
 
     axes: tuple[RadarAxis, ...]
     values: Mapping[str, Sequence[float]]
-    """One value per axis, NaN where there is none."""
+    """One value per axis, NaN if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def robustness_table(found: Robustness, score_id: str | None = None) -> Table:
 
 
 def write_robustness_page(path: Path, found: Robustness) -> None:
-    """Writes the page, whole or not at all; the same runs give the same bytes."""
+    """Writes the page, completely or not at all; the same runs give the same bytes."""
     write_text(path, render_robustness(found))
 
 

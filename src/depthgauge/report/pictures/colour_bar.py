@@ -47,7 +47,7 @@ def _meaning(bar: ColourBar, name: str) -> tuple[list[Markup], float, str]:
         about = ", ".join(f"{text}: {colour}" for text, colour in bar.entries)
         return _entries(bar), 10.0 + 16 * len(bar.entries), about
     if bar.colours == "fragments":
-        return _swatches(), 38.0, "fragments, each in a colour of its own; dark: not found"
+        return _swatches(), 38.0, "fragments, each in its own colour; dark: not found"
     about = f"from {bar.low:g} to {bar.high:g}{unit_after_number(bar.unit)}"
     if bar.colours == "wheel":
         return _wheel(bar), 66.0, about

@@ -31,13 +31,13 @@ class Drawing:
     about: str = ""
     """A sentence or two above the pictures; empty where colour bars say enough."""
     about_up_to_scale: str = ""
-    """The same where no score compares values as they are."""
+    """The same if no score compares values directly."""
     meaning: str = ""
     """A sentence on what the quantity is, for the description of the protocol."""
     range_rule: str = ""
     """A sentence on which values count as missing."""
     wrong_above: float = 1.0
-    """The error from which a pixel is called wrong where no score says so."""
+    """The error above which a pixel is called wrong if no score says so."""
 
     def __post_init__(self) -> None:
         if not self.wrong_above > 0:
@@ -77,7 +77,7 @@ DRAWINGS: Registry[QuantityDrawing] = Registry(
 
 
 def drawing_of(quantity: str) -> QuantityDrawing:
-    """How a quantity is drawn; the default drawing where it has none of its own."""
+    """How a quantity is drawn; the default drawing if it has none."""
     if quantity in DRAWINGS:
         return DRAWINGS[quantity]
     from depthgauge.report.pictures.quantities import _default

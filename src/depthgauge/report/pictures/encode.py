@@ -37,7 +37,7 @@ _SEVERAL_CHANNELS = ("ball", "rgb")
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Pixels at both sides of jumps, and the truth, which tells the sides apart."""
+    """Pixels at both sides of jumps, and the truth, which distinguishes the sides."""
 
     edge: Mask
     truth: Map
@@ -45,7 +45,7 @@ class Outline:
     def draw(self, picture: Rgb) -> None:
         """Paints the higher side of each jump white and the lower one black.
 
-        So the line is seen on any colour, and where it lies exactly: between the two.
+        So the line is visible on any colour, exactly between the two sides.
         """
         size = picture.shape[:2]
         edge = any_of_block(self.edge, size)
@@ -55,7 +55,7 @@ class Outline:
 
 
 def _higher(values: Map) -> Mask:
-    """Whether a pixel lies farther above its lowest neighbour than below its highest one."""
+    """Whether a pixel is farther above its lowest neighbour than below its highest one."""
     padded = np.pad(values, 1, constant_values=np.nan)
     shifted = [padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]]
     rises = [np.nan_to_num(values - neighbour) for neighbour in shifted]
@@ -104,7 +104,7 @@ def picture_of_map(
         caption: What it shows.
         worst_of_block: Shrink by the largest value of each block, so that thin errors stay; other
             maps take one pixel of each block, so that edges stay sharp.
-        aside: Pixels that the picture is not about, in a grey of their own; `bar.aside` says why.
+        aside: Pixels that the picture is not about, in their own grey; `bar.aside` says why.
         outline: A line to be drawn over it.
         wide: Largest width in pixels.
     """
@@ -122,7 +122,7 @@ def picture_of_map(
     picture[aside & known] = rgb_of(ASIDE_COLOUR)
     if outline is not None:
         outline.draw(picture)
-    # Noise in three channels hardly compresses without loss, and nobody reads values off it.
+    # Noise in three channels hardly compresses without loss, and no one reads values from it.
     data = encode(picture, lossless=bar.colours not in _SEVERAL_CHANNELS)
     return Picture(data, size[::-1], caption, bar)
 

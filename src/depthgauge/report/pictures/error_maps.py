@@ -37,7 +37,7 @@ _LABELS = {
 def write_error_maps(
     folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str
 ) -> list[str]:
-    """Draws what was scored, as the quantity asks for.
+    """Draws what was scored, in the way of its quantity.
 
     Returns:
         The metrics that have no error map, or lack what they need on this sample.
@@ -63,7 +63,7 @@ def write_metric_maps(
         prepared: An estimate beside the truth.
         sample: Its name, for titles.
         write: Draws one map; by default the errors in colours.
-        shown: What the map of a score shows, to be drawn once; None where it is of that score
+        shown: What the map of a score shows, to be drawn once; None if it belongs to that score
             alone.
 
     Returns:
@@ -100,7 +100,7 @@ def _write_errors(
 
 
 def _shown(spec: ScoreSpec) -> tuple[object, ...] | None:
-    """What the map of a metric shows, to be drawn once; None where it is of that score alone."""
+    """What the map of a metric shows, to be drawn once; None if it belongs to that score alone."""
     recipe = spec.metric.recipe(**spec.params)
     if isinstance(recipe, Order):
         return ABS, None, False

@@ -45,7 +45,7 @@ def draw_maps(sample: SampleMaps, scale_of: ScaleOf = value_bar) -> SamplePictur
     """Draws a sample whose maps have a value per pixel.
 
     Truth and estimates share one scale, and so do all errors. Where values are known up to a scale
-    only, every estimate has a scale of its own.
+    only, every estimate has its own scale.
 
     Args:
         sample: All maps.
@@ -71,7 +71,7 @@ def draw_maps(sample: SampleMaps, scale_of: ScaleOf = value_bar) -> SamplePictur
 
 
 def with_pairs(drawn: SamplePictures, sample: SampleMaps) -> SamplePictures:
-    """The pictures of a sample with those of its pairs of points, where scores ask for them."""
+    """The pictures of a sample with those of its pairs of points, if scores need them."""
     if sample.protocol is None or sample.unestimated is None:
         return drawn
     image = photo_of(sample)
@@ -121,7 +121,7 @@ def note_of(sample: SampleMaps, label: str) -> str:
 
 
 def _truth(sample: SampleMaps, scale_of: ScaleOf) -> Picture | None:
-    """The true map; None where there is none, as where only pairs of points are known."""
+    """The true map; None if there is none, as when only pairs of points are known."""
     known = is_known(sample.truth)
     if not known.any():
         return None

@@ -20,7 +20,7 @@ class ColourBar:
     `high` is its rim; `rgb` for three channels; `ball` (directions), `fragments` and `entries`,
     which have no range."""
     below: bool = False
-    """Some values lie below `low` and have its colour."""
+    """Whether some values are below `low` and have its colour."""
     above: bool = False
     missing: bool = False
     """Some pixels have truth but no estimate, and a colour that says so."""

@@ -35,7 +35,7 @@ Ends = NDArray[np.float64]
 def order_rows(
     protocol: Protocol, found: Mapping[str, PreparedSample], image: Image | None
 ) -> Iterator[PictureRow]:
-    """A row with the pairs of every method, where a score asks for the order of pairs."""
+    """A row with the pairs of every method, if a score needs the order of pairs."""
     names = [s.id for s in protocol.specs if "depth_pairs" in s.metric.needs]
     able = {label: each for label, each in found.items() if "depth_pairs" in each.items}
     if not names or not able:
@@ -63,7 +63,7 @@ def _orders(pairs: NDArray[np.generic], estimate: Map, image: Image | None, labe
 def relations_picture(
     protocol: Protocol, prepared: PreparedSample, image: Image | None
 ) -> Picture | None:
-    """The true relations of planes; None where no score asks for them."""
+    """The true relations of planes; None if no score needs them."""
     asked = any("normal_pairs" in spec.metric.needs for spec in protocol.specs)
     if not asked or "normal_pairs" not in prepared.items:
         return None

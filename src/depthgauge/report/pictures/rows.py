@@ -20,7 +20,7 @@ _ABOUT_NORMALS = (
     "steps and patches that are too small to be visible in the values show here."
 )
 _ABOUT_FRAGMENTS = (
-    " Every fragment has a colour of its own; dark pixels belong to a structure but were not found."
+    " Every fragment has its own colour; dark pixels belong to a structure but were not found."
 )
 
 
@@ -98,7 +98,7 @@ def _normals(
 def metric_rows(maps: Iterable[MetricMaps], known: Mask) -> list[PictureRow]:
     """What each metric sees, on one scale for all methods; what looks the same is shown once.
 
-    Maps are taken one after the other, so that large ones need not be in memory together.
+    Maps are processed one after the other, so that large ones need not be in memory together.
     """
     rows: list[PictureRow] = []
     for each in maps:
@@ -140,7 +140,7 @@ def _metric_row(maps: MetricMaps, known: Mask) -> PictureRow:
 
 
 def _metric_bar(maps: MetricMaps, known: Mask) -> ColourBar:
-    """As for errors; a percentage goes to 100, so that extremes look the same everywhere."""
+    """As for errors; percentages end at 100, so that extremes look the same everywhere."""
     if maps.counts is not None:
         return ColourBar(0.0, 1.0, "", "fragments", aside="no structure")
     bar = replace(error_bar(maps.maps.values(), known, maps.unit), aside="not measured")

@@ -1,4 +1,4 @@
-"""All pictures of one sample of a run, drawn as its quantity asks for."""
+"""All pictures of one sample of a run, drawn in the way of its quantity."""
 
 from __future__ import annotations
 

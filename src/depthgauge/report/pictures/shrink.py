@@ -18,7 +18,7 @@ def shrink_errors(values: Map, known: Mask, size: Size) -> tuple[NDArray[np.floa
 
     Args:
         values: (H, W); NaN where there is none. A block without a single value is missing.
-        known: Where there is truth; a block has truth where any of its pixels has.
+        known: Where there is truth; a block has truth if any of its pixels has.
         size: Height and width.
     """
     if values.shape == size:

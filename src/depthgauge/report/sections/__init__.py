@@ -1,7 +1,7 @@
 """The sections of the HTML page, one module each.
 
 A module joins by having `SPEC = SectionSpec(...)` and a function `body(page)` that returns HTML,
-or None where there is nothing to show.
+or None if there is nothing to show.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class PageSection:
 
     spec: SectionSpec
     body: Callable[[Page], Markup | None]
-    """The HTML below the heading; None where a page has nothing to show there."""
+    """The HTML below the heading; None if a page has nothing to show there."""
 
 
 def _collect(module: Any) -> Iterator[tuple[str, PageSection]]:

@@ -23,7 +23,7 @@ def body(page: Page) -> Markup:
     text = "There are no intervals: the order of methods holds for these samples only."
     if any(math.isfinite(cell.low) for cell in cells):
         text = (
-            f"Lines are intervals at {level}: where the score would lie for other samples of "
+            f"Lines are intervals at {level}: where the score would be for other samples of "
             "the same kind. A bracket joins methods that cannot be told apart."
         )
     parts = [forest_plot(page.board, page.styles)] if cells else []

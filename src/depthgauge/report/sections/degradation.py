@@ -34,14 +34,14 @@ SPEC = SectionSpec("degradation", "How scores degrade with difficulty", "Degrada
 
 
 def body(page: Page) -> Markup | None:
-    """The families of scores along axes of difficulty; None where no sample has pixels of any."""
+    """The families of scores along axes of difficulty; None if no sample has pixels of any."""
     if not any(any(each.filled) for each in page.degradations):
         return None
     return degradation_html(page.degradations, page.styles)
 
 
 def degradation_html(found: Sequence[Degradation], styles: Mapping[str, Style]) -> Markup:
-    """All families; charts stand side by side where there is room.
+    """All families; charts are side by side if there is room.
 
     Families without pixels in any sample are only listed.
     """

@@ -18,7 +18,7 @@ from depthgauge.report.tables.heat import Cell, HeatTable, heat_of
 from depthgauge.report.tables.pivot import Pivot, pivots, region_name
 
 FEWEST = 2
-"""A table needs at least so many regions and metrics."""
+"""A table needs at least this many regions and metrics."""
 MOST_METHODS = 24
 _TEXT = (
     "One table for each method: which regions are hard for it, by each metric. Stronger "

@@ -32,7 +32,7 @@ class TableColumn:
     heading: str
     unit: str = ""
     better: str = ""
-    """`lower`, `higher`, `zero`, or empty where there is no better."""
+    """`lower`, `higher`, `zero`, or empty if no direction is better."""
     align: Literal["left", "right"] = "right"
     fields: tuple[str, ...] = ()
     """Headings of its columns in CSV; empty: one column with the heading."""

@@ -50,7 +50,7 @@ def leaderboard_table(
         board: What to show.
         columns: Score ids in the desired order; by default all of the board.
         title: Above the table.
-        source: Benchmark, version and protocol hash, for a line of its own.
+        source: Benchmark, version and protocol hash, for a separate line.
         style: Digits, intervals and caption.
     """
     shown = [board.column(name) for name in columns] if columns is not None else board.columns
@@ -85,10 +85,10 @@ def sample_table(
     """One score of every sample and method; the best of each sample is marked.
 
     Args:
-        values: By label, sample and score id; NaN or absent where there is none.
+        values: By label, sample and score id; NaN or absent if there is none.
         column: Which score.
         samples: In this order; by default all that occur.
-        source: Benchmark, version and protocol hash, for a line of its own.
+        source: Benchmark, version and protocol hash, for a separate line.
         style: Digits and caption.
 
     Raises:
@@ -176,7 +176,7 @@ def show_cell(cell: Cell, digits: int | None = None) -> str:
 
 
 def show_interval(cell: Cell, digits: int | None = None) -> str:
-    """The interval, empty where there is none."""
+    """The interval, empty if there is none."""
     if math.isnan(cell.low) or math.isnan(cell.high):
         return ""
     return f"[{show_number(cell.low, digits)}, {show_number(cell.high, digits)}]"
@@ -201,7 +201,7 @@ def is_unbounded(column: Column) -> bool:
 
 
 def tie_groups(board: Board, score_id: str) -> list[list[str]]:
-    """Methods that cannot be told apart by that score, where there is more than one."""
+    """Methods that cannot be told apart by that score, if there is more than one."""
     groups: dict[int, list[str]] = {}
     for row in board.rows:
         group = row.cells[score_id].group if score_id in row.cells else None

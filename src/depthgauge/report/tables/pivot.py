@@ -61,9 +61,9 @@ def pivots(
     Args:
         board: All scores.
         rows: What the rows are.
-        columns: Score ids to show; all of the board where it is None.
-        regions: Regions to show, in this order; all where it is None.
-        source: Benchmark, version and protocol hash, for a line of its own.
+        columns: Score ids to show; None for all of the board.
+        regions: Regions to show, in this order; None for all.
+        source: Benchmark, version and protocol hash, for a separate line.
         style: Digits and caption.
 
     Raises:
@@ -213,10 +213,10 @@ NOTE = (
 
 
 def input_resolution(options: Mapping[str, Any]) -> str:
-    """`F`, `H` or `Q`, another factor, a size in px, or nothing where no option says it.
+    """`F`, `H` or `Q`, another factor, a size in px, or nothing if no option says it.
 
-    `input_size` goes before `input_scale`. Of pictures of two sizes (`match_size`), a scale counts
-    from the smaller one, or from the larger one, which is then said.
+    `input_size` comes before `input_scale`. For pictures of two sizes (`match_size`), a scale is
+    relative to the smaller one, or to the larger one, which is then stated.
 
     >>> input_resolution({"input_scale": 0.25}), input_resolution({"input_size": "320x192"})
     ('Q', '320\u00d7192')

@@ -33,7 +33,7 @@ def leaderboard_text(
     """The leaderboard.
 
     Args:
-        run: Where it comes from.
+        run: The run of the table.
         board: What is shown.
         form: The format.
         columns: Ids of the scores; by default all in CSV, elsewhere those that a table has room
@@ -73,7 +73,7 @@ def pivot_text(
     regions: Sequence[str] | None = None,
     style: TableStyle = PLAIN,
 ) -> str:
-    """Metrics and regions crossed; a region that is asked for is shown even if it is a bin."""
+    """Metrics and regions crossed; a requested region is shown even if it is a bin."""
     every = form == "csv" or regions
     shown = columns or (None if every else roomy_columns(run, board))
     source = source_line(run.protocol)

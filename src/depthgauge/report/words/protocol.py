@@ -33,8 +33,8 @@ _RESIZE = {
     "zoom": "An estimate of another size takes the nearest pixel, corner centres aligned.",
 }
 _POOL = {
-    "image": "The plain mean over samples: each counts the same, whatever its size.",
-    "scene": "Pixels are merged within each scene, then the plain mean over scenes is taken.",
+    "image": "The plain mean over samples: each counts the same, regardless of its size.",
+    "scene": "Pixels are merged within each scene, then the plain mean over scenes is computed.",
     "pixel": "All pixels of all samples are merged: large samples count more.",
 }
 _POOL_LISTS = "Counts or rankings of all samples are merged, then scored once."
@@ -170,14 +170,14 @@ def _range(protocol: Protocol) -> str:
 
 
 def _focal(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """Which focal length turns estimated depth into points, where a score needs one."""
+    """Which focal length turns estimated depth into points, if a score needs one."""
     if not needs_focal(protocol):
         return
     given = protocol.estimate.focal_px
     lacking = "one without any cannot be scored"
     if given is not None:
         lacking = f"one without any gets {given:g} px, at the truth's size"
-    yield "Focal length", f"Each estimate brings its own; {lacking}."
+    yield "Focal length", f"Each estimate has its own; {lacking}."
 
 
 def _pooling(protocol: Protocol) -> str:
@@ -214,7 +214,7 @@ def _size(protocol: Protocol) -> str:
     if protocol.truth_scale != 1:
         sentences.insert(
             0,
-            f"The truth is taken at {protocol.truth_scale:g} of its size and its values are "
+            f"The truth is used at {protocol.truth_scale:g} of its size and its values are "
             "scaled accordingly; thresholds stay as they are.",
         )
     if protocol.border:
@@ -237,7 +237,7 @@ def _finer(protocol: Protocol, resolution: str) -> str:
 
 
 def _metrics(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """Each metric once, whatever its parameters and regions."""
+    """Each metric once, for any parameters and regions."""
     kinds: dict[str, list[ScoreSpec]] = {}
     for spec in protocol.specs:
         kinds.setdefault(spec.metric.name, []).append(spec)

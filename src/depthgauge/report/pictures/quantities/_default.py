@@ -1,4 +1,4 @@
-"""Quantities without a drawing of their own: three channels are a picture, others are numbers."""
+"""Quantities without their own drawing: three channels are a picture, others are numbers."""
 
 from __future__ import annotations
 

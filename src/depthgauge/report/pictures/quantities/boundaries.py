@@ -32,11 +32,11 @@ from depthgauge.types import Image, Map, Mask, is_known
 SPEC = Drawing(
     "boundaries",
     about=(
-        "True lines lie over the dimmed photograph. Below each estimate is what was matched with "
+        "True lines are over the dimmed photograph. Below each estimate is what was matched with "
         "them at the one threshold that is best for the method on the whole dataset."
     ),
     meaning="The probability of a boundary at each pixel.",
-    range_rule="Probabilities are from 0 to 1; a pixel without one is no boundary.",
+    range_rule="Probabilities are from 0 to 1; a pixel without one is not a boundary.",
 )
 
 OCCLUSION, FOLD = "#ff9f1c", "#4cc9f0"

@@ -1,4 +1,4 @@
-"""Depth: near is bright; up to a scale, every map has a scale of its own."""
+"""Depth: near is bright; up to a scale, every map has its own scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from depthgauge.types import Map
 SPEC = Drawing(
     "depth",
     about_up_to_scale=(
-        "Depth is known up to a scale of each surface, so every map has a colour scale of its own: "
+        "Depth is known up to a scale of each surface, so every map has its own colour scale: "
         "compare shapes and orders, not metres."
     ),
     range_rule="A depth that is not above 0 counts as missing.",

@@ -1,4 +1,4 @@
-"""Planes: each instance in a colour of its own, over the dimmed photograph."""
+"""Planes: each instance in its own colour, over the dimmed photograph."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from depthgauge.types import Image, Map, Mask
 SPEC = Drawing(
     "planes",
     about=(
-        "Each plane has a colour of its own. An estimated plane has the colour of a true one where "
+        "Each plane has its own colour. An estimated plane has the colour of a true one if "
         "the two overlap by at least half (intersection over union), otherwise a colour that no "
-        "true plane has; the most confident lies on top."
+        "true plane has; the most confident is on top."
     ),
     meaning="Instances of planes, each with its pixels and a confidence.",
     range_rule="A plane is where its confidence is above 0; estimated planes may overlap.",
@@ -37,7 +37,7 @@ Numbers = NDArray[np.int64]
 
 
 def true_planes(truth: Map, image: Image | None) -> Picture:
-    """The true planes; each id has a colour of its own."""
+    """The true planes; each id has its own colour."""
     numbers = _numbers(truth)
     count = len(np.unique(numbers[numbers > 0]))
     return picture_of(_painted(numbers, image, np.isfinite(truth)), f"true planes: {count}")
@@ -96,7 +96,7 @@ def number_planes(estimate: Map, truth: Map) -> tuple[Numbers, list[bool]]:
 
 
 def _overlapping(mask: Mask, true: Numbers, pixels: NDArray[np.intp], taken: set[int]) -> int:
-    """The unused true plane that a mask overlaps enough; 0 where there is none."""
+    """The unused true plane that a mask overlaps enough; 0 if there is none."""
     shared = np.bincount(true[mask], minlength=pixels.size).astype(np.float64)
     shared[[0, *taken]] = 0
     overlaps = shared / np.maximum(pixels + mask.sum() - shared, 1)
