@@ -152,7 +152,7 @@ def words_of(quantity, *scores, **keys):
         ("normals", "mean_angle", "Quantity", "errors are angles"),
         ("normals", "mean_angle", "Allowed range", "without length counts as missing"),
         ("boundaries", "ods", "Quantity", "Boundaries. The probability"),
-        ("boundaries", "ods", "Allowed range", "no boundary"),
+        ("boundaries", "ods", "Allowed range", "not a boundary"),
         ("boundaries", "ods", "Missing pixels", "Each metric below says"),
         ("boundaries", "ods", "Pooling", "Only the whole dataset has a value"),
         ("planes", "plane_ap", "Quantity", "Instances of planes"),
