@@ -223,3 +223,51 @@ def test_a_decoder_never_sees_other_chunks(path: Path) -> None:
     turned = chunk(b"eXIf", b"MM\0*\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\x06\0\0\0\0\0\0")
     path.write_bytes(png((3, 1), 8, 0, b"\0abc", turned, chunk(b"tRNS", b"\0a")))
     assert read_image(path).shape == (1, 3)
+
+
+def sintel_codes(disparity: np.ndarray, bits: int) -> np.ndarray:
+    """As the dataset's own writer stores it: red d / 4, green d * 64, blue d * 2^14, modulo 256."""
+    codes = np.zeros((*disparity.shape, 3), np.uint8)
+    codes[..., 0] = (disparity / 4).astype(np.uint8)
+    codes[..., 1] = ((disparity * 64) % 256).astype(np.uint8)
+    if bits > 16:
+        codes[..., 2] = ((disparity * 2**14) % 256).astype(np.uint8)
+    return codes
+
+
+@pytest.mark.parametrize("bits", [16, 24])
+def test_sintels_disparity_in_three_bytes(path: Path, bits: int) -> None:
+    x, y = np.meshgrid(np.linspace(0, 1, 64), np.linspace(0, 1, 48))
+    truth = 3 + 90 * x + 7 * y**2
+    truth[20:30, 20:40] += 55.3
+    write_image(path, sintel_codes(truth, bits))
+    found = read_map(path, "disparity")
+    assert found.dtype == np.float32
+    # The writer cuts off, in float64; the reader's formula is R * 4 + G / 2^6 + B / 2^14.
+    expected = sintel_codes(truth, bits).astype(np.float64) @ [4, 2.0**-6, 2.0**-14]
+    np.testing.assert_array_equal(found, expected.astype(np.float32))
+    assert np.abs(found - truth).max() <= {16: 2.0**-6, 24: 2.0**-14}[bits] + 1e-5
+    with pytest.raises(Misuse, match="fixed scale"):
+        read_map(path, "disparity", scale=4)
+    with pytest.raises(BadFile, match="colour picture"):
+        read_map(path, "depth")
+
+
+@pytest.mark.parametrize("kind", ["jet", "turbo", "noise", "gradient", "flat"])
+def test_pictures_are_not_taken_for_disparity_in_three_bytes(path: Path, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = np.meshgrid(np.linspace(0, 1, 200), np.linspace(0, 1, 150))
+    value = 0.7 * x + 0.3 * np.sin(5 * y) ** 2
+    grey = (255 * value / value.max()).astype(np.uint8)
+    if kind in ("jet", "turbo"):
+        colours = {"jet": cv2.COLORMAP_JET, "turbo": cv2.COLORMAP_TURBO}[kind]
+        picture = cv2.applyColorMap(grey, colours)[..., ::-1]
+    elif kind == "noise":
+        picture = rng.integers(0, 256, (150, 200, 3)).astype(np.uint8)
+    elif kind == "gradient":
+        picture = np.stack([grey, 255 - grey, grey // 2], axis=-1)
+    else:
+        picture = np.full((150, 200, 3), (10, 20, 30), np.uint8)
+    write_image(path, np.ascontiguousarray(picture))
+    with pytest.raises(BadFile, match="colour picture"):
+        read_map(path, "disparity")

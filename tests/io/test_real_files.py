@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from opencv_agreement import agrees
 
+from depthgauge.errors import BadFile
 from depthgauge.io import read_image, read_map, read_opencv_calibration
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -68,3 +69,15 @@ def test_pictures_are_what_opencv_decodes(name: str) -> None:
     np.testing.assert_array_equal(
         read_image(DATA / name), pixels[..., ::-1] if pixels.ndim == 3 else pixels
     )
+
+
+def test_sintels_disparity_is_read_and_no_other_colour_picture_is() -> None:
+    folder = DATA / "opencv-disparityfilter"
+    map = read_map(folder / "GT.png", "disparity")
+    assert (float(map.min()), float(map.max())) == (2.375, 98.234375)
+    # OpenCV's own figure for its matcher's output: the truth is cut off to 1/16 px there.
+    box = np.s_[7 : 7 + 422, 166 : 166 + 851]
+    error = read_image(folder / "disparity_left_raw.png")[box] - np.floor(map[box] * 16.0) / 16
+    assert float((error.astype(np.float64) ** 2).mean()) == pytest.approx(5043.6495, abs=5e-5)
+    with pytest.raises(BadFile, match="colour picture"):
+        read_map(folder / "left_view.png", "disparity")

@@ -1,4 +1,4 @@
-"""Maps in PNG: 16-bit (KITTI, scale 256) and 8-bit disparity or depth, and KITTI's flow.
+"""Maps in PNG: 16-bit (KITTI, scale 256) and 8-bit disparity or depth, KITTI's flow, Sintel's RGB.
 
 A value is code / scale and code 0 is missing. The scale is kept in the file, in a text chunk
 `depthgauge:scale`. Values are rounded to the nearest code; KITTI's own writer truncates, so its
@@ -23,6 +23,10 @@ from depthgauge.types import Map
 SCALE_KEY = "depthgauge:scale"
 DEFAULT_SCALE = {8: 1.0, 16: 256.0}
 FLOW_SCALE, FLOW_ZERO = 64, 32768
+BYTES_SCALE = 1 << 14
+"""Of Sintel's disparity: red, green and blue are the bytes of one number, disparity * 2^14."""
+_MOST_STEP_PX = 2.0
+_FEWEST_STEPS = 4
 
 
 def read(path: AnyPath, request: Request) -> Map:
@@ -37,10 +41,7 @@ def read(path: AnyPath, request: Request) -> Map:
         return _read_flow(path, png, request)
     codes = one_channel_if_equal(chunks.codes(path, png))
     if channels_of(request.quantity) == 1 and codes.ndim == 3:
-        raise BadFile(
-            f"{path}: {request.quantity} is a map (H, W), this PNG is a colour picture; "
-            "a map drawn in colours cannot be scored"
-        )
+        return _read_bytes(path, codes, request)
     check_channels(path, codes.shape, request.quantity)
     scale = request.scale or _stored_scale(path, png, request.png_scale)
     return from_codes(codes, scale, request.raw)
@@ -127,6 +128,43 @@ def _read_flow(path: AnyPath, png: chunks.Png, request: Request) -> Map:
     if not request.raw:
         flow[codes[..., 2] == 0] = np.nan
     return flow
+
+
+def _read_bytes(path: AnyPath, codes: NDArray[Any], request: Request) -> Map:
+    """Sintel's disparity, of which every value is known; colour pictures are refused."""
+    between_views = QUANTITIES[str(request.quantity)].between_views
+    if not (between_views and _are_bytes_of_numbers(codes)):
+        raise BadFile(
+            f"{path}: {request.quantity} is a map (H, W), this PNG is a colour picture; "
+            "a map drawn in colours cannot be scored"
+        )
+    if request.scale is not None:
+        raise Misuse(f"{path}: disparity in three bytes has a fixed scale; leave scale out")
+    return (_numbers(codes) / BYTES_SCALE).astype(np.float32)
+
+
+def _numbers(codes: NDArray[Any]) -> NDArray[np.int64]:
+    red, green, blue = (codes[..., i].astype(np.int64) for i in range(3))
+    return red * 65536 + green * 256 + blue
+
+
+def _are_bytes_of_numbers(codes: NDArray[Any]) -> bool:
+    """Whether the three channels are the bytes of one number, and not colours.
+
+    Surfaces are smooth. Where the first byte of a number counts one up or down from a pixel to the
+    next, the second one starts over (255, 0), so that the number itself hardly changes. In
+    pictures, which include maps drawn in colours, green does not jump where red changes by one.
+    """
+    if codes.dtype != np.uint8 or codes.shape[2] != 3:
+        return False
+    numbers = _numbers(codes)
+    found = total = 0
+    for axis in (0, 1):
+        counts = np.abs(np.diff(codes[..., 0].astype(np.int16), axis=axis)) == 1
+        steps = np.abs(np.diff(numbers, axis=axis))[counts]
+        total += steps.size
+        found += int((steps < _MOST_STEP_PX * BYTES_SCALE).sum())
+    return total >= _FEWEST_STEPS and 2 * found > total
 
 
 def _flow_codes(path: AnyPath, values: Map) -> NDArray[np.uint16]:
