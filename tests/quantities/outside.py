@@ -111,6 +111,10 @@ def scene_flow(root):
     )
     found = through(root, "scene_flow", [truth] * 3, blocks, method)
     assert found == values, found
+    page = (root / "scene_flow.html").read_text()
+    for title in ("Disparity 2", "Disparity 2: errors", "Flow", "Flow: errors"):
+        assert f"<summary>{title}</summary>" in page, title
+    assert "<summary>Disparity</summary>" not in page  # the main map has pictures of its own
 
 
 def layered_disparity(root):
@@ -130,6 +134,7 @@ def layered_disparity(root):
     blocks = '[[scores]]\nmetric = "mae"\n[[scores]]\nmetric = "mae"\npart = "layers:2"\n'
     found = through(root, "layered_disparity", [{"layers": layers}] * 3, blocks, method)
     assert found == {"mae@all": 1.0, "layers:2/mae@all": 1.0}, found
+    assert "<summary>Layers:2</summary>" in (root / "layered_disparity.html").read_text()
 
 
 if __name__ == "__main__":

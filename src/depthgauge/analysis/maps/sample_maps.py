@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -66,6 +66,20 @@ class SampleResult:
 
 
 @dataclass(frozen=True)
+class PartMaps:
+    """A further part of a sample's estimates, such as `flow` of scene flow, or a confidence."""
+
+    name: str
+    quantity: str
+    """By whose rules its values are compared and drawn."""
+    truth: Map | None
+    """None where the protocol does not score it."""
+    estimates: Mapping[str, Map]
+    """By label; at the truth's size where there is a truth."""
+    errors: Mapping[str, Map] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class SampleMaps:
     """What is known about one sample before it is drawn; all maps have the truth's size."""
 
@@ -116,6 +130,8 @@ class SampleMaps:
     """The sample as it is compared without an estimate."""
     curves: Curves = field(default_factory=dict)
     """Precision and recall of boundaries over the whole dataset, by label."""
+    parts: tuple[PartMaps, ...] = ()
+    """The maps besides the main one."""
     most_wide: int | None = None
     """The largest width of its pictures in pixels; None: the usual one."""
     errors_up_to: float | None = None
@@ -190,7 +206,31 @@ def sample_maps(
         prepared=ordered,
         unestimated=bare,
         curves=curves or {},
+        parts=tuple(_parts(maps, sample, list(ordered))),
     )
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def _parts(maps: RunMaps, sample: str, labels: Sequence[str]) -> Iterator[PartMaps]:
+    """Scored parts beside their truth, then what else the estimates have."""
+    quantity = QUANTITIES[maps.run.protocol.quantity]
+    for name in maps.scored_parts:
+        rules = quantity.of_part(name)
+        prepared = maps.all_prepared(sample, name)
+        found = {label: prepared[label] for label in labels if label in prepared}
+        yield PartMaps(
+            name=name,
+            quantity=rules.name,
+            truth=maps.part_truth(sample, name),
+            estimates={label: _comparable(rules, each.allowed) for label, each in found.items()},
+            errors=_value_errors(rules, found),
+        )
+    for name, given in maps.unscored_parts(sample).items():
+        own = {label: given[label] for label in labels if label in given}
+        if own:
+            yield PartMaps(name, quantity.of_part(name).name, None, own)
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -206,15 +246,19 @@ class _Errors:
 
 
 def _errors(protocol: Protocol, found: Mapping[str, PreparedSample]) -> _Errors:
-    how = QUANTITIES[protocol.quantity].error
     if is_up_to_scale(protocol):
         return _shape_errors(protocol, found)
-    if how not in _ERROR_METRICS:
-        return _Errors()
-    show = METRICS[_ERROR_METRICS[how]].error_map
-    return _Errors(
-        {name: show(each.allowed, each.truth, error=each.error) for name, each in found.items()}
-    )
+    return _Errors(_value_errors(QUANTITIES[protocol.quantity], found))
+
+
+def _value_errors(quantity: Quantity, found: Mapping[str, PreparedSample]) -> dict[str, Map]:
+    """The error of every pixel, by label; nothing where pixels have no error by themselves."""
+    if quantity.error not in _ERROR_METRICS:
+        return {}
+    show = METRICS[_ERROR_METRICS[quantity.error]].error_map
+    return {
+        label: show(each.allowed, each.truth, error=each.error) for label, each in found.items()
+    }
 
 
 def _shape_errors(protocol: Protocol, found: Mapping[str, PreparedSample]) -> _Errors:

@@ -15,6 +15,7 @@ from depthgauge.engine.store.record import Entrant, Run
 from depthgauge.engine.store.run_folder import find_data
 from depthgauge.engine.store.submitted_estimates import finder_inputs
 from depthgauge.errors import BadData, DepthgaugeError
+from depthgauge.quantities import CONFIDENCE, QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Image, Map, Sample
 
 
@@ -40,6 +41,9 @@ class RunMaps:
             raise BadData(f"{root}: has no sample '{lacking[0]}' of the run; name it with --data.")
         self._judge = Judge(Rules.of(protocol, samples))
         self._estimates = Path(run.info.get("estimates") or run.path / "estimates")
+        self._read: dict[str, Estimate | ClipEstimate] = {}
+        """By label: the estimates of the sample that was asked for last."""
+        self._read_of = ""
 
     def images(self, sample: str) -> dict[str, Image]:
         """The pictures that methods were given, by name."""
@@ -61,10 +65,57 @@ class RunMaps:
         estimate = self._estimate(entrant, sample, seed)
         return self._judge.prepared(self._known(sample), estimate)
 
-    def all_prepared(self, sample: str) -> Mapping[str, PreparedSample]:
-        """Every method's estimate of a sample, of its first seed, by label."""
-        found = {e.label: self.prepared(e, sample, e.seeds[0]) for e in self.run.entrants}
-        return {label: prepared for label, prepared in found.items() if prepared is not None}
+    def all_prepared(self, sample: str, part: str = "") -> Mapping[str, PreparedSample]:
+        """Every method's estimate of a sample, of its first seed, by label.
+
+        Args:
+            sample: Its id.
+            part: One of `scored_parts`; empty for the main map.
+        """
+        known = self._known(sample)
+        return {
+            label: self._judge.prepared(known, estimate, part)
+            for label, estimate in self._all_estimates(sample).items()
+        }
+
+    @property
+    def scored_parts(self) -> tuple[str, ...]:
+        """The parts besides the main map that the protocol scores, such as `flow`, `layers:2`."""
+        parts = (part for resolution, part in self.run.protocol.views if part and not resolution)
+        return tuple(dict.fromkeys(parts))
+
+    def part_truth(self, sample: str, part: str) -> Map:
+        """The truth of a part as it is compared."""
+        return self._judge.prepared(self._known(sample), None, part).truth
+
+    def unscored_parts(self, sample: str) -> dict[str, dict[str, Map]]:
+        """Other maps that estimates of a sample have, such as `confidence`: part -> label -> map.
+
+        They are as the methods gave them, at their own size; parts with layers are left out.
+        """
+        declared = QUANTITIES[self.run.protocol.quantity]
+        scored = {part.partition(":")[0] for part in self.scored_parts}
+        found: dict[str, dict[str, Map]] = {}
+        for label, estimate in self._all_estimates(sample).items():
+            first = estimate
+            if isinstance(estimate, ClipEstimate):
+                first = next((frame for frame in estimate.frames if frame is not None), estimate)
+            given = first.parts if isinstance(first, Estimate) else {}
+            for part in (*declared.parts[1:], CONFIDENCE):
+                if part.is_map and not part.is_stack and part.name in given:
+                    found.setdefault(part.name, {})[label] = given[part.name]
+        return {name: maps for name, maps in found.items() if name not in scored}
+
+    def _all_estimates(self, sample: str) -> dict[str, Estimate | ClipEstimate]:
+        """The estimates of all methods that have one, of their first seeds."""
+        if self._read_of != sample:
+            self._read = {
+                entrant.label: self._estimate(entrant, sample, entrant.seeds[0])
+                for entrant in self.run.entrants
+                if sample not in self.run.results[entrant.label, entrant.seeds[0]].failed
+            }
+            self._read_of = sample
+        return self._read
 
     def _known(self, sample: str) -> Sample:
         """A sample whose truth is still the one that was scored against."""

@@ -244,13 +244,19 @@ class Judge:
         return self._hash
 
     def prepared(
-        self, sample: Sample, estimate: Map | Estimate | ClipEstimate | None
+        self, sample: Sample, estimate: Map | Estimate | ClipEstimate | None, part: str = ""
     ) -> PreparedSample:
-        """Estimate and truth at the plain truth's size as they are compared; of a clip, frame 0."""
+        """Estimate and truth at the plain truth's size as they are compared; of a clip, frame 0.
+
+        Args:
+            sample: With its truth.
+            estimate: None: as it is compared without one.
+            part: One of those that the protocol scores; empty for the main map.
+        """
         if isinstance(estimate, ClipEstimate):
             estimate = next(iter(estimate.frames), None)
         sample = next(sample.frames())
-        return prepare(self.protocol, estimate, self._open(sample)[_MAIN])
+        return prepare(self.protocol, estimate, self._open(sample)["", part])
 
     def _score(self, sample: Sample, estimate: Map | Estimate | None) -> Outcome:
         protocol = self.protocol

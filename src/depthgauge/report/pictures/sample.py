@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.maps.sample_maps import sample_maps
@@ -11,6 +12,7 @@ from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.model import SamplePictures
+from depthgauge.report.pictures.parts import part_rows
 
 
 def sample_pictures(
@@ -34,6 +36,6 @@ def sample_pictures(
     """
     drawing = drawing_of(maps.run.protocol.quantity)
     usual = drawing.spec.wrong_above
-    return drawing.draw(
-        sample_maps(maps, board, sample, found, why=why, curves=curves, usual_threshold=usual)
-    )
+    made = sample_maps(maps, board, sample, found, why=why, curves=curves, usual_threshold=usual)
+    drawn = drawing.draw(made)
+    return replace(drawn, rows=(*part_rows(made), *drawn.rows))
