@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-TILE = 1 << 16
-"""Pixels of a tile."""
-BLOCK = 1 << 10
-MAX_RUNS = 32
-"""A block with more runs than this is sorted by atom first."""
+from depthgauge.metrics.kernels import BLOCK, MAX_RUNS, TILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge._compiled import banded, compiled
-from depthgauge.metrics.runs import BLOCK, MAX_RUNS, TILE
+from depthgauge.metrics.kernels import BLOCK, MAX_RUNS, TILE
 
 
 @banded("found", cost=1)
