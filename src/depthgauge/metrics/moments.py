@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from depthgauge._compiled import in_bands
 from depthgauge.errors import WrongShape
 from depthgauge.metrics.columns import Column, WeightedTerm, columns_of, plain
-from depthgauge.metrics.runs import TILE, Runs
+from depthgauge.metrics.kernels import TILE
+from depthgauge.metrics.runs import Runs
 from depthgauge.metrics.terms import (
     ABS,
     LARGEST,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._compiled import banded, compiled
+from depthgauge.metrics.kernels import BLOCK, TILE
 from depthgauge.metrics.kernels.terms import OVER, SIGNED, SQUARE
-from depthgauge.metrics.runs import BLOCK, TILE
 
 
 def room(*_: Any) -> tuple[NDArray[np.float64]]:
