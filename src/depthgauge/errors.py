@@ -85,8 +85,8 @@ class SizesDiffer(WrongShape):
         self.truth = truth
         super().__init__(
             f"the estimate is {estimate}, the truth is {truth}, and the protocol allows no "
-            "resizing; give it at the truth's size, or set estimate_resize to nearest, block, "
-            "bilinear or zoom"
+            "resizing; give it at the truth's size, or set estimate_resize (without a benchmark: "
+            "--resize) to nearest, block, bilinear or zoom"
         )
 
     def __reduce__(self) -> tuple[type[SizesDiffer], tuple[str, str]]:

@@ -454,10 +454,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that speaks against the way in which maps were read; the scores stand."""
+    """What speaks against the way in which maps were read, or what a name was read as.
+
+    The scores stand.
+    """
 
     code: str
-    """Its kind, for programs: `sign`, `factor`, `flipped`, `inverse`, `holes` ..."""
+    """Its kind, for programs: `sign`, `factor`, `flipped`, `inverse`, `holes`, `name` ..."""
     text: str
     """One sentence without measured numbers, so that equal notes have equal texts."""
     advice: str = ""

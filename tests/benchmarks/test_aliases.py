@@ -100,6 +100,10 @@ def test_scores_have_our_ids_and_the_same_hash_and_answer_to_both_names() -> Non
     theirs, ours = dg.score(*maps, ["EPE", "bad2"]), dg.score(*maps, ["mae", "badpix:2"])
     assert list(theirs) == ["mae@all", "badpix:2@all"]
     assert theirs.protocol_hash == ours.protocol_hash
+    assert [(note.code, note.text) for note in theirs.notes] == [
+        ("name", "EPE is mae here, bad2 is badpix:2.")
+    ]
+    assert not ours.notes
     assert theirs["epe"] == theirs["mae@all"] == ours["EPE@all"]
     with pytest.raises(UnknownName, match="no score 'a1'"):
         theirs["a1"]

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from depthgauge.benchmarks.aliases import meaning_of
+from depthgauge.benchmarks.aliases import meaning_of, notes
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
 from depthgauge.engine.scoring.given_maps import Maps, as_mask, guessed_quantity, parts_of
@@ -24,7 +24,7 @@ from depthgauge.errors import BadProtocol, BadScoreId, NotGiven, WrongShape
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS, SHARED_MAPS
-from depthgauge.types import Estimate, Map, Mask, Score
+from depthgauge.types import Estimate, Map, Mask, Note, Score
 
 MASK = "mask"
 """What a protocol calls the pixels that a call limits its scores to."""
@@ -126,7 +126,8 @@ def score(
     protocol, prepared = prepare_maps(estimate, truth, metrics, **options)
     scores = score_prepared(protocol, prepared)
     warn_of(scores.notes)
-    return scores
+    named = notes([metrics] if isinstance(metrics, str) else metrics or (), protocol.quantity)
+    return replace(scores, notes=(*scores.notes, Note("name", named))) if named else scores
 
 
 @_shows_options
@@ -181,8 +182,8 @@ def prepare_maps(
         for _, part in protocol.views
     }
     if given["check"] and truth is not None:
-        notes = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=AS_GIVEN)
-        prepared[""] = replace(prepared[""], notes=notes)
+        found = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=AS_GIVEN)
+        prepared[""] = replace(prepared[""], notes=found)
     return protocol, prepared
 
 
