@@ -111,7 +111,7 @@ def test_scores_have_our_ids_and_the_same_hash_and_answer_to_both_names() -> Non
 
 def test_a_metric_that_has_no_meaning_for_the_quantity_is_still_refused() -> None:
     with pytest.raises(BadScoreId, match="rms scores disparity, depth, not flow"):
-        dg.score([[[1.0, 2.0]]], [[[1.0, 2.0]]], "rmse")
+        dg.score([[[1.0, 2.0]] * 3] * 4, [[[1.0, 2.0]] * 3] * 4, "rmse", quantity="flow")
 
 
 def test_a_benchmark_that_is_not_there_names_the_nearest_and_a_recipe() -> None:

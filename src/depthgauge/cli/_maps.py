@@ -101,7 +101,7 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="KIND[:SPACE]",
                 callback=_known_alignment,
                 help="Fit each estimate to its truth first: median, scale or scale_shift; "
-                "scale_shift:disparity for inverse depth of unknown scale.",
+                "scale_shift:disparity fits the inverse of depths.",
             ),
             click.option(
                 "--resize",
