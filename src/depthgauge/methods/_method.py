@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -53,9 +53,9 @@ class Method:
         return f"{self.source}:{words}" if words else self.source
 
     @property
-    def known_hashes(self) -> tuple[str, ...]:
-        """Those that its stored estimates may have."""
-        return (self.options_hash,)
+    def older(self) -> Mapping[str, str]:
+        """By `seed/sample`: the hash of the older code that a stored estimate is by."""
+        return {}
 
     @property
     def spec(self) -> MethodSpec:

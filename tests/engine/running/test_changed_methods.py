@@ -91,6 +91,11 @@ def test_a_mended_method_keeps_its_good_samples_and_tables_say_so(pairs, trial, 
     }
     again = rescore(tmp_path / "run", trial(missing="skip"), tmp_path / "again", workers=0)
     assert errors_of(again) == found
+    assert note in make_board(again).notes
+    third = rescore(
+        tmp_path / "again", trial(missing="skip", id="third"), tmp_path / "third", workers=0
+    )
+    assert errors_of(third) == found
 
 
 def test_a_mended_method_may_be_mended_twice_and_then_run_again(pairs, first):

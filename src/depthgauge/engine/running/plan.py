@@ -198,6 +198,7 @@ def _describe(method: Method, plan: Plan) -> dict[str, Any]:
         "seeds": list(plan.seeds_of(method)),
         "threads": plan.context.threads,
         "time_limit_s": _finite(plan.context.limit_of(method)),
+        **({"older_estimates": dict(method.older)} if method.older else {}),
     }
 
 

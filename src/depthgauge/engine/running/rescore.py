@@ -137,13 +137,12 @@ class RecordedMethod(Method):
 
     recorded_options: Mapping[str, Any] = field(default_factory=dict)
     recorded_hash: str = ""
-    older: Mapping[str, str] = field(default_factory=dict)
-    """By `seed/sample`: the hash of the older code, where one was kept."""
+    recorded_older: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def known_hashes(self) -> tuple[str, ...]:
-        """Its own, and those of older code."""
-        return (self.recorded_hash, *self.older.values())
+    def older(self) -> Mapping[str, str]:
+        """As it was recorded."""
+        return self.recorded_older
 
     @cached_property
     def options_hash(self) -> str:

@@ -122,7 +122,8 @@ def _estimate(task: Task, context: Context, method: Method) -> _Attempt:
 def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Attempt:
     """The estimate of the run that is scored again; a lost one is not a failure of the method."""
     try:
-        stored = read_stored(place, context.protocol.quantity, *method.known_hashes)
+        hashes = (method.options_hash, *method.older.values())
+        stored = read_stored(place, context.protocol.quantity, *hashes)
     except BadData:
         if task.before:
             return _Attempt(failed=task.before)

@@ -120,7 +120,7 @@ def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
             options=body["options"],
             options_hash=body["options_hash"],
             seeds=tuple(body["seeds"]),
-            older=body.get("older", {}),
+            older=body.get("older") or body.get("older_estimates", {}),
         )
         for body in info["methods"]
     )
