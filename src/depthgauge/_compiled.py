@@ -1,16 +1,17 @@
-"""How kernels are compiled and run: kept on disk, serial, by several threads where they are large.
+"""How kernels are compiled and run: cached on disk, serial, on several threads for large calls.
 
 A kernel is serial code that releases the interpreter's lock. A *banded* one works on a range of
-rows, tiles or whatever else does not depend on each other. A small call runs in the calling thread,
-as NumPy does. A large one is cut into bands; the calling thread and some helpers take the next band
-whenever they are done with one. Nobody spins, so on a busy machine a call is not slower than alone.
-What a band computes does not depend on where bands end, so no number of threads changes a bit.
+rows, tiles or anything else whose parts do not depend on each other. A small call runs in the
+calling thread, as in NumPy. A large one is cut into bands; the calling thread and some helpers take
+the next band whenever they finish one. No thread spins, so on a busy machine a call is not slower
+with helpers than without. What a band computes does not depend on where bands end, so the number of
+threads does not change a bit.
 
 `DEPTHGAUGE_THREADS` limits the threads of a call; else there is one for each core that the process
-may use. Helpers are started by the first large call, and anew in a process that was forked.
+may use. Helpers are started by the first large call, and again in a forked process.
 
-Kernels return nothing and fill arrays that they are given: numba crashes where Ctrl-C arrives while
-it packs several results into a tuple.
+Kernels return nothing and fill given arrays: numba crashes if Ctrl-C arrives while it packs
+several results into a tuple.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from typing import Any
 from depthgauge.errors import Misuse
 
 ALONE_NS = 2_000_000
-"""What is estimated to take less runs in the calling thread; two cores were first faster there."""
+"""Work estimated to take less runs in the calling thread; above this, two cores were faster."""
 BAND_NS = 250_000
-"""About how long a band takes: long beside handing it over, short beside waiting for the last."""
+"""Approximate time of a band: long compared with handing it over, short compared with the wait."""
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -62,25 +63,25 @@ def banded(
     room: Callable[..., tuple[Any, ...]] | None = None,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Compiles a kernel whose first two arguments, `begin` and `end`, are left out by its callers.
+    """Compiles a kernel whose first two arguments, `begin` and `end`, are not given by its callers.
 
     It does its work for the range begin..end of an axis of one of its arrays, returns nothing, and
     two ranges never write the same element.
 
     Args:
-        over: The argument whose axis is cut into bands, or that says how many there are.
+        over: The argument whose axis is cut into bands, or that gives the number.
         axis: Which of its axes.
         step: Bands begin at multiples of it.
         cost: About how many nanoseconds an element of the largest array takes.
-        room: Makes from the caller's arguments what each thread has for itself; the kernel is given
-            it after `end`. Arrays that kernels make themselves take long to compile.
+        room: Makes the scratch space of each thread from the caller's arguments; the kernel gets it
+            after `end`. Arrays that kernels create themselves take long to compile.
         options: Further options of `numba.njit`.
     """
 
     def compile_(function: Callable[..., Any]) -> Any:
         kernel = compiled(**options)(function)
         names = list(inspect.signature(function).parameters)
-        place = names.index(over) - len(names)  # from the end: room is not among the caller's
+        place = names.index(over) - len(names)  # from the end: the caller does not give the room
 
         @functools.wraps(kernel)
         def call(*args: Any) -> None:
@@ -102,12 +103,12 @@ def banded(
 def in_bands(
     start: Callable[[], Callable[[int, int], None]], count: int, work_ns: int, step: int = 1
 ) -> None:
-    """Does the work of 0..count: at once where it is little, else in bands, on several threads.
+    """Does the work of 0..count: at once if it is little, else in bands on several threads.
 
     Args:
-        start: Called once in each thread; gives what does the work of a range begin..end.
-        count: How much there is to do.
-        work_ns: About how long it takes.
+        start: Called once in each thread; returns the function that does the work of begin..end.
+        count: The amount of work.
+        work_ns: Approximate time of the work.
         step: Bands begin at multiples of it.
     """
     n = threads() if work_ns > ALONE_NS and count > step else 1
@@ -119,7 +120,7 @@ def in_bands(
 
 
 def threads() -> int:
-    """How many threads a large call may use."""
+    """The number of threads that a large call may use."""
     said = os.environ.get("DEPTHGAUGE_THREADS")
     if said is None:
         if hasattr(os, "sched_getaffinity"):
@@ -134,7 +135,7 @@ def threads() -> int:
 
 
 class _Call:
-    """Work that is shared: any thread takes the next band; what they share needs no lock."""
+    """Shared work: any thread takes the next band; the shared state needs no lock."""
 
     def __init__(
         self, start: Callable[[], Callable[[int, int], None]], count: int, band: int
@@ -144,11 +145,11 @@ class _Call:
         self._done: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def run(self, threads: int) -> None:
-        """Does all bands and returns when the last of them is done."""
+        """Does all bands and returns when the last one is done."""
         left = len(self._begins)
         try:
             work = self._start()
-            # The first band alone: where a kernel must be compiled, one thread does it.
+            # The first band runs alone: if a kernel must be compiled, one thread does it.
             left -= self._take(work)
             _HELPERS.call(self, min(threads - 1, left))
             while left and self._take(work):
@@ -158,11 +159,12 @@ class _Call:
                 if error is not None:
                     raise error
         finally:
-            # After Ctrl-C nobody takes another band. Those in hand hold the arrays that they fill.
+            # After Ctrl-C no thread takes another band. Running bands hold the arrays that they
+            # fill.
             self._begins.clear()
 
     def help(self) -> None:
-        """Does bands until there are none left, in another thread."""
+        """Does bands in another thread until none are left."""
         try:
             work = self._start()
             while self._take(work):
@@ -171,7 +173,7 @@ class _Call:
             self._done.put(error)
 
     def _take(self, work: Callable[[int, int], None]) -> bool:
-        """Does the next band; False where there is none."""
+        """Does the next band; False if there is none."""
         try:
             begin = self._begins.popleft()
         except IndexError:
@@ -187,13 +189,13 @@ class _Helpers:
         self.forget()
 
     def forget(self) -> None:
-        """Starts afresh in a forked process: threads are not in it, and locks may be held."""
+        """Starts again in a forked process, which has no threads, and where locks may be held."""
         self._calls: SimpleQueue[_Call] = SimpleQueue()
         self._lock = threading.Lock()
         self._n = 0
 
     def call(self, call: _Call, n: int) -> None:
-        """Asks n of them for help; those that come late find nothing to do."""
+        """Asks n of them for help; late ones find nothing to do."""
         if self._n < n:
             self._start(n)
         for _ in range(min(n, self._n)):
@@ -206,7 +208,7 @@ class _Helpers:
                 try:
                     helper.start()
                 except RuntimeError:
-                    return  # The system gives no more threads: those that are there do the work.
+                    return  # The system gives no more threads: the existing ones do the work.
                 self._n += 1
 
     def _serve(self) -> None:
@@ -218,7 +220,7 @@ _HELPERS = _Helpers()
 
 
 def _wait_for_compiler() -> None:
-    """Lets no process be forked in the middle of compiling: in it, nobody would ever finish."""
+    """Prevents a fork during compilation, which would never finish in the child."""
     lock = _compiler_lock()
     if lock is not None:
         lock.acquire()
@@ -231,7 +233,7 @@ def _let_compiler_go() -> None:
 
 
 def _compiler_lock() -> Any:
-    """The lock that numba holds while it compiles; nothing where nobody has loaded numba."""
+    """The lock that numba holds while it compiles; nothing if numba is not loaded."""
     module = sys.modules.get("numba.core.compiler_lock")
     return getattr(module, "global_compiler_lock", None)
 

@@ -1,4 +1,4 @@
-"""A raw photograph seen by a rectified camera, position and value of each pixel in one go."""
+"""A raw photograph seen by a rectified camera: position and value of each pixel in one pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[Any]
 
 @compiled()
 def weights(t: float, cubic: bool, w: Array) -> None:
-    """What the pixels at -1, 0, 1, 2 count for a position at t in 0..1."""
+    """Weights of the pixels at -1, 0, 1, 2 for a position at t in 0..1."""
     if cubic:
         # Keys' kernel with a = -1/2, the only one of its family that keeps ramps and parabolas;
         # OpenCV's a = -3/4 moves a ramp by up to 0.04 px.
@@ -41,14 +41,14 @@ def resample(
     """Fills rows of the rectified image; nothing is written where the raw image has nothing.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         image: (H, W, C), the raw image.
         ideal: fx fy cx cy of the rectified camera.
         turn: 3x3, from rectified to raw axes.
         raw: fx fy cx cy k1 k2 p1 p2 k3 of the raw camera.
         rows: Numbers of the rectified rows.
-        cubic: Cubic, else linear interpolation.
+        cubic: Whether to use cubic instead of linear interpolation.
         out: (rows, width, C) float32.
     """
     height, width, channels = image.shape

@@ -1,6 +1,6 @@
 """Cubic B-splines through pixels, compiled: hardly any bias towards whole pixels, little blur.
 
-Rows, and blocks of columns, write to places of their own, so the number of threads never changes a
+Rows, and blocks of columns, write to separate places, so the number of threads never changes a
 bit.
 """
 
@@ -55,11 +55,11 @@ def _sample_row(coefficients: Array, xs: Array, ys: Array, out: Array) -> None:
 
 @banded("out", cost=20)
 def sample(begin: int, end: int, coefficients: Array, xs: Array, ys: Array, out: Array) -> None:
-    """Looks a picture up at positions; nothing is written outside of it.
+    """Samples a picture at positions; nothing is written outside it.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         coefficients: (H, W, C) of splines along rows and columns, in grey levels.
         xs: (h, w) columns.
         ys: (h, w) rows.

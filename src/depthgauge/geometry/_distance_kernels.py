@@ -1,6 +1,6 @@
 """The exact distance transform in two passes, down the columns and along the rows.
 
-Columns do not depend on each other, nor do rows, so no number of threads changes a bit.
+Columns do not depend on each other, nor do rows, so the number of threads does not change a bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from depthgauge._compiled import banded
 
 Array = NDArray[Any]
 
-_COLUMNS = 128  # columns that go down together: whole cache lines of the int32 plane
+_COLUMNS = 128  # columns that are processed together: whole cache lines of the int32 plane
 
 
 @banded("rows", axis=1, step=_COLUMNS)
@@ -28,7 +28,7 @@ def nearest_rows(begin: int, end: int, mask: Array, limit: int, rows: Array) -> 
         for y in range(1, height):
             for x in range(left, right):
                 rows[y, x] = y if mask[y, x] else rows[y - 1, x]
-        # Upwards, `below` is the last True that was passed.
+        # Going up, `below` is the last True that was passed.
         below = np.full(right - left, -1, np.int32)
         for y in range(height - 1, -1, -1):
             for x in range(left, right):

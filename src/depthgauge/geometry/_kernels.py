@@ -1,6 +1,7 @@
 """Loops over pixels, compiled; each is called by one function of this room.
 
-All of them are sequential: sums are taken in reading order, so no number of threads changes a bit.
+All of them are sequential: sums are taken in reading order, so the number of threads does not
+change a bit.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def blend(values: Array, rows: Array, wy: Array, columns: Array, wx: Array) -> A
 
 @compiled()
 def _mix(values: Array, y: int, x: int, wy: float, wx: float, c: int) -> float:
-    """Bilinear value; a neighbour without weight is not looked at, there may be none."""
+    """Bilinear value; a neighbour without weight is not read; it may not exist."""
     total = (1.0 - wy) * (1.0 - wx) * np.float64(values[y, x, c])
     if wx != 0.0:
         total += (1.0 - wy) * wx * np.float64(values[y, x + 1, c])
@@ -144,7 +145,7 @@ def normals(depth: Array, slope_x: Array, slope_y: Array) -> Array:
             up, down = np.float64(depth[y - 1, x]), np.float64(depth[y + 1, x])
             nearest = min(left, right, up, down, np.float64(depth[y, x]))
             total = left + right + up + down + np.float64(depth[y, x])
-            # min() does not carry NaN, the sum does.
+            # min() does not propagate NaN, the sum does.
             if not (nearest > 0.0 and total < np.inf):
                 continue
             ax = right * slope_x[y, x + 1] - left * slope_x[y, x - 1]
@@ -223,13 +224,13 @@ def centred_sums(
                 e = _value(values[y, x], inverse) - mean
                 squares += e * e
                 products += e * (_value(target[y, x], inverse) - target_mean)
-    # Rounding of the mean leaves a constant estimate with tiny squares; its extremes do not lie.
+    # Rounding of the mean leaves a constant estimate with tiny squares; its extremes show it.
     return mean, target_mean, squares, products, low < high
 
 
 @compiled()
 def scale_and_shift(values: Array, scale: float, shift: float, inverse: bool) -> Array:
-    """Aligned values, scale e + shift, in inverses where told; never infinite."""
+    """Aligned values, scale e + shift, of inverses if `inverse`; never infinite."""
     out = np.full(values.size, np.nan, np.float32)
     for i in range(values.size):
         e = np.float64(values[i])
@@ -246,7 +247,7 @@ def scale_and_shift(values: Array, scale: float, shift: float, inverse: bool) ->
 
 @compiled()
 def fill_background(values: Array, absent: Array) -> None:
-    """KITTI's interpolateBackground, in place; `absent` is used up."""
+    """KITTI's interpolateBackground, in place; `absent` is overwritten."""
     height, width, channels = values.shape
     for y in range(height):
         first, last = -1, -1
@@ -273,7 +274,7 @@ def fill_background(values: Array, absent: Array) -> None:
 
 @compiled()
 def _extend_rows(values: Array, absent: Array) -> None:
-    """Empty rows above the first and below the last full one become like these."""
+    """Empty rows above the first and below the last full one become copies of these."""
     height = values.shape[0]
     # After the rows are filled, a row is full or empty: each column's first value is in one row.
     first, last = 0, height - 1
@@ -289,7 +290,7 @@ def _extend_rows(values: Array, absent: Array) -> None:
 
 @compiled()
 def fill_scanline(values: Array, absent: Array) -> None:
-    """Linear in each row, then empty rows from the nearest full one; `absent` is used up."""
+    """Linear in each row, then empty rows from the nearest full one; `absent` is overwritten."""
     height, width, channels = values.shape
     for y in range(height):
         last = -1

@@ -1,8 +1,8 @@
 """Products of sparse matrices with one or three columns at once, compiled.
 
-SciPy's take twice as long for three columns. Indices are unsigned. None of these is parallel, all
-release Python's lock: whoever has two systems to solve gives each a thread, which gains more than
-to split each of many short loops.
+SciPy's take twice as long for three columns. Indices are unsigned. None of these is parallel, but
+all release Python's lock: a caller with two systems to solve gives each its own thread, which gains
+more than splitting each of many short loops.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def smoothed(
 
 @compiled(nogil=True)
 def advance(direction: Array, image: Array, length: Array, found: Array, rest: Array) -> None:
-    """Adds length direction to found, takes length image from rest."""
+    """Adds length direction to found, subtracts length image from rest."""
     if found.shape[1] == 3:
         a, b, c = length[0], length[1], length[2]
         for i in range(found.shape[0]):
@@ -131,8 +131,8 @@ def turn(direction: Array, step: Array, kept: Array) -> None:
 
 @compiled(nogil=True)
 def dots(first: Array, second: Array, sums: Array) -> None:
-    """Fills sums (c,) with those of the products."""
-    # Several sums at once need not wait for each other.
+    """Fills sums (c,) with the sums of the products."""
+    # Several sums at once do not wait for each other.
     a = b = c = 0.0
     if first.shape[1] == 3:
         for i in range(first.shape[0]):
@@ -165,17 +165,17 @@ def assemble(
     """Fills a CSR matrix: the degree on the diagonal, minus the weight of each link beside it.
 
     Args:
-        number: (H, W) numbers of the nodes in reading order, -1 for pixels that are none.
+        number: (H, W) numbers of the nodes in reading order, -1 for other pixels.
         right: (H, W) weights of links to the right, 0 in the last column.
         down: (H, W) weights of links downwards, 0 in the last row.
-        degree: (H, W) what goes on the diagonal.
+        degree: (H, W) the diagonal.
         ends: (n + 1,), filled with where rows begin.
         columns: (5 n,), filled in front.
         values: (5 n,), filled in front.
         diagonal: (n,), filled with the places of the diagonal.
 
     Returns:
-        How many entries there are.
+        The number of entries.
     """
     at = 0
     for y in range(number.shape[0]):
@@ -204,7 +204,7 @@ def assemble(
 
 @compiled(nogil=True)
 def join_in_blocks(indptr: Array, indices: Array, block: Array, groups: Array) -> int:
-    """Fills groups (n,) with numbers of what is linked inside one block, and returns how many."""
+    """Numbers the groups that are linked inside one block, (n,), and returns their number."""
     for i in range(groups.size):
         groups[i] = i
     for i in range(groups.size):
@@ -213,7 +213,7 @@ def join_in_blocks(indptr: Array, indices: Array, block: Array, groups: Array) -
             if j < i and block[i] == block[j]:
                 one, two = root(groups, i), root(groups, j)
                 groups[max(one, two)] = min(one, two)
-    # A root is the smallest of its tree, so it has its number before the others ask for it.
+    # A root is the smallest of its tree, so it is numbered before the others need it.
     for i in range(groups.size):
         groups[i] = root(groups, i)
     count = 0

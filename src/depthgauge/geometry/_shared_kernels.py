@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @compiled()
 def root(parents: Array, i: int) -> int:
-    """The root of a node's tree in a union-find; halves the way to it."""
+    """The root of a node's tree in a union-find; halves the path to it."""
     while parents[i] != i:
         parents[i] = parents[parents[i]]
         i = parents[i]
@@ -41,13 +41,13 @@ def inverse_where_wide(xx: float, xy: float, yy: float, least: float) -> tuple[f
 
 
 def path_count(height: int, width: int, dx: int, dy: int) -> int:
-    """How many paths of one of eight directions cover an image; see `path_start`."""
+    """The number of paths of one of eight directions that cover an image; see `path_start`."""
     return (width if dy != 0 else 0) + (height if dx != 0 else 0)
 
 
 @compiled()
 def path_start(path: int, height: int, width: int, dx: int, dy: int) -> tuple[int, int]:
-    """Where the path of that number enters the image: x, y; -1, -1 where there is none.
+    """Where the path of that number enters the image: x, y; -1, -1 if there is none.
 
     Together the paths reach each pixel once. They start in the row, then in the column that the
     direction (dx to the right, dy down; -1, 0 or 1) leads away from.
@@ -63,9 +63,9 @@ def path_start(path: int, height: int, width: int, dx: int, dy: int) -> tuple[in
 
 @compiled()
 def angle_deg(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> Any:
-    """The angle between two vectors, in degrees; NaN where one has no direction.
+    """The angle between two vectors, in degrees; NaN if one has no direction.
 
-    By the tangent: an arc cosine knows small angles only to hundredths of a degree.
+    Uses the tangent: an arc cosine gives small angles only to hundredths of a degree.
     """
     a = np.sqrt(ax * ax + ay * ay + az * az)
     b = np.sqrt(bx * bx + by * by + bz * bz)

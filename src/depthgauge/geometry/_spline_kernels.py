@@ -17,7 +17,7 @@ from depthgauge._compiled import compiled
 Array = NDArray[Any]
 
 GAIN = np.float32(6)
-"""What coefficients along one axis are multiplied by."""
+"""The factor of coefficients along one axis."""
 _POLE = np.float32(math.sqrt(3.0) - 2.0)
 _REACH = 16  # powers of the pole vanish beyond
 
@@ -63,7 +63,7 @@ def spline_taps(t: float) -> tuple[float, float, float, float]:
 
 @compiled()
 def mirrored(place: int, count: int) -> int:
-    """A place within 0..count-1; beyond an end it goes back, at most to the other end."""
+    """A place within 0..count-1, mirrored at an end, at most to the other end."""
     inside = abs(place)
     inside = 2 * (count - 1) - inside if inside >= count else inside
     return max(inside, 0)

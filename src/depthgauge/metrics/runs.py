@@ -1,9 +1,10 @@
-"""Runs: stretches of pixels that lie in one atom of a plane, in the order in which they are summed.
+"""Runs: stretches of pixels in one atom of a plane, in the order in which they are summed.
 
 The image is cut into tiles of fixed size; each tile adds its own float64 sums, and tiles are added
-in their order, so the number of threads never changes a bit. Inside a tile the pixels are taken in
-blocks that stay in the first-level cache, and a block is summed run by run. Regions are coherent in
-space, so most blocks have few runs; a block of many short ones is sorted by atom first.
+in their order, so the number of threads does not change a bit. Inside a tile the pixels are
+processed in blocks that stay in the first-level cache, and a block is summed run by run. Regions
+are coherent in space, so most blocks have few runs; a block of many short ones is sorted by atom
+first.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ class TileRuns:
     """The runs of one tile."""
 
     order: NDArray[np.intp] | None
-    """The places in the tile of the pixels that the runs are made of; None: as they are."""
+    """The places in the tile of the pixels of the runs; None: in their own order."""
     begins: NDArray[np.int32]
     ends: NDArray[np.int32]
     atoms: NDArray[np.int32]
     count: int
 
     def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The values of a tile's pixels (along the last axis) as the runs have them."""
+        """The values of a tile's pixels (along the last axis) in the order of the runs."""
         return values if self.order is None else values.take(self.order, axis=-1)
 
     @property
@@ -60,16 +61,16 @@ class Runs:
 
     @property
     def smooth(self) -> tuple[NDArray[Any], ...]:
-        """The runs of all tiles, none of those that are rough."""
+        """The runs of all tiles except rough ones."""
         return self._begins, self._ends, self._atoms, np.maximum(self._found, 0)
 
     @property
     def rough(self) -> NDArray[np.intp]:
-        """The tiles with a block that has to be sorted."""
+        """The tiles with a block that must be sorted."""
         return np.flatnonzero(self._found < 0)
 
     def of_tile(self, t: int) -> TileRuns:
-        """The runs of one tile, sorted where it is rough."""
+        """The runs of one tile, sorted if it is rough."""
         if self._found[t] >= 0:
             begins, ends, atoms = self._begins[t], self._ends[t], self._atoms[t]
             return TileRuns(None, begins, ends, atoms, int(self._found[t]))

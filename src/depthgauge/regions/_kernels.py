@@ -11,7 +11,7 @@ from depthgauge._compiled import banded, compiled
 from depthgauge.types import Map, Mask
 
 PER_PASS = 16
-"""Masks that one pass of `pack_bits` takes."""
+"""The number of masks in one pass of `pack_bits`."""
 BANDS = 64
 """Bands of pixels, each with its own table; fixed, so that nothing depends on the threads."""
 _BLOCK = 2048  # pixels whose codes and masks stay in the first-level cache
@@ -34,7 +34,7 @@ def pack_bits(
 
     Eight masks at a time become one byte per pixel, so that the loops over a block run on bytes
     (SIMD at full width) and each mask is read once. `seen[band, code]` is set for each code of a
-    band; a table without columns leaves that out.
+    band; a table without columns skips this.
     """
     size = codes.size
     step = (size + BANDS - 1) // BANDS
@@ -88,11 +88,11 @@ def _finite(known: NDArray[np.uint8], bits: NDArray[np.uint32], n: int, channels
 
 @compiled()
 def relabel(codes: NDArray[np.uint64], atoms: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """The index of each code in the ascending atoms, all of which are there."""
+    """The index of each code in the ascending atoms, which include all codes."""
     labels = np.zeros(codes.size, np.uint32)
     last = 0
     for j in range(codes.size):
-        # Neighbours mostly are of one atom.
+        # Neighbours mostly belong to one atom.
         if codes[j] != atoms[last]:
             last = np.searchsorted(atoms, codes[j])
         labels[j] = last
@@ -126,7 +126,7 @@ def jumps(truth: Map, usable: Mask, jump: float) -> Mask:
 
 @compiled()
 def dilate(mask: Mask, radius: int) -> Mask:
-    """True where the square of that radius around a pixel holds a True."""
+    """True where the square of that radius around a pixel contains a True."""
     height, width = mask.shape
     wide = mask.copy()
     for y in range(height):

@@ -11,7 +11,7 @@ from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
-_BAND = 64  # rows; a band's sums start afresh, which costs little and, of whole numbers, is exact
+_BAND = 64  # rows; a band's sums start again, which costs little and is exact for whole numbers
 
 
 @banded("out", cost=10)
@@ -46,14 +46,14 @@ def side_means(
     """The largest difference of a channel between the means of both sides around some pixels.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         image: (H, W, C).
         at: (n,) flat indices.
         foreground: (H, W).
         background: (H, W).
-        radius: Of the square around a pixel.
-        contrast: (n,); NaN where one of the sides is not there.
+        radius: Radius of the square around a pixel.
+        contrast: (n,); NaN if one of the sides is missing.
     """
     height, width, channels = image.shape
     for i in range(begin, end):
@@ -92,9 +92,9 @@ def self_similarity(
     """How well the window around a pixel fits another one in its row, beyond the next valley.
 
     Two windows a and b fit by 1 - sum (a - b)^2 / (sum (a - mean a)^2 + sum (b - mean b)^2). From a
-    pixel the loop goes left and right; what counts is the best fit after the first that is below
-    `valley`, up to `farthest` px away, for windows whose values spread by `least` (a variance).
-    Sums are of whole numbers and so exact. Windows that leave the image are not looked at.
+    pixel the loop goes left and right; it counts the best fit after the first one below `valley`,
+    up to `farthest` px away, for windows whose values spread by `least` (a variance). Sums are of
+    whole numbers and so exact. Windows that leave the image are skipped.
     """
     height, width = grey.shape
     size = 2 * radius + 1
@@ -131,7 +131,7 @@ def self_similarity(
 def _slide_down(
     grey: Array, top: int, size: int, fresh: bool, products: Array, plain: Array
 ) -> None:
-    """Moves the sums over a window's rows down by one row, or makes them."""
+    """Moves the sums over a window's rows down by one row, or computes them."""
     if fresh:
         products[:] = 0
         plain[:] = 0
@@ -157,7 +157,7 @@ def _add_row(row: Array, sign: int, products: Array, plain: Array) -> None:
 def _spreads(
     columns: Array, plain: Array, size: int, n: int, squares: Array, spread: Array
 ) -> None:
-    """Sums of squares of each window in a row, and of squares of what differs from its mean."""
+    """Sums of squares of each window in a row, and of squared differences from its mean."""
     square, total = 0, 0
     for x in range(size - 1):
         square += columns[x]

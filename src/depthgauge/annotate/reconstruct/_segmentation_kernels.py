@@ -19,13 +19,14 @@ def trace(points: Array, along: Array, width: int, height: int, pixels: Array, a
     Args:
         points: Corners x, y of the line.
         along: Length of the line up to each corner.
-        width: Of the image; pixels from -1 to width are followed, as are rows from -1 to height.
-        height: Of the image.
+        width: Width of the image; columns from -1 to width are followed, and rows from -1 to
+            height.
+        height: Height of the image.
         pixels: Filled with x, y; long enough for all of them.
         at: Filled with the length of the line at each pixel.
 
     Returns:
-        How many there are.
+        The number of pixels.
     """
     count = 0
     for i in range(points.shape[0] - 1):
@@ -76,7 +77,7 @@ def walk(labels: Array, group: Array, pixels: Array, toward: Array, found: Array
     """The first label that each pixel meets on its way to the side that owns it; 0 for none.
 
     Only labels of the pixel's own group count; group 0 may meet any. The way ends at a line whose
-    owner lies in the other direction: behind it is another surface.
+    owner is in the other direction: behind it is another surface.
     """
     height, width = labels.shape
     for i in range(pixels.shape[0]):
@@ -84,7 +85,7 @@ def walk(labels: Array, group: Array, pixels: Array, toward: Array, found: Array
         dx, dy = np.float64(toward[y, x, 0]), np.float64(toward[y, x, 1])
         if dx == 0.0 and dy == 0.0:
             continue
-        # A line passes within 0.71 px of the centres of its pixels: one px is past it for certain.
+        # A line passes within 0.71 px of the centres of its pixels: one px is certainly past it.
         for step in range(2, 8):
             qx = int(np.floor(x + 0.5 * step * dx + 0.5))
             qy = int(np.floor(y + 0.5 * step * dy + 0.5))
@@ -129,12 +130,12 @@ def grow_along(
 ) -> int:
     """Pixels without a label take the one of a neighbour that has one; one step of it.
 
-    Of several neighbours it is the one furthest on the side that owns the pixel. With
+    Among several neighbours it is the one farthest on the side that owns the pixel. With
     `same_stroke` only neighbours on the same line count: where an angle is too narrow for a
-    surface between its arms, the line further on knows.
+    surface between its arms, the line farther on decides.
 
     Returns:
-        How many were labelled.
+        The number of labelled pixels.
     """
     height, width = labels.shape
     taken = np.zeros(pixels.shape[0], labels.dtype)

@@ -1,7 +1,7 @@
 """The passes over pixels of the light-field twin.
 
 Maps at the high resolution are stored from the bottom up, as in their files; masks and labels from
-the top down. The enlarged estimate is never made: row y and column x of it is
+the top down. The enlarged estimate is never stored: its row y and column x is
 `estimate[rows[y], columns[x]]`. Rows are split into a fixed number of chunks, so that no number
 depends on the threads.
 """
@@ -42,7 +42,7 @@ def _fill_errors(out: Map, d: Map, g: Map) -> None:
 
 @compiled()
 def _count_over(d: Map, g: Map, threshold: float) -> int:
-    # Of NaN nothing is greater: it counts as right, an infinity as wrong.
+    # NaN is not greater than anything: it counts as right, an infinity as wrong.
     n = 0
     for x in range(d.size):
         n += abs(g[x] - d[x]) > threshold
@@ -51,7 +51,7 @@ def _count_over(d: Map, g: Map, threshold: float) -> int:
 
 @compiled()
 def _add_squares(errors: Map) -> float:
-    # Four sums: no addition has to wait for the one before it.
+    # Four sums, so that no addition waits for the previous one.
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     none = np.float32(0.0)
     whole = errors.size - errors.size % 4
@@ -131,26 +131,26 @@ def measure(
     counts: _Ints,
     sums: NDArray[np.float64],
 ) -> None:
-    """Everything that one pass can tell of a map without its border.
+    """Everything that one pass can compute from a map without its border.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         estimate: (h, w).
-        rows: Which row of the estimate each row of the truth is compared with.
+        rows: For each row of the truth, the row of the estimate that it is compared with.
         columns: The same for columns.
         truth: (H, W), from the bottom up.
         border: Rows and columns left out on every side.
-        thresholds: Of the whole map; none where only the masks are wanted.
+        thresholds: Thresholds for the whole map; empty if only the masks are wanted.
         over: (chunks, thresholds) errors above each.
         squares: (chunks,) sum of squared errors.
         bins: (chunks, UPPER_BINS) errors by their upper bits.
         masks: (regions, H, W).
         rules: (regions,) what counts in each.
         limits: (regions,) the threshold of each.
-        beside: (regions, H) the reference of each row, where the rule has one.
+        beside: (regions, H) the reference of each row, if the rule has one.
         counts: (chunks, regions, 3) members, present and hits.
-        sums: (chunks, regions) squared errors, where that is the rule.
+        sums: (chunks, regions) squared errors, if that is the rule.
     """
     height, width = truth.shape
     step = (height + CHUNKS - 1) // CHUNKS
@@ -257,7 +257,7 @@ def count_dots(
 
 @compiled()
 def _across(values: NDArray[np.float64], y: int, x: int) -> Any:
-    """The Scharr derivative along a row; taps of weight 0 are not looked at."""
+    """The Scharr derivative along a row; taps with weight 0 are not read."""
     return (
         3.0 * (values[y - 1, x + 1] - values[y - 1, x - 1])
         + 10.0 * (values[y, x + 1] - values[y, x - 1])
@@ -283,7 +283,7 @@ def differentiate(
     across: NDArray[np.float64],
     down: NDArray[np.float64],
 ) -> None:
-    """Both first derivatives, a unit slope being 2; the outermost pixels are left as they are."""
+    """Both first derivatives, where a unit slope is 2; the outermost pixels are not changed."""
     height, width = values.shape
     for y in range(max(begin, 1), min(end, height - 1)):
         for x in range(1, width - 1):
@@ -310,7 +310,7 @@ def bend(
 
 @compiled()
 def _fill_normal(out: NDArray[np.float64], z: Map, y: int, x: int, lateral: float) -> None:
-    """The normal of a depth map as the evaluator has it, of unit length; NaN where there is none.
+    """The unit normal of a depth map as in the evaluator; NaN where there is none.
 
     A pixel's place is its index times depth times `lateral`: from the image's corner, and half as
     far as it should be. The derivative that is called x goes down.

@@ -1,4 +1,4 @@
-"""What a pixel's match in the other view says, and how large the patch is that it belongs to."""
+"""What a pixel's match in the other view says, and the size of its patch."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def match(
     threshold: float,
     verdict: Array,
 ) -> None:
-    """What the other view has at x + sign * d, of the two pixels there the one that agrees more.
+    """Compares with the other view at x + sign * d: the one of two pixels that agrees more.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         disparity: (H, W), NaN where missing.
         other: (H, W) of the other view.
         sign: -1 from left to right, 1 from right to left.
-        threshold: Differences up to it agree.
+        threshold: Smaller differences count as agreement.
         verdict: uint8 (H, W), filled where there is a disparity.
     """
     width = disparity.shape[1]

@@ -1,7 +1,7 @@
 """Bilateral filters of maps with missing pixels, one offset of the window at a time.
 
-The loops over x are innermost and have no branches, so that they run in SIMD: missing pixels hold
-a number so far from all others that their weight is 0. Rows do not depend on each other.
+The loops over x are innermost and have no branches, so that they run in SIMD: missing pixels have a
+value so far from all others that their weight is 0. Rows do not depend on each other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from depthgauge._compiled import banded, compiled
 Array = NDArray[Any]
 
 MISSING = np.float32(1e6)
-"""In place of NaN in the padded map: far beyond all disparities, whose weight then is nothing."""
+"""Replaces NaN in the padded map: far beyond all disparities, so that its weight is 0."""
 _CHUNK = 256  # columns at a time: their sums stay in the cache
 _FAR = np.float32(40.0)  # exp(-40) is nothing in float32
 _FLAT = np.float32(0.02)  # px^2: pixels that spread less along some direction show no slope
@@ -28,8 +28,8 @@ def _weigh(
 ) -> None:
     """Fills `part` (2, n): the weights of a segment's pixels, and weight times difference.
 
-    exp(-square) is taken by squaring five times; its relative error is below 2e-6 where it matters.
-    Slices and loops over their whole length, or the loop would not become SIMD.
+    exp(-square) is computed by squaring five times; its relative error is below 2e-6 where it
+    matters. Slices, and loops over their whole length; otherwise the loop would not become SIMD.
     """
     weights, products = part[0, : segment.size], part[1, : segment.size]
     for i in range(segment.size):
@@ -62,10 +62,10 @@ def smooth_plain(
     """The bilateral filter: a weighted mean of the window.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         padded: float32, the map with `radius` more pixels each way, MISSING where there is none.
-        radius: Of the window.
+        radius: Radius of the window.
         range_factor: 1 / (2 sigma^2) of the differences.
         near: float32 (2 radius + 1, 2 radius + 1), weights by distance.
         out: Filled where the map has a value.
@@ -107,8 +107,8 @@ def smooth_planes(
     The differences that decide the weights are those from a pixel's tangent plane.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         padded: As for `smooth_plain`.
         tangent: float32 (3, H, W): value, slope along x and along y at each pixel.
         radius: As for `smooth_plain`.

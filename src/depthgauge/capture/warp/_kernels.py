@@ -1,4 +1,4 @@
-"""Values fetched at positions between pixels, and a surface seen from the other view."""
+"""Values at positions between pixels, and a surface seen from the other view."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def fetch(begin: int, end: int, values: Array, x: Array, y: Array, jump: float, 
     """Values at positions, never mixed across a jump of the first channel.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         values: (H, W, C); the first channel says where surfaces end.
         x: (h, w) columns in `values`.
         y: (h, w) rows in `values`.
-        jump: Neighbours that differ by more are of two surfaces.
+        jump: Neighbours that differ by more belong to two surfaces.
         out: (h, w, C); nothing is written where the nearest pixel has no value.
     """
     height, width, channels = values.shape
@@ -81,8 +81,8 @@ def _slope(values: Array, y: int, x: int, dy: int, dx: int, jump: float) -> floa
 def seen_from_right(begin: int, end: int, disparity: Array, jump: float, out: Array) -> None:
     """The right view's disparities of what the left view sees; the nearest surface wins.
 
-    Neighbours of one surface are joined, so that a surface which is wider in the right view has
-    no gaps through which another would be seen.
+    Neighbours of one surface are joined, so that a surface that is wider in the right view has no
+    gaps through which another would be visible.
     """
     width = disparity.shape[1]
     for y in range(begin, end):

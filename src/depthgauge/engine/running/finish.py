@@ -44,13 +44,13 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
 def items_to_redo(
     context: Context, tasks: Sequence[Task], retry_failed: bool, again: Collection[str] = ()
 ) -> set[str]:
-    """Finished items that have to be made again: those of replaced files, and failed ones.
+    """Finished items that must be made again: those of replaced files, and failed ones.
 
     Args:
-        context: Of the run.
-        tasks: All of them.
+        context: The context of the run.
+        tasks: All tasks.
         retry_failed: Whether failed ones are made again.
-        again: Labels of methods of which all are.
+        again: Labels of methods whose items are all made again.
     """
     there = finished(context.folder)
     found = {task.id for task in tasks if context.methods[task.method].label in again}

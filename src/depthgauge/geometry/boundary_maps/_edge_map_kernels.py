@@ -34,14 +34,14 @@ def _between(values: Array, x: float, y: float) -> Any:
 def suppress(
     begin: int, end: int, values: Array, across: Array, reach: int, margin: float, kept: Array
 ) -> None:
-    """Keeps what no pixel across the edge exceeds by more than the margin.
+    """Keeps pixels that no pixel across the edge exceeds by more than the margin.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         values: (H, W) float32.
         across: (H, W) float32, the direction across the edge, radians from x towards y.
-        reach: How many px to both sides.
+        reach: Distance in px to both sides.
         margin: Factor on the pixel's own value.
         kept: (H, W) zeros; becomes the value where it is kept.
     """

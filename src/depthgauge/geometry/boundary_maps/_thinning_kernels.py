@@ -1,4 +1,4 @@
-"""Thinning of sets of pixels to lines: only where something changed is looked at again."""
+"""Thinning of sets of pixels to lines; only places where something changed are visited again."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Array = NDArray[Any]
 
 
 def _deletable() -> NDArray[np.bool_]:
-    """By sub-iteration and the eight neighbours: whether a pixel may be taken away.
+    """By sub-iteration and the eight neighbours: whether a pixel may be removed.
 
     Bit i of a code is neighbour i: east, north-east, north ... south-east. The rules of Guo and
     Hall in the form of Lam, Lee and Suen: the neighbours are one run, neither too short nor too
-    long, and the pixel lies on this sub-iteration's side of the set.
+    long, and the pixel is on this sub-iteration's side of the set.
     """
     codes = np.arange(256)
     x = [(codes >> i) & 1 == 1 for i in range(8)]
@@ -37,7 +37,7 @@ DELETABLE = _deletable()
 
 @compiled()
 def neighbour_steps(stride: int) -> Array:
-    """How far away the eight neighbours are in a flattened plane, in the order of the codes' bits.
+    """Offsets of the eight neighbours in a flattened plane, in the order of the codes' bits.
 
     The opposite of neighbour i is i + 4, modulo 8.
     """
@@ -52,14 +52,14 @@ def thin_set(on: Array, pixels: Array, stride: int, deletable: Array) -> None:
 
     Args:
         on: (N,) uint8, a flattened plane with an empty border of at least one pixel; 1 in the set.
-            What is taken away becomes 0.
-        pixels: Places in the plane of all that is in the set.
+            Removed pixels become 0.
+        pixels: Places in the plane of all pixels of the set.
         stride: Width of the plane.
         deletable: (2, 256), see `DELETABLE`.
     """
     steps = neighbour_steps(stride)
     codes = np.zeros(on.size, np.uint8)
-    waiting = np.zeros(on.size, np.uint8)  # bit s: is in the queue of sub-iteration s
+    waiting = np.zeros(on.size, np.uint8)  # bit s: in the queue of sub-iteration s
     n = pixels.size
     queues, lengths = np.zeros((2, n), np.int64), np.zeros(2, np.int64)
     gone = np.zeros(n, np.int64)
@@ -70,7 +70,7 @@ def thin_set(on: Array, pixels: Array, stride: int, deletable: Array) -> None:
             code |= np.int64(on[at + steps[k]]) << k
         codes[at] = code
         for s in range(2):
-            # A pixel that cannot go waits until one of its neighbours does.
+            # A pixel that cannot be removed waits until one of its neighbours is.
             if deletable[s, code]:
                 queues[s, lengths[s]] = at
                 lengths[s] += 1
@@ -85,7 +85,7 @@ def thin_set(on: Array, pixels: Array, stride: int, deletable: Array) -> None:
                 gone[count] = at
                 count += 1
         lengths[side] = 0
-        # All at once: who may go is decided by the set as it was before this sub-iteration.
+        # All at once: the set before this sub-iteration decides which pixels may be removed.
         for i in range(count):
             on[gone[i]] = 0
         for i in range(count):

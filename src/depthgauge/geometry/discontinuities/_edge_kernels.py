@@ -21,7 +21,7 @@ NONE, FALL, RISE, LEVEL = 0, 1, 2, 3
 """No jump; the neighbour is behind; it is in front; a jump, but neither is in front."""
 _DOWN, _RIGHT = (1, -1, 0, 0), (0, 0, 1, -1)  # to the four neighbours
 _SPREAD = 0.26  # px^2; two columns of pixels have a variance of 1/4
-_CLIMB = 3  # jumps that a border of mixed pixels is taken to have at most
+_CLIMB = 3  # the most jumps of a border of mixed pixels
 
 
 @banded("steps")
@@ -37,8 +37,8 @@ def find_steps(
 ) -> None:
     """Fills the plane of steps. Truth is (H, W, C); objects are (H, W) labels, or empty.
 
-    A jump is a difference of more than `jump` between two known neighbours, and where there are
-    objects only between two different ones.
+    A jump is a difference of more than `jump` between two known neighbours; if there are objects,
+    only between two different ones.
     """
     height, width = known.shape
     for y in range(begin, end):
@@ -75,7 +75,7 @@ def _between(steps: Array, y: int, x: int, v: int, u: int) -> int:
     """What lies between two 4-neighbours, seen from (y, x)."""
     code = int(steps[min(y, v), min(x, u)])
     code = code & 3 if y == v else code >> 2
-    # The plane has it from the left or upper one; FALL and RISE are 1 and 2.
+    # The plane stores it at the left or upper pixel; FALL and RISE are 1 and 2.
     if (v < y or u < x) and code in (FALL, RISE):
         return 3 - code
     return code
@@ -110,7 +110,8 @@ def choose_sides(
     """Where the nearest pixel of a jump is in front, and where it is behind.
 
     `to_front` and `to_back` are the flat indices of the nearest ones of both kinds, -1 for none.
-    `to_front` becomes that of the nearer one; -1 where both are as near or a hole lies before it.
+    `to_front` becomes that of the nearer one; -1 where both are equally near or a hole lies in
+    between.
     """
     width = known.shape[1]
     for y in range(begin, end):
@@ -132,7 +133,7 @@ def choose_sides(
 
 @compiled()
 def _squared(at: int, y: int, x: int, width: int) -> int:
-    """The squared distance to a flat index; beyond all images where there is none."""
+    """The squared distance to a flat index; larger than any image if there is none."""
     if at < 0:
         return 1 << 62
     dy, dx = at // width - y, at % width - x
@@ -141,7 +142,7 @@ def _squared(at: int, y: int, x: int, width: int) -> int:
 
 @compiled()
 def _in_sight(known: Array, y: int, x: int, v: int, u: int) -> bool:
-    """Whether every pixel on the straight line between two has a truth."""
+    """Whether every pixel on the straight line between two has truth."""
     steps = max(abs(v - y), abs(u - x))
     for k in range(1, steps):
         row = int(np.floor(y + (v - y) * k / steps + 0.5))
@@ -157,9 +158,9 @@ def find_ends(
 ) -> None:
     """The pixel across the jump at each seed; all are flat indices.
 
-    Of several neighbours it is the one farthest in front (kind RISE) or behind (FALL). A border of
-    mixed pixels is a stair of jumps: then it is the pixel straight on at the end of the stair. A
-    seed without such a jump is its own end.
+    Among several neighbours it is the one farthest in front (kind RISE) or behind (FALL). A border
+    of mixed pixels is a stair of jumps: then it is the pixel straight ahead at the end of the
+    stair. A seed without such a jump is its own end.
     """
     width = steps.shape[1]
     for i in range(begin, end):
@@ -226,7 +227,7 @@ def _fit_plane(
     sums: Array,
     plane: Array,
 ) -> None:
-    """Least squares over the pixels of the window that hang together with its centre."""
+    """Least squares over the pixels of the window that are connected to its centre."""
     channels = truth.shape[2]
     n = _gather(known, steps, y, x, radius, queue, seen)
     size = 2 * radius + 1
@@ -260,7 +261,7 @@ def _fit_plane(
 def _gather(
     known: Array, steps: Array, y: int, x: int, radius: int, queue: Array, seen: Array
 ) -> int:
-    """Fills the queue with the window's pixels that a walk without a jump reaches from (y, x)."""
+    """Fills the queue with the window's pixels that are connected to (y, x) without a jump."""
     height, width = known.shape
     size = 2 * radius + 1
     seen[:] = False
@@ -301,8 +302,8 @@ def extend(
     """Evaluates the chosen seeds' surfaces, kept at least `gap` away from the truth.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         truth: (H, W, C).
         chosen: (H, W) flat index of each pixel's seed, -1 for none.
         slots: (H, W) a seed's place in the arrays below.

@@ -17,7 +17,7 @@ def fitted_curvature(begin: int, end: int, values: Array, radius: int, out: Arra
     """The larger magnitude of the eigenvalues of the Hessian of the best quadratic; all channels'.
 
     Values are (H, W, C). On a square window the quadratic's terms 1, x, y, xy, x^2 - m and y^2 - m
-    (m the mean of x^2) are orthogonal, so each coefficient is a sum of its own, down the columns
+    (m the mean of x^2) are orthogonal, so each coefficient is a separate sum, down the columns
     and then along the row.
     """
     height, width, channels = values.shape
@@ -52,6 +52,6 @@ def fitted_curvature(begin: int, end: int, values: Array, radius: int, out: Arra
                 xy *= 1.0 / (linear * linear)
                 half = np.sqrt(((xx - yy) / 2.0) ** 2 + xy * xy)
                 most = abs(xx + yy) / 2.0 + half
-                # A NaN stays: whatever lacks a channel bends in a way that nobody knows.
+                # NaN stays: the bend of a pixel that lacks a channel is unknown.
                 if c == 0 or not most <= out[y, x]:
                     out[y, x] = most if c == 0 or out[y, x] == out[y, x] else np.nan

@@ -1,4 +1,5 @@
-"""Thin parts of the foreground: runs between a rise and the opposite fall, and what is a corner.
+"""Thin parts of the foreground: runs between a rise and the opposite fall, and which of them are
+corners.
 
 The loops over all pixels go row by row; the flood visits few pixels, in a fixed order.
 """
@@ -25,7 +26,7 @@ def find_slopes(
 ) -> None:
     """What lies between each pixel and four of its neighbours, two bits each.
 
-    No jump, a fall, a rise, or the end of what is known.
+    No jump, a fall, a rise, or the end of the known pixels.
     """
     height, width = order.shape
     for y in range(begin, end):
@@ -44,8 +45,8 @@ def find_slopes(
 def _slope(order: Array, known: Array, jump: float, y: int, x: int, v: int, u: int) -> int:
     """What lies between (y, x) and its neighbour (v, u).
 
-    Diagonal neighbours of a steep surface may differ by more than a jump. That is one only where
-    neither of the two ways around the corner is without.
+    Diagonal neighbours of a steep surface may differ by more than a jump. They form a jump only if
+    both ways around the corner have one.
     """
     difference = np.float64(order[v, u]) - order[y, x]
     if abs(difference) <= jump:
@@ -93,9 +94,10 @@ def find_thin(
 def _walk(
     order: Array, slopes: Array, jump: float, y: int, x: int, k: int, sign: int, most: int
 ) -> int:
-    """Steps from a pixel to beyond the fall that ends its surface, 0 where none is within `most`.
+    """Steps from a pixel to beyond the fall that ends its surface, 0 if there is none within
+    `most`.
 
-    What rises on the way is something in front; after the fall that leads back, the walk goes on.
+    A rise on the way is something in front; after the fall that leads back, the walk continues.
     """
     height, width = order.shape
     above, base = False, 0.0
@@ -103,7 +105,7 @@ def _walk(
         v, u = y + sign * _DOWN[k], x + sign * _RIGHT[k]
         if not (0 <= v < height and 0 <= u < width):
             return 0
-        # The plane has a step at the pixel that comes first, and as seen from there.
+        # The plane stores a step at the pixel that comes first, as seen from there.
         step = ((slopes[y, x] if sign > 0 else slopes[v, u]) >> 2 * k) & 3
         if step == _END:
             return 0
@@ -121,11 +123,11 @@ def _walk(
 def flood(
     order: Array, within: Array, jump: float, limit: float, queue: Array, distance: Array
 ) -> None:
-    """Lengths of the shortest ways from where they are 0, up to a limit; infinite beyond.
+    """Lengths of the shortest paths from where they are 0, up to a limit; infinite beyond.
 
-    Ways go from pixel to 8-neighbour `within`, by 1 or by the root of 2, and not across a jump. The
-    queue is a ring with room for all of those pixels; a pixel that a shorter way is found to later
-    is queued again.
+    Paths go from pixel to 8-neighbour `within`, by 1 or by the root of 2, and not across a jump.
+    The queue is a ring with room for all of those pixels; a pixel is queued again if a shorter path
+    to it is found later.
     """
     height, width = order.shape
     queued = np.zeros((height, width), np.bool_)

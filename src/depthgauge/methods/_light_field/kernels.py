@@ -1,7 +1,7 @@
 """From the views of a light field to costs and slopes, compiled.
 
 Pictures are planes (channel, row, column), a cost volume is (row, column, disparity). Work is split
-into strips of rows that write to places of their own, so the number of threads never changes a bit.
+into strips of rows that write to separate places, so the number of threads does not change a bit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EDGE, _CORE, _HALF = np.float32(3 / 16), np.float32(10 / 16), np.float32(0.5)  
 def spline_coefficients(begin: int, end: int, planes: Array) -> None:
     """Turns (N, H, W) pictures into coefficients of the cubic B-splines through their pixels."""
     for p in range(begin, end):
-        for top in range(0, planes.shape[1], STRIP):  # rows side by side, as each waits for itself
+        for top in range(0, planes.shape[1], STRIP):  # rows side by side, as each needs itself
             spline_filter(planes[p, top : top + STRIP].T, _NO_GAIN)
         spline_filter(planes[p], GAIN * GAIN)  # of both axes, in one multiplication
 
@@ -45,15 +45,15 @@ def _taps(t: float) -> Any:
 def shifted(
     coefficients: Array, right: float, down: float, top: int, rows: int, line: Array, out: Array
 ) -> None:
-    """Rows of a picture, each pixel read from elsewhere; beyond its borders it is mirrored.
+    """Rows of a picture, each pixel read at a shifted place; beyond its borders it is mirrored.
 
     Args:
         coefficients: (H, W) spline.
-        right: How many px further right is read.
-        down: How many px further down.
+        right: Shift to the right in px.
+        down: Shift down in px.
         top: First row.
-        rows: How many.
-        line: Room for a row and, on both sides, what the shift leads out and three more.
+        rows: Number of rows.
+        line: Space for a row plus, on both sides, the shift and three more pixels.
         out: (rows, W).
     """
     height, width = coefficients.shape
@@ -128,7 +128,7 @@ def _add(total: Array, more: Array) -> None:
 def _best_part(
     sums: Array, j: int, parts: Array, factors: Array, doubt: Array, part: Array, best: Array
 ) -> None:
-    """The least mean over a part of the views; the first part is all of them."""
+    """The smallest mean over a part of the views; the first part is all of them."""
     for p in range(len(parts)):
         part.fill(0)
         for b in range(parts.shape[1]):
@@ -203,22 +203,22 @@ def sweep(
     how: Array,
     out: Array,
 ) -> None:
-    """How little the views agree with the centre view, for every pixel and disparity.
+    """How much the views differ from the centre view, for every pixel and disparity.
 
-    Costs of views are summed up in bins, and bins make up parts of the light field: the part that
+    Costs of views are summed in bins, and bins form parts of the light field; the part that
     agrees best counts.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         coefficients: (V, C, H, W) splines of the views.
         centre: (C, H, W) the centre view.
         steps: (V, 2) of the views to the right and down.
         bins: (V, 2) of each view; negative: none. Views without a first bin are left out.
         parts: (P, B) which bins make up a part; the first part is all views.
         factors: (P,) of the sums of costs in a part.
-        disparities: (D,) px a step.
-        pad: Px that the farthest shift leads out of the picture, and three more.
+        disparities: (D,) px per step.
+        pad: Px by which the farthest shift leaves the picture, plus three.
         doubt: (H, W) by how much another part must be better than all views.
         how: Largest difference of colour that counts, of gradients, and the gradients' share.
         out: (H, W, D).
@@ -298,12 +298,12 @@ def slope_tensors(
     smoothed across its direction by the same three taps.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         coefficients: (N, C, H, W) splines of a line of views.
         middle: Index of the centre view.
-        shear: That disparity, in px a step.
-        pad: Px that the farthest shift leads out of the picture, and three more.
+        shear: That disparity, in px per step.
+        pad: Px by which the farthest shift leaves the picture, plus three.
         reach: (N,) weight of each view.
         out: (2, 3, H, W) along views squared, mixed, along x squared; of the views up to the
             middle one, and of those from there on.
@@ -323,14 +323,14 @@ def better_slopes(
     disparity: Array,
     confidence: Array,
 ) -> None:
-    """Takes over the slopes that are more certain than what was found so far.
+    """Takes the slopes that are more certain than those found so far.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         tensor: (3, H, W) as `slope_tensors` gives it, smoothed.
-        shear: The disparity that was taken out.
-        most: Largest slope that is believed.
+        shear: The disparity that was removed.
+        most: Largest slope that is accepted.
         floor: (H, W) squared contrast at which certainty is halved.
         disparity: (H, W) found so far.
         confidence: (H, W) 0..1 of that.
@@ -340,7 +340,7 @@ def better_slopes(
             ss, sx, xx = tensor[0, y, x], tensor[1, y, x], tensor[2, y, x]
             if xx > 0:
                 slope = sx / xx
-                # What the slope does not explain of the change from view to view.
+                # The part of the change from view to view that the slope does not explain.
                 left = max(ss - slope * sx, np.float32(0))
                 certain = xx / (xx + floor[y, x] + np.float32(4) * left)
                 if abs(slope) <= most and certain > confidence[y, x]:

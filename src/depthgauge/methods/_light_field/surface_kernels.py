@@ -1,6 +1,6 @@
 """From cost volumes to surfaces, compiled.
 
-Work is split into rows or paths that write to places of their own, so the number of threads never
+Work is split into rows or paths that write to separate places, so the number of threads never
 changes a bit.
 """
 
@@ -118,15 +118,15 @@ def follow_paths(
     """Semi-global matching along one of eight directions; adds to `total`.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
-        paths: As many as `path_count` says.
+        begin: First index of the band.
+        end: The index after its last one.
+        paths: The number of paths, from `path_count`.
         volume: (H, W, D) costs.
         image: (C, H, W).
         dx: Direction to the right, -1, 0 or 1.
         dy: Direction down.
-        how: Penalty of a change by one disparity, of larger changes, the least that edges of the
-            picture leave of that, and the grey levels at which they divide it by e.
+        how: Penalty of a change by one disparity, of larger changes, the smallest share of it that
+            edges of the picture leave, and the grey levels at which they divide it by e.
         total: (H, W, D).
     """
     height, width = volume.shape[:2]
@@ -160,8 +160,8 @@ def minima(
     """Minima between disparities.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         volume: (H, W, D) costs.
         place: (H, W) index of a disparity next to the minimum; negative: the lowest cost.
         found: (H, W) the minimum's place, a fraction.
@@ -312,9 +312,9 @@ def smooth_surface(
         first: Factor of the first sum of links.
         second: Factor of the second.
         rounds: Number of steps.
-        rooms: Room for (11, H, W): the dual variables of u along x and y, of v's parts along x, and
-            along y; v; then u and v, extrapolated. All 0 but for u, which is `out`.
-        out: (H, W) where to start from, then u.
+        rooms: Space for (11, H, W): the dual variables of u along x and y, of v's parts along x,
+            and along y; v; then u and v, extrapolated. All 0 except u, which is `out`.
+        out: (H, W) the start, then u.
     """
     for _ in range(rounds):
         _dual_step(links, float(first), float(second), rooms, out)

@@ -48,7 +48,7 @@ def _count_at(
     stride: int,
     counts: Array,
 ) -> None:
-    """Adds to the four counts: true pixels matched and in all, estimated ones likewise."""
+    """Adds to the four counts: true pixels matched and total, then estimated ones."""
     hit = np.zeros(places.size, np.bool_)
     at = np.full(true_at.shape[1], -1, np.int32)
     for i in range(places.size):
@@ -85,14 +85,14 @@ def count_matches(
     deletable: Array,
     counts: Array,
 ) -> None:
-    """The four counts at each level; what one level gives does not depend on the others.
+    """The four counts at each level; the levels do not depend on each other.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         codes: Flattened plane of the estimate, uint8.
         pixels: Places whose code is not 0.
-        levels: The least code of each threshold.
+        levels: The smallest code of each threshold.
         true_places: Places of the true pixels, one truth after the other.
         starts: (truths + 1,) where each truth starts among them, and where the last one ends.
         true_at: (truths, plane) numbers of true pixels, -1 elsewhere.

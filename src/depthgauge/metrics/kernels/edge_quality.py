@@ -12,7 +12,7 @@ from depthgauge._compiled import banded, compiled
 Array = NDArray[Any]
 
 UNKNOWN, BEHIND, BETWEEN, FRONT = 0, 1, 2, 3
-"""The side that an estimate takes."""
+"""The side of an estimate."""
 
 
 @compiled()
@@ -40,7 +40,7 @@ def take_sides(
     side: Array,
     taken: Array,
 ) -> None:
-    """The true side of each pixel (1 in front, -1 behind, 0 none), and the one that it takes.
+    """The true side of each pixel (1 in front, -1 behind, 0 none), and that of its estimate.
 
     Maps are (H, W, C). On each side the truth is one of the two surfaces and the other one is
     extrapolated. A pixel without both has no side.
@@ -69,7 +69,7 @@ def take_sides(
 
 @compiled()
 def _turned(side: Array, y: int, x: int) -> int:
-    """Which of two opposite ways the foreground lies from an edge pixel, 0 or 1."""
+    """In which of two opposite directions the foreground is from an edge pixel, 0 or 1."""
     height, width = side.shape
     dx = dy = 0
     for v in range(max(0, y - 1), min(height, y + 2)):
@@ -84,9 +84,9 @@ def _turned(side: Array, y: int, x: int) -> int:
 def find_pieces(
     begin: int, end: int, nearest: Array, side: Array, size: int, pieces: Array
 ) -> None:
-    """The number of the piece of edge that each pixel belongs to, -1 where it has no side.
+    """The number of the piece of edge that each pixel belongs to, -1 if it has no side.
 
-    A piece is the edge within one square of `size` px, its two opposite sides apart. `nearest` is
+    A piece is the edge within one square of `size` px, separately for its two sides. `nearest` is
     the flat index of the nearest edge pixel, `side` 1 in front, -1 behind and 0 elsewhere.
     """
     width = side.shape[1]
@@ -116,7 +116,7 @@ def find_deepest(depth: Array, pieces: Array, deepest: Array) -> None:
 
 @compiled()
 def misfit(taken: int, depth: float, shift: float, tolerance: float) -> bool:
-    """Whether a side that was taken does not fit an edge that is shifted."""
+    """Whether the side of an estimate does not fit a shifted edge."""
     ahead = depth - shift
     if taken == UNKNOWN or abs(ahead) <= tolerance:
         return False
@@ -127,7 +127,7 @@ def misfit(taken: int, depth: float, shift: float, tolerance: float) -> bool:
 def count_misfits(
     taken: Array, depth: Array, pieces: Array, shifts: Array, tolerance: float, costs: Array
 ) -> None:
-    """How many pixels of each piece do not fit each shift of its edge."""
+    """The number of pixels of each piece that do not fit each shift of its edge."""
     height, width = taken.shape
     for y in range(height):
         for x in range(width):

@@ -16,8 +16,8 @@ ANGLE, CHANNELS = int(ErrorKind.ANGLE), int(ErrorKind.CHANNELS)
 def fill_numbers(estimate, truth, low, high, error, other, present):
     """Fills one block's buffers: the error, the estimate, and whether there is one.
 
-    Where the estimate is missing it is replaced by the truth, so that every term is 0 there and
-    needs no test of its own.
+    A missing estimate is replaced by the truth, so that every term is 0 there and needs no test of
+    its own.
     """
     for i in range(error.size):
         x = estimate[i]
@@ -41,7 +41,7 @@ def fill_flow(estimate, truth, low, high, error, other, present):
 
 @compiled()
 def fill_angles(estimate, truth, error, other, present):
-    """The same for normals: the error is the angle in degrees, `other` says nothing."""
+    """The same for normals: the error is the angle in degrees, `other` is not used."""
     for i in range(error.size):
         angle = pixel_angle(estimate, truth, i)
         present[i] = angle >= 0
@@ -51,7 +51,7 @@ def fill_angles(estimate, truth, error, other, present):
 
 @compiled()
 def vector_size(values, i, channels, kind):
-    """How large a pixel is: its length, or the mean of its channels' sizes."""
+    """The size of a pixel: its length, or the mean of its channels' sizes."""
     total = np.float32(0.0)
     for c in range(channels):
         x = values[channels * i + c]
@@ -61,7 +61,7 @@ def vector_size(values, i, channels, kind):
 
 @compiled()
 def vector_error(estimate, truth, i, channels, kind):
-    """The same of the difference of two pixels."""
+    """The same for the difference of two pixels."""
     total = np.float32(0.0)
     for c in range(channels):
         d = estimate[channels * i + c] - truth[channels * i + c]
@@ -91,7 +91,7 @@ def fill_vectors(estimate, truth, low, high, channels, kind, error, other, prese
 
 @compiled()
 def find_inside(codes, lookup, empty_atom, present, here, absent):
-    """The places of the pixels in a region, with an estimate and without; how many there are."""
+    """The places of the pixels in a region, with an estimate and without; and their numbers."""
     n_here, n_absent = 0, 0
     for i in range(codes.size):
         if lookup[codes[i]] != empty_atom:

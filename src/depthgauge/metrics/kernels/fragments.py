@@ -20,7 +20,7 @@ def components(labels: Array, inside: Array, out: Array) -> int:
     `out` is int32 and all zeros. Numbers follow reading order.
     """
     height, width = labels.shape
-    parents = np.zeros(1 + np.sum(inside), np.int32)  # at most every pixel is one of its own
+    parents = np.zeros(1 + np.sum(inside), np.int32)  # at most every pixel is its own component
     n = 0
     for y in range(height):
         for x in range(width):

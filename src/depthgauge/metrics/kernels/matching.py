@@ -1,8 +1,8 @@
-"""Largest one-to-one matchings of pixels within a radius.
+"""Maximum one-to-one matchings of pixels within a radius.
 
 Planes are flattened, with an empty border as wide as the radius, so that a neighbour is a step
 along the plane and no step leaves it. A set of pixels is a list of places in raster order and a
-plane that holds at each place the number of its pixel, or -1.
+plane with the number of the pixel at each place, or -1.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from depthgauge._compiled import compiled
 Array = NDArray[Any]
 
 MANY = 8
-"""How many times more the other set must have left for nobody to look which of them matter."""
+"""How many times more pixels the other set must have left to skip finding which of them matter."""
 NEAR = 256
-"""How many pixels of the other set a search sees before it is left to the method for hard cases."""
+"""How many pixels of the other set a search visits before the method for hard cases takes over."""
 
 
 @compiled()
@@ -41,7 +41,7 @@ def _pair_nearest(
 ) -> Array:
     """Pairs by distance: all that are 0 px apart, then those 1 px apart, and so on.
 
-    Returns the pixels that are left without a mate though there is one of the other set in reach.
+    Returns the pixels without a mate although a pixel of the other set is in reach.
     """
     left = np.zeros(places.size, np.int64)
     count = 0
@@ -68,10 +68,10 @@ def _pair_nearest(
 def _augment_near(
     free: Array, places: Array, other_at: Array, steps: Array, mates: Array, other_mates: Array
 ) -> Array:
-    """Looks for the shortest augmenting path from each free pixel, not far.
+    """Searches the shortest augmenting path from each free pixel, but not far.
 
-    All that a search to the end without success has seen can never be part of a path again, and is
-    not looked at any more. Returns the free pixels whose search was given up.
+    Everything that a complete search without success has seen can never be part of a path again,
+    and is not visited any more. Returns the free pixels whose search was given up.
     """
     seen = np.zeros(other_mates.size, np.bool_)
     came_from = np.zeros(other_mates.size, np.int64)
@@ -124,7 +124,7 @@ def _find_levels(
     levels: Array,
     queue: Array,
 ) -> bool:
-    """How many pairs away from a free pixel each is, up to the first that have a free neighbour."""
+    """The number of pairs from a free pixel to each, up to the first that have a free neighbour."""
     levels[:] = -1
     tail = 0
     for f in range(free.size):
@@ -191,7 +191,7 @@ def _augment_along(
 def _augment_far(
     free: Array, places: Array, other_at: Array, steps: Array, mates: Array, other_mates: Array
 ) -> None:
-    """Makes the matching a largest one (Hopcroft and Karp 1973): shortest paths, many at a time."""
+    """Makes the matching a maximum one (Hopcroft and Karp 1973): shortest paths, many at a time."""
     n = places.size
     levels, tried = np.zeros(n, np.int64), np.zeros(n, np.int64)
     queue, path = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
@@ -230,8 +230,8 @@ def _shorten(
 ) -> None:
     """Gives a pixel's mate to a free pixel that is nearer to it, until there is none.
 
-    Who is matched in the other set stays; in this one it is who is nearest. It ends, since the
-    distances become shorter with each exchange.
+    The matched pixels of the other set stay the same; in this set they become the nearest ones. It
+    ends, because the distances become shorter with each exchange.
     """
     stack, count = np.zeros(places.size, np.int64), 0
     for f in range(free.size - 1, -1, -1):
@@ -251,7 +251,7 @@ def _shorten(
                 break
             b = other_at[places[a] + steps[k]]
             if b >= 0 and squares[k] < apart[b]:
-                # It is matched: else the matching would not be a largest one.
+                # It is matched: otherwise the matching would not be a maximum one.
                 stack[count] = other_mates[b]
                 count += 1
                 mates[other_mates[b]] = -1
@@ -261,7 +261,7 @@ def _shorten(
 
 @compiled()
 def _left_over(mates: Array, places: Array, other_at: Array, steps: Array) -> Array:
-    """Pixels without a mate though there is one of the other set in reach."""
+    """Pixels without a mate although a pixel of the other set is in reach."""
     found, count = np.zeros(mates.size, np.int64), 0
     for a in range(mates.size):
         if mates[a] >= 0:
@@ -287,15 +287,15 @@ def match_sets(
     mates: Array,
     other_mates: Array,
 ) -> None:
-    """A largest matching: nearest pairs first, then augmenting paths in raster order, then shorter.
+    """A maximum matching: nearest pairs first, then augmenting paths in raster order, then shorter.
 
     Args:
-        places: Of the one set.
-        at: Plane of the one set.
-        other_places: Of the other set.
+        places: Places of one set.
+        at: Plane of that set.
+        other_places: Places of the other set.
         other_at: Plane of the other set.
         other_reach: Plane of what is within the radius of the other set.
-        steps: To all places within the radius, nearest first.
+        steps: Steps to all places within the radius, nearest first.
         squares: The squared lengths of the steps.
         stride: Width of the plane.
         mates: (number of places,) of -1; becomes the number of the mate in the other set.
@@ -304,7 +304,7 @@ def match_sets(
     free = _pair_nearest(places, other_at, other_reach, steps, mates, other_mates)
     if not free.size:
         return
-    # Every path ends in both sets: where this one has many left, the other may have fewer.
+    # Every path ends in both sets: if this one has many left, the other may have fewer.
     other_free = free[:0]
     few = MANY * free.size <= np.count_nonzero(other_mates < 0)
     if not few:

@@ -17,7 +17,7 @@ from depthgauge.metrics.kernels.terms import OVER, SIGNED, SQUARE
 
 
 def room(*_: Any) -> tuple[NDArray[np.float64]]:
-    """What a thread needs for one run."""
+    """The scratch space of a thread for one run."""
     return (np.zeros(BLOCK),)
 
 
@@ -43,14 +43,14 @@ def moments(
 ):
     """Counts, missing and sums of every term for every atom of each tile.
 
-    A missing estimate adds nothing to any sum. It is one long function, see `runs.py`.
+    A missing estimate adds nothing to any sum. It is one long function; `runs.py` says why.
 
     Args:
         begin: First tile.
-        end: The one after the last.
+        end: The index after the last.
         values: See `room`.
         estimate: Flat float32.
-        truth: What is subtracted from it; finite wherever a pixel is in a region.
+        truth: What is subtracted from it; finite at every pixel in a region.
         reference: What errors are compared with: the truth, or the lengths of vectors.
         low: Estimates below it are missing.
         high: And those above it.
@@ -100,9 +100,9 @@ def moments(
                     error = np.float64(x[i] - g[i]) if (x[i] >= low) & (x[i] <= high) else 0.0
                     sign = 1.0 if (kind == SIGNED) | (error >= 0.0) else -1.0
                     values[i] = error * (error if kind == SQUARE else sign)
-                # With zeros up to whole vectors no loop has a rest. Then the upper half is added to
-                # the lower: each step is a loop without a carried sum, and the order of additions
-                # is the same for vectors of any width.
+                # Zeros fill up whole vectors, so no loop has a remainder. Then the upper half is
+                # added to the lower: each step is a loop without a carried sum, and the order of
+                # additions is the same for vectors of any width.
                 left = (n + 31) // 32 * 32
                 for i in range(n, left):
                     values[i] = 0.0
@@ -129,7 +129,7 @@ def sum_rows(values, rows, begins, ends, atoms, found, sums):
         begins: (runs,), see `find_runs`.
         ends: The same.
         atoms: The same.
-        found: How many runs there are.
+        found: The number of runs.
         sums: (atoms, rows).
     """
     for run in range(found):

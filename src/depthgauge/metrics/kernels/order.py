@@ -21,13 +21,13 @@ def count_bins(begin, end, estimate, truth, codes, lookup, low, high, histograms
             if (x >= low) & (x <= high) & (error >= 0):
                 histograms[c, atom, error.view(np.uint32) >> SHIFT] += 1
             else:
-                # Also a pixel without truth: it is in no region.
+                # This includes pixels without truth: they are in no region.
                 missing[c, atom] += 1
 
 
 @banded("begins", axis=2)
 def collect_bins(begin, end, estimate, truth, codes, lookup, low, high, begins, slots, out):
-    """Copies the errors of the bins that have a slot; `begins` (slots, atoms, chunks) moves on."""
+    """Copies the errors of the bins that have a slot; `begins` (slots, atoms, chunks) advances."""
     step = (codes.size + begins.shape[2] - 1) // begins.shape[2]
     for c in range(begin, end):
         for i in range(c * step, min((c + 1) * step, codes.size)):
@@ -45,7 +45,7 @@ def collect_bins(begin, end, estimate, truth, codes, lookup, low, high, begins, 
 def count_within(estimate, truth, inside, low, high, thresholds, counts):
     """Counts errors by the first threshold that they do not exceed; the last place is missing.
 
-    `counts` has one place a threshold, one for larger errors and one for missing estimates.
+    `counts` has one place per threshold, one for larger errors and one for missing estimates.
     """
     for i in range(inside.size):
         if not inside[i]:

@@ -18,8 +18,8 @@ def count_shared(estimate: Array, columns: Array, shared: Array, scores: Array) 
     Args:
         estimate: (H, W, N), above 0 at the pixels of an instance.
         columns: (H, W) the true plane of each pixel, -1 outside the region.
-        shared: (N, planes), is filled.
-        scores: (N,), is filled.
+        shared: (N, planes), filled.
+        scores: (N,), filled.
     """
     for y in range(columns.shape[0]):
         for x in range(columns.shape[1]):

@@ -1,7 +1,7 @@
-"""Runs of pixels that lie in one atom, block by block; see `metrics/runs.py`.
+"""Runs of pixels in one atom, block by block; see `metrics/runs.py`.
 
 These kernels and those that sum are long on purpose: numba compiles a function that is called by
-another one once for each level, and a person waits for it.
+another one once for each level, and the user waits for it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from depthgauge.metrics.kernels import BLOCK, MAX_RUNS, TILE
 
 @banded("found", cost=1)
 def find_runs(begin, end, codes, lookup, empty_atom, begins, ends, atoms, found):
-    """Where the runs of each tile are that lie in a region; -1 are found where some block is rough.
+    """Finds the runs of each tile in regions; the number is -1 if some block is rough.
 
     Args:
         begin: First tile.
-        end: The one after the last.
+        end: The tile after the last.
         codes: Flat plane of the regions; `lookup[code]` is the atom.
         lookup: From code to atom.
         empty_atom: The atom of the pixels that are in no region, or -1.
         begins: (tiles, runs) the first pixel of a run, from the beginning of the tile.
-        ends: The one after the last.
+        ends: The pixel after the last.
         atoms: The atom of each run.
-        found: (tiles,) how many runs there are.
+        found: (tiles,) the number of runs.
     """
     for t in range(begin, end):
         n, base = 0, t * TILE
@@ -56,18 +56,18 @@ def find_runs(begin, end, codes, lookup, empty_atom, begins, ends, atoms, found)
 
 @compiled()
 def sort_runs(codes, lookup, empty_atom, counts, order, begins, ends, atoms, found):
-    """The pixels of one tile that lie in a region, rough blocks sorted by atom; and their runs.
+    """The pixels of one tile in regions, with rough blocks sorted by atom; and their runs.
 
     Args:
         codes: Plane of the tile's regions.
         lookup: From code to atom.
         empty_atom: The atom of the pixels that are in no region, or -1.
-        counts: Room for a number of each atom.
+        counts: Space for one number per atom.
         order: Becomes the places of these pixels in the tile.
         begins: (runs,) the first pixel of each run, in this order.
-        ends: The one after the last.
+        ends: The pixel after the last.
         atoms: The atom of each run.
-        found: (1,) how many there are.
+        found: (1,) the number of runs.
     """
     n, total = 0, 0
     single = counts.size == 2 and empty_atom == 0

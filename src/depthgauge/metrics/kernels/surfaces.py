@@ -45,7 +45,7 @@ def angles_between_slopes(begin: int, end: int, first: Array, second: Array, out
 
 @compiled()
 def _second(values: Array, y: int, x: int) -> tuple[float, float, float]:
-    """d2/dx2, d2/dxdy, d2/dy2 by central differences, as `geometry.hessian` has them."""
+    """d2/dx2, d2/dxdy, d2/dy2 by central differences, as in `geometry.hessian`."""
     middle = 2.0 * np.float64(values[y, x])
     xx = np.float64(values[y, x - 1]) - middle + values[y, x + 1]
     yy = np.float64(values[y - 1, x]) - middle + values[y + 1, x]

@@ -42,7 +42,7 @@ def term(kind, first, second, error, estimate, truth):
         above = not (abs(error) <= np.float32(first))
         return np.float64(above and size > second * abs(np.float64(truth)))
     if kind in (RELATIVE, RELATIVE_SQUARE):
-        # No error is no relative error, also where the truth is 0.
+        # Without an error there is no relative error, even if the truth is 0.
         size = np.float64(abs(error)) if kind == RELATIVE else np.float64(error) * error
         return size / abs(np.float64(truth)) if error != 0 else 0.0
     ratio = np.float64(estimate) / np.float64(truth)
@@ -54,12 +54,12 @@ def term(kind, first, second, error, estimate, truth):
         return abs(np.log10(ratio))
     if kind == BEYOND:
         return np.float64(not (max(ratio, 1.0 / ratio) < first))
-    return np.nan  # no such kind; no number may be taken for its value
+    return np.nan  # no such kind: no number may stand for its value
 
 
 @compiled()
 def term_values(kind, first, second, error, estimate, truth, out):
-    """One term's value of each pixel of filled buffers."""
+    """The value of one term at each pixel of filled buffers."""
     for i in range(out.size):
         out[i] = term(kind, first, second, error[i], estimate[i], truth[i])
 

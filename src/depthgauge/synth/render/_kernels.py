@@ -1,4 +1,4 @@
-"""Loops over points, compiled: surfaces that rays hit."""
+"""Compiled loops over points: surfaces that rays hit."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ _NEAR = 0.6  # px: weights fall by e within it, so that a bar of one column outw
 
 @compiled()
 def joined(disparity: Array, y: int, x: int, v: int, u: int, jump: float) -> bool:
-    """Whether two neighbours are on one surface: no jump, or a slope that goes on at both ends.
+    """Whether two neighbours are on one surface: no jump, or a slope that continues at both ends.
 
-    False where one is missing.
+    False if one is missing.
     """
     change = disparity[v, u] - disparity[y, x]
     if abs(change) <= jump:
@@ -50,7 +50,7 @@ def joined(disparity: Array, y: int, x: int, v: int, u: int, jump: float) -> boo
 def flood(
     disparity: Array, cy: int, cx: int, radius: int, jump: float, label: Array, queue: Array
 ) -> None:
-    """Numbers the surfaces of a window, 1 ...: pixels that steps without a jump lead to."""
+    """Numbers the surfaces of a window, 1 ...: pixels connected without a jump."""
     h, w = disparity.shape
     size = 2 * radius + 1
     label[:] = 0
@@ -94,7 +94,7 @@ def weigh(
     label: Array,
     weight: Array,
 ) -> None:
-    """How much each pixel of the window says about the pixel: near, alike and trusted ones most."""
+    """The weight of each pixel of the window: highest for near, similar and trusted ones."""
     size = label.shape[0]
     radius = size // 2
     for j in range(size):
@@ -107,7 +107,7 @@ def weigh(
             unlike = 0.0
             for c in range(colour.size):
                 unlike += (colour[c] - small_guide[v, u, c]) ** 2
-            # Beyond some contrast a colour is just another one: nothing is ruled out by it.
+            # Beyond some contrast a colour is just different: it does not exclude anything.
             unlike = min(unlike / (2.0 * sigma * sigma * colour.size), 8.0)
             weight[j, i] = trust[v, u] * np.exp(-away / _NEAR - unlike)
 
@@ -142,7 +142,7 @@ def mode(
     jump: float,
     found: Array,
 ) -> None:
-    """The plane through one surface of the window at (sy, sx), and how far its pixels are off."""
+    """The plane through one surface of the window at (sy, sx), and the distance to its pixels."""
     disparity, variance, confidence, trust = maps
     size = label.shape[0]
     radius = size // 2
@@ -185,7 +185,7 @@ def mode(
                 off += share * abs(disparity[v, u] - plane)
                 spread += share * variance[v, u]
                 sure += share * confidence[v, u]
-    # A plane that leaves what was measured by more than a jump has been carried too far.
+    # A plane farther than a jump from all measurements was extrapolated too far.
     found[VALUE] = min(max(mean - gx * mx - gy * my, low - jump), high + jump)
     found[SCALE], found[VARIANCE], found[CONFIDENCE] = off, spread, sure
     found[DISTANCE] = np.sqrt(nearest)
@@ -199,7 +199,7 @@ def _near(trust: float, dy: float, dx: float, radius: int) -> float:
 
 @compiled()
 def choose(modes: Array, share: float, least: float, both: bool) -> tuple[int, float]:
-    """The mode at which the mixture of two Laplacians is denser, and that mode's part of it."""
+    """The mode at which the mixture of two Laplacians is denser, and that mode's share of it."""
     if not both:
         return 0, 1.0
     b1, b2 = max(modes[0, SCALE], least), max(modes[1, SCALE], least)

@@ -1,6 +1,6 @@
 """Each pixel of the large map from the small map's pixels around it, never across a jump.
 
-Rows do not depend on each other, so no number of threads changes a bit.
+Rows do not depend on each other, so the number of threads does not change a bit.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def find_rough(
 
 @compiled()
 def _climbs(before: float, here: float, after: float, jump: float) -> bool:
-    """Whether two jumps lead on in one direction: a pixel that mixes two surfaces."""
+    """Whether two jumps continue in one direction: a pixel that mixes two surfaces."""
     up, on = here - before, after - here
     return (up > jump and on > jump) or (up < -jump and on < -jump)
 
@@ -79,15 +79,15 @@ def enlarge(
 ) -> None:
     """Fills `out` (4, H, W): disparity, variance, confidence, density share of the chosen mode.
 
-    The last is NaN where there was one candidate only.
+    The last is NaN where there was only one candidate.
 
     All values stay in pixels of the small map.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         disparity: (h, w), NaN where missing.
-        variance: (h, w), NaN where it is not known.
+        variance: (h, w), NaN where unknown.
         confidence: (h, w).
         trust: (h, w), weight of each pixel's value.
         small_guide: (h, w, C).
@@ -164,7 +164,7 @@ def _interpolate(
     sx: float,
     picked: Array,
 ) -> None:
-    """Bilinear; at the border it goes on as the plane does, so that planes stay planes."""
+    """Bilinear; at the border it is extrapolated linearly, so that planes stay planes."""
     picked[:] = 0.0
     for k in range(4):
         v, u = top + k // 2, left + k % 2
@@ -192,7 +192,7 @@ def _beyond(s: float, first: int, at: int) -> float:
 def _covers(
     label: Array, number: int, top: int, left: int, sy: float, sx: float, cy: int, cx: int
 ) -> bool:
-    """Whether all pixels that an interpolation takes are of one surface."""
+    """Whether all pixels of an interpolation belong to one surface."""
     radius = label.shape[0] // 2
     for k in range(4):
         v, u = top + k // 2, left + k % 2

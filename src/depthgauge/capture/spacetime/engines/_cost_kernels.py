@@ -1,8 +1,8 @@
-"""What it costs to match a pixel at a disparity, under all patterns at once; compiled.
+"""The cost of matching a pixel at a disparity, under all patterns at once; compiled.
 
 Colours are (row, column, K): the channels of pattern 0, then those of pattern 1 ..., filled up with
-zeros so that K is a multiple of 16; a pixel's colours lie together, and the sum over them is one
-loop without branches. Strips of rows write to places of their own, so the number of threads never
+zeros so that K is a multiple of 16; a pixel's colours are adjacent, and the sum over them is one
+loop without branches. Strips of rows write to separate places, so the number of threads never
 changes a bit.
 """
 
@@ -19,9 +19,9 @@ Array = NDArray[Any]
 
 FAST = {"contract", "reassoc", "nsz"}  # sums may be reordered; NaN and infinity keep their meaning
 STRIP = 16
-"""Rows that one thread does in one go; the window's margins are computed twice."""
+"""Rows that one thread processes at a time; the window's margins are computed twice."""
 WORST = 1023
-"""The highest cost: patterns that do not agree at all, or nothing to compare with."""
+"""The highest cost: patterns that do not agree, or nothing to compare with."""
 CENSUS_BITS = 24
 _ONE, _ZERO = np.float32(1), np.float32(0)
 
@@ -49,13 +49,13 @@ def _colours_row(stack: Array, own_mean: bool, offset: Any, colours: Array) -> N
 def colours_of(
     begin: int, end: int, stack: Array, own_mean: bool, offset: float, colours: Array
 ) -> None:
-    """Brings pictures (T, H, W, C) to colours (H, W, K).
+    """Converts pictures (T, H, W, C) to colours (H, W, K).
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         stack: uint8.
-        own_mean: Take off each pixel's mean over the patterns, else the offset.
+        own_mean: Whether to subtract each pixel's mean over the patterns, instead of the offset.
         offset: In grey levels.
         colours: float32, zeros.
     """
@@ -88,10 +88,11 @@ def census(begin: int, end: int, stack: Array, least: int, words: Array) -> None
     """One bit for each of 24 neighbours that is brighter than the pixel.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         stack: (T, H, W, C) uint8.
-        least: By how much, in levels of the sum over channels: noise sets no bits in the dark.
+        least: The smallest difference, in levels of the sum over channels: noise sets no bits in
+            the dark.
         words: (H, W, T) uint32.
     """
     patterns = stack.shape[0]
@@ -138,8 +139,8 @@ def moments(
     """Mean colours of the space-time windows, and how far their colours spread around them.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         colours: (H, W, K).
         patterns: T.
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
@@ -152,12 +153,12 @@ def moments(
 
 @compiled(fastmath=FAST)
 def _products_row(left: Array, right: Array, low: int, products: Array) -> None:
-    """Sums of left times right colours; 0 where the disparity leads out of the picture."""
+    """Sums of left times right colours; 0 where the disparity leaves the picture."""
     width, count = left.shape[0], products.shape[1]
     size = left.shape[1]
     for x in range(width):
         here, sums = left[x], products[x]
-        # Right columns x - low - d lie within the picture for d from first to last.
+        # Right columns x - low - d are inside the picture for d from first to last.
         first, last = max(0, x - low - width + 1), min(count - 1, x - low)
         for d in range(count):
             sums[d] = _ZERO
@@ -198,7 +199,7 @@ def _blur_columns(products: Array, weights: Array, out: Array) -> None:
 
 @compiled()
 def _bits(a: Array, b: Array) -> Any:
-    """How many bits differ; LLVM knows this pattern as its population count."""
+    """The number of bits that differ; LLVM recognises this pattern as a population count."""
     total = np.uint32(0)
     for t in range(a.size):
         v = np.uint32(a[t] ^ b[t])
@@ -303,8 +304,8 @@ def cost_volume(
     """Costs of all disparities, 0 to `WORST`.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         left: (H, W, K) colours.
         right: (H, W, K).
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
@@ -312,7 +313,7 @@ def cost_volume(
         spreads: (2, H, W).
         known: (2, H, W) where the cameras saw anything.
         words: (2, H, W, T) from `census`.
-        how: Sum of squares that noise has, and the part of the census in the cost.
+        how: Sum of squares of noise, and the share of the census in the cost.
         low: The first disparity, in px.
         costs: (H, W, D) uint16.
     """

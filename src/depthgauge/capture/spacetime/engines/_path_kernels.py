@@ -59,9 +59,9 @@ def follow_paths(
     """Adds the costs along the paths of one direction to `totals`.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
-        paths: As many as `path_count` says.
+        begin: First index of the band.
+        end: The index after its last one.
+        paths: The number of paths, from `path_count`.
         costs: (H, W, D) uint16.
         dx: Direction to the right, -1, 0 or 1.
         dy: Direction down.
@@ -94,14 +94,14 @@ def _winners_row(costs: Array, totals: Array, worst: int, places: Array) -> None
 
 @banded("places", cost=1)
 def winners(begin: int, end: int, costs: Array, totals: Array, worst: int, places: Array) -> None:
-    """The place of the least total; beside it, of the least cost, which has no penalties in it.
+    """The place of the smallest total; next to it, of the smallest cost, which has no penalties.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         costs: (H, W, D) uint16.
         totals: (H, W, D) uint16.
-        worst: A cost that is no match.
+        worst: A cost that is not a match.
         places: (H, W) int32; -1 where there is no match.
     """
     for y in range(begin, end):

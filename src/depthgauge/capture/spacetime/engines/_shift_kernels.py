@@ -1,6 +1,6 @@
-"""Fractions of a pixel, and what they are known to, from the patterns around a match; compiled.
+"""Fractions of a pixel, and their variance, from the patterns around a match; compiled.
 
-Strips of rows write to places of their own, so the number of threads never changes a bit.
+Strips of rows write to separate places, so the number of threads does not change a bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAPS = 2 * REACH + 1
 _SLOPE_LEFT, _SLOPE, _LEFT, _LEFT_LEFT, _RIGHT_RIGHT = 0, 1, 2, 3, 4
 _SLOPE_RIGHT, _RIGHT, _LEFT_RIGHT = 5, 5 + _TAPS, 5 + 2 * _TAPS
 ROWS = 5 + 3 * _TAPS
-# The same over patterns and channels, less the products of means: a vector.
+# The same over patterns and channels, minus the products of means: a vector.
 _TOTALS = 3 + 2 * _TAPS
 _MOST_SHIFT = 1.0
 _MOST_GAIN = 4.0
@@ -48,8 +48,8 @@ def _add_pixel(
 ) -> None:
     """Adds one pixel of the window; x is its match's column in the right row.
 
-    One sum a loop: with more of them at once the compiler cannot tell that they do not overlap, and
-    takes one number at a time.
+    One sum per loop: with several at once, the compiler does not know that they do not overlap and
+    processes one number at a time.
     """
     width = right.shape[0]
     slope, value, there = sums[ROWS], sums[ROWS + 1], sums[ROWS + 2]
@@ -147,7 +147,7 @@ def _centre(
             right = by_channel[_RIGHT + o, c] - keep * sums[_RIGHT + o, k]
             with_slope = by_channel[_SLOPE_RIGHT + o, c] - keep * sums[_SLOPE_RIGHT + o, k]
             totals[3 + o] += with_slope - slope_mean * right
-            if without < 0:  # how well all of them agree
+            if without < 0:  # how well all patterns agree
                 totals[3 + _TAPS + o] += by_channel[_LEFT_RIGHT + o, c] - left_mean * right
 
 
@@ -168,10 +168,11 @@ def _at(values: Array, first: int, shift: float) -> Any:
 
 @compiled()
 def _solve(totals: Array, start: float, rounds: int) -> float:
-    """The shift at which what is left of the difference has nothing of the left picture's slope.
+    """The shift at which the remaining difference has no component along the left picture's slope.
 
-    The slope is of the left picture alone: the right one's noise, of which interpolation takes more
-    away at half pixels than at whole ones, then pulls the shift nowhere. NaN where there is none.
+    The slope is only that of the left picture. Interpolation removes more of the right picture's
+    noise at half pixels than at whole ones, but then this does not pull the shift. NaN if there is
+    none.
     """
     if not (totals[1] > 0.0 and totals[2] > 0.0):
         return np.nan
@@ -204,8 +205,8 @@ def _spread(
 ) -> float:
     """Jackknife: variance of the shift, from the shifts without each of the patterns.
 
-    Where one of them is lost the match hangs on a single pattern and is most likely wrong: its
-    variance is the largest that shifts up to twice the most can have. NaN for one pattern only.
+    If one of them is lost, the match depends on a single pattern and is most likely wrong: its
+    variance is the largest that shifts up to twice the limit can have. NaN for a single pattern.
     """
     if patterns < 2:
         return np.nan
@@ -273,7 +274,7 @@ def _shift_strip(
     found: Array,
 ) -> None:
     height, width = disparities.shape
-    sums = np.zeros((ROWS + 3, left.shape[2]), np.float32)  # three more to work with
+    sums = np.zeros((ROWS + 3, left.shape[2]), np.float32)  # three more as scratch space
     by_channel = np.zeros((ROWS, channels))
     totals = np.zeros(_TOTALS)
     for y in range(top, min(top + STRIP, height)):
@@ -313,8 +314,8 @@ def shifts(
     """Disparities to fractions of a pixel, their variances, and how well the patterns agree.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         left: (H, W, K) colours.
         right: (H, W, K) coefficients of splines along rows.
         disparities: (H, W) int32 whole ones.
@@ -322,7 +323,7 @@ def shifts(
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
         patterns: T.
         channels: C.
-        floor: Sum of squares that noise has.
+        floor: Sum of squares of noise.
         found: (3, H, W) disparity, variance, agreement; nothing is written where there is none.
     """
     for top in range(begin, end, STRIP):

@@ -25,7 +25,7 @@ def _paint(u: float, v: float, columns: int, rows: int, margin: float) -> Any:
 
 @compiled()
 def _lit(x: float, y: float, z: float, lamp: Array, normal: Array) -> Any:
-    """The light on a point from a lamp: falls with the distance and the angle, and from around."""
+    """The light on a point from a lamp: falls with distance and angle, plus ambient light."""
     a, b, c = lamp[0] - x, lamp[1] - y, lamp[2] - z
     far = a * a + b * b + c * c
     cosine = abs(a * normal[0] + b * normal[1] + c * normal[2]) / np.sqrt(far)

@@ -69,7 +69,7 @@ def projected(
     size: Array,
     out: Array,
 ) -> None:
-    """Where a projector's light comes from, x, y in its picture, and how strong; 0: none."""
+    """Where a projector's light comes from, x, y in its picture, and its strength; 0: none."""
     for i in range(begin, end):
         out[i, 2] = 0.0
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -112,7 +112,7 @@ def gather(
     """Light of each pixel under each pattern.
 
     `light` is (P, N * samples, 3): position in the projector's picture and strength; `tone`
-    (N * samples, 3); `shown` (P, h, w, T * 3), so that all patterns of a place lie together; `out`
+    (N * samples, 3); `shown` (P, h, w, T * 3), so that all patterns of a place are adjacent; `out`
     (N, T * 3) is filled.
     """
     projectors, values = shown.shape[0], shown.shape[3]

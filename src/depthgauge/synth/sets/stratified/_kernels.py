@@ -28,12 +28,12 @@ from depthgauge.synth.sets.stratified._records import (
 )
 
 Array = NDArray[Any]
-# Numba counts references to arrays. Functions that are only called from here need not: cores would
-# spend most of their time waiting for each other at the counters.
+# Numba counts references to arrays. Functions that are only called from here need not: the cores
+# would mostly wait for each other at the counters.
 _CALLED = {"_nrt": False}
 _INLINED = {**_CALLED, "forceinline": True}
 _INSIDE, _AT_EDGES = (5, 3), (34, 21)
-"""Rays of a pixel, inside of surfaces and where several meet, and the Fibonacci number before."""
+"""Rays of a pixel inside surfaces and where several meet, and the previous Fibonacci number."""
 _MIXED = -1
 _CHECKS_PX = 64.0
 """Period of the tiles that are seen through glass and in mirrors."""
@@ -107,7 +107,7 @@ def _meet_pyramid(scene: Any, i: int, s: float, t: float, x: float, y: float) ->
         slope = rise if k % 2 == 0 else -rise
         step, at = (s, x - n[i, 0]) if k < 2 else (t, y - n[i, 1])
         d = (tip + slope * at) / (1.0 - slope * step)
-        # Looking down, one gets into a solid past its last face, out of a pit at its first.
+        # Looking down, a ray enters a solid past its last face, and leaves a pit at its first.
         d = -d if inward else d
         if d < best:
             best, face = d, k
@@ -218,7 +218,7 @@ def _tone(scene: Any, n: int, channel: int, value: float) -> Any:
 
 @compiled(**_INLINED)
 def _brightness(scene: Any, i: int, part: int, x: float, y: float, d: float) -> Any:
-    """How much of the light a surface sends back; only balls need Lambert's cosine here."""
+    """How much of the light a surface reflects; only balls need Lambert's cosine here."""
     kind, paint, numbers = scene.surfaces[i].kind, scene.paints[i], scene.numbers
     if kind == PROFILE:
         return scene.table[scene.surfaces[i].first + part, 2]
@@ -235,7 +235,7 @@ def _brightness(scene: Any, i: int, part: int, x: float, y: float, d: float) -> 
 
 @compiled(**_INLINED)
 def _light(scene: Any, size: float, s: float, t: float, x: float, y: float) -> Any:
-    """The light that a ray brings, in three colours, and a code of what it met."""
+    """The light along a ray, in three colours, and a code of what it met."""
     d, which, part = _first_hit(scene, s, t, x, y)
     paint = scene.paints[which]
     at_x, at_y = x + s * d, y + t * d
@@ -296,14 +296,14 @@ def collect(
     """The mean light of the rays of each pixel, and codes of what they meet if that is one thing.
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
+        begin: First index of the band.
+        end: The index after its last one.
         scene: As the view sees it.
         view: Steps right, steps down, and how far the image is shifted along x.
         sensor: Vertical offset at the upper border and how much more at the lower one.
         only_edges: Cast more rays, but only where a pixel or one around it meets several things.
-        light: Room for (size, size, 3).
-        codes: Room for (size, size); those of a call before, where only edges are asked for.
+        light: Space for (size, size, 3).
+        codes: Space for (size, size); the codes of an earlier call if `only_edges`.
     """
     size = codes.shape[0]
     # A Fibonacci lattice: no two rays in one row or column, so no edge comes out in steps.
@@ -340,7 +340,7 @@ def truth(
     which: Array,
     part: Array,
 ) -> None:
-    """What a view sees at the middles of `scale` times smaller pixels."""
+    """What a view sees at the centres of `scale` times smaller pixels."""
     height, width = disparity.shape
     for i in range(begin, end):
         y = (i + 0.5) / scale - 0.5 * (height / scale)
@@ -352,7 +352,7 @@ def truth(
 
 @banded("out", cost=50)
 def visible(begin: int, end: int, scene: Any, view: Array, disparity: Array, out: Array) -> None:
-    """Which pixel centres of the centre view another view sees too, within its image."""
+    """Which pixel centres of the centre view another view also sees, within its image."""
     height, width = disparity.shape
     s, t = view[0], view[1]
     for i in range(begin, end):

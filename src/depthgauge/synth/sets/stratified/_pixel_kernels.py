@@ -44,12 +44,12 @@ def expose(
     """Light as an image, uint8 (size, size, 3).
 
     Args:
-        begin: Where the band begins.
-        end: And where it ends.
-        light: Of each pixel.
-        stops: Gain at the left border, and how much more at the right one.
+        begin: First index of the band.
+        end: The index after its last one.
+        light: Light of each pixel.
+        stops: Gain at the left border, and its increase to the right one.
         noise: Standard deviation (size, size), or empty.
-        seed: Of the noise.
+        seed: Seed of the noise.
         out: The image.
     """
     size = light.shape[0]
@@ -95,7 +95,7 @@ def _select(values: Array, k: int) -> Any:
 def upper_median(
     begin: int, end: int, values: Array, scale: int, low: Array, places: Array
 ) -> None:
-    """Element scale^2 // 2 of the sorted values of each tile, and where in `values` it stands."""
+    """Element scale^2 // 2 of the sorted values of each tile, and its place in `values`."""
     width = low.shape[1]
     count = scale * scale
     for i in range(begin, end):
