@@ -71,7 +71,7 @@ def _peak(costs: NDArray[np.float32]) -> NDArray[np.float32]:
     )
     bend = below - 2 * here + above
     move = np.where(bend < 0, (below - above) / np.where(bend < 0, 2 * bend, 1), 0)
-    # At the ends of the search, and where a neighbour lies outside the picture, it stays whole.
+    # At the ends of the search, and where a neighbour is outside the picture, it stays whole.
     sure = (best == inner) & (np.abs(move) <= 0.5) & (best < columns)
     return (best + np.where(sure, move, 0)).astype(np.float32)
 

@@ -51,7 +51,7 @@ def session(path: Path) -> Any:
     except ImportError:
         stop("onnxruntime is not installed in this Python; say: pip install onnxruntime")
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # warnings about constants of the graph help nobody here
+    options.log_severity_level = 3  # warnings about constants of the graph do not help here
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 

@@ -30,7 +30,7 @@ def main(left: str, right: str, out: str) -> None:
     # The graph lists what it finds in the right picture before what it finds in the left one.
     of_right, of_left = encoder.run(None, dict(zip(names, small, strict=True)))
     volume = cost_volume(of_left, of_right)
-    # The second volume is for a disparity of the right view, which is not asked for.
+    # The second volume is for a disparity of the right view, which is not needed.
     wanted = decoder.get_outputs()[0].name
     share = decoder.run([wanted], {tensor.name: volume for tensor in decoder.get_inputs()})[0]
     write_estimate(out, share[0, ..., 0] * WIDTH, pictures[0].shape, "disparity")

@@ -3,7 +3,7 @@
     python slurm_run.py middlebury --data /shared/trainingH --out /shared/run -m sgbm --jobs 50
 
 Every job is one dask worker; depthgauge starts one guarded process a thread in it. Data, run folder
-and Python environment have to be on storage that all nodes share. Stopped at any moment (also by
+and Python environment must be on storage that all nodes share. Stopped at any moment (also by
 the queue), the same command goes on where it was.
 """
 

@@ -19,7 +19,7 @@ WEIGHTS = Weights(
 )
 WIDTH, HEIGHT = 320, 192
 FARTHEST = 0.01
-"""Inverse depths below this share of the largest are taken for it: none is infinitely far."""
+"""Inverse depths below this share of the largest are raised to it: none is infinitely far."""
 
 
 def main(picture: str, out: str, quantity: str) -> None:

@@ -2,7 +2,7 @@
 
 Reading is part of every time: the truth of 5120x5120, its masks, the estimate. Ours is the twin
 `hci4d-toolkit`, in a process that has scored once before; beside it a direct version with SciPy and
-scikit-image, which must give the same numbers, and the command line in a process of its own.
+scikit-image, which must give the same numbers, and the command line in a separate process.
 Writes `perf/hci4d.json`.
 """
 

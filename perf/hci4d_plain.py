@@ -17,7 +17,7 @@ AT_HIGH = ("backgammon", "dots", "stripes")
 
 
 def plain_scores(scene: Path, submission: Path) -> dict[str, float]:
-    """All numbers of one scene; warnings about NaN are nobody's business here."""
+    """All numbers of one scene; warnings about NaN do not matter here."""
     name = scene.name
     estimate = read_pfm(submission / "disp_maps" / f"{name}.pfm")
     with np.errstate(all="ignore"):

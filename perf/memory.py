@@ -1,4 +1,4 @@
-"""Extra peak memory of our scoring call, measured in a process of its own.
+"""Extra peak memory of our scoring call, measured in a separate process.
 
 The child loads the maps, runs the call once on a few rows so that all code is there, notes its
 resident memory, resets the kernel's high-water mark and runs the call on everything.

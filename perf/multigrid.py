@@ -4,7 +4,7 @@ The scenes are those of `perf.reconstruct`. What `reconstruct` solves is recorde
 one system for normals (three columns) and one for depth, with their starts. Each solver builds its
 levels and solves to the same residual; then the right-hand side changes a little, as when somebody
 turns a normal in the preview, and is solved again from the last solution. Writes
-`perf/multigrid.json`. pyamg is no dependency: where it is not installed, its columns are left out.
+`perf/multigrid.json`. pyamg is not a dependency: if it is not installed, its columns are left out.
 """
 
 from __future__ import annotations

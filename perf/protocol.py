@@ -1,7 +1,7 @@
 """The protocol that is timed, by us and as people write it, and the proof that all agree.
 
 Every version returns, for each region: pixels with an estimate, pixels over each threshold, sum of
-the absolute and of the squared error, and the three quantiles where they are asked for.
+the absolute and of the squared error, and the three quantiles if they are requested.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def sums(scene: Scene, plane: Plane, terms: tuple[Column, ...]) -> np.ndarray:
 
 
 def size_of(error: Map, estimate: Map, truth: Map) -> np.ndarray:
-    """A term as somebody would write it: |e|."""
+    """A term as a user would write it: |e|."""
     return np.abs(error)
 
 

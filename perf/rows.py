@@ -133,7 +133,7 @@ def random_row(scene: Scene, size: str) -> Row:
 
 
 def own_rows(scene: Scene, size: str) -> Iterator[Row]:
-    """A term of the kernel, the same by a function of one's own, and with weights."""
+    """A term of the kernel, the same by one's own function, and with weights."""
     plane = pack(scene.masks, scene.truth)
     floor = best(lambda: protocol.limit(scene.estimate, scene.truth, plane.codes))
     expected = protocol.sums(scene, plane, (ABS,))

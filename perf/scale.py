@@ -1,4 +1,4 @@
-"""`python -m perf.scale`: what a run costs beyond its methods, and what more workers bring.
+"""`python -m perf.scale`: what a run costs beyond its methods, and what more workers gain.
 
 Writes `perf/scale.json` and the tables of `docs/scale.md` that are made from it.
 """

@@ -24,7 +24,7 @@ class Scene:
 
 
 def make_scene(shape: tuple[int, int], seed: int = 0, random_regions: bool = False) -> Scene:
-    """A scene; with `random_regions` each pixel has a material and a visibility of its own."""
+    """A scene; with `random_regions` each pixel has its own material and visibility."""
     rng = np.random.default_rng(seed)
     truth = _truth(rng, shape)
     visible = _visible(truth)

@@ -85,7 +85,7 @@ def _git(*arguments: str) -> str:
 
 
 def commands(names: list[str]) -> Iterator[list[str]]:
-    """What has to be run for some changed files, the quickest first."""
+    """What must be run for some changed files, the quickest first."""
     python = [sys.executable, "-m"]
     sources = [name for name in names if name.endswith(".py") and (ROOT / name).is_file()]
     if sources:

@@ -11,7 +11,7 @@ _EXAMPLE = re.compile(r"(?:^|(?<=\n\n))(?P<indent> *)>>> .*?(?=\n\n|\Z)", flags=
 
 
 class Examples(griffe.Extension):
-    """Puts examples with `>>>`, which Markdown takes for quotations, into fences."""
+    """Puts examples with `>>>`, which Markdown reads as quotations, into fences."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Called for everything that may have a docstring."""

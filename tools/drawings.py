@@ -1,6 +1,6 @@
 """Draws the house and the walks through it as SVG: `python -m tools.drawings`.
 
-Text stands on cards of their own colour, so the drawings can be read on light and dark pages.
+Text is on cards with their own colour, so the drawings can be read on light and dark pages.
 `--check` writes nothing and exits with 1 where a drawing is stale.
 """
 

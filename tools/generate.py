@@ -5,7 +5,7 @@ A page marks such a part by two comments; what stands between them is replaced, 
     <!-- generated: metrics -->
     <!-- /generated -->
 
-A benchmark that no page mentions gets a page of its own. `--check` writes nothing and exits with 1
+A benchmark that no page mentions gets its own page. `--check` writes nothing and exits with 1
 where a page is stale.
 """
 
@@ -71,7 +71,7 @@ def pages() -> dict[Path, str]:
 
 
 def read(path: Path) -> str:
-    """A page's text; nothing where there is no such page."""
+    """A page's text; nothing if there is no such page."""
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
@@ -271,7 +271,7 @@ def _method(kind: MethodKind) -> Iterator[str]:
     yield "| option | default | values | meaning |"
     yield "|---|---|---|---|"
     for name, field in spec.options.model_fields.items():
-        default = "(has to be given)" if field.is_required() else _said(field)
+        default = "(required)" if field.is_required() else _said(field)
         yield f"| `{name}` | {default} | {_values(field)} | {_meaning(spec, name, field)} |"
     yield ""
 
@@ -288,7 +288,7 @@ def _said(field: FieldInfo) -> str:
 def _meaning(spec: MethodSpec, name: str, field: FieldInfo) -> str:
     text = " ".join((field.description or "").split()).replace("|", r"\|")
     if name == spec.text_option:
-        text += f" It is what stands after `{spec.id}:`."
+        text += f" It is the text after `{spec.id}:`."
     return f"{text} Not hashed." if name in spec.local else text
 
 
@@ -513,7 +513,7 @@ def _parameters(params: Any, choices: Any) -> str:
     for name, default in params.items():
         text = f"`{name}`"
         if default is None or default is inspect.Parameter.empty:
-            text += " (has to be given)"
+            text += " (required)"
         else:
             text += f" = `{default:g}`" if isinstance(default, float) else f" = `{default}`"
         if name in choices:

@@ -27,7 +27,7 @@ _LINK = re.compile(r"(?<=\]\()(?P<target>[^)#\s:]+)(?=(?:#[^)\s]*)?\))")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds what lies outside of docs/ and is a page, or is linked by one."""
+    """Adds files outside docs/ that are pages, or that pages link to."""
     from mkdocs.structure.files import File
 
     for origin, page in PAGES.items():
@@ -81,6 +81,6 @@ def site_links(text: str, page: str) -> str:
 
 
 def _resolve(target: str, origin: str) -> str:
-    """The path in the repository of a link's target; empty where there is no such file."""
+    """The path in the repository of a link's target; empty if there is no such file."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
     return path if (REPOSITORY / path).is_file() else ""

@@ -1,4 +1,4 @@
-"""Chapter 6.1 of Honauer 2019 anew: `python -m tools.systematic_cases`.
+"""Repeats chapter 6.1 of Honauer 2019: `python -m tools.systematic_cases`.
 
 Measures the six systematic deviations of each of the three truths, writes the scores and statements
 into docs/systematic-cases.md and draws docs/images/systematic-*.png. `--check` writes nothing and

@@ -100,7 +100,7 @@ class BadData(DepthgaugeError):
 class MethodChanged(BadData):
     """A run has a method of that name with other code or options.
 
-    `code_only` says that nothing but its code changed; `other_label` is how it is given under
+    `code_only` says that only its code changed; `other_label` is how it is given under
     another name.
     """
 

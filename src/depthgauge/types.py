@@ -487,7 +487,7 @@ class Note:
         return " ".join(part for part in parts if part)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; `sample` only where there is one."""
+        """Plain data; `sample` only if there is one."""
         body: dict[str, Any] = {
             "code": self.code,
             "text": self.text,

@@ -47,12 +47,12 @@ def test_a_name_and_its_numbers_are_the_same_box():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no crop; write ROWS,COLUMNS"),
-        ("3", "is no crop"),
+        ("", "is not a crop; write ROWS,COLUMNS"),
+        ("3", "is not a crop"),
         ("gerg", "did you mean 'garg'"),
         ("5:2,0:1", "ends before it begins"),
         ("0.5:2.0,0:1", "has a fraction above 1"),
-        ("-1:2,0:1", "is no crop"),
+        ("-1:2,0:1", "is not a crop"),
     ],
 )
 def test_what_is_no_crop_is_one_sentence(text, message):

@@ -52,7 +52,7 @@ class Number:
         return math.isfinite(self.value) and abs(self.value - self.expected) <= self.budget
 
     def to_json(self) -> dict[str, Any]:
-        """Its fields, without the expectation where there is none."""
+        """Its fields, without the expectation if there is none."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -76,9 +76,9 @@ class Table:
     scores: Mapping[str, Mapping[str, str]]
     """Unit and better direction of each score."""
     rows: Mapping[str, Mapping[str, float | None]]
-    """By method, then by score; None where it is incomplete."""
+    """By method, then by score; None if it is incomplete."""
     opencv: str = ""
-    """The version of OpenCV whose methods were run; empty where none were."""
+    """The version of OpenCV whose methods were run; empty if none were."""
     known: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Values that were known before, with the digits that were known."""
 
@@ -186,7 +186,7 @@ def write_record(folder: Path, body: Mapping[str, Any]) -> None:
 
 
 def recorded_values(name: str) -> dict[str, float]:
-    """The recorded numbers of a figure by their names; empty where there is no record."""
+    """The recorded numbers of a figure by their names; empty if there is no record."""
     path = FOLDER / f"{name}.json"
     if not path.is_file():
         return {}

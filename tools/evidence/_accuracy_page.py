@@ -9,7 +9,7 @@ from tools.evidence import FOLDER
 
 
 def write_page(*, check: bool = False) -> bool:
-    """Brings the page up to date; True where it is."""
+    """Updates the page; True if it was up to date."""
     rows = []
     for path in sorted(FOLDER.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))

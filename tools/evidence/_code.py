@@ -124,7 +124,7 @@ def is_ours(name: str) -> bool:
 
 @cache
 def files_of(name: str) -> tuple[Path, ...]:
-    """The file of a module, or all Python files of a package; none where there is no such thing."""
+    """The file of a module, or all Python files of a package; none if there is no such module."""
     for root in (REPOSITORY / "src", REPOSITORY):
         place = root.joinpath(*name.split("."))
         if place.with_suffix(".py").is_file():

@@ -32,7 +32,7 @@ WAYS = {"rounded": True, "as published": False}
 
 
 def ball_numbers() -> Iterator[Number]:
-    """Mean distance on the ball in per cent of its radius, after the best scale."""
+    """Mean distance on the ball in percent of its radius, after the best scale."""
     view = ball_view()
     drawn = simulate(view)
     for count, (between, most) in COUNTS.items():
@@ -71,7 +71,7 @@ def ball_view() -> ExactView:
 
 
 def with_normals(drawn: Annotation, view: ExactView, count: int) -> Annotation:
-    """The same lines with so many exact normals on the ball, spread evenly as sunflower seeds."""
+    """The same lines with this many exact normals on the ball, spread evenly."""
     labels = view.smooth_labels
     middle = (SIZE_PX - 1) / 2
     ball = labels[int(middle), int(middle)]

@@ -1,6 +1,6 @@
 """How far simulated people are from each other and from a simulated sensor, as in table 1.
 
-The paper's photographs are NYU's, its sensor a Kinect. Distances are in per cent of the mean depth.
+The paper's photographs are NYU's, its sensor a Kinect. Distances are in percent of the mean depth.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _session(scene: str, patterns: int, seed: int = 0) -> Session:
 
 
 def _label(session: Session, work: Path, patterns: int) -> dict[str, Any]:
-    """The audit of the whole pipeline on the first so many patterns."""
+    """The audit of the whole pipeline on this many patterns."""
     first = _out() / f"work-{PATTERNS[0]}"
     if session.name.startswith("kitchen") and work != first and not (work / "rectify").is_dir():
         # All of them have one calibration.

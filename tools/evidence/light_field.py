@@ -64,7 +64,7 @@ def light_field_methods() -> Iterator[Number]:
 
 
 def _without_truth() -> Iterator[Number]:
-    """What can be said of estimates whose truth nobody has: EPINET's of dino and cotton."""
+    """What can be said about estimates without a truth: EPINET's of dino and cotton."""
     for scene in ("dino", "cotton"):
         path = EPINET / f"{scene}.epinet.pfm"
         scores = dg.score(path, None, "weak_bumpiness", quantity="disparity")

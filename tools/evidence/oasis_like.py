@@ -1,6 +1,6 @@
 """The baselines of OASIS's five benchmarks, and simulated people, on the set of `make oasis-like`.
 
-The set is kept in out/evidence and made anew when what makes it has changed.
+The set is kept in out/evidence and made again when its generator has changed.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class BoardWarning:
     """What to do about it; may be empty."""
     methods: tuple[str, ...]
     samples: tuple[str, ...]
-    """On which samples, of any of these methods; empty where it is about no single one."""
+    """The samples of any of these methods; empty if it is not about single samples."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _ANY_RECIPE = (
 
 
 def _recipe(name: str, known: Iterable[str]) -> str:
-    """How to get numbers where no benchmark has that name, nor one that is near."""
+    """How to get numbers if no benchmark has that name or a similar one."""
     any_recipe = "" if _registry.nearest(name, known) else _ANY_RECIPE
     fitting = (text for word, text in _RECIPES.items() if word in name.lower())
     recipe = next(fitting, any_recipe)

@@ -56,7 +56,7 @@ _MEANINGS: dict[str, tuple[str, ...]] = {
     "mean_angular_error": ("mean_angle", "angular_error"),
     "median_error": ("quantile:50",),
 }
-"""By name: our ids, of which the first that can score the quantity is meant."""
+"""By name: our ids; the first one that can score the quantity is meant."""
 
 _POWERS = {"1": "1.25", "2": "1.5625", "3": "1.953125"}
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -70,14 +70,14 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name that somebody typed means here."""
+    """What a typed name means here."""
 
     typed: str
     score_id: str
 
     @property
     def note(self) -> str:
-        """What is said about it; empty where our own id was typed."""
+        """The sentence about it; empty if our own id was typed."""
         return "" if self.typed == self.score_id else f"{self.typed} is {self.score_id} here"
 
 
@@ -105,7 +105,7 @@ def meaning_of(text: str, quantity: str) -> Meaning:
     if name in METRICS and METRICS[name].can_score(of):
         return Meaning(typed, typed)
     candidates = list(_candidates(name))
-    # One of another quantity stays as it is: that is said where it is scored.
+    # A name of another quantity is unchanged: scoring reports it.
     found = next(
         (known for known in candidates if _can_score(known, of)), next(iter(candidates), "")
     )
@@ -121,7 +121,7 @@ def meaning_of(text: str, quantity: str) -> Meaning:
 
 
 def notes(typed: Iterable[str], quantity: str) -> str:
-    """One sentence about all names that are not our own; empty where there are none.
+    """One sentence about all names that are not our own; empty if there are none.
 
     >>> notes(["EPE", "rms", "bad2"], "disparity")
     'EPE is mae here, bad2 is badpix:2.'
@@ -135,7 +135,7 @@ def notes(typed: Iterable[str], quantity: str) -> str:
 
 
 def nearest_meaning(name: str) -> str:
-    """Our name for a name of others, whatever the quantity; empty where there is none."""
+    """Our name for another name, for any quantity; empty if there is none."""
     known = next(_candidates(name), "")
     return known if known and known != name else ""
 

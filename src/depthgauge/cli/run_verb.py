@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     "--again",
     multiple=True,
     metavar="METHOD",
-    help="Run this method anew on all samples, by its name in tables: after an edit of its code, "
+    help="Run this method again on all samples, by its name in tables: after an edit of its code, "
     "for example; may be repeated.",
 )
 @click.option(

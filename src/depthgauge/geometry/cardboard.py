@@ -26,7 +26,7 @@ def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
 
     An object that stands on the ground is as far away as the ground at its feet. Its feet are the
     columns in which it reaches down to within a tenth of its height above its lowest pixel. The
-    ground at the feet is whatever is known and unlabelled among the five pixels below the object in
+    ground at the feet is everything known and unlabelled among the five pixels below the object in
     each of these columns. The object's pixels get the median of the ground (the lower of two). If
     there is no ground there, the five pixels below all of its columns are used. If there is none
     there either, or if the lower border of the image cuts the object off, it stays missing.

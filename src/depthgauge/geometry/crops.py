@@ -82,7 +82,7 @@ def parse_crop(text: str) -> Box:
     found = _BOX.fullmatch(NAMED_CROPS.get(text.strip().lower(), text))
     if found is None:
         hint = nearest(text, NAMED_CROPS) or f"{_WANTED}, or {', '.join(NAMED_CROPS)}"
-        raise Misuse(f"'{text}' is no crop; {hint[0].lower()}{hint[1:].rstrip('.?')}.")
+        raise Misuse(f"'{text}' is not a crop; {hint[0].lower()}{hint[1:].rstrip('.?')}.")
     return Box(_side(text, found[1], found[2]), _side(text, found[3], found[4]))
 
 

@@ -112,7 +112,7 @@ def read_numbers(map_path: AnyPath, parts: list[Part]) -> dict[str, float]:
 
 
 def read_costs(folder: Path) -> dict[str, float]:
-    """What estimates in a folder cost, as far as its `estimate.json` says.
+    """What estimates in a folder cost, according to its `estimate.json`.
 
     Those of `time_s`, `cpu_s` and `peak_memory_mb` that it has and that are not null.
 

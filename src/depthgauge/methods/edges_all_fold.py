@@ -10,7 +10,7 @@ from depthgauge.types import Inputs, Map
 
 SPEC = MethodSpec(
     id="edges_all_fold",
-    title="Edges of the picture, each taken for a fold",
+    title="Edges of the picture, all called folds",
     quantities=("boundaries",),
     needs=("left_image",),
     cite="baseline of Chen et al. 2020, with our own edge detector",

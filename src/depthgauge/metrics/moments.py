@@ -176,7 +176,7 @@ class _Sums:
             in_bands(lambda: self._add_written, self._tiles, work if own else 0)
 
     def _add_rough(self, tiles: NDArray[np.intp], begin: int, end: int) -> None:
-        """Adds up tiles whose pixels have to be sorted."""
+        """Adds up tiles whose pixels must be sorted."""
         pixels = self._pixels
         for t in tiles[begin:end].tolist():
             runs, at = self._runs.of_tile(t), slice(t * TILE, (t + 1) * TILE)
@@ -185,7 +185,7 @@ class _Sums:
             self._add_numbers((estimate, truth, truth), limits, runs.as_tile, slice(t, t + 1))
 
     def _add_written(self, begin: int, end: int) -> None:
-        """Adds up tiles whose errors or terms have to be written down first."""
+        """Adds up tiles whose errors or terms must be stored first."""
         from depthgauge.metrics.kernels.moments import room, sum_rows
 
         for t in range(begin, end):

@@ -1,4 +1,4 @@
-"""Tile by tile: pixels whose errors or terms have to be written down before they are summed.
+"""Tile by tile: pixels whose errors or terms must be stored before they are summed.
 
 These are vectors, terms that the fused kernel does not know (logarithms and ratios, a recipe's own
 functions), and everything with weights.

@@ -33,11 +33,11 @@ class TensorPixels:
     known: Tensor
     """Where there is truth."""
     both: Tensor
-    """Where there is an estimate as well."""
+    """Where there is also an estimate."""
     size: Tensor
     """How large the truth is, float32: its value, or its length."""
     estimate: Tensor | None = None
-    """The estimate itself where it is a number."""
+    """The estimate itself if it is a number."""
 
     @cached_property
     def absolute(self) -> Tensor:

@@ -120,7 +120,7 @@ class Quantity:
     positive: bool = False
     """Whether values of zero and below mean missing."""
     bounds: tuple[float, float] | None = None
-    """All values that can be, where there are limits: probabilities are from 0 to 1."""
+    """The possible values, if there are limits: probabilities are from 0 to 1."""
     range_input: str = ""
     """The input of a sample that says which values are possible."""
     between_views: bool = False

@@ -57,7 +57,7 @@ _Packed = tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.int32]]
 
 
 def _single(mask: NDArray[np.uint8], truth: Map) -> _Packed:
-    """The same of one region, which needs no kernel and nobody to wait until it is compiled."""
+    """The same for one region, which needs no kernel, so nobody waits for it to compile."""
     codes = np.logical_and(mask, is_known(truth).reshape(-1)).view(np.uint8)
     inside = int(np.count_nonzero(codes))
     atoms = np.flatnonzero([inside < codes.size, inside > 0])

@@ -22,7 +22,7 @@ class SampleRegions:
     """The masks of a sample, and why some are missing."""
 
     masks: dict[str, Mask]
-    """By region name, in the order asked for; always within the pixels with truth. Regions that
+    """By region name, in the requested order; always within the pixels with truth. Regions that
     are the same share one array: do not write into it."""
     unavailable: dict[str, str]
     """Regions that cannot be computed for this sample, with the reason."""

@@ -68,7 +68,7 @@ DISPARITIES = {
     "any depth": (7 / ESTIMATE, "inverse", "inverted: was depth given as disparity?"),
     "holes 0": (with_holes(ESTIMATE, 0), "holes", "About 20 % of the estimate is exactly 0"),
     "holes -1": (with_holes(ESTIMATE, -1), "holes", "About 20 % of the estimate is exactly -1"),
-    "few holes": (with_holes(ESTIMATE, 0, 0.02), "holes", "A few per cent of the estimate is"),
+    "few holes": (with_holes(ESTIMATE, 0, 0.02), "holes", "A few percent of the estimate is"),
     "large holes": (with_holes(ESTIMATE, 1e4), "holes", "its largest value, 10000"),
 }
 DEPTHS = {

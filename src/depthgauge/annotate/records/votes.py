@@ -4,7 +4,7 @@ Votes are an append-only file of JSON lines, one vote per line:
 
     {"schema": 1, "annotation": "beach/anna", "who": "ben", "good": true, "at": "2026-05-04T10:00Z"}
 
-Everybody has one vote per annotation; the last one in the file counts. Nothing is rewritten.
+Everyone has one vote per annotation; the last one in the file counts. Nothing is rewritten.
 """
 
 from __future__ import annotations

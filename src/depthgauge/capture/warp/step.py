@@ -1,4 +1,4 @@
-"""The step that brings the balanced pair's labels to the unbalanced one, eq. (10)-(14).
+"""The step that transfers the balanced pair's labels to the unbalanced one, eq. (10)-(14).
 
 Both left images come from one camera, so a homography maps one to the other, and the disparity of a
 pixel changes by a factor that depends only on its position: with s the ray of a pixel of L_LC in

@@ -233,7 +233,7 @@ def pair(
 def _matched(
     files: Sequence[str], known: set[str], pattern: str
 ) -> tuple[str, dict[str, str]] | None:
-    """The files of each sample, and the pattern with its ending; None where there are none."""
+    """The files of each sample, and the pattern with its ending; None if there are none."""
     endings = (
         [""] if pattern.rpartition(".")[2].lower() in SUFFIXES else [f".{s}" for s in SUFFIXES]
     )

@@ -42,7 +42,7 @@ class RunMaps:
         self._judge = Judge(Rules.of(protocol, samples))
         self._estimates = Path(run.info.get("estimates") or run.path / "estimates")
         self._read: dict[str, Estimate | ClipEstimate] = {}
-        """By label: the estimates of the sample that was asked for last."""
+        """By label: the estimates of the sample that was requested last."""
         self._read_of = ""
 
     def images(self, sample: str) -> dict[str, Image]:
@@ -80,7 +80,7 @@ class RunMaps:
 
     @property
     def scored_parts(self) -> tuple[str, ...]:
-        """The parts besides the main map that the protocol scores, such as `flow`, `layers:2`."""
+        """The parts that the protocol also scores, such as `flow`, `layers:2`."""
         parts = (part for resolution, part in self.run.protocol.views if part and not resolution)
         return tuple(dict.fromkeys(parts))
 

@@ -41,7 +41,7 @@ class Plan:
     before: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
     """By label, seed and sample: why a method failed in the run that is scored again."""
     again: frozenset[str] = frozenset()
-    """Labels of methods that are run anew, whatever is finished."""
+    """Labels of methods that are run again, even if they are finished."""
     keep_finished: bool = False
     """Whether finished samples of a method stay when its code has changed."""
 
@@ -142,7 +142,7 @@ def _older_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_other_code(there: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
-    """Whether two methods differ in nothing but their code."""
+    """Whether two methods differ only in their code."""
     names = ("method", "options", "revision")
     return bool(body["keeps"] and all(there.get(name) == body[name] for name in names))
 

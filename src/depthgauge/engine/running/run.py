@@ -111,7 +111,7 @@ def run(
         keep_estimates: Whether estimates are stored, so that they can be scored again.
         time_limit_s: The longest that one estimate may take.
         retry_failed: Whether items that failed in an earlier call are tried again.
-        again: Labels of methods that are run anew on all samples; what the folder has of them is
+        again: Labels of methods that are run again on all samples; what the folder has of them is
             replaced, also where their code or options changed.
         keep_finished: Whether a method whose code changed keeps its good samples and is run on the
             others only; tables then say that two versions of its code are in them.

@@ -96,7 +96,7 @@ class Accumulator:
             `scene`: pixels within each scene, then the mean.
         check: Whether to test on the first sample, where the host scores it, if maps are read as
             what they are; what speaks against it is a `DepthgaugeWarning`.
-        device: `cpu` scores by way of the host wherever the tensors are; None: where they are.
+        device: `cpu` scores on the host, wherever the tensors are; None: on their own device.
         memory_limit: How many bytes quantiles may keep that are pooled by pixel or scene.
 
     >>> import numpy as np, depthgauge as dg
@@ -211,7 +211,7 @@ class Accumulator:
             truth: The same.
             ids: A name or number for each sample. One that was there before is left out, such as
                 those that distributed samplers add to fill up the last batch.
-            scenes: Of which scene each sample is, for `pool="scene"`.
+            scenes: The scene of each sample, for `pool="scene"`.
             items: What else metrics and regions need, by name (`rig`, `left_image` ...): a dict for
                 all samples, or a list with one for each.
             masks: The pixels of each region that the accumulator names, (B, H, W) or one (H, W) for
@@ -219,7 +219,7 @@ class Accumulator:
 
         Raises:
             WrongShape: A batch has an odd shape, or one that can be read in two ways.
-            Misuse: A mask is missing, or is none that the accumulator knows.
+            Misuse: A mask is missing, or the accumulator does not know it.
         """
         if isinstance(estimate, Mapping) or isinstance(truth, Mapping):
             raise Misuse("update() takes one map of each sample; score parts with dg.score.")
@@ -291,7 +291,7 @@ class Accumulator:
         return measure(prepared, protocol.specs, quantity, protocol.missing, protocol.pool)
 
     def _collect(self) -> None:
-        """Brings what is still on a device to the host; this waits for it."""
+        """Copies what is still on a device to the host; this waits for it."""
         if self._device is not None:
             self._kept.add(self._device.collect(), promised=True)
 
@@ -361,7 +361,7 @@ class Accumulator:
     def _read(self, state: Mapping[str, Any]) -> list[KeptSample]:
         """The samples of a state; what the first batch would decide is decided by it."""
         if state.get("schema") != SCHEMA:
-            raise BadData(f"this is no state of an Accumulator of schema {SCHEMA}.")
+            raise BadData(f"this is not a state of an Accumulator of schema {SCHEMA}.")
         if not state["samples"]:
             return []
         self._decide(state["quantity"], limits_pixels=bool(state["limits_pixels"]))

@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 class MapOptions(TypedDict, total=False):
-    """The keywords of `score`, which says what each does; whatever scores maps takes them."""
+    """The keywords of `score`, which says what each does; all that score maps take them."""
 
     regions: Mapping[str, ArrayLike | str] | None
     mask: ArrayLike | str | Path | None
@@ -298,7 +298,7 @@ def _align_table(text: str) -> dict[str, Any]:
 
 
 def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
-    """A truth of nothing but zeros, for metrics that do not look at it."""
+    """A truth of zeros, for metrics that do not use it."""
     metrics = [METRICS[block["metric"]] for block in _blocks(list(ids), [])]
     if using := [metric.name for metric in metrics if metric.uses_truth]:
         raise BadScoreId(f"{using[0]} needs a truth; only an estimate is given.")
@@ -329,7 +329,7 @@ def _make_protocol(**fields: Any) -> Protocol:
     try:
         return make_protocol(body, "score")
     except BadProtocol as error:
-        # Nobody wrote a protocol here: what is wrong is the call.
+        # There is no protocol file here: the mistake is in the call.
         raise BadScoreId("; ".join(str(problem) for problem in error.problems)) from None
 
 

@@ -16,7 +16,7 @@ from depthgauge.types import Map, Mask
 _ON_DEVICE = ("cuda", "xpu")
 """Kinds of devices that sum in float64; values on others are scored by way of the host."""
 _FEW = (2, 3)
-"""Numbers of channels of a map where nobody says its quantity."""
+"""Numbers of channels of a map of unknown quantity."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ def batch_axes(shape: tuple[int, ...], quantity: str | None, what: str) -> Axes:
 
     Args:
         shape: (B, H, W), (B, 1, H, W), (B, C, H, W) or (B, H, W, C); or that of a single map.
-        quantity: What it is; None where nobody says.
+        quantity: Its quantity; None if unknown.
         what: `the estimate`, `the truth` or `the mask 'glass'`, for the message.
 
     Raises:
-        WrongShape: It is no batch, or there are two ways to read it; both are named.
+        WrongShape: It is not a batch, or there are two ways to read it; both are named.
 
     >>> batch_axes((8, 2, 48, 64), "flow", "the estimate")
     Axes(batch=0, channels=1)
@@ -128,7 +128,7 @@ def _refused(shape: tuple[int, ...], quantity: str | None, what: str) -> WrongSh
 
 
 def guessed_batch(shape: tuple[int, ...], what: str) -> str:
-    """The quantity of a batch of that shape where nobody says it."""
+    """The default quantity of a batch of that shape."""
     axes = batch_axes(shape, None, what)
     return guess(1 if axes.channels is None else shape[axes.channels])
 

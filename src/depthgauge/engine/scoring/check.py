@@ -85,8 +85,8 @@ def check_estimates(
 ) -> list[Finding]:
     """Every problem of every sample, in the order of the samples.
 
-    Without the dataset's folder every map in the estimates folder is looked at by itself: nobody
-    knows then which are missing and what size they should have. A twin that has rules of its own
+    Without the dataset's folder, every map in the estimates folder is checked alone: it is then
+    unknown which are missing and what size they should have. A twin that has rules of its own
     for submissions knows it without the data too.
     """
     protocol = find_benchmark(benchmark)
@@ -100,7 +100,7 @@ def check_estimates(
     samples = _samples(protocol, dataset, data, root)
     findings: list[Finding] = []
     for done, (sample, path) in enumerate(samples, start=1):
-        for frame in sample.fresh().frames():  # of a clip, each has a file of its own
+        for frame in sample.fresh().frames():  # of a clip; each has its own file
             findings += _check_sample(protocol, dataset, frame, root, name, path)
         if progress is not None:
             progress(sample.id, done, len(samples))
@@ -115,7 +115,7 @@ def _own_rules(protocol: Protocol) -> Callable[..., Iterator[tuple[Any, ...]]] |
 def _samples(
     protocol: Protocol, dataset: Dataset, data: str | Path | None, root: Path
 ) -> list[tuple[Sample, Path | None]]:
-    """The samples to look at, with the file where it is known already."""
+    """The samples to check, with the file if it is known already."""
     if data is not None:
         return [(sample, None) for sample in dataset.samples(Path(data), protocol.split)]
     files = sorted(path for suffix in SUFFIXES for path in root.rglob(f"*.{suffix}"))
@@ -225,7 +225,7 @@ def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
 
 
 def _truth(protocol: Protocol, sample: Sample) -> Map | None:
-    """The truth at the size that is compared, where it is in the data."""
+    """The truth at the size that is compared, if it is in the data."""
     quantity = QUANTITIES[protocol.quantity]
     if sample.truth is None or quantity.main.name not in sample.truth:
         return None
@@ -235,7 +235,7 @@ def _truth(protocol: Protocol, sample: Sample) -> Map | None:
 def _check_values(
     protocol: Protocol, sample: Sample, estimate: Map, truth: Map | None
 ) -> Iterator[Finding]:
-    """Sign, range and scale: against the truth where it is there, else the range of the inputs."""
+    """Sign, range and scale: against the truth if there is one, else the range of the inputs."""
     middle = float(np.median(estimate[np.isfinite(estimate)]))
     items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
     low, high = estimate_range(protocol, items)

@@ -45,7 +45,7 @@ class DevicePlan:
 
     @classmethod
     def of(cls, protocol: Protocol) -> DevicePlan | None:
-        """The plan; None where a score is no sum of terms, or maps are not compared as they come.
+        """The plan; None if a score is not a sum of terms, or maps are not compared directly.
 
         A method's range of values (`[estimate] range = "inputs"`) does not come with a batch.
         """
@@ -117,7 +117,7 @@ class _Sums:
 
 
 class DeviceBatches:
-    """Batches that were summed on their devices and not asked for yet."""
+    """Batches that were summed on their devices and not requested yet."""
 
     def __init__(self, plan: DevicePlan) -> None:
         self._plan = plan
@@ -173,7 +173,7 @@ def _as_they_come(protocol: Protocol) -> bool:
 
 
 def _is_default(table: BaseModel, apart: Collection[str]) -> bool:
-    """Whether nothing is said but in some of the keys."""
+    """Whether only some of the keys are set."""
     return all(
         getattr(table, name) == field.get_default(call_default_factory=True)
         for name, field in type(table).model_fields.items()
@@ -184,12 +184,12 @@ def _is_default(table: BaseModel, apart: Collection[str]) -> bool:
 def _recipe(spec: ScoreSpec) -> Recipe:
     recipe = spec.metric.recipe(**spec.params)
     if not isinstance(recipe, Recipe):
-        raise TypeError(f"{spec.metric.name} is no sum of terms")
+        raise TypeError(f"{spec.metric.name} is not a sum of terms")
     return recipe
 
 
 def _is_sum(spec: ScoreSpec) -> bool:
-    """Whether it is a sum of terms that need nothing but the two maps."""
+    """Whether it is a sum of terms that need only the two maps."""
     recipe = spec.metric.recipe(**spec.params)
     return (
         isinstance(recipe, Recipe)

@@ -19,10 +19,10 @@ Maps = ArrayLike | str | Path | Mapping[str, Any]
 
 
 def guessed_quantity(shown: Maps) -> str:
-    """The quantity that a map is taken for by default."""
+    """The default quantity of a map."""
     if isinstance(shown, Mapping):
         known = ", ".join(shown)
-        raise BadScoreId(f"say of which quantity the parts {known} are: quantity=...")
+        raise BadScoreId(f"give the quantity of the parts {known}: quantity=...")
     if isinstance(shown, (str, Path)):
         return guess_quantity(shown)
     values = as_map(shown, None)
@@ -56,7 +56,7 @@ def as_map(
     Args:
         values: Also a tensor on any device, with or without gradients; axes of length 1 around the
             map, and channels before it, are understood.
-        quantity: What it is; None where nobody says.
+        quantity: Its quantity; None if unknown.
         channels_last: Whether (H, W, C) is known to be the order, where another could be meant.
     """
     if isinstance(values, (str, Path)):
@@ -71,7 +71,7 @@ def with_map_axes(array: Map, quantity: str | None, *, channels_last: bool = Fal
     """The same values as (H, W) or (H, W, C), not copied.
 
     Raises:
-        WrongShape: It is no map, or there are two ways to read its shape.
+        WrongShape: It is not a map, or there are two ways to read its shape.
     """
     if array.ndim == 2 and array.size:
         return array
@@ -88,7 +88,7 @@ def with_map_axes(array: Map, quantity: str | None, *, channels_last: bool = Fal
 
 
 def as_array(values: ArrayLike) -> Map:
-    """Whatever holds numbers as a float32 array on the host; masked ones are NaN.
+    """Any container of numbers as a float32 array on the host; masked ones are NaN.
 
     Tensors are told by what they can do, so no framework is imported: gradients are detached, and
     values on a device are copied.
@@ -99,7 +99,7 @@ def as_array(values: ArrayLike) -> Map:
         with np.errstate(over="ignore", invalid="ignore"):
             array = array.astype(np.float32, copy=False)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise WrongShape(f"a map is an array of numbers; this one is none ({error}).") from None
+        raise WrongShape(f"a map is an array of numbers; this is not one ({error}).") from None
     return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
 
 

@@ -130,7 +130,7 @@ class Judge:
         self.with_hashes = with_hashes
         self.with_notes = with_notes
         self.prints: dict[str, Fingerprint] | None = None
-        """Of samples without a note, where somebody put a dict here to find mix-ups."""
+        """Data of samples without a note, if a caller put a dict here to find mix-ups."""
         self.protocol = rules.protocol
         self._last: Sample | None = None
         self._used: frozenset[str] = frozenset()

@@ -17,7 +17,7 @@ from depthgauge.types import Note
 
 FEWEST = 16
 SHARE = 0.005
-"""A value that is rarer is no mark that could move a score by much."""
+"""A rarer value is not a mark that could change a score much."""
 _MOST_SHARE = 0.99
 _WORSE = 5.0
 """How many times larger the median error is at marks than elsewhere."""
@@ -41,14 +41,14 @@ class Mark:
     """Of the map's known pixels."""
 
     def note(self, scale: float | None) -> Note:
-        """What is said about it.
+        """The sentence about it.
 
         Args:
-            scale: What the stored numbers were multiplied by; None where nobody could say another.
+            scale: The factor of the stored numbers; None if no other could be given.
         """
         arguments = {} if scale is None else {f"{self.side}_invalid": f"{self.value / scale:g}"}
         # Rounded, so that many maps of one kind give one text.
-        many = f"About {round(10 * self.share)}0 %" if self.share >= 0.05 else "A few per cent"
+        many = f"About {round(10 * self.share)}0 %" if self.share >= 0.05 else "A few percent"
         largest = self.value > 0
         what = f"its largest value, {self.value:g}" if largest else f"exactly {self.value:g}"
         other = "truth" if self.side == "estimate" else "estimate"

@@ -100,7 +100,7 @@ def find_notes(
     Args:
         estimate: At the truth's size, before any alignment.
         truth: As it is compared.
-        quantity: What both are taken for.
+        quantity: The assumed quantity of both.
         known: What else is known.
     """
     declared = QUANTITIES[quantity]
@@ -291,7 +291,7 @@ def _inverses(pairs: Comparison, e: Values) -> Iterator[_Reading]:
             "The estimate fits the truth clearly better inverted: was disparity or inverse depth "
             "given as depth?"
         )
-        advice = "Give 1 / estimate, times focal_px * baseline_m where it is disparity."
+        advice = "Give 1 / estimate, times focal_px * baseline_m if it is disparity."
     note = Note("inverse", text, advice)
     if pairs.kind == "none":
         yield from ((note, exact) for exact in _by_rig(pairs, e))
@@ -331,7 +331,7 @@ def _is_better_inverted(pairs: Comparison) -> bool:
 def _depth_without_name(
     t: Values, places: NDArray[np.intp], width: int, about: Circumstances, declared: Quantity
 ) -> Iterator[Note]:
-    """A note where nobody said the quantity and the truth looks like depth in metres.
+    """A note if the quantity was not given and the truth looks like depth in metres.
 
     Scenes are nearer at the bottom of a picture, so depth decreases downwards and disparity grows;
     and disparity up to 100 px is a larger share of the width than depth up to 100 m.

@@ -71,7 +71,7 @@ class Result:
             "protocol_hash": self.protocol.hash,
             "protocol": self.protocol.resolved(),
             "samples": {
-                # What only the whole dataset has is no score of a sample.
+                # Scores of the whole dataset are not scores of a sample.
                 sample: {n: public_json(s) for n, s in scores.items() if s.why != "dataset"}
                 for sample, scores in self.samples.items()
             },
@@ -190,7 +190,7 @@ class Scores(Mapping[str, Score]):
         return self.scores[score_id]
 
     def _own_id(self, typed: str) -> str:
-        """Our id for a name that papers use; `@all` where no region is named."""
+        """Our id for a name that papers use; `@all` if no region is named."""
         with suppress(DepthgaugeError):
             meant = meaning_of(typed, self.protocol.quantity).score_id
             for known in (meant, f"{meant}@all"):
@@ -210,7 +210,7 @@ def note_lines(notes: Iterable[Note], *, command: bool = False) -> list[str]:
 
     Args:
         notes: Of one or many samples.
-        command: Whether what to do is said as options of the command line.
+        command: Whether the advice names options of the command line.
     """
     kinds: dict[str, list[Note]] = {}
     for note in notes:

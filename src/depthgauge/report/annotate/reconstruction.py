@@ -92,7 +92,7 @@ def _draw_lines(
 
 
 def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors of length 1, whatever people gave; 0 if there is no direction."""
+    """Vectors of length 1, from any given length; 0 if there is no direction."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)  # squares of 1e308 are infinite
     safe = np.where(np.isfinite(largest) & (largest > 0), largest, np.inf)
     scaled = np.nan_to_num(vectors, posinf=0.0, neginf=0.0) / safe

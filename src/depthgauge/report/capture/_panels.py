@@ -90,7 +90,7 @@ def show_map(
 
 
 def show_photograph(axes: Any, path: Path, title: str) -> None:
-    """A photograph; an empty panel that says so where there is none."""
+    """A photograph; if there is none, an empty panel that says so."""
     bare(axes, title)
     if path.is_file():
         axes.imshow(small(io.read_image(path)), interpolation="nearest", cmap="gray")
@@ -130,7 +130,7 @@ def show_classes(
 
 
 def spread(values: Map) -> tuple[float, float]:
-    """Limits of a colour bar: all but the outermost half per cent at each end."""
+    """Limits of a colour bar: everything except the outermost half percent at each end."""
     known = values[np.isfinite(values)]
     if not known.size:
         return 0.0, 1.0
@@ -139,7 +139,7 @@ def spread(values: Map) -> tuple[float, float]:
 
 
 def first_photograph(folder: Path) -> Path:
-    """The first picture of a folder, by name; one that is not there where there is none."""
+    """The first picture of a folder, by name; a path that does not exist if there is none."""
     found: Sequence[Path] = sorted(folder.glob("*.png")) if folder.is_dir() else []
     return found[0] if found else folder / "none.png"
 

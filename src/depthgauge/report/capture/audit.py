@@ -160,7 +160,7 @@ def _show_planes(axes: Any, work: Path, planes: Mapping[str, Any]) -> None:
     for number, region in enumerate(found):
         rows, columns = np.nonzero(shrunk == number + 1)
         if len(rows):
-            # A pixel of the region itself, whatever its shape.
+            # A pixel of the region itself, for any shape.
             at = np.argmin(np.hypot(rows - np.median(rows), columns - np.median(columns)))
             y, x = rows[at], columns[at]
             box = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.5}

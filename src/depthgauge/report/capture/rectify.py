@@ -29,7 +29,7 @@ def picture(work: Path) -> Path:
     """Draws `rectify.png` in the folder of step `rectify`: one row per pair."""
     step = read_step(work, "rectify")
     names = [name for name in ("LR", "LC") if name in step.figures["pairs"]]
-    title = "Rectification: points that match lie on one row of both images"
+    title = "Rectification: matching points are on the same row of both images"
     figure = panels.new_figure(18.5, 0.9 + 3.2 * len(names), title)
     rows = figure.subplots(len(names), 3, squeeze=False, width_ratios=[2.1, 2.1, 1])
     views = read_views(work)
@@ -42,7 +42,7 @@ def picture(work: Path) -> Path:
 
 
 def _before(axes: Any, step: Step, name: str, pair: RectifiedPair) -> None:
-    """The raw images, each stretched to one width, and where the rectified rows lie in them."""
+    """The raw images, each stretched to the same width, with the rectified rows."""
     panels.bare(axes, f"{name[0]} and {name[1]} as photographed; lines: rows of the rectified pair")
     ratio = max(v.raw.size_px[1] / v.raw.size_px[0] for v in (pair.left, pair.right))
     for side, (view, camera) in enumerate(zip((pair.left, pair.right), name, strict=True)):

@@ -107,7 +107,7 @@ def _x_axis(shown: AxisLines, x: Scale, places: Sequence[float]) -> list[Markup]
 
 
 def _x_ticks(shown: AxisLines, x: Scale, places: Sequence[float]) -> list[tuple[float, str]]:
-    """At the points where there are few or they are placed by index, else at round values."""
+    """At the points if there are few or they are placed by index, else at round values."""
     if len(places) <= _FEW or places is not shown.x:
         return [(place, f"{v:g}") for place, v in zip(places, shown.x, strict=True)]
     low, high = sorted((x.low, x.high))

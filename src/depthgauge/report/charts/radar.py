@@ -119,7 +119,7 @@ def _perfect(axis: RadarAxis, known: Sequence[float]) -> float:
 
 
 def radar_chart(radar: Radar, styles: Mapping[str, Style], name: str = "radar-chart") -> Markup:
-    """A radar with one axis per score; bars where there are fewer than three."""
+    """A radar with one axis per score; bars if there are fewer than three."""
     if len(radar.axes) < 3:
         return _bars(radar, styles, name)
     scales = scales_of(radar)

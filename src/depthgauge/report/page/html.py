@@ -67,7 +67,7 @@ def render_sections(
         headline: The result in one sentence.
         facts: Names and short texts below it.
         sections: The parts, in order.
-        reading: One line of caveats, and how to read the page; None where there is nothing to say.
+        reading: One line of caveats, and how to read the page; None if there is nothing to say.
     """
     script = asset("report.js")
     return str(

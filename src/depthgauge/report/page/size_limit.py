@@ -12,7 +12,7 @@ from depthgauge.report.pictures.model import MethodPictures, Picture, PictureRow
 LIMIT_BYTES = 15_000_000
 _SHARES = (0.85, 0.7, 0.55, 0.4, 0.3)
 _MARKUP_BYTES = 1200
-"""About what a picture takes besides its data: links, texts, its part of a colour bar."""
+"""Approximate size of a picture without its data: links, texts, its part of a colour bar."""
 _WITH_ROWS = 4
 """How many samples keep the pictures of what metrics see when the page gets too large."""
 _OTHER_ROWS = " The other pictures of what metrics see are left out."

@@ -139,7 +139,7 @@ def fragment_table(count: int = 60) -> Rgb:
 
 
 def paint_fragments(numbers: Map, known: Mask) -> Rgb:
-    """Each number in its own colour, as far as there are enough; 0 is dark.
+    """Each number in its own colour, while there are enough; 0 is dark.
 
     Args:
         numbers: (H, W): 1, 2 ... on fragments, 0 where nothing was found; NaN elsewhere.

@@ -26,7 +26,7 @@ class ColourBar:
     """Some pixels have truth but no estimate, and a colour that says so."""
     no_truth: bool = False
     aside: str = ""
-    """What the grey pixels are; empty where there are none."""
+    """What the grey pixels are; empty if there are none."""
     entries: tuple[tuple[str, str], ...] = ()
     """For the colours `entries`: what each of a few colours (`#rrggbb`) means."""
 

@@ -1,4 +1,4 @@
-"""The parts of estimates besides the main map, as folded rows: further maps, confidence."""
+"""The parts of estimates other than the main map, as folded rows: further maps, confidence."""
 
 from __future__ import annotations
 

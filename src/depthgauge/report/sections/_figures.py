@@ -23,13 +23,13 @@ class Figure:
     alt: str
     caption: str
     about: str
-    """What is said below the opened picture: what it shows, and the range of its colours."""
+    """The text below the opened picture: what it shows, and the range of its colours."""
     width: int
     height: int
     kind: str = ""
     """`map` where pixels are values, which are not blurred when enlarged."""
     bars: tuple[Markup, ...] = ()
-    """Its own colour bar, where it is not shared."""
+    """Its own colour bar, if it is not shared."""
 
 
 def thumbnail(
@@ -47,7 +47,7 @@ def thumbnail(
         picture: What it shows.
         name: Unique on the page.
         of: Whose picture it is; empty for inputs and truth.
-        sample: Of which sample.
+        sample: The sample.
         alt: What it shows in words; by default its caption, `of` and `sample`.
         shared: The scales that have a colour bar elsewhere; None: the picture needs none.
     """

@@ -81,7 +81,7 @@ class BoardView:
 
     caption: str
     groups: Sequence[tuple[str, int]]
-    """Headings over neighbouring columns; empty where there are none."""
+    """Headings over neighbouring columns; empty if there are none."""
     heads: Sequence[Head]
     bodies: Sequence[tuple[str, Sequence[str], Sequence[Line]]]
     """Kind, title (or nothing), rows."""
@@ -158,7 +158,7 @@ def _groups(board: Board) -> list[tuple[str, int]]:
 
 
 def _heads(board: Board, grouped: bool) -> list[Head]:
-    """One head for each column; where metrics have no heading of their own, they stand here."""
+    """One head for each column; if metrics have no heading of their own, they are here."""
     heads = []
     for place, column in enumerate(board.columns):
         unit = f"{column.unit} {ARROWS.get(column.better, '')}".strip()

@@ -30,7 +30,7 @@ SPEC = SectionSpec("regions", "Regions by method", "Regions", order=60)
 
 
 def body(page: Page) -> Markup | None:
-    """The scores of every method on every region, where there are several regions and metrics."""
+    """The scores of every method on every region, if there are several regions and metrics."""
     # Scores on a single region are in the leaderboard.
     count = Counter(column.metric for column in page.columns)
     columns = [column for column in page.columns if count[column.metric] >= FEWEST]

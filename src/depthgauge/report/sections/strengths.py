@@ -13,7 +13,7 @@ from depthgauge.report.sections._section import SectionSpec
 
 _MOST_BEATEN = 4
 FEWEST_METHODS = 3
-"""Fewer shapes are no overview; the table says the same."""
+"""Fewer shapes are not an overview; the table says the same."""
 
 
 SPEC = SectionSpec("strengths", "Strengths and weaknesses", "Strengths", order=40)
