@@ -15,28 +15,13 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "demo-report.png"
-_SAMPLE, _METHODS, _COLUMNS = "clutter", 4, 6
 _MARGIN_PX = (20, 60)
 _CSS = """
-nav, #how, .notes, #leaderboard details, #leaderboard h2, .board caption, tbody.oracles, #certainty,
-#strengths, #curves, #stability, #samples, #scatter, #provenance, #pictures > h2, .keys, .strip svg,
-.facts div:nth-child(5) { display: none !important; }
+nav, #leaderboard details, #leaderboard h2, .board caption, tbody.oracles,
+section:not(#leaderboard):not(#examples) { display: none !important; }
 header { padding-bottom: .2rem !important; margin-bottom: 0 !important; }
-section { margin-top: 0 !important; padding-top: .3rem !important; }
+section { margin-top: 0 !important; padding-top: .9rem !important; }
 """
-_CUT = """([sample, methods, columns]) => {
-  const cut = (list, n) => [...list].slice(n).forEach(e => e.remove());
-  for (const d of document.querySelectorAll('details.sample'))
-    d.querySelector('h3').textContent.startsWith(sample) ? d.open = true : d.remove();
-  cut(document.querySelectorAll('.strip figure'), 4);
-  cut(document.querySelectorAll('.method'), methods);
-  for (const m of document.querySelectorAll('.method')) cut(m.querySelectorAll('figure'), 2);
-  const [groups, heads] = document.querySelectorAll('.board thead tr');
-  cut(groups.children, 2);
-  groups.children[1].colSpan = columns;
-  cut(heads.children, columns);
-  for (const r of document.querySelectorAll('.board tbody tr')) cut(r.children, columns + 1);
-}"""
 
 
 def main(demo: str) -> None:
@@ -45,11 +30,10 @@ def main(demo: str) -> None:
         browser = play.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        context = browser.new_context(viewport={"width": 1120, "height": 800}, bypass_csp=True)
+        context = browser.new_context(viewport={"width": 1180, "height": 800}, bypass_csp=True)
         page = context.new_page()
         page.goto((Path(demo) / "report.html").resolve().as_uri())
         page.add_style_tag(content=_CSS)
-        page.evaluate(_CUT, [_SAMPLE, _METHODS, _COLUMNS])
         shot = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
         browser.close()
     shot = shot.crop((0, _MARGIN_PX[0], shot.width, shot.height - _MARGIN_PX[1]))

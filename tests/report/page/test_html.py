@@ -160,6 +160,7 @@ def test_all_that_was_promised_is_there(page):
         "2026-01-02",
         "A note.",
         "Each axis starts in the centre",
+        "by the same rule as the intervals, so that it agrees with the brackets",
         "At least as good as c in every score, and better in one: a.",
         r"\begin{tabular}{lrrrrr}",
         "Oracles, not ranked",

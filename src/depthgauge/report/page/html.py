@@ -95,7 +95,7 @@ def _facts(page: Page) -> list[tuple[str, str]]:
         ("quantity", f"{page.quantity} [{page.unit}]".replace(" []", "")),
         ("methods", str(sum(not row.oracle for row in rows))),
         ("samples", str(samples) if samples else ""),
-        ("date", page.provenance.date),
+        ("date", page.provenance.date.partition("T")[0]),
         ("protocol", page.protocol_hash[:12]),
     ]
     return [(name, text) for name, text in facts if text]

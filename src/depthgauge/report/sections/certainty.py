@@ -13,6 +13,11 @@ from depthgauge.report.sanitize import sortable
 from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.heat import Cell, HeatTable
 
+_RANKS = (
+    "The table says how likely each rank is for such samples, by the same rule as the intervals, "
+    "so that it agrees with the brackets. Rows add up to 100; ranks may be shared."
+)
+
 SPEC = SectionSpec("certainty", "How certain is {main}?", "Certainty", order=30)
 
 
@@ -28,7 +33,8 @@ def body(page: Page) -> Markup:
         )
     parts = [forest_plot(page.board, page.styles)] if cells else []
     tables = [_rank_table(page)] if page.rank_probabilities else []
-    return render_charts(texts=[text], charts=parts, tables=tables)
+    texts = [text, *([_RANKS] if tables else [])]
+    return render_charts(texts=texts, charts=parts, tables=tables)
 
 
 def _rank_table(page: Page) -> Markup:
