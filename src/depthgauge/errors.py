@@ -5,6 +5,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── DuplicateName           two things claim one name
 ├── BadDeclaration          a metric, region, method ... is declared wrongly; names the module
 ├── BadFile                 a file is truncated, misstates its size, or is of another kind
+│   ├── UnknownScale        whole numbers of depth whose unit nobody says
 │   └── TooLarge            its header claims more than the limit; nothing was allocated
 ├── DoesNotFit              values that a file format cannot hold
 ├── WrongShape              two maps, masks or images whose sizes do not go together
@@ -65,6 +66,43 @@ class BadFile(DepthgaugeError, ValueError):
     """A file is truncated, misstates its size, or is not of the expected kind."""
 
 
+class UnknownScale(BadFile):
+    """Whole numbers whose unit nobody says, where several are plausible.
+
+    Args:
+        what: The file, or which map of the call.
+        quantity: What it is taken for.
+        choices: Stored numbers per unit, and what it would then be.
+        form: How the caller says a scale: `{per_unit}` or `{factor}` stand for the number.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        quantity: str,
+        choices: Sequence[tuple[float, str]],
+        form: str = "scale={per_unit}",
+    ) -> None:
+        self.what, self.quantity, self.choices = what, quantity, tuple(choices)
+        self.form = form
+        said = " or ".join(f"{self._written(n)} ({words})" for n, words in self.choices)
+        super().__init__(
+            f"{what}: holds whole numbers, and nothing says how many of them are one unit of "
+            f"{quantity}; say {said}."
+        )
+
+    def _written(self, per_unit: float) -> str:
+        factor = f"1/{per_unit:g}" if per_unit == 256 else f"{1 / per_unit:g}"
+        return self.form.format(per_unit=f"{per_unit:g}", factor=factor)
+
+    def said_as(self, form: str, what: str = "") -> UnknownScale:
+        """The same with what another caller would write."""
+        return UnknownScale(what or self.what, self.quantity, self.choices, form)
+
+    def __reduce__(self) -> tuple[type[UnknownScale], tuple[object, ...]]:
+        return type(self), (self.what, self.quantity, self.choices, self.form)
+
+
 class TooLarge(BadFile):
     """A file's header claims more pixels or bytes than the limit."""
 
@@ -83,8 +121,10 @@ class SizesDiffer(WrongShape):
     def __init__(self, estimate: str, truth: str) -> None:
         self.estimate = estimate
         self.truth = truth
+        self.transposed = estimate.split("x") == truth.split("x")[::-1]
+        turned = " (is it transposed?)" if self.transposed else ""
         super().__init__(
-            f"the estimate is {estimate}, the truth is {truth}, and the protocol allows no "
+            f"the estimate is {estimate}, the truth is {truth}{turned}, and the protocol allows no "
             "resizing; give it at the truth's size, or set estimate_resize (without a benchmark: "
             "--resize) to nearest, block, bilinear or zoom"
         )

@@ -31,8 +31,10 @@ from depthgauge.errors import (
     Misuse,
     Unavailable,
     UnknownName,
+    UnknownScale,
     WrongShape,
 )
+from depthgauge.io.reading import Reading
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 
 SIZE = (6, 8)
@@ -554,7 +556,10 @@ def test_the_online_benchmark_takes_png(tmp_path, setup):
     io.write_image(path, codes.astype(np.uint16))
     found = read_estimate(path, dataset, "disparity").values
     np.testing.assert_allclose(found, SUBMITTED["Lunch/im0"], atol=1 / 128)
-    assert read_estimate(path, dataset, "depth").values[0, 0] == 96 / 256
+    with pytest.raises(UnknownScale, match="say --estimate-scale 1/256"):
+        read_estimate(path, dataset, "depth")
+    metres = read_estimate(path, dataset, "depth", Reading(0.001)).values
+    assert metres[0, 0] == np.float32(0.096)
 
 
 def test_a_png_that_says_its_scale_is_believed(tmp_path):

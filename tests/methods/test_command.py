@@ -139,7 +139,10 @@ def test_pictures_and_cameras_are_files(script, tmp_path):
 def test_other_formats(script):
     write = "import cv2, numpy as np, sys; assert sys.argv[1].endswith('depth.png'); "
     write += "cv2.imwrite(sys.argv[1], np.full((2, 3), 512, np.uint16))"
-    assert (script(write, out_suffix="png").values == 2).all()
+    with pytest.raises(MethodFailed, match=r"whole numbers of depth to depth.png.*\.npy or \.pfm"):
+        script(write, out_suffix="png")
+    told = "import sys, depthgauge as dg; dg.write_map(sys.argv[1], [[2.0] * 3] * 2, scale=1000)"
+    assert (script(told, out_suffix="png").values == 2).all()
     with pytest.raises(BadFile, match=r"options\.out_suffix: is 'jpg' but must be"):
         script(write, out_suffix="jpg")
 

@@ -13,7 +13,13 @@ from depthgauge._registry import nearest
 from depthgauge.benchmarks._messages import shown
 from depthgauge.benchmarks._named_regions import names_used
 from depthgauge.benchmarks.aliases import meaning_of, nearest_meaning
-from depthgauge.benchmarks.schema import NO_DATASET, NOT_OF_TWINS, BenchmarkFile, ScoreBlock
+from depthgauge.benchmarks.schema import (
+    NO_DATASET,
+    NOT_OF_TWINS,
+    BenchmarkFile,
+    ScoreBlock,
+    SideReading,
+)
 from depthgauge.benchmarks.score_ids import file_name
 from depthgauge.errors import DepthgaugeError, Problem
 from depthgauge.metrics import METRICS
@@ -22,6 +28,8 @@ from depthgauge.regions import resolve
 from depthgauge.regions._shared_maps import is_shared_map, maker_of
 
 _SCALES = (1, 0.5, 0.25)
+_FOLDER = "folder"
+"""The dataset whose files need not say how they store values."""
 
 
 def check(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[Problem]:
@@ -86,6 +94,15 @@ def _check_keys_of_twin(benchmark: BenchmarkFile) -> Iterator[Problem]:
             yield Problem(key, "does nothing here: a twin has its own rules", hint)
     if benchmark.missing == "interpolate":
         yield Problem("missing", "is 'interpolate' but a twin has its own rules", hint)
+
+
+def _check_reading(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if benchmark.reading.truth != SideReading() and benchmark.dataset not in (NO_DATASET, _FOLDER):
+        yield Problem(
+            "reading.truth",
+            f"dataset '{benchmark.dataset}' says how its truth is stored",
+            f"leave it out, or use the dataset '{_FOLDER}'",
+        )
 
 
 def _check_options(benchmark: BenchmarkFile) -> Iterator[Problem]:
@@ -326,6 +343,7 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_truth, ("truth",)),
     (_check_from_depth, ("truth", "quantity")),
     (_check_estimate, ("estimate",)),
+    (_check_reading, ("reading", "dataset")),
     (_check_depth_only, ("quantity",)),
     (_check_blocks, ("twin", "scores")),
     (_check_pools, ("scores", "pool")),

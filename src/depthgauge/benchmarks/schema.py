@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.errors import BadScoreId, Misuse
 from depthgauge.geometry.crops import Box, parse_crop
+from depthgauge.io.reading import Reading, parse_scale
 from depthgauge.quantities import QUANTITIES
 
 NO_DATASET = "none"
@@ -62,6 +63,33 @@ class EstimateRange(_Strict):
     """Estimates outside count as missing; `inputs`: the disparity range that methods are given."""
     focal_px: Number | None = Field(default=None, gt=0)
     """The focal length of depth estimates that have none, in px at the truth's size."""
+
+
+class SideReading(_Strict):
+    """How the stored numbers of estimates, or of truths, become values."""
+
+    scale: Number | str | None = None
+    """Value = stored number * scale: `0.001`, or `"1/256"`; as the files say where it is not."""
+    invalid: tuple[Number, ...] = ()
+    """Stored numbers that mean missing."""
+
+    @field_validator("scale")
+    @classmethod
+    def _positive(cls, value: float | str | None) -> float | None:
+        found: float | None = _or_value_error(parse_scale, value)
+        return found
+
+    @property
+    def reading(self) -> Reading:
+        """The same, as files are read."""
+        return Reading(parse_scale(self.scale), self.invalid)
+
+
+class MapReading(_Strict):
+    """What the files do not say about their numbers; recorded with scores, not hashed."""
+
+    estimate: SideReading = SideReading()
+    truth: SideReading = SideReading()
 
 
 class Axis(_Strict):
@@ -148,6 +176,7 @@ class BenchmarkFile(_Strict):
     truth_accuracy: Number | None = Field(default=None, gt=0)
     """How far the truth may be off, in the quantity's unit: smaller differences are ties."""
     estimate: EstimateRange = EstimateRange()
+    reading: MapReading = MapReading()
     regions: dict[str, str] = {}
     """Names for expressions; `"gap_{1..15}" = "gaps & bins_{1..15}"` names fifteen."""
     may_have: tuple[str, ...] = ()
@@ -264,6 +293,7 @@ NOT_OF_TWINS = (
     "align",
     "truth",
     "estimate",
+    "reading",
     "regions",
     "may_have",
     "derived",

@@ -100,6 +100,8 @@ def main() -> None:
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     _take_any_character()
     warnings.showwarning = _show_warning
+    # Verbs print notes with their results, and with options in place of arguments.
+    warnings.simplefilter("ignore", DepthgaugeWarning)
     try:
         code = depthgauge.main(standalone_mode=False)
     except Stopped as error:
@@ -143,8 +145,6 @@ def _show_warning(
     """A plug-in that cannot be used is one line, like any other warning of ours."""
     from depthgauge._registry import PluginWarning
 
-    if issubclass(category, DepthgaugeWarning):
-        return  # a note, which the verb prints with options in place of arguments
     if issubclass(category, PluginWarning):
         warn(str(message))
     else:

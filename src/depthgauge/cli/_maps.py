@@ -20,8 +20,9 @@ from depthgauge.cli._output import (
     working,
     write_json,
 )
+from depthgauge.cli._reading import reading_arguments, reading_key
 from depthgauge.cli._runs import can_go_on, leaderboard, list_failures, print_notes, print_run_notes
-from depthgauge.errors import Misuse, NotGiven, SizesDiffer, WrongShape
+from depthgauge.errors import Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
 
 if TYPE_CHECKING:
     from depthgauge.benchmarks import Protocol
@@ -176,6 +177,8 @@ def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) 
             quantity=options["quantity"],
             regions=regions,
             items=items | _read_items(options),
+            check=options["check"],
+            **reading_arguments(options),
             **_protocol_keys(options),
         )
         scores = score_prepared(protocol, prepared)
@@ -213,9 +216,13 @@ def told_in_options() -> Iterator[None]:
         yield
     except SizesDiffer as error:
         raise WrongShape(
-            f"the estimate is {error.estimate}, the truth is {error.truth}; give it at the "
+            f"the estimate is {error.estimate}, the truth is {error.truth}"
+            f"{' (is it transposed?)' if error.transposed else ''}; give it at the "
             "truth's size, or say how to resize it: --resize nearest, block, bilinear or zoom."
         ) from None
+    except UnknownScale as error:
+        option = error.form.partition("=")[0].replace("_", "-")
+        raise error.said_as(f"--{option} {{factor}}") from None
     except NotGiven as error:
         known = [_ITEMS[name] for name in error.needs if name in _ITEMS]
         advice = f"; give {' or '.join(known)}" if known else ""
@@ -290,6 +297,7 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
             out=options["out"],
             progress=step,
             **_protocol_keys(options),
+            **reading_key(options),
             **({"pool": options["pool"]} if options["pool"] else {}),
         )
     for pairing in found.pairings:

@@ -21,6 +21,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import count, print_table, progress_bar, warn, write_json
+from depthgauge.cli._reading import reading_key, reading_options
 from depthgauge.cli._runs import can_go_on, print_notes, some_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 @click.command("score")
 @benchmark_argument(required=False)
 @map_options
+@reading_options
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
 @click.option(
     "--estimates",
@@ -148,12 +150,16 @@ def _evaluate(
     benchmark: str, data: Path, estimates: Path, options: dict[str, Any], step: Any
 ) -> Result:
     """The scores; with --out they are those of a run that is kept."""
+    from depthgauge.benchmarks import find_benchmark
+
     chosen = {"name": options["name"], "only": options["only"], "progress": step}
     protocol = with_settings(benchmark, options)
+    if said := reading_key(options):
+        protocol = find_benchmark(protocol).model_copy(update=said)
     if options["out"] is None:
         from depthgauge.engine.scoring.evaluate import evaluate
 
-        return evaluate(protocol, data, estimates, **chosen)
+        return evaluate(protocol, data, estimates, check=options["check"], **chosen)
     from depthgauge.engine.running.run import score_folder
 
     with can_go_on():

@@ -24,7 +24,7 @@ IMAGES = {
 LEADING = ("left_image", "first_image", "image")
 """Pictures that make a sample even without truth."""
 _PATTERNS = ("truth", *IMAGES)
-_KNOWN = (*_PATTERNS, "root", "quantity", "scale", "disparity_range", "labels")
+_KNOWN = (*_PATTERNS, "root", "quantity", "scale", "invalid", "disparity_range", "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class PlainFolderOptions:
     """What the maps contain; None: flow if all of them are .flo files, else disparity."""
     scale: float | None = None
     """Stored value divided by the quantity, for integer formats."""
+    invalid: tuple[float, ...] = ()
+    """Stored values that mean missing."""
     disparity_range: tuple[float, float] | None = None
     """The search range given to the methods."""
     masks: Mapping[str, str] = field(default_factory=dict)
@@ -98,6 +100,7 @@ def _options(root: Path, content: Mapping[str, Any]) -> PlainFolderOptions:
         **{name: content.get(name) for name in _PATTERNS},
         quantity=content.get("quantity"),
         scale=content.get("scale"),
+        invalid=tuple(content.get("invalid", ())),
         disparity_range=None if span is None else (span[0], span[1]),
         masks={key: value for key, value in content.items() if key.endswith("_mask")},
         labels={f"{key}_labels": value for key, value in content.get("labels", {}).items()},
@@ -113,7 +116,12 @@ def _mistakes(key: str, value: Any) -> list[str]:
         return [
             m for name, part in value.items() for m in _pattern_mistakes(f"labels.{name}", part)
         ]
-    checks = {"quantity": _quantity_mistake, "scale": _scale_mistake, "disparity_range": _range}
+    checks = {
+        "quantity": _quantity_mistake,
+        "scale": _scale_mistake,
+        "invalid": _invalid_mistake,
+        "disparity_range": _range,
+    }
     if key in checks:
         return [mistake] if (mistake := checks[key](value)) else []
     known = ", ".join((*_KNOWN, "<name>_mask"))
@@ -138,6 +146,11 @@ def _quantity_mistake(value: Any) -> str:
 def _scale_mistake(value: Any) -> str:
     fine = _is_number(value) and value > 0
     return "" if fine else f"'scale' must be a positive number, found {value!r}"
+
+
+def _invalid_mistake(value: Any) -> str:
+    fine = isinstance(value, (list, tuple)) and all(map(_is_number, value))
+    return "" if fine else f"'invalid' must be a list of numbers, found {value!r}"
 
 
 def _range(value: Any) -> str:

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from depthgauge.datasets._dataset import Dataset
-from depthgauge.errors import BadData
+from depthgauge.errors import BadData, UnknownScale
 from depthgauge.io.beside import read_main, read_parts
+from depthgauge.io.reading import Reading
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 
@@ -50,7 +51,9 @@ def find_estimate(
     return next(iter(found), None)
 
 
-def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
+def read_estimate(
+    path: Path, dataset: Dataset, quantity: str, reading: Reading | None = None
+) -> Estimate:
     """The estimate in a file, read the way the dataset's submissions are read.
 
     In our own layout (`{sample}/{quantity}.npy`) the other parts are beside the main map; single
@@ -61,7 +64,10 @@ def read_estimate(path: Path, dataset: Dataset, quantity: str) -> Estimate:
         if found is not None:
             return replace(found, extras={"path": str(path), **found.extras})
     scale = dataset.spec.png_scales.get(quantity)
-    values = read_main(path, quantity, png_scale=scale, limit=_MOST_PIXELS)
+    try:
+        values = read_main(path, quantity, png_scale=scale, limit=_MOST_PIXELS, reading=reading)
+    except UnknownScale as error:
+        raise error.said_as("--estimate-scale {factor}") from None
     own = path.stem == QUANTITIES[quantity].main.name
     parts = read_parts(path, quantity, maps=own, limit=_MOST_PIXELS)
     return Estimate(values, quantity, parts, {"path": str(path)})
@@ -74,6 +80,7 @@ def read_clip(
     quantity: str,
     length: int,
     name: str | None = None,
+    reading: Reading | None = None,
 ) -> ClipEstimate:
     """The estimates of a clip's frames, each found and read as that of the sample `<id>/<frame>`.
 
@@ -84,7 +91,9 @@ def read_clip(
     """
     ids = [f"{sample_id}/{frame_name(index)}" for index in range(length)]
     paths = [find_estimate(root, dataset, frame, quantity, name) for frame in ids]
-    loaders = [p if p is None else partial(read_estimate, p, dataset, quantity) for p in paths]
+    loaders = [
+        p if p is None else partial(read_estimate, p, dataset, quantity, reading) for p in paths
+    ]
     if not any(loaders):
         places = estimate_candidates(dataset, f"{sample_id}/{frame_name(0)}", quantity, name)
         raise BadData(

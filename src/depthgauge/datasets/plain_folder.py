@@ -16,8 +16,8 @@ from depthgauge.datasets._labels import write_labels
 from depthgauge.datasets._paths import inside
 from depthgauge.datasets._plain_folder_options import PlainFolderOptions
 from depthgauge.datasets.estimates import SUFFIXES
-from depthgauge.errors import BadData, Unavailable
-from depthgauge.types import Inputs, Sample, Truth
+from depthgauge.errors import BadData, Unavailable, UnknownScale
+from depthgauge.types import Inputs, Map, Sample, Truth
 
 SPEC = DatasetSpec(
     id="folder",
@@ -52,8 +52,8 @@ def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
         root: The folder.
         split: There is only `all`.
         options: `truth`, `left`, `right`, `first`, `second`, `image`, `<name>_mask`: patterns
-            with `{id}`; `labels`: patterns by name; `quantity`, `scale`, `disparity_range`. They
-            override `depthgauge.toml`.
+            with `{id}`; `labels`: patterns by name; `quantity`, `scale`, `invalid`,
+            `disparity_range`. They override `depthgauge.toml`.
     """
     chosen = folder_options.load(root, options)
     files = _by_pattern(chosen.root, chosen) if chosen.patterns() else _by_default(chosen.root)
@@ -80,7 +80,7 @@ def _sample(
     if "truth" not in files:
         return Sample(sample_id, Inputs(inputs), None)
     truth: dict[str, Any] = {
-        quantity: partial(io.read_map, files["truth"], quantity=quantity, scale=chosen.scale),
+        quantity: partial(_read_truth, files["truth"], quantity, chosen.scale, chosen.invalid),
         f"{quantity}_path": files["truth"],
     }
     for name, path in files.items():
@@ -89,6 +89,13 @@ def _sample(
         if name.endswith("_labels"):
             truth[name] = partial(io.read_labels, path)
     return Sample(sample_id, Inputs(inputs), Truth(truth))
+
+
+def _read_truth(path: Path, quantity: str, scale: float | None, invalid: tuple[float, ...]) -> Map:
+    try:
+        return io.read_map(path, quantity=quantity, scale=scale, invalid=invalid)
+    except UnknownScale as error:
+        raise error.said_as("scale = {per_unit} in its depthgauge.toml") from None
 
 
 # Files by the patterns of a depthgauge.toml: all of them must exist.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DoesNotFit, Misuse, WrongShape
 from depthgauge.io._files import MAX_PIXELS, AnyPath
+from depthgauge.io.reading import check_unit, require_unit, without_marks
 from depthgauge.quantities import QUANTITIES, inner_axes, map_axes
 from depthgauge.types import Map
 
@@ -27,6 +28,7 @@ class Request:
     scale: float | None = None
     limit: int = MAX_PIXELS
     png_scale: float | None = None
+    invalid: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_scale(self.scale)
@@ -90,7 +92,9 @@ def as_map(path: AnyPath, values: NDArray[Any], request: Request) -> Map:
     """Floats (or plain numbers) of a file as the requested map; `values` may be reused."""
     values = with_map_axes(values, request.quantity)
     check_channels(path, values.shape, request.quantity)
-    result = to_float32(path, values)
+    if request.scale is None and not request.raw:
+        check_unit(str(path), values, request.quantity)
+    result = without_marks(to_float32(path, values), request.invalid)
     if request.scale is not None and request.scale != 1:
         result = scaled(path, result, np.divide, request.scale)
     return result if request.raw else without_infinities(result)
@@ -134,13 +138,25 @@ def without_infinities(values: Map) -> Map:
     return values
 
 
-def from_codes(codes: NDArray[Any], scale: float, raw: bool) -> Map:
+def ask_for_scale(path: AnyPath, request: Request) -> None:
+    """Refuses codes of a quantity that files store in several units, if nobody says which.
+
+    Raises:
+        UnknownScale: The caller has to say it.
+    """
+    if request.scale is None and not request.raw:
+        require_unit(str(path), request.quantity)
+
+
+def from_codes(codes: NDArray[Any], scale: float, raw: bool, invalid: Sequence[float] = ()) -> Map:
     """Integer codes as values, code / scale; code 0 is missing unless `raw`."""
     values = np.zeros(codes.shape, dtype=np.float32)
     for rows in _row_blocks(codes):
         np.divide(codes[rows], np.float32(scale), out=values[rows], dtype=np.float32)
         if not raw:
             np.copyto(values[rows], np.float32(np.nan), where=codes[rows] == 0)
+    for mark in invalid:
+        values[codes == mark] = np.nan
     return values
 
 

@@ -15,6 +15,7 @@ from depthgauge.io import npy
 from depthgauge.io._files import MAX_PIXELS, AnyPath, opened
 from depthgauge.io._values import to_float32, without_infinities
 from depthgauge.io.maps import read_map
+from depthgauge.io.reading import Reading
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
 from depthgauge.types import Map
 
@@ -49,7 +50,12 @@ def read_parts(
 
 
 def read_main(
-    path: Path, quantity: str, *, limit: int = MAX_PIXELS, png_scale: float | None = None
+    path: Path,
+    quantity: str,
+    *,
+    limit: int = MAX_PIXELS,
+    png_scale: float | None = None,
+    reading: Reading | None = None,
 ) -> Map:
     """The main map of an estimate; of a quantity with layers, all of them: (L, H, W).
 
@@ -59,7 +65,15 @@ def read_main(
     main = QUANTITIES[quantity].main
     if main.is_stack:
         return read_part(path, main, limit)
-    return read_map(path, quantity=quantity, png_scale=png_scale, limit=limit)
+    said = reading or Reading()
+    return read_map(
+        path,
+        quantity=quantity,
+        scale=said.per_unit,
+        png_scale=png_scale,
+        limit=limit,
+        invalid=said.invalid,
+    )
 
 
 def read_part(path: Path, part: Part, limit: int = MAX_PIXELS) -> Map:

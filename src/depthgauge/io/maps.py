@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,7 @@ def read_map(
     scale: float | None = None,
     limit: int = MAX_PIXELS,
     png_scale: float | None = None,
+    invalid: Sequence[float] = (),
 ) -> Map:
     """A map as C-contiguous float32 (H, W) or (H, W, C), NaN where it is missing.
 
@@ -75,12 +76,15 @@ def read_map(
         limit: The most pixels the header may claim.
         png_scale: The scale of 16-bit PNGs that do not state one, instead of 256; Booster's have
             64.
+        invalid: Stored numbers that mean missing, such as 0 or -1 in floats, 65535 in codes.
 
     Raises:
+        UnknownScale: The file holds whole numbers of depth, and neither it nor the call says
+            whether they are millimetres or KITTI's codes.
         BadFile: The file is damaged, misstates its size or contains something else.
         TooLarge: Its header claims more than the limit.
     """
-    request = Request(quantity, raw, scale, limit, png_scale)
+    request = Request(quantity, raw, scale, limit, png_scale, tuple(invalid))
     return _READERS[_kind(path)](path, request)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
 from depthgauge.io._files import AnyPath, check_size, expect_rest, opened, read_into
-from depthgauge.io._values import Request, check_channels, from_codes
+from depthgauge.io._values import Request, ask_for_scale, check_channels, from_codes
 from depthgauge.types import Map
 
 _GAP = rb"(?:\s|#[^\n]*\n)+"
@@ -29,7 +29,9 @@ def read(path: AnyPath, request: Request) -> Map:
     """The codes as a map: code / scale (default 1), code 0 missing."""
     codes, _ = read_codes(path, request.limit)
     check_channels(path, codes.shape, request.quantity)
-    return from_codes(codes, request.scale or 1.0, request.raw)
+    if codes.dtype.itemsize == 2:
+        ask_for_scale(path, request)
+    return from_codes(codes, request.scale or 1.0, request.raw, request.invalid)
 
 
 def size(path: AnyPath, request: Request) -> tuple[int, int, int]:

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile, DoesNotFit, Misuse
 from depthgauge.io import _png_chunks as chunks
 from depthgauge.io._files import AnyPath, check_size, opened, write_parts
-from depthgauge.io._values import Request, channels_of, check_channels, from_codes, to_codes
+from depthgauge.io._values import (
+    Request,
+    ask_for_scale,
+    channels_of,
+    check_channels,
+    from_codes,
+    to_codes,
+)
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
 
@@ -43,8 +50,8 @@ def read(path: AnyPath, request: Request) -> Map:
     if channels_of(request.quantity) == 1 and codes.ndim == 3:
         return _read_bytes(path, codes, request)
     check_channels(path, codes.shape, request.quantity)
-    scale = request.scale or _stored_scale(path, png, request.png_scale)
-    return from_codes(codes, scale, request.raw)
+    scale = request.scale or _stored_scale(path, png, request)
+    return from_codes(codes, scale, request.raw, request.invalid)
 
 
 def is_coded_as_flow(quantity: str | None) -> bool:
@@ -97,10 +104,12 @@ def _header(path: AnyPath) -> chunks.Header:
         return chunks.parse_header(path, file.read(chunks.HEADER_BYTES))
 
 
-def _stored_scale(path: AnyPath, png: chunks.Png, usual: float | None) -> float:
+def _stored_scale(path: AnyPath, png: chunks.Png, request: Request) -> float:
     text = png.text.get(SCALE_KEY)
     if text is None and png.header.depth == 16:
-        return usual or DEFAULT_SCALE[16]
+        if request.png_scale is None:
+            ask_for_scale(path, request)
+        return request.png_scale or DEFAULT_SCALE[16]
     if text is None:
         return DEFAULT_SCALE[8]
     try:

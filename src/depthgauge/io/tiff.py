@@ -22,7 +22,14 @@ from depthgauge.io._files import (
     replacing,
     size_of,
 )
-from depthgauge.io._values import Request, as_map, check_channels, from_codes, with_map_axes
+from depthgauge.io._values import (
+    Request,
+    as_map,
+    ask_for_scale,
+    check_channels,
+    from_codes,
+    with_map_axes,
+)
 from depthgauge.types import Map
 
 if TYPE_CHECKING:
@@ -42,7 +49,9 @@ def read(path: AnyPath, request: Request) -> Map:
         codes = with_map_axes(values, request.quantity)
         check_channels(path, codes.shape, request.quantity)
         default = 256.0 if values.dtype.itemsize == 2 else 1.0
-        return from_codes(codes, request.scale or default, request.raw)
+        if values.dtype.itemsize == 2:
+            ask_for_scale(path, request)
+        return from_codes(codes, request.scale or default, request.raw, request.invalid)
     return as_map(path, values, request)
 
 

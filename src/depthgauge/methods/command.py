@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from depthgauge import io
-from depthgauge.errors import BadFile, MethodFailed
+from depthgauge.errors import BadFile, MethodFailed, UnknownScale
 from depthgauge.io.beside import read_parts
 from depthgauge.methods._command import template as template_text
 from depthgauge.methods._command.process import ProcessExit, run
@@ -155,6 +155,9 @@ class _Call:
             raise self._failed(f"ended well but wrote no {self._out.name} at {{out}}", said)
         try:
             return io.read_map(path, quantity=self.inputs["quantity"])
+        except UnknownScale as error:
+            why = f"wrote whole numbers of {error.quantity} to {path.name}, whose unit nobody says"
+            raise self._failed(f"{why}; write metres as .npy or .pfm", said) from error
         except BadFile as error:
             why = str(error).removeprefix(f"{path}: ")
             raise self._failed(f"wrote {path.name}, which cannot be used: {why}", said) from error

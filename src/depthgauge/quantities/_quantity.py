@@ -135,6 +135,9 @@ class Quantity:
     """Numbers of channels for which this is the default quantity of a map."""
     png: Literal["codes", "flow"] = "codes"
     """How a 16-bit PNG stores it: code / scale, or as KITTI's flow."""
+    code_scales: tuple[tuple[float, str], ...] = ()
+    """Whole numbers per unit that files of it are known to have, and whose they are; where there
+    are several, a file that says none is not read before somebody does."""
     example_channels: int = 0
     """Channels of a made-up map where the main part allows any number."""
     cite: str = ""

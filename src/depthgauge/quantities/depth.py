@@ -26,4 +26,5 @@ SPEC = Quantity(
     positive=True,
     scale_free=True,
     value_rule="along the axis",
+    code_scales=((256.0, "KITTI's code / 256"), (1000.0, "millimetres")),
 )

@@ -126,3 +126,20 @@ def test_the_longest_name_of_a_truth_wins(tmp_path):
         np.save(tmp_path / name, np.zeros((2, 2)))
     found = pair("x", tmp_path, ["1", "11"], "disparity")
     assert {i: path.name for i, path in found.files.items()} == {"1": "1_d.npy", "11": "11_d.npy"}
+
+
+def test_depth_without_a_name_is_noted_and_scales_are_said(tmp_path):
+    rows, columns = np.indices((60, 80))
+    metres = 40 / (5 + rows + columns / 10)
+    for name in ("truth", "mine"):
+        (tmp_path / name).mkdir()
+    np.save(tmp_path / "truth" / "a.npy", metres.astype(np.float32))
+    np.save(tmp_path / "mine" / "a.npy", np.rint(1000 * metres).astype(np.uint16))
+    folders = (tmp_path / "truth", tmp_path / "mine", "mae")
+    said = {"reading": {"estimate": {"scale": 0.001}}}
+    (unsaid,) = score_folders(*folders, **said).run.results.values()
+    assert [(note.code, note.sample) for note in unsaid.notes] == [("quantity", "a")]
+    (found,) = score_folders(*folders, quantity="depth", **said).run.results.values()
+    assert found.notes == ()
+    assert found.to_dict()["mae@all"] < 0.001
+    assert found.to_json()["reading"] == {"estimate": {"scale": 0.001}}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from depthgauge.engine.scoring.check import check_estimates
+from depthgauge.engine.scoring.check import check_estimates, check_maps
 from depthgauge.errors import BadData
 from depthgauge.io import write_image
 
@@ -42,7 +42,7 @@ def test_a_truncated_file(folders, findings):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda e: -e, "negative"),
+        (lambda e: -e, "with its sign turned"),
         (lambda e: e * 256, "256 times"),
         (lambda e: e * 16, "16 times"),
         (lambda e: e / 2, "0.5 times"),
@@ -59,12 +59,16 @@ def test_wrong_sign_or_scale_is_suspected(folders, findings, change, words):
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_signs_are_not_judged_where_both_occur(folders, findings, sign):
+def test_signs_and_factors_are_judged_where_both_signs_occur(folders, findings, sign):
     # As in a light field: zero is at the focus plane.
     for name in "abc":
         folders.write_truth(name, folders.truth[name] - 16)
+        folders.write(name, sign * (folders.truth[name] - 15.9))
+    assert findings() == {} if sign == 1 else {f.code for (f,) in findings().values()} == {"sign"}
+    for name in "abc":
         folders.write(name, sign * (folders.truth[name] - 16) / 4)
-    assert findings() == {}
+    assert all("0.25 times" in f.problem for (f,) in findings().values())
+    assert all(("its sign is turned" in f.problem) == (sign == -1) for (f,) in findings().values())
 
 
 def test_scale_is_not_judged_where_the_protocol_aligns(folders, findings):
@@ -150,3 +154,56 @@ def test_an_empty_folder_is_an_error(trial, tmp_path):
         check_estimates(trial(), None, tmp_path)
     with pytest.raises(BadData, match="no such folder"):
         check_estimates(trial(), None, tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (lambda e: e[:, ::-1], "flipped", "flipped left to right"),
+        (lambda e: e[::-1], "flipped", "flipped upside down"),
+        (lambda e: 300 / np.abs(e), "inverse", "was depth given as disparity?"),
+        (lambda e: np.where(np.arange(e.shape[1]) % 4, e, -1), "holes", "is exactly -1"),
+    ],
+)
+def test_other_readings_are_found(folders, findings, change, code, words):
+    for name in "abc":
+        truth = folders.truth[name]
+        rows, columns = np.indices(truth.shape)
+        folders.write_truth(name, 10 + rows / 2 + columns / 3)
+        folders.write(name, np.ascontiguousarray(change(10.1 + rows / 2 + columns / 3)))
+    found = findings()
+    assert set(found) == set("abc")
+    assert all(words in f.problem and f.code == code for (f,) in found.values())
+
+
+def test_millimetres_taken_for_metres_are_named_as_such(folders, findings):
+    for name in "abc":
+        metres = 2 + np.indices(folders.truth[name].shape)[0] / 10
+        folders.write_truth(name, metres)
+        folders.write(name, metres * 1000 / 256)
+    found = findings(quantity="depth", scores=[{"metric": "rms"}])
+    assert all("1000/256" in f.problem for (f,) in found.values())
+    assert all("millimetres in a 16-bit PNG" in f.problem for (f,) in found.values())
+
+
+def test_estimates_of_another_sample_are_found(folders, findings):
+    rows, columns = np.indices((24, 40))
+    maps = {"a": 10 + rows / 2, "b": 40 - rows / 2 + columns / 5, "c": 20 + columns / 3}
+    for name, other in zip("abc", "acb", strict=True):
+        folders.write_truth(name, maps[name])
+        folders.write(name, maps[other] + 0.1)
+    assert {name: f.problem for name, (f,) in findings().items()} == {
+        "b": "The estimate fits the truth of sample 'c' clearly better than its own.",
+        "c": "The estimate fits the truth of sample 'b' clearly better than its own.",
+    }
+
+
+def test_two_maps_are_checked_without_a_benchmark():
+    rows, columns = np.indices((60, 80))
+    truth = (10 + rows / 2 + columns / 7).astype(np.float32)
+    assert check_maps(truth + 0.1, truth) == []
+    (found,) = check_maps(256 * truth, truth, quantity="disparity")
+    assert (found.code, found.serious) == ("factor", False)
+    assert found.advice == "Say --estimate-scale 1/256."
+    (empty,) = check_maps(np.full_like(truth, np.nan), truth)
+    assert empty.serious

@@ -76,7 +76,7 @@ DEPTHS = {
     "cm": (100 * METRES, "factor", "centimetres instead of metres?"),
     "km": (METRES / 1000, "factor", "kilometres instead of metres?"),
     "mm / 256": (METRES * 1000 / 256, "factor", "3.906 (1000/256) times the truth: millimetres in"),
-    "x256 as mm": (METRES * 0.256, "factor", "a 16-bit PNG of scale 256, taken for millimetres?"),
+    "x256 as mm": (METRES * 0.256, "factor", "a 16-bit PNG of scale 256 taken for millimetres, or"),
     "TUM": (METRES * 5000 / 256, "factor", "TUM's 16-bit PNG (scale 5000), divided by 256?"),
     "disparity": (160 / METRES, "inverse", "was disparity or inverse depth given as depth?"),
     "inverse depth": (1 / METRES, "inverse", "was disparity or inverse depth given as depth?"),
@@ -162,6 +162,14 @@ def test_sky_at_disparity_0_is_a_value():
     assert noted(np.where(sky, 0, ESTIMATE), truth) == ()
 
 
+def test_a_thin_object_in_front_that_an_estimate_misses_is_a_value():
+    bar = X % 20 < 2
+    truth = np.where(bar, 150, DISPARITY).astype(np.float32)
+    assert noted(ESTIMATE, truth) == ()
+    (note,) = noted(ESTIMATE, np.where(bar, 255, DISPARITY).astype(np.float32))
+    assert note.code == "holes"
+
+
 def test_a_far_plane_that_both_maps_have_is_a_value():
     truth = np.where(Y < 40, 80, DEPTH).astype(np.float32)
     assert noted(np.where(Y < 40, 79, METRES), truth, "depth") == ()
@@ -242,7 +250,7 @@ def test_score_warns_once_for_each_kind_and_keeps_the_notes():
         scores = dg.score(256 * ESTIMATE, DISPARITY, "mae", quantity="disparity")
     assert [w.filename for w in caught] == [__file__]
     (note,) = scores.notes
-    assert note.arguments == {"estimate_scale": "1/256", "truth_scale": "256"}
+    assert note.arguments == {"estimate_scale": "1/256"}
     assert scores.as_result("a").to_json()["notes"] == [note.to_json()]
     assert str(scores).splitlines()[-1] == f"note: {note.sentences()}"
 
@@ -311,3 +319,8 @@ def test_a_benchmark_notes_each_sample_and_warns_once(folders, trial):
     assert [note.sample for note in result.notes] == ["a", "b", "c"]
     assert "note: a, b, c: The estimate is about 16 times" in str(result)
     assert folders.evaluate(trial(), check=False).notes == ()
+
+
+def test_a_transposed_map_of_another_size_is_told_so():
+    with pytest.raises(dg.DepthgaugeError, match=r"the truth is 160x120 \(is it transposed\?\)"):
+        dg.score(ESTIMATE.T, DISPARITY)

@@ -16,6 +16,7 @@ from depthgauge.datasets import DATASETS
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.running.run import default_workers, run
 from depthgauge.engine.scoring.arrays import maps_protocol
+from depthgauge.engine.scoring.readings import note_of_quantity
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import BadData, Misuse
 from depthgauge.io import guess_quantity, write_text
@@ -113,6 +114,7 @@ def score_folders(
             raise BadData(f"{folder}: there is no such folder.")
     with tempfile.TemporaryDirectory(prefix="depthgauge-") as temporary:
         place = Path(temporary)
+        said = quantity is not None
         quantity = quantity or _guessed(place / _DATA, root, truth_pattern)
         named = [metrics] if isinstance(metrics, str) else metrics
         body = {"id": "two-folders", "dataset": _DATASET, **keys}
@@ -138,7 +140,20 @@ def score_folders(
             only=chosen,
             progress=progress,
         )
-        return FolderScores(done, pairings)
+        return FolderScores(done if said else _with_note(done, samples[0]), pairings)
+
+
+def _with_note(done: Run, sample: Sample) -> Run:
+    """The run with a note where nobody said the quantity and the first truth looks like depth."""
+    declared = QUANTITIES[done.protocol.quantity]
+    if declared.space != "disparity" or sample.truth is None:
+        return done
+    found = note_of_quantity(sample.truth[declared.main.name])
+    notes = tuple(replace(note, sample=sample.id) for note in found)
+    results = {
+        key: replace(result, notes=(*notes, *result.notes)) for key, result in done.results.items()
+    }
+    return replace(done, results=results)
 
 
 def _labelled(estimates: str | Path | Mapping[str, str | Path]) -> dict[str, Path]:

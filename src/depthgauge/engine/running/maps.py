@@ -128,7 +128,7 @@ class RunMaps:
         protocol = self.run.protocol
         try:
             if entrant.method == "folder":
-                given = finder_inputs(protocol.dataset, self._samples[sample], protocol.quantity)
+                given = finder_inputs(protocol, self._samples[sample])
                 found = recorded(entrant).estimate(given, protocol.quantity)
             else:
                 place = Place(self._estimates, entrant.label, seed, sample)

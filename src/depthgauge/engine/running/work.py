@@ -175,7 +175,10 @@ def _inputs(method: Method, task: Task, context: Context) -> Inputs:
     given = {"sample": task.sample.id, "quantity": quantity, "seed": task.seed}
     if "finder" in needs:
         sample = task.sample
-        given["finder"] = Finder(DATASETS[context.dataset], sample.id, quantity, sample.length)
+        said = context.protocol.reading.estimate.reading
+        given["finder"] = Finder(
+            DATASETS[context.dataset], sample.id, quantity, sample.length, said
+        )
     return Inputs({**own.__getstate__(), **own.at_hand(), **given})
 
 

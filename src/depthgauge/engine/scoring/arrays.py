@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
@@ -14,13 +14,20 @@ from numpy.typing import ArrayLike
 from depthgauge.benchmarks.aliases import meaning_of, notes
 from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
-from depthgauge.engine.scoring.given_maps import Maps, as_mask, guessed_quantity, parts_of
+from depthgauge.engine.scoring.given_maps import (
+    Maps,
+    as_mask,
+    guessed_quantity,
+    parts_of,
+    stored_scale,
+)
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Scores
 from depthgauge.errors import BadProtocol, BadScoreId, NotGiven, WrongShape
+from depthgauge.io.reading import Reading, parse_invalid, parse_scale
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS, SHARED_MAPS
@@ -47,6 +54,12 @@ class MapOptions(TypedDict, total=False):
     crop: int | str
     derived: str | Iterable[str]
     items: Mapping[str, Any] | None
+    scale: float | str | None
+    estimate_scale: float | str | None
+    truth_scale: float | str | None
+    invalid: float | str | Iterable[float]
+    estimate_invalid: float | str | Iterable[float]
+    truth_invalid: float | str | Iterable[float]
     check: bool
 
 
@@ -60,6 +73,12 @@ _DEFAULTS = MapOptions(
     crop=0,
     derived=(),
     items=None,
+    scale=None,
+    estimate_scale=None,
+    truth_scale=None,
+    invalid=(),
+    estimate_invalid=(),
+    truth_invalid=(),
     check=True,
 )
 """The one place where the options of `score` have their defaults."""
@@ -112,6 +131,10 @@ def score(
                 px or `0.4:0.99,0.0:1.0` in fractions; or the width of a border to leave out.
             derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
             items: What else metrics and regions need, by name: `rig`, `left_image` ...
+            scale: What stored numbers are multiplied by, instead of what the files say: `0.001` for
+                millimetres, `1/256` for KITTI's codes; `estimate_scale` and `truth_scale` for one.
+            invalid: Stored numbers that mean missing, such as 0 or `[0, -1]`; `estimate_invalid`
+                and `truth_invalid` for one. Neither is part of the protocol's hash.
             check: Whether to test, on some pixels, if the maps are read as what they are; what
                 speaks against it is a `DepthgaugeWarning` and is kept in `Scores.notes`.
 
@@ -156,9 +179,13 @@ def prepare_maps(
         quantity = guessed_quantity(estimate if truth is None else truth)
     declared = QUANTITIES[quantity]
     ids = [meaning_of(text, quantity).score_id for text in ids]
-    estimates = parts_of(estimate, declared)
+    readings = {side: _reading_of(given, side) for side in ("estimate", "truth")}
+    estimates = parts_of(estimate, declared, readings["estimate"], "estimate")
     main = declared.main.name
-    truths = {main: _no_truth(estimates[main], ids)} if truth is None else parts_of(truth, declared)
+    if truth is None:
+        truths = {main: _no_truth(estimates[main], ids)}
+    else:
+        truths = parts_of(truth, declared, readings["truth"], "truth")
     size = declared.map_of(truths).shape[:2]
     masks, named = _split_regions(given["regions"] or {}, size)
     mask = None if given["mask"] is None else _mask_of_size(given["mask"], "the mask", size)
@@ -174,6 +201,7 @@ def prepare_maps(
         estimate_resize=given["estimate_resize"],
         crop=given["crop"],
         derived=given["derived"],
+        **_reading_keys(readings),
     )
     values = estimates.pop(main)
     whole = Estimate(values, quantity, estimates)
@@ -182,9 +210,29 @@ def prepare_maps(
         for _, part in protocol.views
     }
     if given["check"] and truth is not None:
-        found = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=AS_GIVEN)
+        maps = {"estimate": estimate, "truth": truth}
+        stored = {side: stored_scale(maps[side], readings[side]) for side in maps}
+        scales = {side: scale for side, scale in stored.items() if scale is not None}
+        found = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=scales)
         prepared[""] = replace(prepared[""], notes=found)
     return protocol, prepared
+
+
+def _reading_of(given: MapOptions, side: str) -> Reading:
+    """What the call says about the stored numbers of one side."""
+    options: Mapping[str, Any] = given
+    for both, one in (("scale", f"{side}_scale"), ("invalid", f"{side}_invalid")):
+        if options[both] not in (None, ()) and options[one] not in (None, ()):
+            raise BadScoreId(f"{both} is for both maps and {one} for one; give one of them.")
+    scale = options[f"{side}_scale"] if options["scale"] is None else options["scale"]
+    marks = options[f"{side}_invalid"] if options["invalid"] == () else options["invalid"]
+    return Reading(parse_scale(scale, f"{side}_scale"), parse_invalid(marks, f"{side}_invalid"))
+
+
+def _reading_keys(readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """The same as keys of a protocol; nothing where nothing is said."""
+    said = {side: asdict(reading) for side, reading in readings.items() if reading != Reading()}
+    return {"reading": said} if said else {}
 
 
 def maps_protocol(

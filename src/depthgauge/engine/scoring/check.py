@@ -1,4 +1,4 @@
-"""What is wrong with a folder of estimates, before anything is scored: all of it at once."""
+"""What is wrong with estimates, a folder of them or one, before anything is scored."""
 
 from __future__ import annotations
 
@@ -7,40 +7,33 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
+from depthgauge.engine.scoring.arrays import MapOptions, prepare_maps
+from depthgauge.engine.scoring.comparison import Circumstances
+from depthgauge.engine.scoring.given_maps import Maps
+from depthgauge.engine.scoring.mixups import Fingerprint, find_mixups, fingerprint
 from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth
-from depthgauge.engine.scoring.samples import locate
-from depthgauge.errors import BadData, DepthgaugeError, TooLarge
+from depthgauge.engine.scoring.readings import find_notes
+from depthgauge.engine.scoring.samples import locate, samples_of
+from depthgauge.errors import BadData, DepthgaugeError, TooLarge, UnknownScale
 from depthgauge.io import stored_dtype
 from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Estimate, Inputs, Map, Sample, is_known
+from depthgauge.types import Estimate, Inputs, Map, Note, Sample, is_known
 
-# Factors by which people store disparity and depth: KITTI's PNG, OpenCV's fixed point, half and
-# quarter size, Booster's PNG, millimetres.
-_FACTORS = {
-    256.0: "the 16-bit PNG code without the division by 256?",
-    64.0: "the 16-bit PNG code without the division by 64?",
-    16.0: "OpenCV's fixed point without the division by 16?",
-    1000.0: "millimetres instead of metres?",
-    2.0: "values of half size that were multiplied twice?",
-    4.0: "values of quarter size that were multiplied twice?",
-    0.5: "a half-size map that was enlarged without scaling its values?",
-    0.25: "a quarter-size map that was enlarged without scaling its values?",
-    0.001: "kilometres instead of metres?",
-    1 / 256: "a value that was divided by 256 twice?",
-}
-"""Quantities whose maps need fractions and a sign for missing."""
 _LOW_DENSITY = 0.5
 _MANY_OUTSIDE = 0.05
+_SERIOUS = ("sign", "flipped", "transposed", "other-sample")
+"""Notes about mistakes that no honest estimate looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +45,8 @@ class Finding:
     advice: str
     serious: bool = True
     """Whether it costs points; else it only looks odd."""
+    code: str = ""
+    """The kind of note that it is, where it is one: `sign`, `factor`, `flipped` ..."""
 
 
 def check(
@@ -99,12 +94,40 @@ def check_estimates(
         return [Finding(*fault) for fault in own(root, {s.id: s.fresh() for s in found})]
     samples = _samples(protocol, dataset, data, root)
     findings: list[Finding] = []
+    prints: dict[str, Fingerprint] = {}
     for done, (sample, path) in enumerate(samples, start=1):
         for frame in sample.fresh().frames():  # of a clip; each has its own file
-            findings += _check_sample(protocol, dataset, frame, root, name, path)
+            findings += _check_sample(protocol, dataset, frame, root, name, path, prints)
         if progress is not None:
             progress(sample.id, done, len(samples))
-    return findings
+    faulty = {finding.sample for finding in findings}
+    whole = {name: kept for name, kept in prints.items() if name not in faulty}
+    return [*findings, *(finding_of(n, n.sample) for n in find_mixups(whole).values())]
+
+
+def check_maps(
+    estimate: Maps | Estimate, truth: Maps, **options: Unpack[MapOptions]
+) -> list[Finding]:
+    """Whether two maps are read as what they are, and how to say it otherwise.
+
+    Args:
+        estimate: As in `score`.
+        truth: As in `score`.
+        options: As in `score`.
+
+    Returns:
+        Findings with `problem`, `advice` and `code`; none where nothing speaks against the maps.
+
+    Raises:
+        DepthgaugeError: The maps cannot be compared at all.
+    """
+    _, prepared = prepare_maps(estimate, truth, **options)
+    maps = prepared[""]
+    found = [finding_of(note, "") for note in maps.notes]
+    if not is_known(maps.estimate).any():
+        advice = "NaN and infinity mean missing; write numbers where there is an estimate."
+        found.append(Finding("", "the estimate has no finite value.", advice))
+    return found
 
 
 def _own_rules(protocol: Protocol) -> Callable[..., Iterator[tuple[Any, ...]]] | None:
@@ -117,7 +140,7 @@ def _samples(
 ) -> list[tuple[Sample, Path | None]]:
     """The samples to check, with the file if it is known already."""
     if data is not None:
-        return [(sample, None) for sample in dataset.samples(Path(data), protocol.split)]
+        return [(sample, None) for sample in samples_of(protocol, Path(data))]
     files = sorted(path for suffix in SUFFIXES for path in root.rglob(f"*.{suffix}"))
     if not files:
         raise BadData(f"{root}: no map in it; expected one of {', '.join(SUFFIXES)}.")
@@ -131,22 +154,13 @@ def _check_sample(
     root: Path,
     name: str | None,
     path: Path | None,
+    prints: dict[str, Fingerprint] | None = None,
 ) -> Iterator[Finding]:
-    try:
-        path = path or locate(dataset, root, sample.id, protocol.quantity, name)
-    except DepthgaugeError as error:
-        yield Finding(sample.id, _sentence(error), "Put exactly one estimate there.")
+    read = _read(protocol, dataset, sample.id, root, name, path)
+    if isinstance(read, Finding):
+        yield read
         return
-    try:
-        found = read_estimate(path, dataset, protocol.quantity)
-    except TooLarge as error:
-        # What follows the semicolon is for those who call the reader themselves.
-        said = str(error).rpartition("; ")[0] or str(error)
-        yield Finding(sample.id, f"{said}.", "Write the map at the size of the picture.")
-        return
-    except DepthgaugeError as error:
-        yield Finding(sample.id, _sentence(error), "Write the estimate again.")
-        return
+    path, found = read
     estimate = QUANTITIES[protocol.quantity].map_of(_parts_of(found))
     declared = QUANTITIES[protocol.quantity]
     if declared.has_pixel_errors:
@@ -177,8 +191,37 @@ def _check_sample(
             sample.id, f"{path.name}: {_sentence(error)}", "Write the map at the truth's size."
         )
         return
-    if declared.space is not None and protocol.align.kind == "none":
-        yield from _check_values(protocol, sample, estimate, truth)
+    yield from _check_values(protocol, sample, estimate, truth)
+    if truth is not None and prints is not None:
+        about = _about(protocol, {}, (-math.inf, math.inf))
+        kept = fingerprint(estimate, truth, protocol.quantity, about)
+        prints |= {} if kept is None else {sample.id: kept}
+
+
+def _read(
+    protocol: Protocol,
+    dataset: Dataset,
+    sample: str,
+    root: Path,
+    name: str | None,
+    path: Path | None,
+) -> tuple[Path, Estimate] | Finding:
+    """The file of a sample's estimate and what it holds, or why it cannot be read."""
+    try:
+        path = path or locate(dataset, root, sample, protocol.quantity, name)
+    except DepthgaugeError as error:
+        return Finding(sample, _sentence(error), "Put exactly one estimate there.")
+    said = protocol.reading.estimate.reading
+    try:
+        return path, read_estimate(path, dataset, protocol.quantity, said)
+    except TooLarge as error:
+        # What follows the semicolon is for those who call the reader themselves.
+        text = str(error).rpartition("; ")[0] or str(error)
+        return Finding(sample, f"{text}.", "Write the map at the size of the picture.")
+    except UnknownScale as error:
+        return Finding(sample, str(error), "Or write a float format, which has no scale.")
+    except DepthgaugeError as error:
+        return Finding(sample, _sentence(error), "Write the estimate again.")
 
 
 def _parts_of(found: Estimate) -> dict[str, Any]:
@@ -236,59 +279,85 @@ def _check_values(
     protocol: Protocol, sample: Sample, estimate: Map, truth: Map | None
 ) -> Iterator[Finding]:
     """Sign, range and scale: against the truth if there is one, else the range of the inputs."""
-    middle = float(np.median(estimate[np.isfinite(estimate)]))
-    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
-    low, high = estimate_range(protocol, items)
-    # Of a light field: zero is at the focus plane, and ratios of medians tell nothing.
-    signed = -LARGEST < low < 0 or (truth is not None and bool((truth < 0).any()))
-    if middle < 0 and not signed:
-        rule = QUANTITIES[protocol.quantity].value_rule
-        yield Finding(
-            sample.id,
-            f"more than half of the values are negative (median {middle:.3g}).",
-            f"The {protocol.quantity} is positive here, {rule}; was the sign turned?",
-        )
-        return
-    if not estimate[np.isfinite(estimate)].any():
+    known = estimate[np.isfinite(estimate)]
+    if not known.any():
         yield Finding(sample.id, "all values are 0.", "Write NaN where there is no estimate.")
         return
-    # A score with a focal length of the estimate's own is of depth up to a scale.
-    typical = math.nan if signed or needs_focal(protocol) else _typical(truth)
-    outside = float(np.mean((estimate < low) | (estimate > high)))
+    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
+    low, high = estimate_range(protocol, items)
+    notes = () if truth is None else _notes(protocol, estimate, truth, items, (low, high))
+    outside = 0.0
+    if QUANTITIES[protocol.quantity].space is not None and protocol.align.kind == "none":
+        outside = float(np.mean((estimate < low) | (estimate > high)))
     if outside > _MANY_OUTSIDE:
         yield Finding(
             sample.id,
             f"{100 * outside:.1f} % of the values are outside the allowed {low:g} to {high:g} and "
             "count as missing.",
-            _suspect(middle, typical) or "Is the scale right?",
+            " ".join(note.sentences(command=True) for note in notes) or "Is the scale right?",
         )
-    elif question := _suspect(middle, typical):
+    elif notes:
+        yield from (finding_of(note, sample.id) for note in notes)
+    elif protocol.align.kind == "none":
+        yield from _check_alone(protocol, sample, known, truth, low, high)
+
+
+def _notes(
+    protocol: Protocol,
+    estimate: Map,
+    truth: Map,
+    items: Mapping[str, Any],
+    allowed: tuple[float, float],
+) -> tuple[Note, ...]:
+    return find_notes(estimate, truth, protocol.quantity, _about(protocol, items, allowed))
+
+
+def _about(
+    protocol: Protocol, items: Mapping[str, Any], allowed: tuple[float, float]
+) -> Circumstances:
+    # A score with a focal length of the estimate's own is of depth up to a scale.
+    kind = protocol.align.kind
+    kind = "median" if kind == "none" and needs_focal(protocol) else kind
+    low, high = allowed
+    return Circumstances(align=kind, space=protocol.align.space, items=items, low=low, high=high)
+
+
+def finding_of(note: Note, sample: str) -> Finding:
+    """A note as a finding; its advice is what the command line would be told."""
+    advice = note.sentences(command=True).removeprefix(note.text).strip()
+    return Finding(sample, note.text, advice, serious=note.code in _SERIOUS, code=note.code)
+
+
+def _check_alone(
+    protocol: Protocol,
+    sample: Sample,
+    known: NDArray[np.float32],
+    truth: Map | None,
+    low: float,
+    high: float,
+) -> Iterator[Finding]:
+    """What the values tell by themselves."""
+    declared = QUANTITIES[protocol.quantity]
+    middle = float(np.median(known))
+    # Of a light field: zero is at the focus plane.
+    signed = -LARGEST < low < 0 or (truth is not None and bool((truth < 0).any()))
+    if truth is None and middle < 0 and not signed and declared.space is not None:
         yield Finding(
             sample.id,
-            f"the median is {middle:.3g}, the truth's is {typical:.3g}.",
-            question,
-            serious=False,
+            f"more than half of the values are negative (median {middle:.3g}).",
+            f"The {declared.name} is positive here, {declared.value_rule}; was the sign turned?",
         )
-    elif truth is None and high < LARGEST and high > 8 and float(np.nanmax(estimate)) <= 1:
+        return
+    typical = high / 8 if truth is None else _typical(truth)
+    limited = high < LARGEST if truth is None else not (signed or needs_focal(protocol))
+    if declared.space is not None and limited and typical > 8 and 0 < float(known.max()) <= 1:
         yield Finding(
             sample.id,
-            f"all values are between 0 and 1 while up to {high:g} is allowed.",
-            "Values are expected in px or m, not normalised.",
+            f"all values are between 0 and 1 while about {typical:.3g} is usual.",
+            "Are they normalised? Values are expected in px or m.",
         )
 
 
-def _typical(truth: Map | None) -> float:
-    known = np.zeros(0) if truth is None else truth[np.isfinite(truth)]
+def _typical(truth: Map) -> float:
+    known = truth[np.isfinite(truth)]
     return float(np.median(known)) if known.size else math.nan
-
-
-def _suspect(middle: float, typical: float) -> str:
-    """What the ratio of the medians looks like; empty where nothing is odd."""
-    if math.isnan(typical) or typical <= 0 or middle == 0 or 0.67 < middle / typical < 1.5:
-        return ""
-    for factor, question in _FACTORS.items():
-        if 0.8 < middle / (typical * factor) < 1.25:
-            return f"About {factor:g} times too large: {question}"
-    if middle < 1 < typical / 8:
-        return "Are the values normalised to 0..1 instead of px or m?"
-    return ""

@@ -137,7 +137,8 @@ class Comparison:
             known = np.isfinite(e - t)
         if known.ndim == 2:
             known = known.all(axis=1)
-        e, t = e[known], t[known]
+        if not known.all():
+            e, t = e[known], t[known]
         return e, t, _length(aligned(e, t, self.kind) - t) if len(t) else t
 
     @cached_property
@@ -158,6 +159,9 @@ class Comparison:
     @cached_property
     def fits(self) -> bool:
         """Whether the estimate fits as it is, so that no other reading need be tried."""
+        # Of errors with this mean, the median and the upper one are small enough: no need to sort.
+        if self.count >= ENOUGH_PIXELS and float(self._error.mean()) <= _FITS * self.spread:
+            return True
         exact = _EXACT * self.typical
         fits = self.present.median <= max(_FITS * self.spread, exact)
         return fits and self.present.upper <= max(_MOSTLY_FITS * self.spread, exact)

@@ -91,7 +91,8 @@ def _score(judge: Judge, sample: Sample, root: Path, name: str | None) -> Outcom
     dataset, quantity, length = DATASETS[protocol.dataset], protocol.quantity, sample.length
     if length is None:
         return judge.score_file(sample, partial(locate, dataset, root, sample.id, quantity, name))
-    find = partial(read_clip, root, dataset, sample.id, quantity, length, name)
+    said = protocol.reading.estimate.reading
+    find = partial(read_clip, root, dataset, sample.id, quantity, length, name, said)
     return judge.score_map(sample, find)
 
 
@@ -105,14 +106,15 @@ def prepared_samples(
 ) -> Iterator[tuple[str, PreparedSample]]:
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
-    samples = list(dataset.samples(Path(data), protocol.split))
+    samples = samples_of(protocol, Path(data))
     judge = Judge(Rules.of(protocol, samples), with_hashes=False)
     for sample in choose(samples, only):
         path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)
         if path is None or sample.truth is None:
             continue
         try:
-            estimate = read_estimate(path, dataset, protocol.quantity)
+            said = protocol.reading.estimate.reading
+            estimate = read_estimate(path, dataset, protocol.quantity, said)
             yield sample.id, judge.prepared(sample, estimate)
         except DepthgaugeError:
             continue  # `evaluate` reports it

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from depthgauge.errors import BadScoreId, WrongShape
-from depthgauge.io import guess_quantity, read_map, read_mask
+from depthgauge.errors import BadScoreId, UnknownScale, WrongShape
+from depthgauge.io import guess_quantity, read_map, read_mask, stored_dtype
+from depthgauge.io.reading import Reading, check_unit, without_marks
 from depthgauge.quantities import QUANTITIES, Quantity, guess, map_axes
 from depthgauge.types import Map, Mask
 
@@ -29,27 +30,56 @@ def guessed_quantity(shown: Maps) -> str:
     return guess(values.shape[2] if values.ndim == 3 else 1)
 
 
-def parts_of(given: Maps, declared: Quantity) -> dict[str, Any]:
-    """The parts of a quantity by name; a bare map is the main one."""
+def parts_of(
+    given: Maps, declared: Quantity, reading: Reading | None = None, side: str = ""
+) -> dict[str, Any]:
+    """The parts of a quantity by name; a bare map is the main one.
+
+    Args:
+        given: What came with the call.
+        declared: The quantity.
+        reading: What the call says about stored numbers of the main map.
+        side: `estimate` or `truth`, for errors.
+    """
     if not isinstance(given, Mapping):
-        return {declared.main.name: as_map(given, declared.name)}
+        return {declared.main.name: as_map(given, declared.name, reading, side=side)}
     if declared.main.name not in given:
         raise BadScoreId(f"there is no '{declared.main.name}' among the parts {', '.join(given)}.")
-    return {name: _as_part(value, declared, name) for name, value in given.items()}
+    return {
+        name: _as_part(value, declared, name, reading if name == declared.main.name else None)
+        for name, value in given.items()
+    }
 
 
-def _as_part(value: Any, declared: Quantity, name: str) -> Any:
+def _as_part(value: Any, declared: Quantity, name: str, reading: Reading | None) -> Any:
     part = declared.part(name)
     if not part.is_map:
         return float(value)
     if part.is_stack:
         return np.stack([as_map(each, None, channels_last=True) for each in value])
     like = part.like or (declared.name if part == declared.main else None)
-    return as_map(value, like, channels_last=True)
+    return as_map(value, like, reading, channels_last=True)
+
+
+def stored_scale(given: Maps, reading: Reading) -> float | None:
+    """What the stored numbers of a map are multiplied by; None where that cannot be said.
+
+    A 16-bit PNG has a scale of its own, which this does not look up.
+    """
+    if reading.scale is not None:
+        return reading.scale
+    if isinstance(given, (str, Path)):
+        return 1.0 if stored_dtype(given).kind == "f" or stored_dtype(given).itemsize == 1 else None
+    return 1.0
 
 
 def as_map(
-    values: ArrayLike | str | Path, quantity: str | None, *, channels_last: bool = False
+    values: ArrayLike | str | Path,
+    quantity: str | None,
+    reading: Reading | None = None,
+    *,
+    side: str = "",
+    channels_last: bool = False,
 ) -> Map:
     """An array or a file as a map (H, W) or (H, W, C); infinite values are missing.
 
@@ -57,14 +87,32 @@ def as_map(
         values: Also a tensor on any device, with or without gradients; axes of length 1 around the
             map, and channels before it, are understood.
         quantity: Its quantity; None if unknown.
+        reading: What the call says about stored numbers.
+        side: `estimate` or `truth`, for errors.
         channels_last: Whether (H, W, C) is known to be the order, where another could be meant.
+
+    Raises:
+        UnknownScale: They are whole numbers of depth, and nobody says their unit.
     """
-    if isinstance(values, (str, Path)):
-        return read_map(Path(values), quantity=quantity)
+    said = reading or Reading()
+    try:
+        if isinstance(values, (str, Path)):
+            path = Path(values)
+            return read_map(path, quantity, scale=said.per_unit, invalid=said.invalid)
+        _ask_for_scale(values, quantity, said, f"the {side}" if side else "the map")
+    except UnknownScale as error:
+        raise error.said_as(f"{side}_scale={{factor}}" if side else "scale={per_unit}") from None
     array = with_map_axes(as_array(values), quantity, channels_last=channels_last)
     if np.isinf(array).any():
         array = np.where(np.isinf(array), np.float32(np.nan), array)
-    return array
+    array = without_marks(array, said.invalid)
+    return array if said.scale in (None, 1) else array / np.float32(said.per_unit)
+
+
+def _ask_for_scale(values: Any, quantity: str | None, said: Reading, what: str) -> None:
+    """Refuses whole numbers of a quantity that people store in several units."""
+    if said.scale is None and getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
+        check_unit(what, values, quantity)
 
 
 def with_map_axes(array: Map, quantity: str | None, *, channels_last: bool = False) -> Map:

@@ -40,6 +40,7 @@ from depthgauge.regions import check_names
 from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Note, Sample, Score, Truth
 
 _ENDINGS = ("mask", "labels")
+_FLOAT_FILES = (".pfm", ".npy", ".npz", ".exr")
 View = tuple[str, str]
 """What is compared: a resolution of the truth and a part of the quantity; both may be empty."""
 _MAIN: View = ("", "")
@@ -166,7 +167,8 @@ class Judge:
         """The same for an estimate in a file; a twin reads it in its own way."""
         if self.protocol.twin is None:
             dataset, quantity = DATASETS[self.protocol.dataset], self.protocol.quantity
-            return self.score_map(sample, lambda: read_estimate(find(), dataset, quantity))
+            said = self.protocol.reading.estimate.reading
+            return self.score_map(sample, lambda: read_estimate(find(), dataset, quantity, said))
         if not self.has_truth(sample):
             return Outcome(left_out=(sample.id,), skipped=True)
         twin = TWINS[self.protocol.twin]
@@ -275,7 +277,7 @@ class Judge:
             absent = () if self._memory is None else PREVIOUS
             left_out += _left_out(sample, protocol, specs, prepared, ready, absent)
             if view == _MAIN and estimate is not None and self.with_notes:
-                notes = self._notes(sample, prepared)
+                notes = self._notes(sample, prepared, estimate)
             if view == _MAIN and QUANTITIES[quantity].has_pixel_errors:
                 curve = _curve(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
@@ -288,10 +290,12 @@ class Judge:
             notes=notes,
         )
 
-    def _notes(self, sample: Sample, prepared: PreparedSample) -> tuple[Note, ...]:
+    def _notes(
+        self, sample: Sample, prepared: PreparedSample, estimate: Map | Estimate
+    ) -> tuple[Note, ...]:
         """What speaks against the way in which the maps of this sample were read."""
         protocol = self.protocol
-        found = notes_of(protocol, prepared)
+        found = notes_of(protocol, prepared, scales=_scales(protocol, estimate))
         if self.prints is not None and not found and prepared.given is not None:
             about = Circumstances(align=protocol.align.kind, space=protocol.align.space)
             kept = fingerprint(prepared.given, prepared.truth, protocol.quantity, about)
@@ -392,6 +396,14 @@ class Judge:
         for name in {name for spec in specs for name in spec.metric.needs}:
             if name in ready.items:
                 ready.items[name]
+
+
+def _scales(protocol: Protocol, estimate: Map | Estimate) -> dict[str, float]:
+    """What the numbers of a float file were multiplied by, so that advice can name another."""
+    path = str(estimate.extras.get("path", "")) if isinstance(estimate, Estimate) else ""
+    if not path.lower().endswith(_FLOAT_FILES):
+        return {}
+    return {"estimate": protocol.reading.estimate.reading.scale or 1.0}
 
 
 def _left_out(

@@ -22,7 +22,12 @@ _MOST_SHARE = 0.99
 _WORSE = 5.0
 """How many times larger the median error is at marks than elsewhere."""
 _GAP = 1.5
-"""How many times the next value a largest value is that stands for something else."""
+_WIDE_GAP = 10.0
+"""How many times the next value a largest value is that stands for something else: a number that
+programs use as a mark, or any number. A thin object in front of all others has a gap too."""
+_CODES = (32767.0, 65534.0, 65535.0)
+_USUAL = (255.0, 999.0, 1023.0, 4095.0, 9999.0, 10000.0, 99999.0, 100000.0, *_CODES)
+"""Largest numbers of integer types and round numbers that programs write for nothing."""
 
 Values = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -81,8 +86,8 @@ def find_marks(e: Values, t: Values, *, positive: bool) -> list[Mark]:
 
 def _candidates(values: Values, *, positive: bool) -> Iterator[tuple[float, Flags]]:
     fewest = max(FEWEST, int(SHARE * values.size))
-    marks = [] if positive else [0.0, -1.0]
-    largest = float(np.fmax.reduce(values))
+    least, largest = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+    marks = [mark for mark in (0.0, -1.0) if least <= mark <= largest and not positive]
     if largest > 0:
         marks.append(largest)
     for mark in marks:
@@ -97,9 +102,16 @@ def _is_mark(mark: float, here: Flags, values: Values, other: Values) -> bool:
         return False
     if mark == -1:
         return bool(rest.min() >= 0)
-    if mark > 0 and mark < _GAP * float(rest.max()):
+    gap = _GAP if _is_usual(mark) else _WIDE_GAP
+    if mark > 0 and mark < gap * float(rest.max()):
         return False
     return _disagrees(mark, here, values, other)
+
+
+def _is_usual(mark: float) -> bool:
+    """Whether it is a number that programs write for nothing, or a code that was divided."""
+    divided = [code / scale for code in _CODES for scale in (64, 256, 1000, 5000)]
+    return any(abs(mark - number) <= 1e-5 * number for number in (*_USUAL, *divided))
 
 
 def _disagrees(mark: float, here: Flags, values: Values, other: Values) -> bool:

@@ -1,7 +1,7 @@
 """Whether maps were read as what they are: does another reading fit the truth clearly better?
 
 Looks at no more than 4,096 pixels, always the same ones for a size. Where the estimate fits as it
-is, which costs one median, no other reading is tried. The scores never change.
+is, which costs one mean, no other reading is tried. The scores never change.
 """
 
 from __future__ import annotations
@@ -34,11 +34,14 @@ from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.scoring.prepare import needs_focal
 from depthgauge.errors import DepthgaugeWarning
 from depthgauge.geometry.alignment import Alignment
-from depthgauge.quantities import QUANTITIES, Quantity
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask, Note
 
 _NEAR_FACTOR = 0.04
-_LIKELY_DEPTH_M = 100.0
+_NEAR_FACTOR_FREE = 0.1
+"""How far the ratio of estimate and truth may be from a factor; of a quantity that methods often
+know up to a scale only, further."""
+_INDOORS_M, _OUTDOORS_M = 20.0, 100.0
 _LIKELY_DEPTH_SHARE = 0.15
 _TOP_TO_BOTTOM = 1.25
 
@@ -84,7 +87,11 @@ FACTORS = (
         5000 / 256, "TUM's 16-bit PNG (scale 5000), divided by 256?", ("depth",), "19.53 (5000/256)"
     ),
     Factor(5, "TUM's 16-bit PNG (scale 5000), taken for millimetres?", ("depth",)),
-    Factor(0.256, "a 16-bit PNG of scale 256, taken for millimetres?", ("depth",)),
+    Factor(
+        0.256,
+        "a 16-bit PNG of scale 256 taken for millimetres, or a truth in mm divided by 256?",
+        ("depth",),
+    ),
     Factor(0.01, "metres divided by 100?", ("depth",)),
     Factor(0.001, "kilometres instead of metres?", ("depth",)),
 )
@@ -111,7 +118,9 @@ def find_notes(
     e, t = values_at(estimate, places), values_at(truth, places)
     if about.mask is not None:
         t = only_where(about.mask.ravel()[places], t)
-    notes = list(_depth_without_name(t, places, truth.shape[1], about, declared))
+    notes: list[Note] = []
+    if not about.quantity_said and declared.space == "disparity":
+        notes += _depth_without_name(t, places, truth.shape[1])
     if e.ndim == 1:
         marks = find_marks(e, t, positive=declared.positive)
         notes += [
@@ -227,13 +236,14 @@ def _turned(pairs: Comparison, e: Values) -> Iterator[_Reading]:
 def _scaled(pairs: Comparison, e: Values, width: int) -> Iterator[_Reading]:
     ratio = pairs.ratio()
     name = pairs.declared.name
+    near = _NEAR_FACTOR_FREE if pairs.declared.scale_free else _NEAR_FACTOR
     found = [f for f in FACTORS if name in f.of]
     if pairs.declared.main.resize == "x":
         found.append(
             Factor(1 / width, "shares of the image's width instead of pixels?", (name,), "1/width")
         )
     for factor in found:
-        if abs(abs(ratio) / factor.value - 1) < _NEAR_FACTOR:
+        if abs(abs(ratio) / factor.value - 1) < near:
             turned = " and its sign is turned" if ratio < 0 else ""
             text = f"The estimate is about {factor} times the truth{turned}: {factor.question}"
             yield _with_scale(pairs, factor, text, ratio), e / math.copysign(factor.value, ratio)
@@ -245,7 +255,7 @@ def _with_scale(pairs: Comparison, factor: Factor, text: str, ratio: float) -> N
     truth = pairs.about.scales.get("truth")
     if stored is not None and ratio > 0:
         arguments["estimate_scale"] = shown_scale(stored / factor.value)
-        if truth is not None:
+        if truth is not None and ratio < 1:  # the truth is the larger one
             arguments["truth_scale"] = shown_scale(truth * factor.value)
     advice = "" if arguments else "Correct the estimate, or the way in which it is read."
     return Note("factor", text, advice, arguments, {"ratio": ratio})
@@ -328,16 +338,20 @@ def _is_better_inverted(pairs: Comparison) -> bool:
     return inverse * CLEARLY <= plain
 
 
-def _depth_without_name(
-    t: Values, places: NDArray[np.intp], width: int, about: Circumstances, declared: Quantity
-) -> Iterator[Note]:
-    """A note if the quantity was not given and the truth looks like depth in metres.
+def note_of_quantity(truth: Map) -> tuple[Note, ...]:
+    """A note if maps are scored as disparity and the truth looks like depth in metres."""
+    if truth.ndim != 2:
+        return ()
+    places = sample_places(*truth.shape)
+    return tuple(_depth_without_name(values_at(truth, places), places, truth.shape[1]))
+
+
+def _depth_without_name(t: Values, places: NDArray[np.intp], width: int) -> Iterator[Note]:
+    """A note if the truth looks like depth in metres.
 
     Scenes are nearer at the bottom of a picture, so depth decreases downwards and disparity grows;
     and disparity up to 100 px is a larger share of the width than depth up to 100 m.
     """
-    if about.quantity_said or declared.space != "disparity":
-        return
     known = np.isfinite(t)
     if np.count_nonzero(known) < ENOUGH_PIXELS:
         return
@@ -345,7 +359,7 @@ def _depth_without_name(
     if not values.min() > 0:
         return
     most = float(np.partition(values, (99 * values.size) // 100)[(99 * values.size) // 100])
-    if most > min(_LIKELY_DEPTH_M, _LIKELY_DEPTH_SHARE * width):
+    if most > min(_OUTDOORS_M, max(_INDOORS_M, _LIKELY_DEPTH_SHARE * width)):
         return
     rows = (places // width)[known]
     third = (places[-1] // width + 1) / 3

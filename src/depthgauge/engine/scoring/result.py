@@ -70,6 +70,7 @@ class Result:
             "version": self.protocol.version,
             "protocol_hash": self.protocol.hash,
             "protocol": self.protocol.resolved(),
+            **({"reading": said} if (said := self.reading) else {}),
             "samples": {
                 # Scores of the whole dataset are not scores of a sample.
                 sample: {n: public_json(s) for n, s in scores.items() if s.why != "dataset"}
@@ -83,6 +84,12 @@ class Result:
             "left_out": list(self.left_out),
             "notes": [note.to_json() for note in self.notes],
         }
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What the call or the benchmark said about stored numbers; empty where it said nothing."""
+        said = self.protocol.reading.model_dump(mode="json", exclude_defaults=True)
+        return {side: keys for side, keys in said.items() if keys}
 
     def to_dict(self) -> dict[str, float]:
         """The pooled values by score id, for a logger; NaN where there is none."""

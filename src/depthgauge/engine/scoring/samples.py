@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from depthgauge._registry import nearest
 from depthgauge._shorten import first_few
@@ -22,12 +23,19 @@ def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -
         data: The dataset's folder.
         estimates: Folders of estimates; a twin may add samples that are missing from the dataset.
     """
-    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split))
+    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split, **_reading(protocol)))
     more = None if protocol.twin is None else TWINS[protocol.twin].more_samples
     if more is not None:
         for root in estimates:
             samples += more(samples, root)
     return samples
+
+
+def _reading(protocol: Protocol) -> dict[str, Any]:
+    """What the benchmark says about how the truth is stored, as options of its dataset."""
+    said = protocol.reading.truth.reading
+    scale = {} if said.scale is None else {"scale": said.per_unit}
+    return {**scale, "invalid": said.invalid} if said.invalid else scale
 
 
 def expected(
