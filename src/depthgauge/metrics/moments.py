@@ -167,7 +167,7 @@ class _Sums:
             maps, limits = (pixels.estimate, pixels.truth, pixels.truth), (pixels.low, pixels.high)
             self._add_numbers(maps, limits, self._runs.smooth, slice(None))
             rough = self._runs.rough
-            work = _SORTED_NS * size // self._tiles * rough.size
+            work = _SORTED_NS * size // max(1, self._tiles) * rough.size
             in_bands(lambda: partial(self._add_rough, rough), rough.size, work)
         if not pixels.is_number or self._rows:
             work = _WRITTEN_NS * size * (1 + len(self._rows))
