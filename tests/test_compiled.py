@@ -1,12 +1,20 @@
-"""Kernels: from several threads, with whatever thread pool, with and without a cache on disk."""
+"""Kernels: bands on several threads, forks, Ctrl-C, with and without a cache on disk."""
 
+import io
+import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
+
+from depthgauge import _compiled
+from depthgauge.errors import Misuse
 
 CODE = """
 import threading
@@ -31,6 +39,193 @@ assert found == [(1.0, 1.0)] * 20, found
 def test_several_threads_can_score_at_once():
     ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True)
     assert ran.returncode == 0, ran.stderr.decode()
+
+
+@pytest.fixture
+def tiny_bands(monkeypatch):
+    """Even the smallest work goes to several threads."""
+    monkeypatch.setattr(_compiled, "ALONE_NS", 0)
+    monkeypatch.setattr(_compiled, "BAND_NS", 1)
+    monkeypatch.setenv("DEPTHGAUGE_THREADS", "4")
+
+
+def test_every_place_is_done_once(tiny_bands):
+    done = np.zeros(1000, np.int64)
+
+    def work(begin, end):
+        done[begin:end] += 1
+
+    _compiled.in_bands(lambda: work, done.size, 1000)
+    assert (done == 1).all()
+
+
+def test_bands_begin_at_multiples_of_a_step(tiny_bands):
+    begins = []
+    _compiled.in_bands(lambda: lambda begin, end: begins.append((begin, end)), 70, 70, step=16)
+    assert sorted(begins) == [(0, 16), (16, 32), (32, 48), (48, 64), (64, 70)]
+
+
+def test_little_work_stays_in_the_calling_thread(monkeypatch):
+    monkeypatch.setenv("DEPTHGAUGE_THREADS", "4")
+    here = []
+
+    def work(begin, end):
+        here.append((threading.current_thread(), begin, end))
+
+    _compiled.in_bands(lambda: work, 100, _compiled.ALONE_NS)
+    assert here == [(threading.current_thread(), 0, 100)]
+
+
+def test_what_a_helper_raises_reaches_the_caller(tiny_bands):
+    caller, met = threading.current_thread(), threading.Event()
+
+    def work(begin, end):
+        if threading.current_thread() is not caller:
+            met.set()
+            raise MemoryError("no room")
+        if begin > 0:
+            met.wait(10)  # until a helper has had a band
+
+    with pytest.raises(MemoryError, match="no room"):
+        _compiled.in_bands(lambda: work, 50, 50)
+
+
+def test_an_interrupt_stops_the_bands_and_spoils_nothing_for_the_next_call(tiny_bands):
+    caller, done = threading.current_thread(), []
+
+    def interrupted(begin, end):
+        if begin > 0 and threading.current_thread() is caller:
+            raise KeyboardInterrupt
+        done.append(begin)
+        time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        _compiled.in_bands(lambda: interrupted, 5000, 5000)
+    assert len(done) < 5000
+    test_every_place_is_done_once(None)
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "many", ""])
+def test_a_number_of_threads_that_is_none_is_refused(monkeypatch, said):
+    monkeypatch.setenv("DEPTHGAUGE_THREADS", said)
+    with pytest.raises(Misuse, match=f"DEPTHGAUGE_THREADS is '{said}'"):
+        _compiled.threads()
+
+
+def test_by_default_there_is_a_thread_for_each_core_that_may_be_used(monkeypatch):
+    monkeypatch.delenv("DEPTHGAUGE_THREADS", raising=False)
+    assert _compiled.threads() == len(os.sched_getaffinity(0))
+
+
+FORKS = """
+import multiprocessing, os, sys, threading
+import numpy as np
+import depthgauge as dg
+from depthgauge import _compiled
+
+_compiled.ALONE_NS, _compiled.BAND_NS = 0, 1000
+rng = np.random.default_rng(0)
+truth = rng.random((300, 500), dtype=np.float32) + 1
+estimate = truth + rng.random((300, 500), dtype=np.float32)
+estimate[rng.random((300, 500)) < 0.1] = np.nan
+
+def values(_=None):
+    return [s.value for s in dg.score(estimate, truth, ["mae", "rms", "badpix:0.5"]).values()]
+
+def fork_many(n):
+    children = []
+    for _ in range(n):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if values() == wanted else 1)
+        children.append(child)
+        if len(children) == 8:
+            assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+            children = []
+    assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+
+n = int(sys.argv[1])
+if os.fork() == 0:  # before this process has scored anything
+    os._exit(0 if len(values()) == 3 else 1)
+assert os.wait()[1] == 0
+wanted = values()
+assert any(t.name == "depthgauge" for t in threading.enumerate())
+fork_many(n)
+stop = threading.Event()
+
+def score_on():
+    while not stop.is_set():
+        assert values() == wanted
+
+scorers = [threading.Thread(target=score_on) for _ in range(2)]
+[t.start() for t in scorers]
+fork_many(n)
+stop.set()
+[t.join() for t in scorers]
+fork_many(n)
+with multiprocessing.get_context("fork").Pool(3) as loaders:  # as data loaders do it
+    assert all(found == wanted for found in loaders.imap(values, range(n)))
+assert values() == wanted
+"""
+
+
+@pytest.mark.parametrize("n", [8, pytest.param(150, marks=pytest.mark.long)])
+def test_forks_before_during_and_after_scoring_do_not_hang(n):
+    environment = {**os.environ, "DEPTHGAUGE_THREADS": "3"}
+    command = [sys.executable, "-c", FORKS, str(n)]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_no_kernel_is_parallel_by_itself():
+    source = Path(_compiled.__file__).parent
+    for path in source.rglob("*.py"):
+        text = path.read_text()
+        assert "prange" not in text, path
+        assert "parallel=True" not in text, path
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def new_notice(monkeypatch, stream):
+    monkeypatch.setattr(_compiled.Notice, "AFTER_S", 0.02)
+    monkeypatch.setattr(sys, "stderr", stream)
+    return _compiled.Notice()
+
+
+def test_compiling_that_takes_long_is_said_once(monkeypatch):
+    notice = new_notice(monkeypatch, stderr := _Terminal())
+    for _ in range(2):
+        notice.begin()
+        notice.begin()  # a kernel that another one calls
+        notice.end()
+        time.sleep(0.1)
+        notice.end()
+    assert stderr.getvalue() == "depthgauge: compiling kernels, once per installation ...\n"
+
+
+def test_many_short_ones_add_up(monkeypatch):
+    notice = new_notice(monkeypatch, stderr := _Terminal())
+    for _ in range(12):
+        notice.begin()
+        time.sleep(0.005)
+        notice.end()
+    assert stderr.getvalue().count("compiling") == 1
+
+
+@pytest.mark.parametrize("why", ["short", "silent", "no terminal"])
+def test_else_nothing_is_said(monkeypatch, why):
+    stderr = io.StringIO() if why == "no terminal" else _Terminal()
+    notice = new_notice(monkeypatch, stderr)
+    notice.silent = why == "silent"
+    notice.begin()
+    time.sleep(0 if why == "short" else 0.1)
+    notice.end()
+    time.sleep(0.05)
+    assert stderr.getvalue() == ""
 
 
 INTERRUPTED = """

@@ -21,6 +21,7 @@ import inspect
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -42,6 +43,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
     from numba import njit
 
+    _watch_compiler()
+
     def compile_(function: Callable[..., Any]) -> Any:
         # As in NumPy, a division by zero is infinite.
         settings = {"error_model": "numpy", "nogil": True, **options}
@@ -52,6 +55,64 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return njit(**settings)(function)
 
     return compile_
+
+
+class Notice:
+    """Says once, on a terminal or in a notebook, that kernels are compiled if that takes long."""
+
+    TEXT = "depthgauge: compiling kernels, once per installation ..."
+    AFTER_S = 2.0
+
+    def __init__(self) -> None:
+        self.silent = False
+        self._lock = threading.Lock()
+        self._depth, self._spent = 0, 0.0
+        self._began = 0.0
+        self._timer: threading.Timer | None = None
+
+    def begin(self) -> None:
+        """Compiling begins; one kernel may compile another."""
+        with self._lock:
+            self._depth += 1
+            if self._depth > 1 or self.silent:
+                return
+            self._began = time.monotonic()
+            self._timer = threading.Timer(max(0.0, self.AFTER_S - self._spent), self._say)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """And ends."""
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0 and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+                self._spent += time.monotonic() - self._began
+
+    def _say(self) -> None:
+        shown = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+        if shown and not self.silent:
+            self.silent = True
+            sys.stderr.write(f"{self.TEXT}\n")
+            sys.stderr.flush()
+
+
+NOTICE = Notice()
+
+
+@functools.cache
+def _watch_compiler() -> None:
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]  # numba has no types
+        def on_start(self, event: Any) -> None:
+            NOTICE.begin()
+
+        def on_end(self, event: Any) -> None:
+            NOTICE.end()
+
+    event.register("numba:compile", Listener())
 
 
 def banded(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import pkgutil
 import threading
 import warnings
@@ -37,6 +38,11 @@ class PluginWarning(UserWarning):
 
 _LOCK = threading.RLock()
 """One for all registries: a plug-in may join several of them while it is imported."""
+if hasattr(os, "register_at_fork"):
+    # No process is forked in the middle of a walk, which nobody would finish in it.
+    os.register_at_fork(
+        before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+    )
 _REGISTRIES: list[Registry[Any]] = []
 _FAILURES: dict[str, str] = {}
 """The plug-in modules that cannot be imported, with a sentence that says why."""
@@ -185,6 +191,8 @@ class Registry(Mapping[str, T], Generic[T]):
         self._refused: list[str] = []
         self._walking = False
         self._walked = False
+        self.changes = 0
+        """Grows whenever something joins or leaves: what was made before may be made anew."""
         _REGISTRIES.append(self)
 
     def add(self, name: str, thing: T, home: str) -> None:
@@ -203,13 +211,17 @@ class Registry(Mapping[str, T], Generic[T]):
             try:
                 self._check(thing)
             except Exception:
-                del self._things[name], self._homes[name]
+                self._take_out(name)
                 raise
 
     def drop(self, home: str) -> None:
         """Removes everything that a module has registered."""
         for name in [name for name, place in self._homes.items() if place == home]:
-            del self._things[name], self._homes[name]
+            self._take_out(name)
+
+    def _take_out(self, name: str) -> None:
+        del self._things[name], self._homes[name]
+        self.changes += 1
 
     def _put(self, name: str, thing: T, home: str) -> None:
         if name in self._things:
@@ -218,6 +230,7 @@ class Registry(Mapping[str, T], Generic[T]):
             )
         self._things[name] = thing
         self._homes[name] = home
+        self.changes += 1
 
     def _walk(self) -> None:
         if self._walked:
@@ -254,7 +267,7 @@ class Registry(Mapping[str, T], Generic[T]):
             except DepthgaugeError as error:
                 if home.startswith(f"{self._package}."):
                     raise
-                del self._things[name], self._homes[name]
+                self._take_out(name)
                 self._refused.append(f"A part of the plug-in {home} cannot be used: {error}")
                 yield PluginWarning(self._refused[-1])
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 
 from depthgauge import _registry
+from depthgauge._once import cached_property
 from depthgauge.benchmarks._places import HOME, benchmark_paths
 from depthgauge.benchmarks.protocol import Protocol, load_protocol, make_protocol
 from depthgauge.errors import BadProtocol, Problem

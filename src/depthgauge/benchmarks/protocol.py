@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from depthgauge._canonical import hash_json, to_json
+from depthgauge._once import cached_property
 from depthgauge._registry import nearest
 from depthgauge.benchmarks._checks import check, check_file
 from depthgauge.benchmarks._messages import schema_problems, shown, without_misfits

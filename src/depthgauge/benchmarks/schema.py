@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from depthgauge._once import cached_property
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.errors import BadScoreId, Misuse
 from depthgauge.geometry.crops import Box, parse_crop
@@ -29,7 +29,7 @@ Whole = Annotated[int, Field(strict=True)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
 
 class Align(_Strict):

@@ -168,7 +168,7 @@ def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) 
     regions, items = _read_regions(options["regions"])
     with (
         told_in_options(),
-        working("scoring (the first time, the kernels are compiled) ..."),
+        working("scoring ..."),
     ):
         protocol, prepared = prepare_maps(
             estimate,

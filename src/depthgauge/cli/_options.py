@@ -7,7 +7,7 @@ import importlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import wraps
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from depthgauge._compiled import NOTICE
+from depthgauge._once import cached_property
 from depthgauge.cli._names import completes
 from depthgauge.errors import Misuse
 
@@ -42,6 +44,7 @@ def quiet_option() -> click.Option:
 def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
         ctx.find_root().meta["depthgauge.quiet"] = True
+        NOTICE.silent = True
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:

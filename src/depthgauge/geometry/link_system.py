@@ -8,12 +8,12 @@ connected part is solved by itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._once import cached_property
 from depthgauge.errors import Misuse, WrongShape
 from depthgauge.types import Mask
 

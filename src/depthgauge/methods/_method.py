@@ -7,10 +7,10 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 from depthgauge._canonical import hash_json
+from depthgauge._once import cached_property
 from depthgauge.errors import DepthgaugeError, MethodFailed, Misuse, Unavailable
 from depthgauge.methods._load import kind_at
 from depthgauge.methods._returned import as_clip_estimate, as_estimate

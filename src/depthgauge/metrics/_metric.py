@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -125,7 +126,7 @@ class Metric:
 
     def recipe(self, **params: Any) -> Recipe | Order | None:
         """The sums or order statistic that it is made of; None if it has its own `measure`."""
-        return self.recipe_with(**params) if self.recipe_with else None
+        return None if self.recipe_with is None else _recipe(self.recipe_with, *params.items())
 
     def _own(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters among the keywords of `measure`; the others are its needs."""
@@ -165,7 +166,7 @@ class Metric:
     def finish(self, state: State, missing: Missing = "bad", **params: Any) -> float:
         """The number; NaN if the region is empty or nothing is estimated."""
         if self.recipe_with is not None:
-            return finish_recipe(self.recipe_with(**params), state, missing)
+            return finish_recipe(_recipe(self.recipe_with, *params.items()), state, missing)
         if self.finish_with is None:
             raise Misuse(f"{self.name} has no value for a single state.")
         return float(self.finish_with(state, missing=missing, **params))
@@ -187,6 +188,12 @@ class Metric:
         return self.error_map_with(estimate, truth, **params)
 
 
+@lru_cache(maxsize=1024, typed=True)
+def _recipe(recipe_with: Callable[..., Recipe | Order], *params: tuple[str, Any]) -> Recipe | Order:
+    """The recipe with these parameters, made once."""
+    return recipe_with(**dict(params))
+
+
 def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> float:
     """The recipe's number from a state; missing pixels cost what the protocol says."""
     if isinstance(recipe, Order):
@@ -194,7 +201,7 @@ def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> flo
     n, sums = _with_missing(recipe, state, missing)
     if recipe.from_counts:
         return recipe.combine(state.count, state.missing) if n + state.missing else math.nan
-    return float(recipe.combine(*(sums / n))) if n else math.nan
+    return float(recipe.combine(*[total / n for total in sums])) if n else math.nan
 
 
 def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[float, Any]:
@@ -206,7 +213,7 @@ def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[float
     if recipe.weight is not None:
         sums, (present, absent) = state.sums[:-2], state.sums[-2:]
     # Pixels that could not be filled in are still missing.
-    costs = missing in ("bad", "interpolate")
+    costs = absent and missing in ("bad", "interpolate")
     if costs and all(term.worst is not None for term in recipe.terms):
         worst = np.array([term.worst for term in recipe.terms], np.float64)
         return present + absent, sums + worst * absent

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -53,23 +54,35 @@ class Moments:
     counts: NDArray[np.int64]
     missing: NDArray[np.int64]
     sums: NDArray[np.float64]
+    _regions: dict[str, _Region] = field(default_factory=dict)
 
     def state(self, region: str, terms: tuple[Column, ...]) -> State:
         """The sums of some of the terms in one region."""
-        inside = self.plane.members(region)
+        if region not in self._regions:
+            atoms = np.flatnonzero(self.plane.members(region))
+            count, missing = int(self.counts[atoms].sum()), int(self.missing[atoms].sum())
+            self._regions[region] = _Region(count, missing, self.sums[atoms].T.tolist())
+        found = self._regions[region]
         # fsum is exact, so the order of atoms, which follows that of the regions, does not matter.
-        sums = [_exact_sum(self.sums[inside, self.terms.index(term)]) for term in terms]
-        return State(
-            int(self.counts[inside].sum()), int(self.missing[inside].sum()), np.array(sums)
-        )
+        sums = [_exact_sum(found.sums[self.terms.index(term)]) for term in terms]
+        return State(found.count, found.missing, np.array(sums))
 
 
-def _exact_sum(values: NDArray[np.float64]) -> float:
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """Counts of one region, and the sums of its atoms, term by term."""
+
+    count: int
+    missing: int
+    sums: list[list[float]]
+
+
+def _exact_sum(values: list[float]) -> float:
     """The exact sum; infinite or NaN if a value is, which fsum may reject."""
-    if np.isfinite(values).all():
+    if all(map(math.isfinite, values)):
         return math.fsum(values)
     with np.errstate(invalid="ignore"):
-        return float(values.sum())
+        return float(np.sum(values))
 
 
 def measure_moments(
@@ -127,7 +140,7 @@ class _Direct:
 
 
 @lru_cache(maxsize=64)
-def _direct(terms: tuple[Term, ...]) -> _Direct:
+def _direct(terms: tuple[Any, ...]) -> _Direct:
     params = [(*term.params, 0.0, 0.0)[:2] for term in terms]
     kinds = np.array([term.kind for term in terms], np.int64)
     return _Direct(terms, kinds, np.array(params, np.float64).reshape(-1, 2))
@@ -135,8 +148,9 @@ def _direct(terms: tuple[Term, ...]) -> _Direct:
 
 def _split(columns: tuple[Column, ...]) -> tuple[_Direct, tuple[Column, ...]]:
     """What the kernel sums itself, and what is computed row by row before it is summed."""
-    own = [c for c in columns if isinstance(c, Term) and c.name in _DIRECT and c.function is None]
-    return _direct(tuple(own)), tuple(c for c in columns if c not in own)
+    own = [isinstance(c, Term) and c.name in _DIRECT and c.function is None for c in columns]
+    direct = _direct(tuple(compress(columns, own)))
+    return direct, tuple(c for c, known in zip(columns, own, strict=True) if not known)
 
 
 class _Sums:
@@ -166,19 +180,19 @@ class _Sums:
         if pixels.is_number:
             maps, limits = (pixels.estimate, pixels.truth, pixels.truth), (pixels.low, pixels.high)
             self._add_numbers(maps, limits, self._runs.smooth, slice(None))
-            rough = self._runs.rough
-            work = _SORTED_NS * size // max(1, self._tiles) * rough.size
-            in_bands(lambda: partial(self._add_rough, rough), rough.size, work)
+            if rough := self._runs.rough:
+                work = _SORTED_NS * size // self._tiles * len(rough)
+                in_bands(lambda: partial(self._add_rough, rough), len(rough), work)
         if not pixels.is_number or self._rows:
             work = _WRITTEN_NS * size * (1 + len(self._rows))
             # The functions of others may not be made for several threads.
             own = all(isinstance(row, Term) and row.function is None for row in self._rows)
             in_bands(lambda: self._add_written, self._tiles, work if own else 0)
 
-    def _add_rough(self, tiles: NDArray[np.intp], begin: int, end: int) -> None:
+    def _add_rough(self, tiles: list[int], begin: int, end: int) -> None:
         """Adds up tiles whose pixels must be sorted."""
         pixels = self._pixels
-        for t in tiles[begin:end].tolist():
+        for t in tiles[begin:end]:
             runs, at = self._runs.of_tile(t), slice(t * TILE, (t + 1) * TILE)
             estimate, truth = runs.ordered(pixels.estimate[at]), runs.ordered(pixels.truth[at])
             limits = (pixels.low, pixels.high)
@@ -216,6 +230,8 @@ class _Sums:
 
 def _add_tiles(tiles: NDArray[Any]) -> NDArray[Any]:
     """The sum of the tiles in their order; NumPy's `sum` may use another one."""
+    if len(tiles) == 1:
+        return np.array(tiles[0])
     total = np.zeros(tiles.shape[1:], tiles.dtype)
     for tile in tiles:
         total += tile

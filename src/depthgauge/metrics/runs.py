@@ -62,12 +62,12 @@ class Runs:
     @property
     def smooth(self) -> tuple[NDArray[Any], ...]:
         """The runs of all tiles except rough ones."""
-        return self._begins, self._ends, self._atoms, np.maximum(self._found, 0)
+        return self._begins, self._ends, self._atoms, self._found
 
     @property
-    def rough(self) -> NDArray[np.intp]:
+    def rough(self) -> list[int]:
         """The tiles with a block that must be sorted."""
-        return np.flatnonzero(self._found < 0)
+        return [t for t, found in enumerate(self._found.tolist()) if found < 0]
 
     def of_tile(self, t: int) -> TileRuns:
         """The runs of one tile, sorted if it is rough."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._compiled import in_bands
+from depthgauge._once import cached_property
 from depthgauge.errors import BadData, BadDeclaration
 from depthgauge.metrics.columns import Column, WeightedTerm
 from depthgauge.metrics.kernels import TILE

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from depthgauge._once import cached_property
 from depthgauge.metrics.terms import LARGEST, ErrorKind, Kind, Term
 
 Tensor = Any

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NoReturn, TypeAlias
 
 from depthgauge.errors import BadScoreId
@@ -94,6 +95,7 @@ Expression: TypeAlias = Atom | Complement | Operation
 """A parsed expression; `str()` of it is canonical: equal for texts with the same tree."""
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Expression:
     """Reads an expression.
 

@@ -60,10 +60,10 @@ def _single(mask: NDArray[np.uint8], truth: Map) -> _Packed:
     """The same for one region, which needs no kernel, so nobody waits for it to compile."""
     codes = np.logical_and(mask, is_known(truth).reshape(-1)).view(np.uint8)
     inside = int(np.count_nonzero(codes))
-    atoms = np.flatnonzero([inside < codes.size, inside > 0])
+    atoms = [code for code, n in enumerate((codes.size - inside, inside)) if n]
     lookup = np.full(256, -1, np.int32)
-    lookup[atoms] = np.arange(atoms.size, dtype=np.int32)
-    return codes, atoms.astype(np.uint64), lookup
+    lookup[atoms] = range(len(atoms))
+    return codes, np.array(atoms, np.uint64), lookup
 
 
 def _patterns(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
@@ -266,22 +267,59 @@ def maps_protocol(
         pool: How samples are pooled; None: by image, or by pixel where a score is of a dataset.
         keys: Others of a benchmark, such as `crop`.
     """
-    ids = [meaning_of(text, quantity).score_id for text in ids]
-    masks, named = list(masks), dict(named or {})
-    for name in (*masks, *named):
+    texts = (derived,) if isinstance(derived, str) else tuple(derived)
+    table = align if isinstance(align, str) else tuple(sorted(dict(align or {}).items()))
+    regions = (tuple(masks), limits_pixels, tuple((named or {}).items()), tuple(own))
+    others = (missing, table, estimate_resize, texts, pool, tuple(sorted(keys.items())))
+    changes = tuple(each.changes for each in (METRICS, QUANTITIES, REGIONS, SHARED_MAPS))
+    call = (changes, tuple(ids), quantity, *regions, *others)
+    try:
+        kept = _kept_protocol(*call)
+    except TypeError:  # something is not hashable: nobody can know whether it is the same
+        return _protocol_of(*call)
+    # What is kept is shared: where somebody has changed it, it is made anew.
+    protocol, *parts = kept
+    return protocol if parts == [protocol.regions, protocol.derived] else _protocol_of(*call)
+
+
+@lru_cache(maxsize=64)
+def _kept_protocol(*call: Any) -> tuple[Protocol, dict[str, str], dict[str, str]]:
+    """The protocol of a call, made once for the same arguments, and what might be changed in it."""
+    protocol = _protocol_of(*call)
+    return protocol, dict(protocol.regions), dict(protocol.derived)
+
+
+def _protocol_of(
+    _: tuple[int, ...],
+    ids: tuple[str, ...],
+    quantity: str,
+    masks: tuple[str, ...],
+    limits_pixels: bool,
+    named: tuple[tuple[str, str], ...],
+    own: tuple[str, ...],
+    missing: str,
+    align: str | tuple[tuple[str, Any], ...],
+    estimate_resize: str,
+    derived: tuple[str, ...],
+    pool: str | None,
+    keys: tuple[tuple[str, Any], ...],
+) -> Protocol:
+    ids = tuple(meaning_of(text, quantity).score_id for text in ids)
+    for name in (*masks, *dict(named)):
         _check_region_name(name)
-    blocks = list(_blocks(ids or default_metrics(quantity), [*masks, *named, *own]))
+    regions = [*masks, *dict(named), *own]
+    blocks = list(_blocks(ids or default_metrics(quantity), regions))
     return _make_protocol(
         quantity=quantity,
         missing=missing,
         estimate_resize=estimate_resize,
-        align=_align_table(align) if isinstance(align, str) else dict(align or {}),
-        regions=named,
-        derived=dict(_makers([derived] if isinstance(derived, str) else derived)),
+        align=_align_table(align) if isinstance(align, str) else dict(align),
+        regions=dict(named),
+        derived=dict(_makers(derived)),
         given_regions=sorted({*masks, *((MASK,) if limits_pixels else ())}),
         scores=blocks,
         pool=pool or ("pixel" if any(map(_of_dataset, blocks)) else "image"),
-        **keys,
+        **dict(keys),
     )
 
 

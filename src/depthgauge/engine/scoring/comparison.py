@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._once import cached_property
 from depthgauge.quantities import QUANTITIES, Quantity
 from depthgauge.types import Map, Mask
 

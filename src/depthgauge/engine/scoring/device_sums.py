@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from depthgauge._once import cached_property
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.arrays import MASK

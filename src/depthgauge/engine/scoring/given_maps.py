@@ -26,7 +26,7 @@ def guessed_quantity(shown: Maps) -> str:
         raise BadScoreId(f"give the quantity of the parts {known}: quantity=...")
     if isinstance(shown, (str, Path)):
         return guess_quantity(shown)
-    values = as_map(shown, None)
+    values = with_map_axes(as_array(shown), None)
     return guess(values.shape[2] if values.ndim == 3 else 1)
 
 

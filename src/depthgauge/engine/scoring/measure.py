@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from depthgauge._once import cached_property
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
 from depthgauge.metrics import Missing, Order, Recipe, total_of
@@ -66,8 +66,9 @@ def measure(
     for plane in pack_all({s.region: prepared.masks[s.region] for s in here}, prepared.truth):
         inside = [spec for spec in here if spec.region in plane.names]
         for spec, state, value in _measure_plane(prepared, plane, inside, pool):
-            found = finished(spec, state, quantity, missing, value=value)
-            scores[spec.id] = replace(found, alignment=alignment)
+            scores[spec.id] = finished(
+                spec, state, quantity, missing, value=value, alignment=alignment
+            )
     return {spec.id: scores[spec.id] for spec in here}
 
 
@@ -103,14 +104,7 @@ def _measure_plane(
 
 def _recipes(specs: Sequence[ScoreSpec]) -> dict[str, Recipe | Order | None]:
     """The recipe of each spec; one metric with the same parameters has one for all its regions."""
-    known: dict[tuple[Any, ...], Recipe | Order | None] = {}
-    found = {}
-    for spec in specs:
-        key = (spec.metric.name, tuple(sorted(spec.params.items())))
-        if key not in known:
-            known[key] = spec.metric.recipe(**spec.params)
-        found[spec.id] = known[key]
-    return found
+    return {spec.id: spec.metric.recipe(**spec.params) for spec in specs}
 
 
 def _measure_others(
@@ -158,18 +152,26 @@ def _measure_sums(
 
 
 def finished(
-    spec: ScoreSpec, state: State, quantity: str, missing: Missing, *, value: float | None = None
+    spec: ScoreSpec,
+    state: State,
+    quantity: str,
+    missing: Missing,
+    *,
+    value: float | None = None,
+    alignment: dict[str, Any] | None = None,
 ) -> Score:
     """The score that a state gives; `value` where the state does not hold what it is made of."""
     of_dataset = spec.metric.level == "dataset"
+    metric, params = spec.metric, spec.params
     if value is None:
-        value = math.nan if of_dataset else spec.metric.finish(state, missing, **spec.params)
+        value = math.nan if of_dataset else metric.finish(state, missing, **params)
     return Score(
         value=value,
         count=state.count,
         missing=state.missing,
-        total=total_of(spec.metric, state, missing, **spec.params),
-        unit=spec.metric.unit_of(quantity, spec.params),
+        total=total_of(metric, state, missing, **params),
+        unit=metric.unit_of(quantity, params),
         state=state,
-        level=spec.metric.level,
+        alignment=alignment,
+        level=metric.level,
     )

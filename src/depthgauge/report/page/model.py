@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from depthgauge._once import cached_property
 from depthgauge.analysis.board import Board, Column
 from depthgauge.analysis.comparable import has_value_errors, is_up_to_scale
 from depthgauge.analysis.degradation import Degradation, table_columns

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._once import cached_property
 from depthgauge.geometry.disparity import depth_from_disparity
 from depthgauge.io import LightFieldParameters
 from depthgauge.synth.sets.stratified import _render
