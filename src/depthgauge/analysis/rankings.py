@@ -20,6 +20,7 @@ import numpy as np
 
 from depthgauge.analysis.ranks import average_ranks, min_ranks, rank_keys
 from depthgauge.errors import BadFile, Misuse
+from depthgauge.io.text import parse_json
 
 COLUMNS = ("grader", "experiment", "variant", "repeat", "method", "rank")
 _NEEDED = ("grader", "experiment", "method", "rank")
@@ -137,8 +138,8 @@ def _csv_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
 
 def _json_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
     try:
-        rows = json.loads(text)
-    except json.JSONDecodeError as error:
+        rows = parse_json(text)
+    except ValueError as error:
         raise BadFile(f"{path}: is not JSON: {error}") from None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise BadFile(f"{path}: must be a list of objects with the keys {', '.join(COLUMNS)}.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 from depthgauge import _registry
-from depthgauge.errors import DuplicateName
+from depthgauge.errors import BadFile, DuplicateName
+from depthgauge.io.text import read_toml
 
 HOME = "depthgauge.benchmarks"
 """Our own folder; also the name of an older entry-point group, used before there was one for
@@ -56,6 +56,6 @@ def _folders(module: ModuleType) -> list[Path]:
 
 def _is_benchmark(file: Path) -> bool:
     try:
-        return bool(_KEYS & set(tomllib.loads(file.read_text(encoding="utf-8"))))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return bool(_KEYS & set(read_toml(file)))
+    except BadFile:
         return True  # a mistake is reported when the benchmark is read, not hidden

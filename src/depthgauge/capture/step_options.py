@@ -13,6 +13,7 @@ from typing import Any
 from depthgauge import io
 from depthgauge._options import Options
 from depthgauge.errors import BadData
+from depthgauge.io.text import parse_json
 
 _FILE = "step_options.json"
 _OLD_FILE = "told.json"
@@ -63,7 +64,7 @@ def _read(work: Path) -> dict[str, dict[str, Any]]:
     if path is None:
         return {}
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
         return {str(step): dict(options) for step, options in data.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadData(f"{path}: cannot be read ({error}); delete it.") from error

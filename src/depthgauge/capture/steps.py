@@ -21,6 +21,7 @@ from depthgauge import io
 from depthgauge._canonical import hash_json
 from depthgauge.errors import BadData, CannotWrite
 from depthgauge.io._locks import only_one
+from depthgauge.io.text import parse_json
 
 SCHEMA = 1
 _RECORD = "step.json"
@@ -167,7 +168,7 @@ def file_hash(path: Path) -> str:
 def _read(work: Path, name: str) -> Step | None:
     path = work / name / _RECORD
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
         if data["schema"] != SCHEMA:
             return None
         warnings = tuple(str(w) for w in data["warnings"])

@@ -5,17 +5,17 @@ Numbers are in `estimate.json`, maps in files named after their part: `confidenc
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 from depthgauge.errors import BadFile, TooLarge, WrongShape
 from depthgauge.io import npy
-from depthgauge.io._files import MAX_PIXELS, AnyPath, opened
+from depthgauge.io._files import MAX_PIXELS, AnyPath, expect_rest, opened
 from depthgauge.io._values import to_float32, without_infinities
 from depthgauge.io.maps import read_map
 from depthgauge.io.reading import Reading
+from depthgauge.io.text import read_json
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
 from depthgauge.types import Map
 
@@ -101,6 +101,7 @@ def _read_stack(path: Path, part: Part, limit: int) -> Map:
             raise BadFile(f"{path}: expected an array with the axes ({axes}), found {header.shape}")
         if math.prod(header.shape) > limit:
             raise TooLarge(f"{path}: claims {header.shape} values, above the limit of {limit}")
+        expect_rest(path, file, file.tell(), header.bytes)
         values = to_float32(path, npy.read_values(path, file, header))
     return without_infinities(values)
 
@@ -149,16 +150,7 @@ def read_costs(folder: Path) -> dict[str, float]:
 
 def _read_json(path: Path) -> object:
     """The content of an `estimate.json`; None if there is no such file."""
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise BadFile(f"{path}: is larger than {_MOST_BYTES} bytes; it describes an estimate.")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, BadFile):
-            raise
-        raise BadFile(f"{path}: cannot be read as JSON; write it again or delete it.") from error
+    return read_json(path, _MOST_BYTES) if path.exists() else None
 
 
 def numbers_in(path: Path, body: object, parts: list[Part]) -> dict[str, float]:

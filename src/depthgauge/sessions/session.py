@@ -11,6 +11,7 @@ from typing import Any
 
 from depthgauge import io
 from depthgauge.errors import BadData
+from depthgauge.io.text import parse_json
 from depthgauge.sessions.board import Board
 
 CAMERAS = ("L", "C", "R")
@@ -83,7 +84,7 @@ def open_session(folder: Path | str) -> Session:
             "calibration, passive and pattern (see docs/capture.md)."
         )
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
         if data["schema"] != SCHEMA:
             raise BadData(f"{path}: expected schema {SCHEMA}, found {data['schema']!r}.")
         board = Board.from_json(data["board"])

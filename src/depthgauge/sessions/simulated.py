@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.errors import BadData
 from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
+from depthgauge.io.text import parse_json
 from depthgauge.types import Camera
 
 _CAMERAS, _MESH = "cameras.json", "mesh.npz"
@@ -62,7 +63,7 @@ def read_simulated(folder: Path) -> SimulatedTruth:
     if not (folder / _CAMERAS).is_file():
         raise BadData(f"{folder}: a simulated session needs its {_CAMERAS} here; make it again.")
     try:
-        data = json.loads((folder / _CAMERAS).read_text(encoding="utf-8"))
+        data = parse_json((folder / _CAMERAS).read_text(encoding="utf-8"))
         cameras = {name: camera_from_json(c) for name, c in data["cameras"].items()}
         projectors = {name: camera_from_json(c) for name, c in data["projectors"].items()}
         # Opened here: numpy leaves the file open if it is not an archive.

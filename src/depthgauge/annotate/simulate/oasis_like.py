@@ -34,6 +34,7 @@ from depthgauge.annotate.simulate.annotator import simulate
 from depthgauge.annotate.simulate.noise import CAREFUL, HUMAN, AnnotatorNoise
 from depthgauge.datasets import DATASETS, oasis
 from depthgauge.errors import CannotWrite, Misuse
+from depthgauge.io.text import read_json
 from depthgauge.synth.sets.single_views import KINDS, ExactView, make_view
 from depthgauge.synth.sets.single_views import REVISION as VIEWS_REVISION
 from depthgauge.types import Estimate, Map, Sample, Truth
@@ -190,7 +191,7 @@ def _begin(root: Path, options: OasisLike, overwrite: bool) -> bool:
                 f"{root}: holds a set made with other options ({ABOUT} says which); choose another "
                 "folder, or say --overwrite (overwrite=True) to replace it."
             )
-        _remove(root, json.loads(place.read_text(encoding="utf-8")))
+        _remove(root, read_json(place))
     elif not place.is_file() and (found := [n for n in _OWN if (root / n).exists()]):
         raise CannotWrite(
             f"{root}: has {' and '.join(found)} already, which do not belong to such a set; choose "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from depthgauge.geometry.projection import (
     transform,
 )
 from depthgauge.geometry.rectified import RectifiedPair
+from depthgauge.io.text import parse_json
 from depthgauge.types import Camera, Map, Mask
 
 NEAR_M = 0.01
@@ -241,7 +241,7 @@ def _percent(part: int, whole: int) -> float | None:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadData(f"{path}: cannot be read as JSON: {error}.") from error
     if not isinstance(data, dict):

@@ -29,6 +29,7 @@ from depthgauge.capture.audit.true_error import EARLIER, Judge, open_judge, true
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.steps import StepOutput, read_step
+from depthgauge.io.text import read_json
 from depthgauge.types import Map, Mask
 
 AUDIT = "audit.json"
@@ -133,7 +134,7 @@ audit = step_function(SPEC, plan)
 def read_audit(work: Path) -> dict[str, Any]:
     """The figures that `audit` wrote."""
     path = read_step(work, "audit").folder / AUDIT
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    data: dict[str, Any] = read_json(path)
     return data
 
 

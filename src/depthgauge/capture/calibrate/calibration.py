@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from depthgauge.capture.steps import read_step
 from depthgauge.errors import BadData
 from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
 from depthgauge.geometry.projection import inverse_pose
+from depthgauge.io.text import parse_json
 from depthgauge.types import Camera
 
 FILE = "calibration.json"
@@ -88,7 +88,7 @@ def read_calibration(work: Path) -> Calibration:
     """
     path = read_step(work, "calibrate").folder / FILE
     try:
-        return Calibration.from_json(json.loads(path.read_text(encoding="utf-8")))
+        return Calibration.from_json(parse_json(path.read_text(encoding="utf-8")))
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadData(f"{path}: cannot be read: {error!r}; run `capture calibrate` again.") from (
             error

@@ -23,6 +23,7 @@ from depthgauge.capture.calibrate.joint import refine_rig
 from depthgauge.capture.calibrate.single_camera import Single, calibrate_single, single_warnings
 from depthgauge.capture.steps import file_hash
 from depthgauge.errors import BadData, BadFile, Misuse
+from depthgauge.io.text import parse_json
 from depthgauge.sessions import Board
 from depthgauge.types import Camera
 
@@ -175,7 +176,7 @@ def _look(path: Path, board: Board) -> Corners:
 def _read_corners(file: Path) -> Corners | None:
     """None if there are none, or if the file is damaged; they are searched again."""
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = parse_json(file.read_text(encoding="utf-8"))
         ids = np.asarray(data["ids"], np.intp)
         width, height = (int(side) for side in data["size_px"])
         pixels = np.asarray(data["corners_px"], np.float64).reshape(len(ids), 2)

@@ -32,6 +32,7 @@ from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_funct
 from depthgauge.capture.step_options import plain_options
 from depthgauge.capture.steps import StepOutput
 from depthgauge.errors import BadData
+from depthgauge.io.text import parse_json
 from depthgauge.sessions import CAMERAS
 
 __all__ = [
@@ -132,7 +133,7 @@ def read_views(work: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """
     path = work / "calibrate" / VIEWS
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))["cameras"]
+        data = parse_json(path.read_text(encoding="utf-8"))["cameras"]
         return {name: dict(views) for name, views in data.items()}
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadData(f"{path}: cannot be read: {error!r}; run `capture calibrate`.") from error

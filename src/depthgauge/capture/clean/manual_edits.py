@@ -30,6 +30,7 @@ from depthgauge.errors import BadData
 from depthgauge.geometry.disparity import depth_from_disparity
 from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.geometry.rectified import RectifiedPair
+from depthgauge.io.text import parse_json
 from depthgauge.types import Map, Mask
 
 SCHEMA = 1
@@ -118,7 +119,7 @@ def read_lists(path: Path, what: str, readers: Mapping[str, Reader]) -> dict[str
         BadData: The file cannot be read, or has other content; the message says where.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         said = error.strerror if isinstance(error, OSError) else error
         raise BadData(f"{path}: is not a readable JSON file of {what}: {said}.") from None

@@ -27,6 +27,7 @@ from depthgauge.capture.resample import empty_share, resample
 from depthgauge.capture.steps import StepOutput, read_step
 from depthgauge.errors import BadData, WrongShape
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
+from depthgauge.io.text import parse_json
 from depthgauge.sessions import Session
 
 _SMALL_PX = 900
@@ -93,7 +94,7 @@ def read_pair(work: Path, pair: str) -> RectifiedPair:
             "only the pair LR."
         )
     try:
-        return RectifiedPair.from_json(json.loads(path.read_text(encoding="utf-8")))
+        return RectifiedPair.from_json(parse_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise BadData(f"{path}: cannot be read: {error}; run `capture rectify` again.") from error
 

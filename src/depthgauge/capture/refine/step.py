@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from depthgauge.capture.resample import resample
 from depthgauge.capture.steps import StepOutput
 from depthgauge.errors import BadData, WrongShape
 from depthgauge.geometry.rectified import RectifiedView
+from depthgauge.io.text import parse_json
 from depthgauge.sessions import Session
 from depthgauge.types import is_known
 
@@ -179,7 +179,7 @@ def _used(work: Path, images: dict[str, Path]) -> dict[str, Path]:
     """The patterns that were matched; all if that was not recorded."""
     try:
         text = (work / "spacetime" / "patterns.json").read_text(encoding="utf-8")
-        used = {str(name) for name in json.loads(text)["used"]}
+        used = {str(name) for name in parse_json(text)["used"]}
     except (OSError, KeyError, TypeError, ValueError):
         return images
     return {name: path for name, path in images.items() if name in used} or images

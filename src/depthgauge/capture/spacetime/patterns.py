@@ -16,6 +16,7 @@ from depthgauge._progress import Progress
 from depthgauge.capture.spacetime.engine import Pairs, Stack
 from depthgauge.errors import BadData, BadFile, CannotWrite
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
+from depthgauge.io.text import parse_json
 from depthgauge.sessions import Session
 from depthgauge.types import Image, Mask
 
@@ -279,7 +280,7 @@ def _shrunk(image: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
 
 def _read_record(folder: Path, shape: tuple[int, ...]) -> dict[str, Any]:
     try:
-        data = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+        data = parse_json((folder / _RECORD).read_text(encoding="utf-8"))
         return dict(data) if data["shape"] == list(shape) else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

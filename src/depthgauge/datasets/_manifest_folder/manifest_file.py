@@ -25,9 +25,12 @@ from depthgauge.datasets._manifest_folder.item_kinds import FILE_KINDS, INLINE_K
 from depthgauge.datasets._paths import unsafe
 from depthgauge.errors import BadData, Problem
 from depthgauge.io import write_text
+from depthgauge.io.text import parse_json, read_text
 
 FILE_NAME = "dataset.json"
 SCHEMA = 1
+_MOST_BYTES = 2**26
+"""Of a manifest: about 100,000 files."""
 FRAMES = "frames"
 """The kind of an item that is a sequence."""
 ALL = "all"
@@ -141,11 +144,11 @@ class Manifest(_Strict):
 
 def problems(root: Path) -> tuple[Manifest | None, list[Problem]]:
     """The manifest if it is valid, else everything that is wrong with it."""
-    try:
-        content = json.loads((root / FILE_NAME).read_bytes(), parse_constant=_no_constant)
-    except FileNotFoundError:
+    if not (root / FILE_NAME).exists():
         return None, [Problem(FILE_NAME, f"there is no such file in {root}")]
-    except (OSError, ValueError, RecursionError) as e:
+    try:
+        content = parse_json(read_text(root / FILE_NAME, _MOST_BYTES), finite=True)
+    except (OSError, ValueError) as e:
         return None, [Problem(FILE_NAME, f"cannot be read as JSON: {e}")]
     version = content.get("schema") if isinstance(content, dict) else None
     if type(version) is int and version != SCHEMA:
@@ -204,10 +207,6 @@ def _without_blanks(item: Mapping[str, Any]) -> dict[str, Any]:
     inline = item["kind"] in INLINE_KINDS
     names = ("kind", "value") if inline else ("kind", "path", "bytes", "sha256")
     return {name: item[name] for name in names}
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")
 
 
 def _problem(error: Any) -> Problem:

@@ -15,6 +15,7 @@ from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import BadData, BadFile, Misuse
 from depthgauge.io import write_text
+from depthgauge.io.text import parse_json
 from depthgauge.methods import find_methods
 from depthgauge.perturbations import Perturbation, levels_of
 
@@ -79,7 +80,7 @@ def load_perturbed(folder: str | Path) -> list[Run]:
     if not path.is_file():
         raise BadData(f"{folder}: has no {FILE_NAME}; make one with run --perturb.")
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = parse_json(path.read_text(encoding="utf-8"))
         names = [str(entry["folder"]) for entry in body["runs"]]
         known = body["kind"] == KIND and body["schema"] == SCHEMA
     except (OSError, ValueError, KeyError, TypeError) as error:

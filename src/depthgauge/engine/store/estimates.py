@@ -20,6 +20,7 @@ from depthgauge.engine.store.sanitize import cut
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
 from depthgauge.io import npy, write_map, write_text
 from depthgauge.io.beside import read_main, read_parts
+from depthgauge.io.text import parse_json
 from depthgauge.methods import Method, Usage
 from depthgauge.quantities import CONFIDENCE, QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
@@ -153,7 +154,7 @@ def read_stored(place: Place, quantity: str, *hashes: str) -> StoredEstimate:
     """
     path = place.folder / f"{QUANTITIES[quantity].main.name}.npy"
     try:
-        about = json.loads((place.folder / "estimate.json").read_text(encoding="utf-8"))
+        about = parse_json((place.folder / "estimate.json").read_text(encoding="utf-8"))
         is_ours = (about["label"], about["seed"], about["sample"]) == (
             place.label,
             place.seed,

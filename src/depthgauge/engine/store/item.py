@@ -16,6 +16,7 @@ from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.store.record import Curve, Timing
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io import write_text
+from depthgauge.io.text import parse_json
 from depthgauge.types import Note
 
 SCHEMA = 1
@@ -57,7 +58,7 @@ def write_item(path: Path, item: Item) -> None:
 def read_item(path: Path) -> Item:
     """Reads it back, equal to what was written."""
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = parse_json(path.read_text(encoding="utf-8"))
         if body["schema"] != SCHEMA:
             raise BadFile(f"{path}: schema {body['schema']}, this version reads {SCHEMA}.")
         return _from_json(body)

@@ -15,6 +15,7 @@ from depthgauge.engine.store.record import Entrant
 from depthgauge.errors import BadData, BadFile, CannotWrite
 from depthgauge.io import write_text
 from depthgauge.io._locks import only_one
+from depthgauge.io.text import parse_json
 
 SCHEMA = 1
 KIND = "depthgauge-run"
@@ -47,7 +48,7 @@ def read_info(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise BadData(f"{folder}: is not a run folder (no run.json); make one with 'run'.")
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(body, dict) or body.get("kind") != KIND:
             raise BadData(f"{path}: is not the run.json of a depthgauge run.")
     except OSError as error:

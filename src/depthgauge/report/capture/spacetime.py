@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from depthgauge import io
 from depthgauge.capture.steps import Step, read_step
+from depthgauge.io.text import read_json
 from depthgauge.report.capture import _panels as panels
 from depthgauge.types import Map
 
@@ -21,7 +21,7 @@ _MOST_NAMES = 25
 def picture(work: Path) -> Path:
     """Draws `spacetime.png` in the folder of step `spacetime`."""
     step = read_step(work, "spacetime")
-    record = json.loads((step.folder / "patterns.json").read_text(encoding="utf-8"))
+    record = read_json(step.folder / "patterns.json")
     maps = {
         name: io.read_map(step.folder / f"{name}.npy")
         for name in ("left_disparity", "right_disparity", "left_variance", "left_confidence")

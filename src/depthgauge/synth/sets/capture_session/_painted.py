@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.geometry.projection import inverse_pose
+from depthgauge.io.text import parse_json
 from depthgauge.synth.render.embree import TracedScene, hit_points
 from depthgauge.synth.render.painted import PaintedScene, surface_at
 from depthgauge.synth.sets.capture_session._folder import PARTS
@@ -250,7 +251,7 @@ class _Rows:
 
     def _known(self) -> dict[str, Any] | None:
         try:
-            known = json.loads(self._record.read_text(encoding="utf-8"))
+            known = parse_json(self._record.read_text(encoding="utf-8"))
             width, height = self._size
             size = len(known["numbers"]) * height * width * 3
             return dict(known) if self._data.stat().st_size == size else None
