@@ -18,6 +18,11 @@ from depthgauge.errors import BadFile, CannotWrite, DepthgaugeError, TooLarge
 MAX_PIXELS = 2**28
 """The most pixels a map or image may claim, unless the caller says otherwise."""
 
+FREE_BYTES = 2**28
+"""A file may unpack to this much, however short it is: a constant mask of 12 Mpx has 12 kB."""
+MOST_RATIO = 200
+"""To more than that it unpacks by at most this factor; pictures and maps reach 50."""
+
 AnyPath = str | os.PathLike[str]
 
 
@@ -112,6 +117,27 @@ def check_size(path: AnyPath, shape: tuple[int, int, int], limit: int) -> None:
         raise TooLarge(
             f"{path}: the header says {in_words(shape)}, the limit is {limit} pixels; "
             "pass a larger limit if that is right"
+        )
+
+
+def most_unpacked(packed: int) -> int:
+    """The one rule for decoders: how many bytes a file of that many bytes may unpack to."""
+    return max(FREE_BYTES, MOST_RATIO * packed)
+
+
+def check_unpacked(path: AnyPath, unpacked: int, packed: int) -> None:
+    """Rejects a header that promises more than a file of its length may unpack to.
+
+    Args:
+        path: Named in the error.
+        unpacked: Bytes that the header promises.
+        packed: Bytes of the file, or of the part of it that is unpacked.
+    """
+    if unpacked > most_unpacked(packed):
+        raise TooLarge(
+            f"{path}: {packed} bytes promise to unpack to {unpacked}, at most "
+            f"{most_unpacked(packed)} are expected ({FREE_BYTES // 2**20} MiB, or {MOST_RATIO} "
+            "times the file); save it without compression if that is right"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DepthgaugeError
-from depthgauge.io._files import AnyPath, check_size, in_words, most_bytes, opened, read_whole
+from depthgauge.io._files import (
+    AnyPath,
+    check_size,
+    check_unpacked,
+    in_words,
+    most_bytes,
+    opened,
+    read_whole,
+    size_of,
+)
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HEADER_BYTES = 33
@@ -29,6 +39,13 @@ _DEPTHS = {
     RGB_ALPHA: (8, 16),
 }
 _CHANNELS = {GREY: 1, RGB: 3, PALETTE: 1, GREY_ALPHA: 1, RGB_ALPHA: 3}
+_STORED_CHANNELS = {GREY: 1, RGB: 3, PALETTE: 1, GREY_ALPHA: 2, RGB_ALPHA: 4}
+_PASSES = (
+    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)
+)  # fmt: skip
+"""Of interlacing: first column and row, and the steps to the next."""
+_FREE_EXCESS = 2**18
+"""Packed bytes that cannot unpack to more than `FREE_BYTES`: deflate reaches 1032 : 1."""
 _CRITICAL = {b"IHDR", b"PLTE", b"IDAT", b"IEND"}
 
 
@@ -47,6 +64,18 @@ class Header:
         """Height, width, channels; alpha and palette colours do not count."""
         return self.height, self.width, _CHANNELS[self.colour]
 
+    @property
+    def bytes(self) -> int:
+        """Of all rows unpacked, each after the byte that names its filter."""
+        pixel_bits = self.depth * _STORED_CHANNELS[self.colour]
+        if not self.interlaced:
+            return self.height * (1 + -(-self.width * pixel_bits // 8))
+        # Seven smaller pictures: those that have no pixels have no rows.
+        sizes = [
+            (-(-(self.width - x) // dx), -(-(self.height - y) // dy)) for x, y, dx, dy in _PASSES
+        ]
+        return sum(h * (1 + -(-w * pixel_bits // 8)) for w, h in sizes if w > 0 and h > 0)
+
 
 @dataclass(slots=True)
 class Png:
@@ -63,6 +92,7 @@ def load(path: AnyPath, limit: int) -> Png:
     with opened(path) as file:
         header = parse_header(path, file.read(HEADER_BYTES))
         check_size(path, header.shape, limit)
+        check_unpacked(path, header.bytes, size_of(file))
         # Compressed pixels are hardly longer than plain ones, metadata has 16 MiB.
         data = read_whole(path, file, most_bytes(header.width * header.height))
     return parse(path, data)
@@ -194,7 +224,7 @@ def _decode(path: AnyPath, header: Header, data: list[memoryview]) -> NDArray[An
     import cv2
 
     fields = (header.width, header.height, header.depth, header.colour, 0, 0, header.interlaced)
-    body = [chunk(b"IDAT", part) for part in data]
+    body = [chunk(b"IDAT", part) for part in _bounded(path, header, data)]
     rebuilt = b"".join(
         [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", *fields)), *body, chunk(b"IEND", b"")]
     )
@@ -206,6 +236,27 @@ def _decode(path: AnyPath, header: Header, data: list[memoryview]) -> NDArray[An
         raise BadFile(f"{path}: the PNG's compressed pixels are damaged or too few")
     result: NDArray[Any] = pixels
     return result
+
+
+def _bounded(path: AnyPath, header: Header, data: list[memoryview]) -> Sequence[bytes | memoryview]:
+    """The same rows in parts that unpack to no more than these.
+
+    The decoder unpacks everything, also what follows the last row. Where that could be much, it is
+    unpacked here as far as the header promises, and given to the decoder unpacked.
+    """
+    if sum(len(part) for part in data) <= _FREE_EXCESS:
+        return data
+    unpack = zlib.decompressobj()
+    try:
+        rows = unpack.decompress(b"".join(data), header.bytes + 1)
+    except zlib.error:
+        raise BadFile(f"{path}: the PNG's compressed pixels are damaged") from None
+    if len(rows) != header.bytes:
+        raise BadFile(
+            f"{path}: the PNG's header promises {header.bytes} bytes of pixels, it holds "
+            f"{'more' if len(rows) > header.bytes else len(rows)}; header and pixels disagree"
+        )
+    return [zlib.compress(rows, 0)]
 
 
 def encode(pixels: NDArray[Any], text: dict[str, str] | None = None) -> bytes:

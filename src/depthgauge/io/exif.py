@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 
 from depthgauge.io._files import MAX_PIXELS, AnyPath, most_bytes, opened, read_whole
-from depthgauge.io.jpeg import _segments, parse
+from depthgauge.io.jpeg import parse, segments
 
 _APP1 = 0xE1
 _MARK = b"Exif\0\0"
@@ -43,7 +43,7 @@ def focal_from_exif(path: AnyPath, width_px: int | None = None) -> float | None:
     height, width, _ = parse(path, data)
     if height < 1 or width < 1:
         return None
-    for marker, body in _segments(path, data):
+    for marker, body in segments(path, data):
         if marker == _APP1 and body[2:8] == _MARK:
             focal_px = _focal_px(_exif_values(body[8:]), math.hypot(width, height))
             if focal_px is not None:

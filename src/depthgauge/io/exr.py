@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, DepthgaugeError, DoesNotFit
-from depthgauge.io._files import AnyPath, check_size, decoded, opened, replacing, size_of
+from depthgauge.io._files import (
+    AnyPath,
+    check_size,
+    check_unpacked,
+    decoded,
+    opened,
+    replacing,
+    size_of,
+)
 from depthgauge.io._values import Request, as_map, to_float32
 from depthgauge.quantities import QUANTITIES, guess
 from depthgauge.types import Map
@@ -207,6 +215,8 @@ def _parsed_header(path: AnyPath, head: bytes, length: int, limit: int) -> Heade
     height, width = _window(path, attributes)
     dtypes = _channels(path, attributes.get(b"channels", b""))
     check_size(path, (height, width, len(dtypes)), limit)
+    pixel_bytes = sum(dtype.itemsize for dtype in dtypes.values())
+    check_unpacked(path, height * width * pixel_bytes, length)
     _check_offsets(path, attributes, height, length - end, tiled=bool(version & _TILED))
     return Header(height, width, dtypes)
 

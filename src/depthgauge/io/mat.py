@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile, TooLarge
-from depthgauge.io._files import AnyPath, opened, read_whole
+from depthgauge.io._files import AnyPath, most_unpacked, opened, read_whole
 
 MatValue = NDArray[Any] | str | list[Any] | dict[str, Any]
 """An array of numbers, a text, the values of a cell array, or the fields of a struct."""
@@ -65,7 +65,7 @@ def read_mat(path: AnyPath, limit: int = MOST_PIXELS) -> dict[str, MatValue]:
     most = 8 * limit + 2**20
     with opened(path) as file:
         data = read_whole(path, file, most)
-    reader = _Reader(path, _byte_order(path, data), most)
+    reader = _Reader(path, _byte_order(path, data), min(most, most_unpacked(len(data))))
     return dict(reader.variables(memoryview(data)[_HEADER_BYTES:]))
 
 

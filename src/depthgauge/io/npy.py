@@ -26,6 +26,7 @@ from depthgauge.types import Map
 MAGIC = b"\x93NUMPY"
 _LENGTH_BYTES = {1: 2, 2: 4, 3: 4}
 _MOST_HEADER_BYTES = 10_000
+_MOST_AXES = 32
 _HEADER = re.compile(
     r"\s*\{(?=[^}]*'descr': *'([^']*)')(?=[^}]*'fortran_order': *(True|False))"
     r"(?=[^}]*'shape': *\(((?:\d{1,18}L?, *)*(?:\d{1,18}L?)?)\))[^}]*\}\s*"
@@ -126,6 +127,8 @@ def read_header(path: AnyPath, file: BinaryIO) -> Header:
             "save it as float32"
         )
     sizes = tuple(int(n.rstrip("L")) for n in re.findall(r"\d+L?", shape))
+    if len(sizes) > _MOST_AXES:
+        raise BadFile(f"{path}: its array has {len(sizes)} axes; at most {_MOST_AXES} are read")
     return Header(np.dtype(descr), fortran == "True", sizes)
 
 

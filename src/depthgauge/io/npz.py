@@ -14,13 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadFile
-from depthgauge.io._files import MAX_PIXELS, AnyPath, as_bytes, decoded, opened, replacing
+from depthgauge.io._files import (
+    MAX_PIXELS,
+    AnyPath,
+    as_bytes,
+    check_unpacked,
+    decoded,
+    opened,
+    replacing,
+)
 from depthgauge.io._values import Request, as_map
 from depthgauge.io.npy import Header, encode_header, map_shape, read_header, read_values
 from depthgauge.types import Map
 
 KEY = "map"
-_MOST_EXPANSION = 1100  # deflate reaches 1032 : 1
 T = TypeVar("T")
 
 
@@ -143,7 +150,8 @@ def _values(
         header = read_header(path, stream)
         map_shape(path, header.shape, request)
         length = stream.tell() + header.bytes
-        if info.file_size != length or info.compress_size * _MOST_EXPANSION < length - 1000:
+        check_unpacked(path, length, info.compress_size)
+        if info.file_size != length:
             raise BadFile(
                 f"{path}: the header of '{info.filename}' announces {length} bytes, the archive "
                 f"holds {info.file_size}; header and values disagree"

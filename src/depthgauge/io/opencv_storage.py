@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile, DoesNotFit
 from depthgauge.io._files import AnyPath, opened, read_whole, write_parts
 
-MOST_BYTES = 2**27
+MOST_BYTES = 2**22
+"""A calibration has some kilobytes; this much takes a second or two."""
 MOST_DEPTH = 64
 _NUMBER = re.compile(r"[+-]?(?:\d+(\.\d*)?|(\.\d+))([eE][+-]?\d{1,4})?", re.ASCII)
 _SPECIAL = {".nan": math.nan, ".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf}

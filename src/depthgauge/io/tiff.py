@@ -16,6 +16,7 @@ from depthgauge.errors import BadFile
 from depthgauge.io._files import (
     AnyPath,
     check_size,
+    check_unpacked,
     decoded,
     in_words,
     opened,
@@ -148,6 +149,7 @@ def _check_segments(path: AnyPath, file: Any, page: TiffPage) -> None:
     if need > 16 * page.imagelength * page.imagewidth * page.samplesperpixel + 2**24:
         raise BadFile(f"{path}: the TIFF's tiles are larger than its picture")
     end = size_of(file)
+    check_unpacked(path, expected * need, end)
     for offset, count in zip(offsets, counts, strict=True):
         if offset <= 0 or count <= 0 or offset + count > end:
             raise BadFile(f"{path}: the TIFF is truncated: a strip lies beyond the file's end")
