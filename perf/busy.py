@@ -1,7 +1,8 @@
 """`python -m perf.busy`: one call of `dg.score` beside careful NumPy, idle and on a busy machine.
 
-Five metrics (mae, rms, badpix:1, badpix:2, d1) on truths with holes. Both take turns in one process;
-times are medians. Busy means five spinning processes for each core. Writes `perf/busy.json`.
+Five metrics (mae, rms, badpix:1, badpix:2, d1) on truths with holes. Both take turns in one
+process; times are medians. Busy means five spinning processes for each core. Writes
+`perf/busy.json`.
 """
 
 from __future__ import annotations
