@@ -7,6 +7,7 @@ little memory, so that a crash or a huge allocation is seen and its input kept.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import resource
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -33,10 +35,14 @@ from depthgauge.io import (
     read_opencv_calibration,
     read_ply,
 )
+from depthgauge.io.beside import read_parts
+from depthgauge.io.text import read_json, read_toml
 
 LONG = pytest.mark.long
-OWN_MUTATIONS = (1_000, pytest.param(10_000, marks=LONG))
-LIBRARY_MUTATIONS = (200, pytest.param(1_000, marks=LONG))
+OWN_MUTATIONS = 1_000
+LIBRARY_MUTATIONS = 200
+LONG_FUZZ_S = 20 * 60
+"""How long `make test-long` tries all readers, with other damage in every round."""
 MEMORY = 4 * 2**30
 
 
@@ -56,6 +62,7 @@ def mutate(rng: np.random.Generator, data: bytes) -> bytes:
                 out[int(rng.choice(digits))] = ord(str(rng.integers(0, 10)))
         elif kind == 3:
             extra = [b"9999999", b"-1", b"\0", b"\xff" * 4, b"nan", b"\n", b" ", b'"', b"[", b"{"]
+            extra += [b"9" * 400, b"1" + b"0" * 5000, b"[" * 2000, b"1e999", b"<a>" * 500]
             out[at:at] = extra[int(rng.integers(0, len(extra)))]
         elif kind == 4 and at < len(out):
             out[at] ^= 1 << int(rng.integers(0, 8))
@@ -206,6 +213,22 @@ def png_header_only(path: Path) -> None:
     read_map(path)
 
 
+def json_seeds() -> list[bytes]:
+    return [
+        b'{"time_s": 1.5, "focal_px": 720, "parts": {"focal_px": 1e3}, "list": [1, [2, {"a": 3}]]}',
+        b'{"focal_px": 1' + b"0" * 400 + b"}",
+        b'{"a":' + b"[" * 60 + b"1" + b"]" * 60 + b"}",
+    ]
+
+
+def toml_seeds() -> list[bytes]:
+    return [
+        b'id = "x"\nversion = 1\na.b.c = 0x1f\n[options]\nradius = 3\nlist = [1, {b = 2}]\n'
+        b"[[scores]]\nmetric = 'mae'\nthreshold = [1, 2.5, 1e3]\n",
+        b"a = " + b"[" * 60 + b"1" + b"]" * 60,
+    ]
+
+
 OWN: dict[str, tuple[Callable[[], list[bytes]], Callable[[Path], object]]] = {
     "a.pfm": (pfm_seeds, read_map),
     "a.flo": (flo_seeds, read_map),
@@ -214,17 +237,19 @@ OWN: dict[str, tuple[Callable[[], list[bytes]], Callable[[Path], object]]] = {
     "calib.txt": (calib_seeds, read_middlebury_calib),
     "a.xml": (storage_seeds, read_opencv_calibration),
     "a.png": (png_seeds, png_header_only),
+    "estimate.json": (json_seeds, lambda path: read_parts(path.parent / "depth.npy", "depth")),
+    "a.json": (json_seeds, read_json),
+    "a.toml": (toml_seeds, read_toml),
 }
 
 
-@pytest.mark.parametrize("mutations", OWN_MUTATIONS)
 @pytest.mark.parametrize("name", OWN)
-def test_own_parsers_survive_damage(name: str, mutations: int, tmp_path: Path) -> None:
+def test_own_parsers_survive_damage(name: str, tmp_path: Path) -> None:
     seeds, read = OWN[name]
     rng = np.random.default_rng(list(name.encode()))
     inputs, path = seeds(), tmp_path / name
     refused = 0
-    for i in range(mutations):
+    for i in range(OWN_MUTATIONS):
         data = mutate(rng, inputs[i % len(inputs)])
         path.write_bytes(data)
         try:
@@ -232,7 +257,7 @@ def test_own_parsers_survive_damage(name: str, mutations: int, tmp_path: Path) -
         except DepthgaugeError as error:
             refused += 1
             check_sentence(error, path)
-    assert refused > mutations // 10
+    assert refused > OWN_MUTATIONS // 10
 
 
 # --- what libraries decode ---------------------------------------------------------------------
@@ -244,10 +269,13 @@ def jpeg_seeds() -> list[bytes]:
     y, x = np.mgrid[0:24, 0:20]
     grey = ((x * 12 + y * 7) % 256).astype(np.uint8)
     colour = np.stack([grey, grey.T[:20, :24].T, 255 - grey], axis=2)
-    progressive = [cv2.IMWRITE_JPEG_PROGRESSIVE, 1]
-    return [
-        cv2.imencode(".jpg", a, f)[1].tobytes() for a in (grey, colour) for f in ([], progressive)
+    progressive, restarts = [cv2.IMWRITE_JPEG_PROGRESSIVE, 1], [cv2.IMWRITE_JPEG_RST_INTERVAL, 1]
+    whole = [
+        cv2.imencode(".jpg", a, f)[1].tobytes()
+        for a in (grey, colour)
+        for f in ([], progressive, restarts)
     ]
+    return [*whole, *(data[: len(data) * 9 // 10] + b"\xff\xd9" for data in whole)]
 
 
 def exr_seeds(folder: Path) -> list[bytes]:
@@ -322,7 +350,7 @@ def read_exr_any(path: Path) -> None:
 
 
 def library_cases(
-    folder: Path, mutations: int
+    folder: Path, mutations: int, turn: int
 ) -> Iterator[tuple[str, bytes, Callable[[Path], object]]]:
     kinds: list[tuple[str, list[bytes], Callable[[Path], object]]] = [
         ("a.png", png_seeds(), read_png_any),
@@ -331,19 +359,29 @@ def library_cases(
         ("a.tiff", tiff_seeds(), read_map),
         ("a.npz", npz_seeds(), read_map),
     ]
+    if turn:  # in the first one they have a test of their own
+        kinds += [(name, seeds(), read) for name, (seeds, read) in OWN.items()]
     for name, seeds, read in kinds:
-        rng = np.random.default_rng(list(name.encode()))
+        rng = np.random.default_rng([turn, *name.encode()])
         for i in range(mutations):
             data = mutate(rng, seeds[i % len(seeds)])
             yield name, repair(data) if name == "a.png" else data, read
 
 
-def work(folder: Path, mutations: int) -> None:
-    """Runs in a process of its own; leaves `failed.json` and, if it dies, the input it died of."""
+def work(folder: Path, mutations: int, seconds: float) -> None:
+    """Runs in a process of its own; leaves `failed.json` and, if it dies, the input it died of.
+
+    Args:
+        folder: Where files are written.
+        mutations: Of each kind of file, in each turn.
+        seconds: Turns begin until they are over; one at least.
+    """
     import warnings
 
     warnings.simplefilter("error")
-    cases = library_cases(folder, mutations)
+    end = time.monotonic() + seconds
+    turns = itertools.takewhile(lambda turn: not turn or time.monotonic() < end, itertools.count())
+    cases = itertools.chain.from_iterable(library_cases(folder, mutations, t) for t in turns)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     failed: list[str] = []
     for number, (name, data, read) in enumerate(cases):
@@ -360,19 +398,19 @@ def work(folder: Path, mutations: int) -> None:
     (folder / "failed.json").write_text(json.dumps(failed))
 
 
-@pytest.mark.parametrize("mutations", LIBRARY_MUTATIONS)
-def test_library_decoders_survive_damage(mutations: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0, pytest.param(LONG_FUZZ_S, marks=LONG)])
+def test_library_decoders_survive_damage(seconds: int, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, __file__, str(tmp_path), str(mutations)],
+        [sys.executable, __file__, str(tmp_path), str(LIBRARY_MUTATIONS), str(seconds)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=seconds + 300,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )
-    last = max(tmp_path.glob("a.*"), key=lambda p: p.stat().st_mtime_ns, default=None)
+    last = max(tmp_path.glob("*.*"), key=lambda p: p.stat().st_mtime_ns, default=None)
     assert done.returncode == 0, f"died of {last} ({done.returncode}): {done.stderr[-2000:]}"
     assert json.loads((tmp_path / "failed.json").read_text()) == []
 
 
 if __name__ == "__main__":
-    work(Path(sys.argv[1]), int(sys.argv[2]))
+    work(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
