@@ -109,6 +109,10 @@ class Frames(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._loaders)
 
+    def unread(self) -> tuple[Any, ...]:
+        """The frames as they were given: loaders, and those that are in memory."""
+        return self._loaders
+
     def __repr__(self) -> str:
         return f"Frames({len(self)})"
 

@@ -24,14 +24,14 @@ def test_a_call_that_allocates_shows_it():
 
 
 def test_the_sampler_sees_it_too(monkeypatch, tmp_path):
-    monkeypatch.setattr(_meter, "_PROC", tmp_path / "nowhere")
+    monkeypatch.setattr(_meter._HighWaterMark, "works", staticmethod(lambda process="self": False))
     before = _resident_mb()
     _, usage = metered(allocate)
     assert usage.peak_memory_mb >= before + 190
 
 
 def test_where_the_system_tells_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(_meter, "_PROC", tmp_path)
+    monkeypatch.setattr(_meter._HighWaterMark, "works", staticmethod(lambda process="self": False))
     monkeypatch.setattr(_meter, "status_bytes", lambda key, process="self": None)
     value, usage = metered(lambda: 3)
     assert (value, usage.peak_memory_mb) == (3, None)

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from depthgauge.errors import BadEstimate, MethodFailed, Misuse, Unavailable
+from depthgauge.errors import BadEstimate, MethodFailed, Misuse, Unavailable, WorkerLost
 from depthgauge.methods import METHODS, Method, find_method
 from depthgauge.types import Estimate, Inputs
 
@@ -211,7 +211,7 @@ def test_methods_travel_to_a_spawned_process(tmp_path, monkeypatch):
         run = pool.submit(methods[1].estimate, Inputs(images), "depth")
         assert run.result().values.tolist() == [[3]]
     for (again,), method in zip(sent, methods, strict=True):
-        assert again == method
+        assert again == method or again.kind.function is None  # a function is not loaded on its way
         assert (again.label, again.source) == (method.label, method.source)
         assert again.options_hash == method.options_hash
         assert again.spec.quantities == method.spec.quantities
@@ -227,8 +227,9 @@ def test_a_file_that_changes_on_the_way_is_noticed(tmp_path):
     path.write_text(CODE)
     sent = pickle.dumps(find_method(path))
     path.write_text(CODE + "\n# a comment")
-    with pytest.raises(MethodFailed, match="the file has changed since the run began"):
-        pickle.loads(sent)
+    again = pickle.loads(sent)
+    with pytest.raises(WorkerLost, match="the file has changed since the run began"):
+        again.load()
 
 
 # --- the room -----------------------------------------------------------------------------------

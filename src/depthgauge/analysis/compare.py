@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,11 +20,12 @@ from depthgauge.analysis.resampling import RESAMPLES, Draws, draw_units
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
 from depthgauge.analysis.ties import cannot_tell
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.running.data_check import require_same_data
 from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin, summarise
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.record import Run
-from depthgauge.errors import CannotCompare
+from depthgauge.errors import CannotCompare, DepthgaugeWarning
 from depthgauge.types import Score
 
 Verdict = Literal[
@@ -96,8 +98,22 @@ def compare(old: Run | str | Path, new: Run | str | Path, *, common: bool = Fals
     Raises:
         CannotCompare: Protocols, truth or samples differ; the text names what differs.
     """
-    a, b = (run if isinstance(run, Run) else load_run(run) for run in (old, new))
+    a, b = (run if isinstance(run, Run) else load_checked(run) for run in (old, new))
     return compare_runs(a, b, common=common)
+
+
+def load_checked(folder: str | Path, data: str | Path | None = None) -> Run:
+    """A finished run whose data is still what it was scored on.
+
+    A warning says where that cannot be known: the data is not there, or was not recorded.
+
+    Raises:
+        BadData: The inputs or the truth of a sample have changed.
+    """
+    run = load_run(folder)
+    for sentence in require_same_data([run], data):
+        warnings.warn(sentence, DepthgaugeWarning, stacklevel=2)
+    return run
 
 
 def compare_runs(
@@ -144,7 +160,7 @@ def load_merged(folders: Sequence[Path]) -> Run:
     Raises:
         CannotCompare: The runs differ in more than their methods.
     """
-    first, *others = (load_run(folder) for folder in folders)
+    first, *others = (load_checked(folder) for folder in folders)
     for other in others:
         first = merge_runs(first, other)
     return first
@@ -165,6 +181,7 @@ def _require_comparable(a: Run, b: Run, common: bool) -> tuple[tuple[str, ...], 
     _require_one_protocol(a, b)
     shared = tuple(sorted(set(a.samples) & set(b.samples)))
     _require_one_truth(a, b, shared)
+    _require_same_inputs(a, b, shared)
     only_one = tuple(sorted(set(a.samples) ^ set(b.samples)))
     _require_samples(a, b, shared, only_one, common)
     return shared, only_one
@@ -188,6 +205,17 @@ def _require_one_truth(a: Run, b: Run, shared: Collection[str]) -> None:
             f"{a.path} and {b.path}: {len(other)} of {len(shared)} common samples were scored "
             f"against another truth: {_names(other)}; score one of the runs again."
         )
+
+
+def _require_same_inputs(a: Run, b: Run, shared: Collection[str]) -> None:
+    """Methods must have seen the same images; what one of the runs did not record is not known."""
+    for sample in shared:
+        first, second = (run.input_hashes.get(sample, {}) for run in (a, b))
+        if other := sorted(n for n in first if n in second and first[n] != second[n]):
+            raise CannotCompare(
+                f"{a.path} and {b.path}: methods were given another {other[0]} of sample "
+                f"'{sample}'; run one of them again."
+            )
 
 
 def _require_samples(

@@ -22,6 +22,7 @@ VERBS = {
     "report": "a run as one page, or as tables for a terminal or a paper",
     "compare": "put two comparable runs into one table",
     "rescore": "score the estimates of a run under another protocol",
+    "verify": "score a run again and say whether the numbers are the same",
     "check": "find all problems of a folder of estimates before scoring it",
     "list": "list metrics, regions, datasets, methods or benchmarks",
     "show": "explain one metric, region, dataset, method or benchmark",

@@ -30,12 +30,11 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
     Both runs must have the same protocol, the same truth and the same samples; otherwise it says
     what differs and prints no number. Differences come with an interval over samples.
     """
-    from depthgauge.analysis.compare import compare_runs
+    from depthgauge.analysis.compare import compare
     from depthgauge.analysis.make_board import make_board
-    from depthgauge.engine.store.load import load_run
 
     with working("comparing ..."):
-        found = compare_runs(load_run(first), load_run(second), common=common)
+        found = compare(first, second, common=common)
         protocol = found.merged.protocol
         board = make_board(found.merged, **board_choices(protocol, options))
     if json_to is not None:

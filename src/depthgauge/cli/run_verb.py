@@ -85,6 +85,17 @@ if TYPE_CHECKING:
     help="After an edit of a method's code: keep its good samples, run it on the others. Tables "
     "then say that two code versions are in them.",
 )
+@click.option(
+    "--redo-changed",
+    is_flag=True,
+    help="Do samples again whose inputs or truth changed since they were scored.",
+)
+@click.option(
+    "--isolate/--no-isolate",
+    default=None,
+    help="Hide the data, the run folder and other processes from methods: by default where the "
+    "system can; --isolate fails where it cannot.",
+)
 @setting_options
 @json_option
 def command(

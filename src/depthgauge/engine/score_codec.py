@@ -100,7 +100,13 @@ def stored_json(score: Score) -> dict[str, Any]:
 
 
 def read_stored(body: Mapping[str, Any]) -> Score:
-    """The score that `stored_json` wrote."""
+    """The score that `stored_json` wrote.
+
+    Raises:
+        ValueError: A count is none.
+    """
+    if not all(isinstance(body[name], int) for name in ("count", "missing")):
+        raise ValueError("a count that is no whole number")
     rows = None
     if "rows" in body:
         width, text = body["rows"]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from depthgauge.methods._find import find_method, find_methods
+from depthgauge.methods._isolated import isolated
 from depthgauge.methods._meter import Usage, metered
 from depthgauge.methods._method import Method
 from depthgauge.methods._spec import METHODS, MethodKind, MethodOptions, MethodSpec
@@ -20,5 +21,6 @@ __all__ = [
     "Usage",
     "find_method",
     "find_methods",
+    "isolated",
     "metered",
 ]

@@ -33,6 +33,8 @@ def find_method(text: MethodLike, label: str | None = None) -> Method:
     - `LABEL=...` before any of these: the method's name in tables and folders.
     - a function `f(inputs)` or `f(inputs, options)`.
 
+    The code of a Python file is run in a process of its own, not in this one.
+
     Args:
         text: One of these, or a method, which is returned.
         label: Its name; overrides the label in the text or file.
@@ -44,10 +46,12 @@ def find_method(text: MethodLike, label: str | None = None) -> Method:
     """
     if isinstance(text, Method):
         return text if label is None else replace(text, label=label)
-    if isinstance(text, Path):
-        return _from_path(text, label)
-    if isinstance(text, str):
-        return _from_text(text, label)
+    if isinstance(text, (str, Path)):
+        if not _is_python(text):
+            return find_here(text, label)
+        from depthgauge.methods._process import describe_elsewhere
+
+        return describe_elsewhere(str(text), label)
     if not callable(text):
         raise Misuse(
             f"a method is a text, a path or a function, found a {type(text).__name__}; "
@@ -55,6 +59,25 @@ def find_method(text: MethodLike, label: str | None = None) -> Method:
         )
     kind = from_function(text)
     return _make(kind, "", label, kind.spec.id)
+
+
+def find_here(text: str | Path, label: str | None = None) -> Method:
+    """The same of a text or a path; the code of a Python file is run in this process."""
+    return _from_path(text, label) if isinstance(text, Path) else _from_text(text, label)
+
+
+def _is_python(text: str | Path) -> bool:
+    """Whether a method's code is in a Python file, named by itself or by a TOML file."""
+    rest = _label_and_rest(text.strip())[1] if isinstance(text, str) else str(text)
+    name = rest if _is_file(rest) else rest.partition(":")[0]
+    if name.endswith(".py"):
+        return True
+    if not name.endswith(".toml"):
+        return False
+    try:
+        return str(read_toml(Path(name)).get("method", "")).endswith(".py")
+    except DepthgaugeError:
+        return False  # whoever reads it next says why
 
 
 def find_methods(texts: Iterable[MethodLike]) -> tuple[Method, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import pickle
 import sys
 from collections.abc import Callable
 from functools import cache, partial, wraps
@@ -13,12 +14,14 @@ from types import ModuleType
 from typing import Any
 
 from depthgauge.errors import BadFile
-from depthgauge.methods._spec import METHODS, Function, MethodKind, MethodSpec
+from depthgauge.methods._spec import METHODS, Function, MethodKind, MethodSpec, PackedFunction
 from depthgauge.types import Inputs
 
 
-def kind_at(home: str | Callable[..., Any]) -> MethodKind:
+def kind_at(home: str | Callable[..., Any] | PackedFunction) -> MethodKind:
     """The method at this place: an id, the path of a Python file, or a function itself."""
+    if isinstance(home, PackedFunction):
+        return from_function(pickle.loads(home.body))
     if not isinstance(home, str):
         return from_function(home)
     return from_file(Path(home)) if home.endswith(".py") else METHODS[home]

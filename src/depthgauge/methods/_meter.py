@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
 
-_PROC = Path("/proc/self")
 _SAMPLED_EVERY_S = 0.005
 
 
@@ -48,6 +48,44 @@ def metered(call: Callable[[], T]) -> tuple[T, Usage]:
     return value, Usage(usage_time, usage_cpu, peak.mb())
 
 
+class Meter:
+    """The cost of what another process does, seen from outside; it begins now.
+
+    Args:
+        process: Its number.
+    """
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._peak = _HighWaterMark(process) if _HighWaterMark.works(process) else None
+        self._paused_s = 0.0
+        self._cpu, self._start = process_cpu_s(process), time.perf_counter()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time within is not the other process's."""
+        began = time.perf_counter()
+        yield
+        self._paused_s += time.perf_counter() - began
+
+    def usage(self) -> Usage:
+        """What it cost until now."""
+        wall = time.perf_counter() - self._start - self._paused_s
+        with self._peak or _Peak():
+            pass
+        peak = None if self._peak is None else self._peak.mb()
+        return Usage(wall, process_cpu_s(self._process) - self._cpu, peak)
+
+
+def process_cpu_s(process: int) -> float:
+    """Processor time of all threads of a process; NaN where the system does not tell."""
+    try:
+        # The number of a process's clock, as glibc's clock_getcpuclockid makes it.
+        return time.clock_gettime((~process << 3) | 2)
+    except (OSError, OverflowError, AttributeError):
+        return math.nan
+
+
 class _Peak:
     """The peak memory within a `with` block."""
 
@@ -65,21 +103,22 @@ class _Peak:
 class _HighWaterMark(_Peak):
     """The mark that Linux keeps; it is reset to the present size before the call."""
 
-    def __init__(self) -> None:
+    def __init__(self, process: int | str = "self") -> None:
         self._bytes: int | None = None
+        self._process = process
 
     @staticmethod
-    def works() -> bool:
+    def works(process: int | str = "self") -> bool:
         try:
-            (_PROC / "clear_refs").write_text("5")
+            Path(f"/proc/{process}/clear_refs").write_text("5")
         except OSError:
             return False
-        mark, now = status_bytes("VmHWM"), status_bytes("VmRSS")
+        mark, now = status_bytes("VmHWM", process), status_bytes("VmRSS", process)
         # Some containers accept the write but ignore it.
         return mark is not None and now is not None and mark <= now + 2**22
 
     def __exit__(self, *_: object) -> None:
-        self._bytes = status_bytes("VmHWM")
+        self._bytes = status_bytes("VmHWM", self._process)
 
     def mb(self) -> float | None:
         return None if self._bytes is None else self._bytes / 1e6

@@ -5,16 +5,33 @@ from __future__ import annotations
 import pickle
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from depthgauge._canonical import hash_json
 from depthgauge._once import cached_property
-from depthgauge.errors import DepthgaugeError, MethodFailed, Misuse, Unavailable
+from depthgauge.errors import (
+    BadFile,
+    DepthgaugeError,
+    MethodFailed,
+    Misuse,
+    Unavailable,
+    WorkerLost,
+)
 from depthgauge.methods._load import kind_at
 from depthgauge.methods._returned import as_clip_estimate, as_estimate
-from depthgauge.methods._spec import Function, MethodKind, MethodOptions, MethodSpec
+from depthgauge.methods._spec import (
+    METHODS,
+    Function,
+    MethodKind,
+    MethodOptions,
+    MethodSpec,
+    PackedFunction,
+    StoredOptions,
+)
 from depthgauge.types import ClipEstimate, Estimate, Inputs, Sample, clip_length
 
 _MOST_CHARACTERS = 100
@@ -62,10 +79,26 @@ class Method:
         """What its kind declares."""
         return self.kind.spec
 
-    @property
-    def function(self) -> Function:
-        """`estimate(inputs, options)` of its kind."""
-        return self.kind.function
+    def load(self) -> tuple[Function, MethodOptions]:
+        """`estimate(inputs, options)` and the options that it takes; runs a file's code here.
+
+        Raises:
+            BadFile: The file cannot be loaded.
+            WorkerLost: The file has changed since it was described.
+        """
+        return self._loaded
+
+    @cached_property
+    def _loaded(self) -> tuple[Function, MethodOptions]:
+        kind = self.kind
+        if kind.function is not None:
+            return kind.function, self.options
+        found = kind_at(kind.home)
+        if found.function is None or found.code != kind.code:
+            raise WorkerLost(
+                f"{kind.home}: the file has changed since the run began; start it again."
+            )
+        return found.function, found.spec.options.model_validate(self.described())
 
     @cached_property
     def options_hash(self) -> str:
@@ -84,14 +117,17 @@ class Method:
         """All options with their values, ready for JSON, in declared order."""
         return self.options.model_dump(mode="json")
 
-    def estimate(self, inputs: Inputs, quantity: str) -> Estimate | ClipEstimate:
-        """Runs the method on the inputs of one sample.
+    def estimate(
+        self, inputs: Inputs, quantity: str, *, copy: bool = True
+    ) -> Estimate | ClipEstimate:
+        """Runs the method on the inputs of one sample, in this process.
 
         A clip is given frame by frame, or as a whole to a method of `whole_clips`.
 
         Args:
             inputs: Those of the sample, and `sample` (its id), `quantity`, `seed`, `finder`.
             quantity: The wanted quantity; a bare array that the method returns has this quantity.
+            copy: Whether the estimate must not share memory with what the method returned.
 
         Raises:
             Misuse: The method is for other quantities.
@@ -102,23 +138,20 @@ class Method:
         self._check(inputs, quantity)
         who, length = f"method '{self.label}'", clip_length(inputs.unread())
         try:
-            by_frame = length is not None and not self.spec.whole_clips
-            call = self._call_by_frame if by_frame else self.function
-            returned = call(inputs, self.options)
+            function, options = self.load()
+            if length is not None and not self.spec.whole_clips:
+                frames = Sample("", inputs, None).frames()
+                returned: Any = (function(frame.inputs, options) for frame in frames)
+            else:
+                returned = function(inputs, options)
             if length is not None:  # a generator runs here, within the method's time
                 return as_clip_estimate(who, returned, quantity, length)
         except DepthgaugeError:
             raise
         except (Exception, SystemExit) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise MethodFailed(
-                f"method '{self.label}' crashed with {reason}", traceback.format_exc()
-            ) from error
-        return as_estimate(who, returned, quantity)
-
-    def _call_by_frame(self, clip: Inputs, options: MethodOptions) -> Iterator[Any]:
-        for frame in Sample("", clip, None).frames():
-            yield self.function(frame.inputs, options)
+            reason, details = _in_words(error)
+            raise MethodFailed(f"method '{self.label}' crashed with {reason}", details) from error
+        return as_estimate(who, returned, quantity, copy=copy)
 
     def _check(self, inputs: Inputs, quantity: str) -> None:
         known = self.spec.quantities
@@ -133,12 +166,79 @@ class Method:
                 f"{_sample(inputs)} has no {' and no '.join(lacking)}."
             )
 
+    def to_json(self) -> dict[str, Any]:
+        """What another process must know of a method that is a file or has an id."""
+        spec = {f.name: getattr(self.spec, f.name) for f in fields(self.spec)}
+        return {
+            "spec": {name: value for name, value in spec.items() if name != "options"},
+            "options": self.described(),
+            "given": sorted(self.options.model_fields_set),
+            "home": self.kind.home if isinstance(self.kind.home, str) else "",
+            "code": self.kind.code,
+            "label": self.label,
+            "source": self.source,
+        }
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Method:
+        """The method again, without its code.
+
+        Raises:
+            BadFile: It is none.
+        """
+        try:
+            said = _Described.model_validate(body)
+        except ValidationError as error:
+            raise BadFile(f"this is no method ({error.errors()[0]['msg']}).") from None
+        return _rebuild(said.home, said)
+
     def __reduce__(self) -> tuple[Callable[..., Method], tuple[Any, ...]]:
-        kind = self.kind
-        if not isinstance(kind.home, str):
-            _check_travels(kind.home)
-        sent = (kind.home, kind.code, kind.spec.quantities, self.options.model_dump())
-        return _rebuild, (*sent, self.label, self.source)
+        home = self.kind.home
+        if not isinstance(home, (str, PackedFunction)):
+            _check_travels(home)
+            home = PackedFunction(pickle.dumps(home))
+        return _rebuild, (home, _Described.model_validate(self.to_json()))
+
+
+class _DescribedSpec(BaseModel):
+    """The declaration of a method, without its class of options."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    title: str
+    quantities: tuple[str, ...]
+    needs: tuple[str, ...]
+    cite: str
+    revision: int
+    text_option: str
+    local: tuple[str, ...]
+    keeps: bool
+    gpu: bool
+    whole_clips: bool
+
+
+class _Described(BaseModel):
+    """A method as other processes know it: `Method.to_json`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    spec: _DescribedSpec
+    options: dict[str, Any]
+    given: list[str]
+    home: str
+    code: str
+    label: str
+    source: str
+
+
+def _in_words(error: BaseException) -> tuple[str, str]:
+    """An error of foreign code, and its traceback; even one that cannot be printed has a name."""
+    try:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return said, "".join(traceback.format_exception(error))
+    except Exception:
+        return f"{type(error).__name__}, which cannot be printed", ""
 
 
 def _sample(inputs: Inputs) -> str:
@@ -178,16 +278,13 @@ def _check_travels(function: Callable[..., Any]) -> None:
         ) from error
 
 
-def _rebuild(
-    home: str | Callable[..., Any],
-    code: str,
-    quantities: tuple[str, ...],
-    options: dict[str, Any],
-    label: str,
-    source: str,
-) -> Method:
-    kind = kind_at(home)
-    if kind.code != code:
-        raise MethodFailed(f"{home}: the file has changed since the run began; start it again.")
-    kind = replace(kind, spec=replace(kind.spec, quantities=quantities))
-    return Method(kind, kind.spec.options.model_validate(options), label, source)
+def _rebuild(home: str | PackedFunction, said: _Described) -> Method:
+    """The method; foreign code is not loaded before it is called."""
+    if isinstance(home, str) and not said.code:
+        kind = METHODS[home]
+        spec = replace(kind.spec, quantities=said.spec.quantities)
+        options = spec.options.model_validate(said.options)
+        return Method(replace(kind, spec=spec), options, said.label, said.source)
+    plain = MethodSpec(**said.spec.model_dump(), options=StoredOptions)
+    stored = StoredOptions.of(said.options, said.given)
+    return Method(MethodKind(plain, None, home, said.code), stored, said.label, said.source)

@@ -46,22 +46,26 @@ def as_clip_estimate(who: str, returned: object, quantity: str, length: int) -> 
         first = range(min(len(frames), length))
         lazy = [partial(_frame, who, frames, index, quantity) for index in first]
         return ClipEstimate(Frames(lazy, frames.source), quantity, extras)
-    folder = _SpoolFolder()
+    folder = SpoolFolder()
     spooled: list[Callable[[], Estimate] | None] = []
     for index, frame in enumerate(frames):
         if index == length:
             raise BadEstimate(f"{who} returned more frames than the {length} of the clip.")
         checked = as_estimate(f"{who}, frame {index}", frame, quantity)
-        spooled.append(_spooled(folder.path / frame_name(index), checked))
+        spooled.append(folder.keep(index, checked))
     return ClipEstimate(Frames(spooled, folder), quantity, extras)
 
 
-class _SpoolFolder:
+class SpoolFolder:
     """A temporary folder that is removed together with the last frame that needs it."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="depthgauge-clip-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def keep(self, index: int, estimate: Estimate) -> Callable[[], Estimate]:
+        """Writes the estimate of a frame and returns a function that reads it."""
+        return _spooled(self.path / frame_name(index), estimate)
 
 
 def _frame(who: str, frames: Frames, index: int, quantity: str) -> Estimate | None:
@@ -85,13 +89,14 @@ def _unspooled(path: Path, empty: Estimate) -> Estimate:
     return replace(empty, values=maps.pop("values"), parts={**empty.parts, **maps})
 
 
-def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
+def as_estimate(who: str, returned: object, quantity: str, *, copy: bool = True) -> Estimate:
     """An estimate of the quantity: float32, C-contiguous, NaN where it is missing or infinite.
 
     Args:
         who: The method, for errors.
         returned: An array of the quantity, a dict of its parts by name, or an `Estimate`.
         quantity: The requested quantity.
+        copy: Whether its maps must not share memory with what was returned.
 
     Raises:
         BadEstimate: It is something else, or lacks a part that the quantity requires.
@@ -108,11 +113,13 @@ def as_estimate(who: str, returned: object, quantity: str) -> Estimate:
             )
         parts = {declared.main.name: returned.values, **returned.parts}
         extras = returned.extras
-    checked = _checked_parts(who, parts, declared)
+    checked = _checked_parts(who, parts, declared, copy)
     return Estimate(checked.pop(declared.main.name), quantity, checked, extras)
 
 
-def _checked_parts(who: str, parts: Mapping[str, Any], declared: Quantity) -> dict[str, Any]:
+def _checked_parts(
+    who: str, parts: Mapping[str, Any], declared: Quantity, copy: bool
+) -> dict[str, Any]:
     known = {part.name: part for part in (*declared.parts, CONFIDENCE)}
     if unknown := [name for name in parts if name not in known]:
         raise BadEstimate(
@@ -121,7 +128,7 @@ def _checked_parts(who: str, parts: Mapping[str, Any], declared: Quantity) -> di
         )
     if lacking := [p.name for p in declared.parts if p.required and p.name not in parts]:
         raise BadEstimate(f"{who} returned {declared.name} without its part '{lacking[0]}'.")
-    checked = {name: _part(who, value, known[name]) for name, value in parts.items()}
+    checked = {name: _part(who, value, known[name], copy) for name, value in parts.items()}
     size = _size(checked[declared.main.name], declared.main)
     for name, value in checked.items():
         if known[name].is_map and _size(value, known[name]) != size:
@@ -137,12 +144,12 @@ def _size(values: Map, part: Part) -> tuple[int, int]:
     return values.shape[rows], values.shape[rows + 1]
 
 
-def _part(who: str, value: object, part: Part) -> Any:
+def _part(who: str, value: object, part: Part, copy: bool) -> Any:
     if not part.is_map:
         return _number(who, value, part)
     if part.axes[0] != "y":
         return _stack(who, value, part)
-    return _map(who, value, part)
+    return _map(who, value, part, copy)
 
 
 def _number(who: str, value: object, part: Part) -> float:
@@ -164,10 +171,10 @@ def _stack(who: str, values: object, part: Part) -> Map:
             f"{who} returned {part.name} of shape {shape}, expected an array with the axes "
             f"({', '.join(part.axes)})."
         )
-    return np.stack([_map(who, each, part) for each in values])
+    return np.stack([_map(who, each, part, False) for each in values])
 
 
-def _map(who: str, values: object, part: Part) -> Map:
+def _map(who: str, values: object, part: Part, copy: bool) -> Map:
     channels = part.channels
     form = {1: "(H, W)", None: "(H, W) or (H, W, C)"}.get(channels, f"(H, W, {channels})")
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
@@ -184,24 +191,25 @@ def _map(who: str, values: object, part: Part) -> Map:
             f"{who} returned {part.name} of shape {values.shape}, expected {form}; "
             "is it another quantity, or are the axes in another order?"
         )
-    return _float32(who, values.reshape(shape), part.name)
+    return _float32(who, values.reshape(shape), part.name, copy)
 
 
 def _third(shape: tuple[int, ...]) -> tuple[int]:
     return (shape[2] if len(shape) == 3 else 1,)
 
 
-def _float32(who: str, values: NDArray[Any], name: str) -> Map:
+def _float32(who: str, values: NDArray[Any], name: str, copy: bool) -> Map:
     if isinstance(values, np.ma.MaskedArray):
         values = np.where(np.ma.getmaskarray(values), np.nan, values.data)
     # NumPy would otherwise warn about overflow and signalling NaN.
     with np.errstate(all="ignore"):
-        narrow = np.array(values, dtype=np.float32, order="C")
+        narrow = np.array(values, np.float32, order="C", copy=True if copy else None)
     infinite = np.isinf(narrow)
+    if not infinite.any():
+        return narrow
     if (beyond := infinite & np.isfinite(values)).any():
         raise BadEstimate(
             f"{who} returned {name} beyond float32 (3.4e38), such as "
             f"{values[beyond].flat[0]:.3g}; mark missing values with NaN."
         )
-    narrow[infinite] = np.nan
-    return narrow
+    return np.where(infinite, np.float32(np.nan), narrow)

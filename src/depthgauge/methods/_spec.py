@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic import ConfigDict
 
 from depthgauge._declared import refuse, spec_problems
 from depthgauge._options import Options
@@ -18,6 +20,17 @@ class MethodOptions(Options):
     def short_name(self) -> str:
         """The default label of a method with these options; empty: its id."""
         return ""
+
+
+class StoredOptions(MethodOptions):
+    """Options whose class is in code that is not loaded here: the values alone."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], given: Iterable[str]) -> StoredOptions:
+        """These values, of which some were given and the others are defaults."""
+        return cls.model_construct(set(given), **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,8 @@ class MethodSpec:
     but not hashed. Relative paths among them are made absolute when the method is found."""
     keeps: bool = True
     """Whether to store its estimates; False if they are files already."""
+    gpu: bool = False
+    """Whether it uses the graphics processor; such methods run one at a time."""
     whole_clips: bool = False
     """Whether it is given a clip as a whole, as `Frames`, and returns or yields one estimate per
     frame; other methods are called once per frame."""
@@ -51,12 +66,21 @@ Function = Callable[[Inputs, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
+class PackedFunction:
+    """A function on its way to its own process; those in between must not load its module."""
+
+    body: bytes
+    """Pickled."""
+
+
+@dataclass(frozen=True, slots=True)
 class MethodKind:
     """A method without options: its declaration and its function."""
 
     spec: MethodSpec
-    function: Function = field(compare=False)
-    home: str | Callable[..., Any] = ""
+    function: Function | None = field(compare=False)
+    """None: it is not loaded in this process."""
+    home: str | Callable[..., Any] | PackedFunction = ""
     """Where another process finds it: its id, the path of a file, or a function itself."""
     code: str = ""
     """SHA-256 of the file that it comes from; empty if its `revision` stands for its code."""

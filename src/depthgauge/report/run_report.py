@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from depthgauge._registry import unknown
-from depthgauge.engine.store.load import load_run
+from depthgauge.analysis.compare import load_checked
 from depthgauge.engine.store.record import Run
 from depthgauge.report.tables.pivot_formats import Format
 
@@ -59,7 +59,7 @@ def report(
     Returns:
         The path of the page, or the table as text.
     """
-    found = run if isinstance(run, Run) else load_run(run)
+    found = run if isinstance(run, Run) else load_checked(run, data)
     if form == "html":
         path = found.path / "report.html" if out is None else Path(out)
         _write_page(found, path, main, None if data is None else Path(data))

@@ -76,8 +76,10 @@ def test_a_full_disk_on_the_cluster_is_one_sentence(scheduler, pairs, trial, tmp
         f"shutil.rmtree({str(tmp_path / 'run' / 'items')!r}, ignore_errors=True)\n"
         "return np.ones((h, w))"
     )
+    rude = [pairs.method("rude", body)]
+    where = {"cluster": scheduler, "isolate": False}
     with pytest.raises(DepthgaugeError, match="cannot be written"):
-        run(trial(), pairs.data, [pairs.method("rude", body)], tmp_path / "run", cluster=scheduler)
+        run(trial(), pairs.data, rude, tmp_path / "run", **where)
 
 
 def test_nobody_there_is_one_sentence(pairs, trial, tmp_path, monkeypatch):

@@ -20,7 +20,15 @@ from depthgauge.analysis.make_board import leaderboard_json, make_board
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
 from depthgauge.engine.store.load import load_run
-from depthgauge.errors import BadData, BadFile, DepthgaugeError, Misuse, NothingScored
+from depthgauge.errors import (
+    BadData,
+    BadFile,
+    DepthgaugeError,
+    DepthgaugeWarning,
+    Misuse,
+    NothingScored,
+)
+from depthgauge.methods._process.confine import descendants
 
 SAME = ("scores.parquet", "samples.parquet", "curves.parquet")
 
@@ -355,6 +363,21 @@ def test_no_truth_no_run(pairs, trial, tmp_path):
         run(trial(), pairs.data, ["constant"], tmp_path / "run", workers=0)
 
 
+def test_a_damaged_item_is_made_again_and_said(pairs, trial, tmp_path):
+    folder = tmp_path / "run"
+    run(trial(), pairs.data, [pairs.noisy("one")], folder, workers=0)
+    before = tables(folder)
+    first, second, third = sorted((folder / "items").iterdir())[:3]
+    first.write_text(first.read_text().replace('"count":', '"count":1', 1))
+    second.write_bytes(second.read_bytes()[:100])
+    third.write_text("[" * 100_000)
+    (folder / "scores.parquet").unlink()
+    with pytest.warns(DepthgaugeWarning, match="It is made again") as said:
+        run(trial(), pairs.data, [pairs.noisy("one")], folder, workers=0)
+    assert len(said) == 3
+    assert tables(folder) == before
+
+
 def test_folders_that_are_no_runs(pairs, trial, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
@@ -460,14 +483,15 @@ def compare_with_whole(folder, pairs, trial, methods, tmp_path):
 
 
 def test_workers_end_when_their_parent_is_killed(pairs, trial, tmp_path):
-    body = f"import os\nwith open({str(tmp_path / 'pid')!r}, 'w') as f: f.write(str(os.getpid()))\n"
+    body = f"open({str(tmp_path / 'busy')!r}, 'w').close()\n"
     name = pairs.method("endless", body + "while True: pass")
     process = subprocess.Popen(call(trial(), pairs.data, tmp_path / "run", [name]))
-    wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
-    worker = int((tmp_path / "pid").read_text())
+    wait_for(lambda: (tmp_path / "busy").exists())
+    started = descendants(process.pid)  # workers, and the method's own processes
+    assert len(started) >= 3
     process.kill()
     process.wait()
-    wait_for(lambda: not os.path.exists(f"/proc/{worker}") or zombie(worker))
+    wait_for(lambda: all(map(zombie, started)))
 
 
 def zombie(pid):

@@ -90,6 +90,37 @@ def test_a_damaged_item_is_one_sentence(tmp_path):
         read_item(tmp_path / "nothing.json")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"value":1.0', '"value":0.5'),
+        ('"count":4', '"count":"abc"'),
+        ('"time_s":1.0', f'"time_s":{"9" * 400}'),
+        ('"scores":{', '"scores":[{'),
+        ('"failed":""', f'"failed":{"[" * 100_000}'),
+    ],
+)
+@pytest.mark.parametrize("with_checksum", [True, False])
+def test_a_changed_item_is_never_believed(tmp_path, old, new, with_checksum):
+    path = tmp_path / "x.json"
+    found = Outcome(scores={"mae@all": Score(1.0, 4, 0, total=4.0, unit="px")})
+    write_item(
+        path, Item("net", "", 0, "desk", found, Timing("net", 0, "desk", 1.0, 1.0, 1.0, 1.0))
+    )
+    assert read_item(path).outcome.scores["mae@all"].value == 1.0
+    text = path.read_text()
+    assert old in text
+    changed = text.replace(old, new)
+    if not with_checksum:  # as earlier versions wrote it
+        changed = "{" + changed.partition('",')[2]
+    path.write_text(changed)
+    if not with_checksum and old.startswith('"value"'):  # which nothing can notice
+        assert read_item(path).outcome.scores["mae@all"].value == 0.5
+        return
+    with pytest.raises(BadFile, match=r"x\.json: (is damaged|was changed)"):
+        read_item(path)
+
+
 def test_thresholds_ascend():
     assert list(THRESHOLDS) == sorted(set(THRESHOLDS))
 

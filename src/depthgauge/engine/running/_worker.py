@@ -63,7 +63,7 @@ def main() -> None:
     try:
         _serve(inbox, outbox)
     except (EOFError, BrokenPipeError, Stop):
-        os._exit(0)  # no one is listening any more; threads of a method must not keep us alive
+        os._exit(0)  # nobody listens any more
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -80,10 +80,20 @@ def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
         send(outbox, ("cannot start", f"a worker process cannot start: {error}"))
         raise Stop from error
     send(outbox, ("ready",))
-    while True:
-        for task in receive(inbox):
-            _do(task, context, judge, outbox)
-        send(outbox, ("chunk",))
+    from depthgauge.engine.running.hosts import Hosts
+    from depthgauge.methods._process import adopt_orphans, end_descendants
+
+    adopt_orphans()
+    hosts = Hosts(context)
+    try:
+        while True:
+            for task in receive(inbox):
+                _do(task, context, judge, hosts, outbox)
+            send(outbox, ("chunk",))
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        hosts.close()
+        end_descendants(os.getpid())
 
 
 def _prepare(inbox: IO[bytes]) -> tuple[Any, Any]:
@@ -97,7 +107,7 @@ def _prepare(inbox: IO[bytes]) -> tuple[Any, Any]:
     return context, Judge(context.rules)
 
 
-def _do(task: Any, context: Any, judge: Any, outbox: IO[bytes]) -> None:
+def _do(task: Any, context: Any, judge: Any, hosts: Any, outbox: IO[bytes]) -> None:
     from depthgauge.engine.running.work import do_task
     from depthgauge.errors import CannotWrite, DepthgaugeError
 
@@ -106,7 +116,7 @@ def _do(task: Any, context: Any, judge: Any, outbox: IO[bytes]) -> None:
         os.lseek(2, 0, os.SEEK_SET)
     send(outbox, ("start", task.id))
     try:
-        failed = do_task(task, context, judge, lambda: send(outbox, ("estimated", task.id)))
+        failed = do_task(task, context, judge, hosts, lambda: send(outbox, ("estimated", task.id)))
     except CannotWrite as error:
         send(outbox, ("cannot write", str(error)))
         raise Stop from error

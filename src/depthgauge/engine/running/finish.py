@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from depthgauge.engine.running.plan import items_of, now
+from depthgauge.engine.running.data_check import DataState, changed_samples
+from depthgauge.engine.running.plan import Plan, items_of, now
 from depthgauge.engine.running.task import Context, Task, task_id
+from depthgauge.engine.store.data_record import DataRecord, read_record, write_record
 from depthgauge.engine.store.item import Item, read_item
 from depthgauge.engine.store.parquet import write_tables
 from depthgauge.engine.store.run_folder import finished, item_path, write_info
 from depthgauge.engine.store.submitted_estimates import is_stale
-from depthgauge.errors import BadData, BadFile
+from depthgauge.errors import BadData, BadFile, DepthgaugeWarning
 
 
 def finish(context: Context, info: Mapping[str, Any]) -> None:
@@ -36,15 +40,39 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
         )
     notes: list[dict[str, Any]] = []
     items = _noting((_item(folder, name, info) for name in wanted), notes)
-    write_tables(folder, context.protocol, _same_truth(items, folder))
+    inputs: dict[str, dict[str, str]] = {}
+    write_tables(folder, context.protocol, _same_data(items, folder, inputs))
+    write_record(folder, DataRecord(read_record(folder).files, inputs))
     said = {"methods": list(bodies.values()), "unfinished": left, "finished": now()}
     write_info(folder, {**info, **said, "notes": notes})
 
 
-def items_to_redo(
+@dataclass
+class FinishedItems:
+    """What a run folder has before anything is done."""
+
+    redo: set[str] = field(default_factory=set)
+    """Items that have to be made again: damaged, failed, or of replaced files."""
+    inputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By sample and name: hashes of the inputs that were read."""
+    truths: dict[str, str] = field(default_factory=dict)
+    """By sample: hash of the truth."""
+    methods: dict[str, set[str]] = field(default_factory=dict)
+    """By sample: the labels of the methods that were scored there."""
+
+    def add(self, item: Item) -> None:
+        """Takes down what an item was made from."""
+        if item.inputs is not None:
+            self.inputs.setdefault(item.sample, {}).update(item.inputs)
+        if item.outcome.truth_hash:
+            self.truths[item.sample] = item.outcome.truth_hash
+        self.methods.setdefault(item.sample, set()).add(item.method)
+
+
+def look_at_items(
     context: Context, tasks: Sequence[Task], retry_failed: bool, again: Collection[str] = ()
-) -> set[str]:
-    """Finished items that must be made again: those of replaced files, and failed ones.
+) -> FinishedItems:
+    """Reads all finished items of a folder once.
 
     Args:
         context: The context of the run.
@@ -52,20 +80,57 @@ def items_to_redo(
         retry_failed: Whether failed ones are made again.
         again: Labels of methods whose items are all made again.
     """
-    there = finished(context.folder)
-    found = {task.id for task in tasks if context.methods[task.method].label in again}
-    for task in tasks:
-        foreign = not context.methods[task.method].spec.keeps
-        if task.id not in there or not (retry_failed or foreign):
-            continue
+    by_id = {task.id: task for task in tasks}
+    found = FinishedItems({t.id for t in tasks if context.methods[t.method].label in again})
+    for name in sorted(finished(context.folder) - found.redo):
+        task = by_id.get(name)
         try:
-            item = read_item(item_path(context.folder, task.id))
-        except BadFile:
-            found.add(task.id)  # a damaged one
+            item = read_item(item_path(context.folder, name))
+        except BadFile as error:
+            if task is not None:
+                warnings.warn(f"{error} It is made again.", DepthgaugeWarning, stacklevel=2)
+                found.redo.add(name)
             continue
-        if (retry_failed and item.outcome.failed) or is_stale(item, task, context):
-            found.add(task.id)
+        failed = retry_failed and item.outcome.failed
+        if task is not None and (failed or is_stale(item, task, context)):
+            found.redo.add(name)
+        else:
+            found.add(item)
     return found
+
+
+def refuse_changed_data(
+    plan: Plan, there: FinishedItems, redo: bool
+) -> tuple[set[str], DataRecord]:
+    """Compares the data with what finished items were made from.
+
+    Returns:
+        Items that have to be made again, where `redo` allows it; and the record of the data as
+        it is now.
+
+    Raises:
+        BadData: The inputs or the truth of a sample changed.
+    """
+    folder = plan.context.folder
+    record = DataRecord(read_record(folder).files, there.inputs)
+    changed, marks = changed_samples(
+        plan.samples, plan.data, record, there.truths, plan.context.rules
+    )
+    if changed and not redo:
+        raise BadData(
+            f"{folder}: {DataState('changed', changed).sentence}; put the files back, begin a new "
+            "run in another folder, or score them again with --redo-changed."
+        )
+    labels = {method.label for method in plan.context.methods}
+    for sample in changed:
+        if others := sorted(there.methods.get(sample, set()) - labels):
+            raise BadData(
+                f"{folder}: '{others[0]}' was scored on the former data of sample '{sample}', too; "
+                "name it in the same command."
+            )
+    inputs = {name: table for name, table in there.inputs.items() if name not in changed}
+    again = {task.id for task in plan.tasks() if task.sample.id in changed}
+    return again, DataRecord({**record.files, **marks}, inputs)
 
 
 def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
@@ -86,13 +151,27 @@ def _noting(items: Iterable[Item], notes: list[dict[str, Any]]) -> Iterator[Item
         yield item
 
 
-def _same_truth(items: Iterable[Item], folder: Path) -> Iterator[Item]:
-    """Passes the items on; rejects a run whose data changed between two commands."""
+def _same_data(
+    items: Iterable[Item], folder: Path, inputs: dict[str, dict[str, str]]
+) -> Iterator[Item]:
+    """Passes the items on and takes down their inputs; refuses a run whose data changed."""
     hashes: dict[str, str] = {}
+    unknown: set[str] = set()
     for item in items:
+        known = inputs.setdefault(item.sample, {})
+        for name, sha256 in (item.inputs or {}).items():
+            if known.setdefault(name, sha256) != sha256:
+                raise BadData(
+                    f"{folder}: {name} of sample '{item.sample}' changed while this run was made; "
+                    "score the sample again with --redo-changed."
+                )
+        if item.inputs is None:
+            unknown.add(item.sample)
         if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:
             raise BadData(
                 f"{folder}: the truth of sample '{item.sample}' changed while this run was made; "
-                "begin a new run in another folder."
+                "score the sample again with --redo-changed."
             )
         yield item
+    for sample in unknown:  # of an earlier version: not known as a whole
+        del inputs[sample]

@@ -120,7 +120,8 @@ class Guard:
             if kind == "start":
                 current, began = message[1], time.monotonic()
                 method = self._context.methods[left[current].method]
-                deadline = time.monotonic() + self._context.limit_of(method)
+                # The worker itself ends a method that takes too long, and may start it twice.
+                deadline = time.monotonic() + 2 * (self._context.limit_of(method) + _START_LIMIT_S)
             elif kind == "estimated":
                 deadline = None
             elif kind == "done":

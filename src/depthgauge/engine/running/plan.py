@@ -196,6 +196,7 @@ def _describe(method: Method, plan: Plan) -> dict[str, Any]:
         "keeps": method.spec.keeps,
         "kept": method.spec.keeps and plan.context.keep_estimates,
         "seeds": list(plan.seeds_of(method)),
+        "isolation": plan.context.isolation if method.spec.keeps else "none",
         "threads": plan.context.threads,
         "time_limit_s": _finite(plan.context.limit_of(method)),
         **({"older_estimates": dict(method.older)} if method.older else {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,11 +10,13 @@ from typing import Any, NoReturn
 from depthgauge._once import cached_property
 from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.engine.running.data_check import require_same_data
 from depthgauge.engine.running.plan import Plan
 from depthgauge.engine.running.run import Where, default_workers, execute, folders_of
 from depthgauge.engine.running.task import Context
 from depthgauge.engine.scoring.judge import Rules
 from depthgauge.engine.scoring.samples import samples_of
+from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.parquet import read_failures
 from depthgauge.engine.store.record import Entrant, Run
 from depthgauge.engine.store.run_folder import entrants_of, find_data, read_info, require_finished
@@ -33,6 +35,7 @@ def rescore(
     cluster: str | None = None,
     executor: str | None = None,
     threads: int = 1,
+    only: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Scores the estimates that a run kept under another protocol; no method is called.
@@ -48,6 +51,7 @@ def rescore(
         cluster: The address of a dask scheduler, in place of worker processes.
         executor: Another executor, `NAME:option=value,...`, in place of both.
         threads: Threads of each worker.
+        only: Ids of the samples; all of the run where it is empty.
         progress: Called after each item.
     """
     folder = Path(source).absolute()
@@ -56,10 +60,11 @@ def rescore(
     _require_same_task(info, protocol, folder)
     require_finished(folder, info)
     root = find_data(info, data)
+    require_same_data([load_run(folder)], root)
     entrants = [e for e in entrants_of(info) if _has_estimates(info, e.label)]
     methods = tuple(recorded(entrant) for entrant in entrants)
     samples = samples_of(protocol, root, folders_of(methods))
-    wanted = set(info["samples"])
+    wanted = set(only) or set(info["samples"])
     chosen = tuple(sample for sample in samples if sample.id in wanted)
     if lacking := sorted(wanted - {sample.id for sample in chosen}):
         raise BadData(

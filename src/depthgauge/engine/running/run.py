@@ -15,12 +15,13 @@ from depthgauge._progress import Progress
 from depthgauge._registry import unknown
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.engine.running.executors import EXECUTORS
-from depthgauge.engine.running.finish import finish, items_to_redo
+from depthgauge.engine.running.finish import finish, look_at_items, refuse_changed_data
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import GIVEN, Context, Task
 from depthgauge.engine.scoring.judge import Rules, check_regions
 from depthgauge.engine.scoring.samples import choose, expected, samples_of
 from depthgauge.engine.scoring.truth_maps import has_map
+from depthgauge.engine.store.data_record import write_record
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.parquet import has_tables
 from depthgauge.engine.store.record import Run
@@ -32,6 +33,7 @@ from depthgauge.engine.store.run_folder import (
 )
 from depthgauge.errors import BadData, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
+from depthgauge.methods._process import can_hide
 from depthgauge.methods.folder import FolderOptions
 from depthgauge.types import Sample
 
@@ -88,6 +90,8 @@ def run(
     retry_failed: bool = False,
     again: str | Iterable[str] = (),
     keep_finished: bool = False,
+    redo_changed: bool = False,
+    isolate: bool | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Runs methods on a benchmark and scores them; continues an interrupted call.
@@ -115,6 +119,10 @@ def run(
             replaced, also where their code or options changed.
         keep_finished: Whether a method whose code changed keeps its good samples and is run on the
             others only; tables then say that two versions of its code are in them.
+        redo_changed: Whether samples whose inputs or truth changed since they were scored are
+            done again; otherwise they end the run before it begins.
+        isolate: Whether the data, the run folder and other processes are hidden from methods: by
+            default where the system can do it; True fails where it cannot.
         progress: Called after each item.
 
     Returns:
@@ -138,7 +146,19 @@ def run(
     _check_methods(found, protocol, known)
     check_regions(rules, known[0])
     folder = Path(out).absolute()
-    context = Context(folder, rules, protocol.dataset, found, keep_estimates, time_limit_s, threads)
+    context = Context(
+        folder,
+        rules,
+        protocol.dataset,
+        found,
+        keep_estimates,
+        time_limit_s,
+        threads,
+        data=root,
+        isolate=isolate,
+        isolation=_isolation(where, isolate),
+        slots=where.workers,
+    )
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
     planned = Plan(
         context,
@@ -149,7 +169,22 @@ def run(
         again=_labels(again, found),
         keep_finished=keep_finished,
     )
-    return execute(planned, where, retry_failed=retry_failed, progress=progress)
+    return execute(
+        planned,
+        where,
+        retry_failed=retry_failed,
+        redo_changed=redo_changed,
+        progress=progress,
+    )
+
+
+def _isolation(where: Where, isolate: bool | None) -> str:
+    """How methods are kept apart on this machine."""
+    if where.choice()[0] == "here":
+        if isolate:
+            raise Misuse("--isolate needs worker processes; leave out --workers 0.")
+        return "none"
+    return "process, folders hidden" if isolate is not False and can_hide() else "process"
 
 
 def _labels(again: str | Iterable[str], methods: Sequence[Method]) -> frozenset[str]:
@@ -169,10 +204,7 @@ def folders_of(methods: Sequence[Method]) -> list[Path]:
 def _limited(method: Method, time_limit_s: float) -> Method:
     """Gives a method with its own clock the run's time limit, unless it has another."""
     options = method.options
-    if (
-        "time_limit_s" not in type(options).model_fields
-        or "time_limit_s" in options.model_fields_set
-    ):
+    if "time_limit_s" not in method.described() or "time_limit_s" in options.model_fields_set:
         return method
     return replace(method, options=options.model_copy(update={"time_limit_s": time_limit_s}))
 
@@ -219,7 +251,12 @@ def score_folder(
 
 
 def execute(
-    plan: Plan, where: Where, *, retry_failed: bool = False, progress: Progress | None = None
+    plan: Plan,
+    where: Where,
+    *,
+    retry_failed: bool = False,
+    redo_changed: bool = False,
+    progress: Progress | None = None,
 ) -> Run:
     """Runs the tasks that are not finished, then writes the tables."""
     context = plan.context
@@ -229,7 +266,10 @@ def execute(
         refuse_strange(context.folder)
         info = begin(plan)
         tasks = list(_without_older(plan, info))
-        anew = items_to_redo(context, tasks, retry_failed, plan.again)
+        there = look_at_items(context, tasks, retry_failed, plan.again)
+        changed, record = refuse_changed_data(plan, there, redo_changed)
+        anew = there.redo | changed
+        write_record(context.folder, record)
         for name in anew:
             item_path(context.folder, name).unlink(missing_ok=True)
         done = finished(context.folder)

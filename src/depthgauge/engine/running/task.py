@@ -54,6 +54,14 @@ class Context:
     """For one estimate."""
     threads: int = 1
     """Threads of each worker and of the programs that it starts; 0: as many as they like."""
+    data: Path | None = None
+    """The dataset's folder, which methods must not see."""
+    isolate: bool | None = None
+    """Whether folders are hidden from methods: None where the system allows it, True or fail."""
+    isolation: str = "none"
+    """How methods are kept apart, for the record: `none`, `process`, `process, folders hidden`."""
+    slots: int = 1
+    """How many workers share this machine."""
     reuse_from: Path | None = None
     """The estimates folder of another run, whose estimates are scored instead of made."""
 

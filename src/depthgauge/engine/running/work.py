@@ -6,17 +6,19 @@ import math
 import platform
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.running.isolated import isolated
-from depthgauge.engine.running.task import Context, Task
+from depthgauge.engine.running.data_check import input_hashes
+from depthgauge.engine.running.hosts import Hosts
+from depthgauge.engine.running.task import GIVEN, Context, Task
 from depthgauge.engine.scoring.judge import Judge, Outcome
 from depthgauge.engine.store.estimates import (
     Place,
@@ -32,8 +34,14 @@ from depthgauge.engine.store.record import Timing
 from depthgauge.engine.store.run_folder import item_path
 from depthgauge.engine.store.sanitize import cut, reason
 from depthgauge.engine.store.submitted_estimates import Finder
-from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, MethodFailed
-from depthgauge.methods import Method, Usage, metered
+from depthgauge.errors import (
+    BadData,
+    BadEstimate,
+    DepthgaugeError,
+    MethodFailed,
+    WorkerLost,
+)
+from depthgauge.methods import Method, Usage, isolated, metered
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, is_known
 
@@ -52,15 +60,24 @@ class _Attempt:
     """SHA-256 of its values."""
     failed: str = ""
     details: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """Hashes of the inputs that were read for it."""
 
 
-def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], None]) -> str:
+def do_task(
+    task: Task,
+    context: Context,
+    judge: Judge,
+    hosts: Hosts | None,
+    estimated: Callable[[], None],
+) -> str:
     """Makes, scores and records one estimate.
 
     Args:
         task: What to do.
         context: What all tasks share.
         judge: Scores; keeps the truth of the last sample.
+        hosts: The processes of the methods; None: methods are called in this process.
         estimated: Called when the method has returned, so that its time limit no longer runs.
 
     Returns:
@@ -70,7 +87,7 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         DepthgaugeError: The sample itself cannot be used, or nothing can be written.
     """
     method = context.methods[task.method]
-    made = _estimate(task, context, method)
+    made = _estimate(task, context, method, hosts)
     estimated()
     began = time.perf_counter()
     outcome = _judge(task, made, context, judge)
@@ -94,16 +111,17 @@ def do_task(task: Task, context: Context, judge: Judge, estimated: Callable[[], 
         estimate_hash=made.sha256,
         details=cut(made.details),
         extras={} if made.estimate is None else plain_extras(made.estimate.extras),
+        inputs=made.inputs,
     )
     write_item(item_path(context.folder, task.id), item)
     return outcome.failed
 
 
-def _estimate(task: Task, context: Context, method: Method) -> _Attempt:
+def _estimate(task: Task, context: Context, method: Method, hosts: Hosts | None) -> _Attempt:
     if task.failed:
         return _Attempt(failed=task.failed, details=task.details)
-    if not method.spec.keeps:
-        return _call(method, task, context)
+    if not method.spec.keeps:  # it only reads files, and is ours
+        return _call(method, task, context, None)
     root = context.reuse_from or context.folder / "estimates"
     place = Place(root, method.label, task.seed, task.sample.id)
     if context.reuse_from is not None:
@@ -113,7 +131,7 @@ def _estimate(task: Task, context: Context, method: Method) -> _Attempt:
         known = find_stored(place, context.protocol.quantity, method.options_hash)
     if known is not None:
         return _Attempt(known.estimate, known.usage, sha256=known.sha256)
-    made = _call(method, task, context)
+    made = _call(method, task, context, hosts)
     if made.estimate is not None and context.keep_estimates:
         keep(place, method, StoredEstimate(made.estimate, made.usage, made.sha256))
     return made
@@ -131,27 +149,45 @@ def _stored_before(place: Place, task: Task, context: Context, method: Method) -
     return _Attempt(stored.estimate, stored.usage, sha256=stored.sha256)
 
 
-def _call(method: Method, task: Task, context: Context) -> _Attempt:
-    """Calls the method; any exception is its failure, not ours."""
+def _call(method: Method, task: Task, context: Context, hosts: Hosts | None) -> _Attempt:
+    """Calls the method; whatever it raises is its failure, not ours."""
     inputs = _inputs(method, task, context)
     quantity = context.protocol.quantity
+    # Before the method can change them; what it asks for later is hashed where it cannot.
+    hashes = input_hashes(inputs, GIVEN)
     try:
-        with isolated(task.sample.id, task.seed):
-            estimate, usage = metered(lambda: method.estimate(inputs, quantity))
+        if hosts is not None:
+            estimate, usage = hosts.estimate(task, inputs)
+            hashes |= input_hashes(inputs, {*GIVEN, *hashes})
+        else:
+            with isolated(task.sample.id, task.seed):
+                estimate, usage = metered(lambda: method.estimate(inputs, quantity))
         if method.spec.keeps and not _has_values(estimate):
             raise BadEstimate(f"the estimate of method '{method.label}' has no finite value.")
+    except WorkerLost:
+        raise  # its code is not what the run was begun with: nobody's sample may be lost by that
     except MethodFailed as error:
-        return _Attempt(failed=reason(str(error)), details=error.details)
+        return _Attempt(failed=reason(str(error)), details=error.details, inputs=hashes)
     except DepthgaugeError as error:
-        return _Attempt(failed=reason(str(error)))
+        return _Attempt(failed=reason(str(error)), inputs=hashes)
     except MemoryError:
-        return _Attempt(failed="there was not enough memory for the method.")
-    told, path = estimate.extras.get("usage"), estimate.extras.get("path")
-    # Reading a file is not a cost of the method that wrote it.
-    own = told if isinstance(told, Usage) else usage if method.spec.keeps else _NOTHING
+        why = "there was not enough memory for the method."
+        return _Attempt(failed=why, inputs=hashes)
+    path = estimate.extras.get("path")
+    # Reading a file is no cost of the method that wrote it.
+    own = _told_usage(method, estimate.extras) or (usage if method.spec.keeps else _NOTHING)
     foreign = not method.spec.keeps and isinstance(path, str)
     sha256 = estimate_hash(estimate)
-    return _Attempt(estimate, own, Path(str(path)) if foreign else None, sha256)
+    source = Path(str(path)) if foreign else None
+    return _Attempt(estimate, own, source, sha256, inputs=hashes)
+
+
+def _told_usage(method: Method, extras: Mapping[str, Any]) -> Usage | None:
+    """The cost of the program that `command` started, or that a folder tells; nobody else's."""
+    told = extras.get("usage")
+    if method.kind.home not in ("command", "folder"):
+        return None
+    return Usage(**told) if isinstance(told, Mapping) else told
 
 
 def _has_values(estimate: Estimate | ClipEstimate) -> bool:

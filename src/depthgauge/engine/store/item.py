@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -20,6 +21,8 @@ from depthgauge.io.text import parse_json
 from depthgauge.types import Note
 
 SCHEMA = 1
+_CHECKSUM = "sha256"
+"""SHA-256 of the rest of the file, which begins after it."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Item:
     details: str = ""
     """What a failed method wrote."""
     extras: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] | None = None
+    """SHA-256 of every input that was read, by name; None in items of earlier versions."""
 
 
 def write_item(path: Path, item: Item) -> None:
@@ -52,22 +57,45 @@ def write_item(path: Path, item: Item) -> None:
                 f"{item.sample}: {name} was summed on {score.device}, and a run keeps only what "
                 "was scored on the CPU; score the estimate with dg.score or dg.run."
             )
-    write_text(path, json.dumps(_to_json(item), allow_nan=False, separators=(",", ":")) + "\n")
+    body = json.dumps(_to_json(item), allow_nan=False, separators=(",", ":"))
+    write_text(path, f'{{"{_CHECKSUM}":"{_sha256(body)}",{body[1:]}\n')
 
 
 def read_item(path: Path) -> Item:
-    """Reads it back, equal to what was written."""
+    """Reads it back, equal to what was written.
+
+    Raises:
+        BadFile: It cannot be read, or is not as it was written.
+    """
     try:
-        body = parse_json(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        body = parse_json(text)
         if body["schema"] != SCHEMA:
             raise BadFile(f"{path}: schema {body['schema']}, this version reads {SCHEMA}.")
+        if not _is_as_written(text, body):
+            raise BadFile(f"{path}: was changed after it was written; run again.")
         return _from_json(body)
     except OSError as error:
         raise BadFile(f"{path}: cannot be read ({error.strerror}).") from error
-    except (ValueError, KeyError, TypeError, zlib.error) as error:
-        if isinstance(error, BadFile):
-            raise
-        raise BadFile(f"{path}: is damaged ({error}); delete it and run again.") from error
+    except BadFile:
+        raise
+    # Whatever else a damaged file leads to: too deep, too large, of another type.
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise BadFile(f"{path}: is damaged ({error}); run again.") from error
+    except (RecursionError, zlib.error) as error:
+        raise BadFile(f"{path}: is damaged ({type(error).__name__}); run again.") from error
+
+
+def _is_as_written(text: str, body: Mapping[str, Any]) -> bool:
+    """Whether the checksum holds; items of earlier versions have none."""
+    if _CHECKSUM not in body:
+        return True
+    rest = text[len(f'{{"{_CHECKSUM}":"{_sha256("")}",') :].rstrip("\n")
+    return bool(body[_CHECKSUM] == _sha256(f"{{{rest}"))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _to_json(item: Item) -> dict[str, Any]:
@@ -87,6 +115,7 @@ def _to_json(item: Item) -> dict[str, Any]:
         "truth_hash": outcome.truth_hash,
         "estimate_hash": item.estimate_hash,
         "extras": dict(item.extras),
+        "inputs": None if item.inputs is None else dict(item.inputs),
         "scores": {name: stored_json(score) for name, score in outcome.scores.items()},
         "curve": None
         if curve is None
@@ -132,4 +161,5 @@ def _from_json(body: Mapping[str, Any]) -> Item:
         estimate_hash=body["estimate_hash"],
         details=body["details"],
         extras=body["extras"],
+        inputs=body.get("inputs"),
     )

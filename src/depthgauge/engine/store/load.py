@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.engine.scoring.gather import gather
+from depthgauge.engine.store.data_record import read_record
 from depthgauge.engine.store.parquet import read_outcomes
 from depthgauge.engine.store.record import Entrant, Key, Run
 from depthgauge.engine.store.run_folder import entrants_of, protocol_of, read_info, require_finished
@@ -47,6 +48,7 @@ def load_run(folder: str | Path) -> Run:
         samples=tuple(name for name in info["samples"] if name in scored),
         scenes=scenes,
         truth_hashes=hashes,
+        input_hashes=read_record(path).inputs,
         estimate_hashes=estimate_hashes,
         curves=curves,
         timings=tuple(timings),

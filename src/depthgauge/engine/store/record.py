@@ -97,7 +97,9 @@ class Run:
     info: Mapping[str, Any] = field(default_factory=dict)
     """The rest of run.json: data folder, versions, host, dates, command."""
     estimate_hashes: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
-    """SHA-256 of each estimate's values, by sample; empty if a method failed."""
+    """SHA-256 of each estimate's values, by sample; empty where a method failed."""
+    input_hashes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """SHA-256 of the inputs that methods were given, by sample and name, where it was recorded."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:

@@ -24,7 +24,7 @@ def run(context: Context, tasks: Sequence[Task], options: Options) -> Iterator[E
     for task in tasks:
         began = time.perf_counter()
         try:
-            failed = do_task(task, context, judge, lambda: None)
+            failed = do_task(task, context, judge, None, lambda: None)
         except CannotWrite:
             raise
         except DepthgaugeError as error:

@@ -1,4 +1,4 @@
-"""Keeps what one method does to its process away from the next one."""
+"""Keeps what a method does to its process away from its next estimate."""
 
 from __future__ import annotations
 

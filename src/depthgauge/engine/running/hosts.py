@@ -1,0 +1,178 @@
+"""The processes of a run's methods: one for each method, ended when they take too much memory."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import depthgauge
+from depthgauge.engine.running.task import Context, Task
+from depthgauge.errors import DepthgaugeError, MethodFailed, Unavailable
+from depthgauge.methods import Method, Usage
+from depthgauge.methods._process import MethodProcess, ProcessLost
+from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs
+
+_TRIES = 2
+_STARTS = 3
+_LOAD_LIMIT_S = 300.0
+
+
+class Hosts:
+    """Asks each method in a process of its own, one method at a time.
+
+    The processes stay for the next sample while together they use less than their share of the
+    memory; otherwise those that were not used for the longest time are ended.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._processes: dict[int, MethodProcess] = {}
+        """By the method's number; the one that was used last is the last."""
+
+    def estimate(self, task: Task, inputs: Inputs) -> tuple[Estimate | ClipEstimate, Usage]:
+        """The estimate of a task, and what it cost.
+
+        Raises:
+            MethodFailed: The method failed, ended its process twice, or took too long.
+            BadEstimate: What it returned cannot be scored.
+            DepthgaugeError: An input cannot be read.
+        """
+        method = self._context.methods[task.method]
+        with _turn(method):
+            for tries_left in reversed(range(_TRIES)):
+                try:
+                    return self._ask(task, method, inputs)
+                except ProcessLost as lost:
+                    self._end(task.method)
+                    if lost.late:
+                        limit = self._context.limit_of(method)
+                        why = (
+                            f"the method ran longer than {limit:g} s; raise --time-limit where "
+                            "it needs more."
+                        )
+                        raise MethodFailed(why, lost.details) from lost
+                    if not tries_left:
+                        raise MethodFailed(f"{lost.why}.", lost.details) from lost
+        raise MethodFailed("the method was never called.")  # for the type checker alone
+
+    def close(self) -> None:
+        """Ends all processes and what they started."""
+        for number in list(self._processes):
+            self._end(number)
+
+    def _ask(
+        self, task: Task, method: Method, inputs: Inputs
+    ) -> tuple[Estimate | ClipEstimate, Usage]:
+        process = self._process_of(task.method, method)
+        there = inputs.at_hand()
+        given = {name: thing for name, thing in there.items() if not isinstance(thing, Frames)}
+        lazy = {
+            name: len(thing) if isinstance(thing := there.get(name), Frames) else None
+            for name in inputs
+            if name not in given
+        }
+
+        def read(name: str, frame: int | None) -> object:
+            if name not in lazy or (frame is None) != (lazy[name] is None):
+                raise MethodFailed(f"the method asked for '{name}', which is no input.")
+            return inputs[name] if frame is None else inputs[name][frame]
+
+        limit = self._context.limit_of(method)
+        who = f"method '{method.label}'"
+        try:
+            return process.estimate(who, given, lazy, read, limit)
+        except ProcessLost:
+            raise
+        except DepthgaugeError as error:
+            if not isinstance(error, MethodFailed):
+                self._end_if_busy(task.method, error)
+            raise
+        finally:
+            self._make_room(task.method)
+
+    def _end_if_busy(self, number: int, error: DepthgaugeError) -> None:
+        """A method whose input could not be read still waits for it."""
+        if not isinstance(error, Unavailable):
+            self._end(number)
+
+    def _process_of(self, number: int, method: Method) -> MethodProcess:
+        if number in self._processes:
+            self._processes[number] = self._processes.pop(number)
+            return self._processes[number]
+        for starts_left in reversed(range(_STARTS)):
+            try:
+                self._processes[number] = self._started(method)
+                return self._processes[number]
+            except ProcessLost as lost:
+                if lost.late or not starts_left:
+                    raise
+        raise MethodFailed("the method's process was never started.")  # for the type checker
+
+    def _started(self, method: Method) -> MethodProcess:
+        hide, why = hidden_from(method, self._context)
+        if self._context.isolate and why:
+            raise MethodFailed(f"--isolate: {why}.")
+        process = MethodProcess(hide)
+        try:
+            if self._context.isolate and process.why_not_hidden:
+                raise MethodFailed(f"--isolate: {process.why_not_hidden}.")
+            process.load(method, _LOAD_LIMIT_S)
+        except BaseException:
+            process.stop()
+            raise
+        return process
+
+    def _make_room(self, current: int) -> None:
+        """Ends what was not used for long until the rest fits into its share of the memory."""
+        allowed = _memory_bytes() / 2 / max(1, self._context.slots)
+        used = {number: process.memory_bytes() for number, process in self._processes.items()}
+        for number in list(used):
+            if number != current and sum(used.values()) > allowed:
+                self._end(number)
+                used.pop(number)
+
+    def _end(self, number: int) -> None:
+        process = self._processes.pop(number, None)
+        if process is not None:
+            process.stop()
+
+
+def hidden_from(method: Method, context: Context) -> tuple[list[Path], str]:
+    """The folders that a method must not see; and why some have to stay visible."""
+    wanted = [path for path in (context.data, context.folder) if path is not None]
+    if context.isolate is False:
+        return [], ""
+    needed = [Path(sys.prefix), Path(depthgauge.__file__).parent]
+    if isinstance(method.kind.home, str) and method.kind.code:
+        needed.append(Path(method.kind.home))
+    hidden = [path.resolve() for path in wanted if path.is_dir()]
+    open_ones = [
+        folder for folder in hidden if any(p.resolve().is_relative_to(folder) for p in needed)
+    ]
+    why = f"{open_ones[0]} holds the code of the method; move one of them" if open_ones else ""
+    return [folder for folder in hidden if folder not in open_ones], why
+
+
+@contextmanager
+def _turn(method: Method) -> Iterator[None]:
+    """Methods that use the graphics processor wait for each other."""
+    if not method.spec.gpu:
+        yield
+        return
+    path = Path(tempfile.gettempdir()) / f"depthgauge-gpu-{os.getuid()}.lock"
+    with path.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _memory_bytes() -> int:
+    """Of this machine."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return 8 << 30

@@ -1,0 +1,15 @@
+"""Processes of methods: foreign code runs alone, and what it says is checked."""
+
+from __future__ import annotations
+
+from depthgauge.methods._process.client import MethodProcess, ProcessLost, describe_elsewhere
+from depthgauge.methods._process.confine import adopt_orphans, can_hide, end_descendants
+
+__all__ = [
+    "MethodProcess",
+    "ProcessLost",
+    "adopt_orphans",
+    "can_hide",
+    "describe_elsewhere",
+    "end_descendants",
+]

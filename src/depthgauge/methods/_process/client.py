@@ -1,0 +1,346 @@
+"""The side that asks: starts a method's process, hands inputs over, and checks what comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from depthgauge import errors
+from depthgauge.errors import BadEstimate, BadFile, DepthgaugeError, MethodFailed, WorkerLost
+from depthgauge.methods._meter import Meter, Usage
+from depthgauge.methods._method import Method
+from depthgauge.methods._process import wire
+from depthgauge.methods._process.confine import descendants, end_descendants
+from depthgauge.methods._returned import SpoolFolder, as_estimate
+from depthgauge.quantities import QUANTITIES
+from depthgauge.types import ClipEstimate, Estimate, Frames
+
+_START_LIMIT_S = 300.0
+_GRACE_S = 3.0
+_LAST_WORDS = 2000
+_LONGEST = 2000
+
+Reader = Callable[[str, int | None], Any]
+"""Reads an input by name, or one frame of it."""
+
+
+class ProcessLost(Exception):
+    """The method's process ended, took too long, or sent what is no message."""
+
+    def __init__(self, why: str, details: str = "", *, late: bool = False) -> None:
+        super().__init__(why)
+        self.why = why
+        self.details = details
+        self.late = late
+
+
+class MethodProcess:
+    """One process with one method in it.
+
+    Args:
+        hide: Folders that the method must not see, where the system can hide them.
+    """
+
+    def __init__(self, hide: Sequence[Path] = ()) -> None:
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-P", "-m", "depthgauge.methods._process.server"]
+        self._pipe = ours
+        self._process = subprocess.Popen(
+            [*command, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=self._stderr,
+            stderr=self._stderr,
+            pass_fds=[theirs.fileno()],
+            env=_without(hide),
+            start_new_session=True,
+        )
+        theirs.close()
+        try:
+            paths = [path for path in sys.path if path]
+            begin = {"do": "begin", "paths": paths, "hide": [str(path) for path in hide]}
+            answer = self._ask(begin, _START_LIMIT_S)
+            self.why_not_hidden = str(answer.get("why_not_hidden", ""))
+            """Why the folders can be seen; empty where they cannot."""
+            # Where folders are hidden, the method runs in a grandchild of what was started.
+            chain = descendants(self._process.pid) if hide and not self.why_not_hidden else []
+            self._number = chain[-1] if chain else self._process.pid
+        except BaseException:
+            self.stop()
+            raise
+
+    def load(self, method: Method, limit_s: float) -> None:
+        """Loads the method's code.
+
+        Raises:
+            MethodFailed: It cannot be loaded.
+            WorkerLost: Its file has changed since the run began.
+            ProcessLost: The process ended, or it took too long.
+        """
+        memory, places = wire.pack_object(method)
+        answer = self._ask({"do": "load", "places": places}, limit_s, memory)
+        if answer.get("kind") == "changed":
+            raise WorkerLost(_text(answer, "failed"))
+        if "loaded" not in answer:
+            raise MethodFailed(_text(answer, "failed"), _text(answer, "details"))
+
+    def describe(self, text: str, label: str | None) -> dict[str, Any]:
+        """What a method's file declares."""
+        message = {"do": "describe", "text": text, "label": label}
+        return self._ask(message, _START_LIMIT_S)
+
+    def estimate(
+        self,
+        who: str,
+        given: Mapping[str, Any],
+        lazy: Mapping[str, int | None],
+        read: Reader,
+        limit_s: float,
+    ) -> tuple[Estimate | ClipEstimate, Usage]:
+        """An estimate of one sample, and what it cost.
+
+        Args:
+            who: The method, for errors.
+            given: The inputs that are there; `sample`, `seed` and `quantity` among them.
+            lazy: Inputs that are read when the method asks for them; of a clip, how many frames.
+            read: Reads them; its time is not the method's.
+            limit_s: The longest that it may take.
+
+        Raises:
+            MethodFailed: The method failed.
+            BadEstimate: What it returned cannot be scored.
+            ProcessLost: The process ended, or it took too long.
+            DepthgaugeError: An input cannot be read.
+        """
+        with suppress(OSError):  # what a method writes is kept until its next estimate
+            self._stderr.truncate(0)
+        memory, places = wire.pack_object(dict(given))
+        message = {
+            "do": "estimate",
+            "places": places,
+            "lazy": [name for name, length in lazy.items() if length is None],
+            "clips": {name: length for name, length in lazy.items() if length is not None},
+        }
+        answer = self._ask(message, _START_LIMIT_S, memory)
+        if "ready" not in answer:
+            raise MethodFailed(_text(answer, "failed"), _text(answer, "details"))
+        meter = Meter(self._number)
+        call = _Call(who, str(given["quantity"]), read, time.monotonic() + limit_s)
+        self._send({"do": "go"})
+        try:
+            while not call.done:
+                reply, received = self._receive(call.deadline)
+                usage = meter.usage()
+                if "need" in reply:
+                    with meter.paused():
+                        self._hand_over(call, reply)
+                else:
+                    call.take(reply, received)
+        except wire.WireError as error:
+            raise self._lost(f"the method's process sent {error}") from error
+        return call.estimate(), usage
+
+    def _hand_over(self, call: _Call, reply: Mapping[str, Any]) -> None:
+        """Reads an input that the method asks for."""
+        began = time.monotonic()
+        frame = reply.get("of_frame")
+        thing = call.read(_text(reply, "need"), None if frame is None else _whole(frame))
+        memory, places = wire.pack_object(thing)
+        self._send({"item": True, "places": places}, memory)
+        call.deadline += time.monotonic() - began
+
+    def last_words(self) -> str:
+        """The end of what the method wrote."""
+        with suppress(OSError, ValueError):
+            size = self._stderr.seek(0, os.SEEK_END)
+            self._stderr.seek(max(0, size - _LAST_WORDS))
+            return self._stderr.read().decode(errors="replace").strip()
+        return ""
+
+    def memory_bytes(self) -> int:
+        """How much memory it uses now."""
+        from depthgauge.methods._meter import status_bytes
+
+        return status_bytes("VmRSS", self._number) or 0
+
+    def stop(self) -> None:
+        """Ends the process and all that it started."""
+        end_descendants(self._process.pid)  # first: when it has gone, they are nobody's
+        self._pipe.close()
+        with suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        self._stderr.close()
+
+    def _ask(
+        self, message: Mapping[str, Any], limit_s: float, memory: int | None = None
+    ) -> dict[str, Any]:
+        self._send(message, memory)
+        answer, received = self._receive(time.monotonic() + limit_s)
+        if received is not None:
+            os.close(received)
+        return answer
+
+    def _send(self, message: Mapping[str, Any], memory: int | None = None) -> None:
+        try:
+            self._pipe.settimeout(_START_LIMIT_S)
+            wire.send(self._pipe, message, memory)
+        except OSError:
+            pass  # one that has gone is no error here: whoever listens to it is told
+        finally:
+            if memory is not None:
+                os.close(memory)
+
+    def _receive(self, deadline: float) -> tuple[dict[str, Any], int | None]:
+        try:
+            self._pipe.settimeout(max(0.001, min(deadline - time.monotonic(), 1e6)))
+            return wire.receive(self._pipe)
+        except TimeoutError as error:
+            raise ProcessLost("too late", self.last_words(), late=True) from error
+        except (EOFError, OSError) as error:
+            raise self._lost(self._why_it_died()) from error
+        except wire.WireError as error:
+            raise self._lost(f"the method's process sent {error}") from error
+
+    def _lost(self, why: str) -> ProcessLost:
+        return ProcessLost(why, self.last_words())
+
+    def _why_it_died(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE_S)
+        code = self._process.returncode
+        if code is None:
+            return "the method's process no longer answers"
+        if code > 128:  # as the first process of a namespace says it
+            code = 128 - code
+        if code >= 0 or -code not in set(signal.Signals):
+            return f"the method ended its process with exit code {abs(code)}"
+        name = signal.Signals(-code).name
+        perhaps = ", perhaps because memory ran out" if name == "SIGKILL" else ""
+        return f"the method's process was ended by {name}{perhaps}"
+
+
+class _Call:
+    """One estimate as it arrives."""
+
+    def __init__(self, who: str, quantity: str, read: Reader, deadline: float) -> None:
+        self._who = who
+        self._quantity = quantity
+        self.read = read
+        self.deadline = deadline
+        self.done = False
+        self._found: Estimate | ClipEstimate | None = None
+        self._folder: SpoolFolder | None = None
+        self._frames: list[Any] = []
+
+    def take(self, reply: Mapping[str, Any], memory: int | None) -> None:
+        """Takes what the method's process says."""
+        if "failed" in reply:
+            self._fail(reply)
+        if "frame" in reply:
+            self._take_frame(reply, memory)
+            return
+        if "done" not in reply:
+            raise wire.WireError("a message that makes no sense")
+        self.done = True
+        extras = reply.get("extras", {})
+        if "clip" in reply:
+            frames = Frames(self._frames, self._folder)
+            self._found = ClipEstimate(frames, self._quantity, _table(extras))
+        else:
+            self._found = self._checked(reply, memory)
+
+    def estimate(self) -> Estimate | ClipEstimate:
+        """What has arrived."""
+        if self._found is None:
+            raise MethodFailed(f"{self._who} sent no estimate.")
+        return self._found
+
+    def _fail(self, reply: Mapping[str, Any]) -> None:
+        said = _text(reply, "failed")
+        if reply.get("kind") == "estimate":
+            raise BadEstimate(said)
+        raise MethodFailed(said, _text(reply, "details"))
+
+    def _take_frame(self, reply: Mapping[str, Any], memory: int | None) -> None:
+        # Frames lie on disk until they are scored: a clip is never in memory as a whole.
+        self._folder = self._folder or SpoolFolder()
+        if "none" in reply:
+            self._frames.append(None)
+        else:
+            frame = self._checked(reply, memory)
+            self._frames.append(self._folder.keep(len(self._frames), frame))
+
+    def _checked(self, reply: Mapping[str, Any], memory: int | None) -> Estimate:
+        if memory is None:
+            raise wire.WireError("an estimate without its memory")
+        maps: dict[str, Any] = dict(wire.unpack_arrays(memory, reply.get("layout")))
+        main = QUANTITIES[self._quantity].main.name
+        if main not in maps:
+            raise wire.WireError(f"an estimate without {main}")
+        numbers = _table(reply.get("numbers", {}))
+        extras = _table(reply.get("extras", {}))
+        found = Estimate(maps.pop(main), self._quantity, {**maps, **numbers}, extras)
+        return as_estimate(self._who, found, self._quantity, copy=False)
+
+
+def _without(hidden: Sequence[Path]) -> dict[str, str]:
+    """The environment without the variables that name a hidden folder."""
+    names = [str(path) for path in hidden]
+    return {
+        key: value for key, value in os.environ.items() if not any(name in value for name in names)
+    }
+
+
+def _text(reply: Mapping[str, Any], key: str) -> str:
+    return str(reply.get(key, ""))[:_LONGEST]
+
+
+def _table(thing: Any) -> dict[str, Any]:
+    if not isinstance(thing, dict):
+        raise wire.WireError("a message of another form")
+    return thing
+
+
+def _whole(number: Any) -> int:
+    if not isinstance(number, int) or not 0 <= number < 1 << 31:
+        raise wire.WireError("a number that is none")
+    return number
+
+
+def describe_elsewhere(text: str, label: str | None) -> Method:
+    """The method that a text names, without running its code in this process.
+
+    Raises:
+        DepthgaugeError: What `find_method` raises; or the file ends or blocks its process.
+    """
+    process = MethodProcess()
+    try:
+        answer = process.describe(text, label)
+        if "refused" in answer:
+            refused = _table(answer["refused"])
+            kind = getattr(errors, _text(refused, "kind"), None)
+            known = isinstance(kind, type) and issubclass(kind, DepthgaugeError)
+            plain = known and kind is not errors.BadProtocol
+            raise (kind if plain else BadFile)(_text(refused, "text"))  # type: ignore[misc]  # one of ours
+        if "method" not in answer:
+            raise BadFile(f"{text}: this method cannot be loaded ({_text(answer, 'failed')}).")
+        return Method.from_json(_table(answer["method"]))
+    except ProcessLost as lost:
+        why = f"it took longer than {_START_LIMIT_S:g} s" if lost.late else lost.why
+        raise BadFile(f"{text}: this method cannot be loaded ({why}).") from lost
+    except wire.WireError as error:
+        raise BadFile(f"{text}: this method cannot be loaded (it sent {error}).") from error
+    finally:
+        process.stop()
