@@ -15,7 +15,7 @@ from depthgauge.errors import BadData, BadFile, CannotWrite, Misuse
 from depthgauge.io._locks import only_one
 
 MOST_LINE_BYTES = 4 * 2**20
-_MOST_DIGITS = 300  # what a float holds
+_MOST_DIGITS = 4000
 _PATIENCE_S = 10.0
 
 
