@@ -104,7 +104,7 @@ def test_mistakes_are_said(old, new, message, tmp_path):
 def test_what_is_no_profile_is_said(tmp_path):
     with pytest.raises(UnknownName, match=r"no profile 'surgry'\. Did you mean 'surgery'"):
         find_profile("surgry")
-    with pytest.raises(BadFile, match="cannot be read"):
+    with pytest.raises(BadFile, match="there is no such file"):
         find_profile("./none.toml")
     (tmp_path / "mine.toml").write_text("id =")
     with pytest.raises(BadFile, match="is not TOML"):

@@ -142,7 +142,7 @@ def test_a_file_that_is_not_toml(tmp_path):
     path.write_text("id = ")
     with pytest.raises(BadFile, match="is not TOML"):
         load_protocol(path)
-    with pytest.raises(BadFile, match="cannot be read"):
+    with pytest.raises(BadFile, match="there is no such file"):
         find_benchmark(tmp_path / "none.toml")
 
 

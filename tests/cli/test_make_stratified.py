@@ -72,7 +72,7 @@ def test_what_is_there_is_replaced_only_when_told(run, tmp_path):
             "'gap' is not an axis of dots: it is an axis of 'backg",
         ),
         (("--scene", "dots", "--noise", "0:0.2"), "START:END:NUMBER"),
-        (("--scene", "dots", "--noise", "0:7:15"), "goes from 0 to 1"),
+        (("--scene", "dots", "--noise", "0:7:15"), "must be from 0 to 1"),
         (("--stereo", "--views", "5"), "--views is for light fields"),
         (("--stereo", "--scale", "2"), "--scale is for light fields"),
         (("--views", "4"), "odd number of views"),

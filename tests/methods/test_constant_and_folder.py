@@ -50,7 +50,7 @@ class Finder:
     def __init__(self, quantity: str = "disparity") -> None:
         self.quantity = quantity
 
-    def read(self, root: Path, name: str | None) -> Estimate:
+    def read(self, root: Path, name: str | None, pattern: str | None = None) -> Estimate:
         path = root / f"a{name or ''}.npy"
         if not path.exists():
             raise BadData(f"{root}: no estimate of sample 'a'; looked for {path.name}.")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from depthgauge.geometry._shared_kernels import path_count
 from depthgauge.methods._light_field import kernels, surface_kernels
 from depthgauge.methods._light_field.costs import Likeness, costs
 from depthgauge.methods._light_field.noise import blurred
@@ -82,7 +83,8 @@ def test_paths_are_followed_as_defined(direction):
     dx, dy = direction
     volume, image = noise(6, 7, 5), np.zeros((1, 6, 7), np.float32)
     total, how = np.zeros_like(volume), np.array([20, 90, 10, 8], np.float32)
-    surface_kernels.follow_paths(volume, image, dx, dy, how, total)
+    paths = path_count(6, 7, dx, dy)
+    surface_kernels.follow_paths(paths, volume, image, dx, dy, how, total)
     turned = volume if dx else volume.swapaxes(0, 1)
     expected = followed(turned[:, :: dx + dy], 20, 90)[:, :: dx + dy]
     assert total == pytest.approx(expected if dx else expected.swapaxes(0, 1), rel=1e-5)
@@ -92,7 +94,8 @@ def test_paths_are_followed_as_defined(direction):
 def test_slanted_paths_reach_every_pixel_once(direction):
     volume, image = np.ones((5, 8, 3), np.float32), np.zeros((1, 5, 8), np.float32)
     total, how = np.zeros_like(volume), np.array([1, 2, 1, 8], np.float32)
-    surface_kernels.follow_paths(volume, image, *direction, how, total)
+    paths = path_count(5, 8, *direction)
+    surface_kernels.follow_paths(paths, volume, image, *direction, how, total)
     assert (total == 1).all()
 
 
@@ -101,11 +104,11 @@ def test_edges_of_the_picture_make_jumps_cheap():
     volume[0, :4, 1:], volume[0, 4:, :8] = 10, 10  # disparity 0, then disparity 8
     image = np.zeros((1, 1, 8), np.float32)
     total, how = np.zeros_like(volume), np.array([5, 50, 1, 8], np.float32)
-    surface_kernels.follow_paths(volume, image, 1, 0, how, total)
+    surface_kernels.follow_paths(path_count(1, 8, 1, 0), volume, image, 1, 0, how, total)
     assert total[0, 4].argmin() == 0
     image[0, 0, 4:] = 100
     total[:] = 0
-    surface_kernels.follow_paths(volume, image, 1, 0, how, total)
+    surface_kernels.follow_paths(path_count(1, 8, 1, 0), volume, image, 1, 0, how, total)
     assert total[0, 4].argmin() == 8
 
 

@@ -43,7 +43,8 @@ def test_what_belongs_to_one_machine_does_not_move_the_hash(tmp_path):
 def test_options_are_described_in_declared_order():
     described = find_method("constant:value_v=1").described()
     assert list(described.items()) == [("value", None), ("value_v", 1.0)]
-    assert find_method("folder:/a/b").described() == {"path": "/a/b", "name": None}
+    folder = find_method("folder:/a/b").described()
+    assert folder == {"path": "/a/b", "name": None, "pattern": None}
 
 
 # --- what is returned ---------------------------------------------------------------------------

@@ -251,4 +251,5 @@ def test_an_edge_that_is_not_there_is_as_bad_as_can_be(width, filled):
     truth = np.ones((64, 64), np.float32)
     truth[:, 20 : 20 + width] = 9
     estimate = np.full_like(truth, filled)
-    assert dg.score(estimate, truth, "edge_quality")["edge_quality@all"].value > 95
+    scores = dg.score(estimate, truth, "edge_quality", check=False)
+    assert scores["edge_quality@all"].value > 95

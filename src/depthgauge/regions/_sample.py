@@ -53,7 +53,11 @@ class RegionsOfSample:
             if atom.name in REGIONS:
                 REGIONS[atom.name].bind(atom.params)
             elif self._definition(atom.name) is None and self._source(atom.name) is None:
-                raise unknown("region", atom.name, set(self._all_names()) - {atom.name})
+                names = set(self._all_names()) - {atom.name}
+                # Names of the data are in no list that a command could show.
+                own = sorted(names - set(REGIONS))
+                said = [f"This data has {', '.join(own)}."] if own else []
+                raise unknown("region", atom.name, names, said)
             elif atom.params:
                 raise BadScoreId(f"region '{atom.name}' takes no parameters, but got '{atom}'.")
 

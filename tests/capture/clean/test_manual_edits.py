@@ -75,7 +75,7 @@ GOOD = {"view": "left", "points_px": [[0, 0], [4, 0], [0, 4]]}
         ),
         ({"schema": 1, "polygons": [{**GOOD, "points_px": ["12", "34", "56"]}]}, "found '12'"),
         ({"schema": 1, "polygons": [{**GOOD, "points_px": [["1", "2"]] * 3}]}, "2 finite numbers"),
-        ({"schema": 1, "polygons": [{**GOOD, "points_px": [[10**400, 0]] * 3}]}, "2 finite num"),
+        ({"schema": 1, "polygons": [{**GOOD, "points_px": [[10**400, 0]] * 3}]}, "beyond 64 bits"),
         ({"schema": 1, "polygons": [GOOD, {"view": "left"}]}, r"\[1\]: 'points_px' is missing"),
         (
             {"schema": 1, "polygons": [{**GOOD, "view": "L"}]},

@@ -61,5 +61,7 @@ def test_where_its_needs_lack_it_is_left_out_and_named(largest, folders, trial):
     assert result.left_out == ("a: largest@all", "b: largest@all", "c: largest@all")
     assert "largest@all" not in result.samples["a"]
     assert "largest@all" not in result.summary
-    with pytest.raises(BadScoreId, match="largest needs disparity_range, which two maps do not"):
+    with pytest.raises(
+        BadScoreId, match="largest cannot be computed from two maps: it needs disparity_range"
+    ):
         dg.score([[1.0]], [[1.0]], "largest")
