@@ -26,6 +26,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
         └── NotGiven        a metric or region needs what came with neither of two maps
 
 DepthgaugeWarning           something was scored that may be meant otherwise; the scores stand
+RunWarning                  a file of a run was damaged and is made again, or cannot be checked
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ class DepthgaugeError(Exception):
 
 class DepthgaugeWarning(UserWarning):
     """Something was scored that may be meant otherwise; the scores stand, and have the note."""
+
+
+class RunWarning(UserWarning):
+    """A file of a run was damaged and is made again, or its data cannot be checked."""
 
 
 class UnknownName(DepthgaugeError, KeyError):

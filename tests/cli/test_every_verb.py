@@ -77,6 +77,7 @@ def arguments(
             ],
             **{f"capture {step}": [session] for step in ("run", *step_names())},
             **_annotate(tmp_path, annotated),
+            "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "doctor": [],
             "completion": ["bash"],

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,6 +10,8 @@ import time
 
 import numpy as np
 import pytest
+
+from depthgauge.methods._process import descendants
 
 # --- names --------------------------------------------------------------------------------------
 
@@ -179,21 +182,19 @@ def test_a_lost_or_damaged_table_is_made_again(run, work, name):
     assert run("report", work.root / "run").code == 0
 
 
+@pytest.mark.filterwarnings("always::depthgauge.errors.RunWarning")
 def test_a_damaged_item_and_a_swapped_one(run, work):
     call = work.call(work.noisy("one"))
     first = run(*call)
     items = sorted((work.root / "run" / "items").iterdir())
-    (work.root / "run" / "scores.parquet").unlink()
     whole = items[0].read_bytes()
     for wrong in (b"{", items[1].read_bytes()):
         items[0].write_bytes(wrong)
         ran = run(*call)
-        assert ran.code == 1
+        assert (ran.code, ran.out) == (0, first.out)
         assert f"{items[0]}: is " in ran.err
-        assert "delete it and run again" in ran.err
-    items[0].unlink()
-    assert run(*call).out == first.out
-    assert len(items[0].read_bytes()) > len(whole) / 2
+        assert "It is made again." in ran.err
+        assert len(items[0].read_bytes()) > len(whole) / 2
 
 
 def test_a_lost_estimate(run, finished, skip_benchmark, tmp_path):
@@ -275,7 +276,7 @@ def test_a_hundred_methods_on_one_sample(run, work):
     methods = [f"n{n}=constant:value={n}" for n in range(100)]
     ran = run(*work.call(*methods), "--sample", "s0")
     assert ran.code == 0
-    assert len([line for line in ran.out.splitlines() if line.startswith("n")]) == 100
+    assert len([line for line in ran.out.splitlines() if re.match(r"n\d", line)]) == 100
     assert "1 sample\n" in ran.out
     assert run("report", work.root / "run").code == 0
 
@@ -318,7 +319,9 @@ def test_files_that_were_replaced_are_scored_again(run, work):
     assert after == items
     shutil.copy(work.data / "truth" / "s3.pfm", files / "s2.pfm")
     (files / "s5.pfm").unlink()
-    ran = run(*kept, "--json")
+    kept_json, plain = ran.json(), run(*scored, "--json").json()
+    del kept_json["notes"], plain["notes"]  # a run does not look for estimates of other samples
+    assert kept_json == plain
     assert ran.json() == run(*scored, "--json").json()
     assert "warning: s5: " in ran.err
     again = run(*work.call(f"folder:{files}"))
@@ -400,17 +403,14 @@ def test_encodings_that_lack_our_characters(shell, finished):
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_ctrl_c_loses_nothing(command, run, work, workers):
-    slow = work.method(
-        "slow",
-        f"import os, time\nopen({str(work.root)!r} + f'/{{os.getpid()}}.pid', 'w').close()\n"
-        "time.sleep(0.3)\nreturn np.ones((h, w))",
-    )
+    slow = work.method("slow", "import time\ntime.sleep(0.3)\nreturn np.ones((h, w))")
     call = [*work.call(slow), "--workers", workers]
     process = subprocess.Popen(
         [*command, *call], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     items = work.root / "run" / "items"
     wait_for(lambda: items.is_dir() and len(list(items.glob("*.json"))) >= 2)
+    started = descendants(process.pid)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 130
@@ -418,13 +418,12 @@ def test_ctrl_c_loses_nothing(command, run, work, workers):
     assert err == "error: stopped; finished work is kept, and the same command continues.\n"
     kept = {path.name: path.read_bytes() for path in items.glob("*.json")}
     assert 2 <= len(kept) < 10
-    for path in work.root.glob("*.pid"):
-        wait_for(lambda pid=path.stem: not alive(pid))
+    wait_for(lambda: not any(map(alive, started)))
     assert run(*call).code == 0
     assert {name: (items / name).read_bytes() for name in kept} == kept
 
 
-def alive(pid: str) -> bool:
+def alive(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"

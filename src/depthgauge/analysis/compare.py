@@ -25,7 +25,7 @@ from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin, summar
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.record import Run
-from depthgauge.errors import CannotCompare, DepthgaugeWarning
+from depthgauge.errors import CannotCompare, RunWarning
 from depthgauge.types import Score
 
 Verdict = Literal[
@@ -112,7 +112,7 @@ def load_checked(folder: str | Path, data: str | Path | None = None) -> Run:
     """
     run = load_run(folder)
     for sentence in require_same_data([run], data):
-        warnings.warn(sentence, DepthgaugeWarning, stacklevel=2)
+        warnings.warn(sentence, RunWarning, stacklevel=2)
     return run
 
 

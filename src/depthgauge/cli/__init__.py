@@ -13,7 +13,7 @@ import click
 from depthgauge._version import __version__
 from depthgauge.cli._options import quiet_option
 from depthgauge.cli._output import Stopped, is_terminal, one_line, warn
-from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
+from depthgauge.errors import DepthgaugeError, DepthgaugeWarning, RunWarning
 
 VERBS = {
     "demo": "make scenes, run the baselines, score them, and write a report",
@@ -143,10 +143,10 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A plug-in that cannot be used is one line, like any other warning of ours."""
+    """Warnings of ours are one line."""
     from depthgauge._registry import PluginWarning
 
-    if issubclass(category, PluginWarning):
+    if issubclass(category, (PluginWarning, RunWarning)):
         warn(str(message))
     else:
         click.echo(warnings.formatwarning(message, category, filename, lineno), err=True, nl=False)

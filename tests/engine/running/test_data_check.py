@@ -12,7 +12,7 @@ from depthgauge.engine.running.data_check import data_state
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
 from depthgauge.engine.store.load import load_run
-from depthgauge.errors import BadData, CannotCompare, DepthgaugeWarning
+from depthgauge.errors import BadData, CannotCompare, RunWarning
 from depthgauge.io import read_image, write_image
 
 ONLY = {"workers": 0, "only": ["s0", "s1"]}
@@ -78,7 +78,7 @@ def test_compare_rescore_and_the_state_of_a_run(pairs, trial, first, tmp_path):
         rescore(first, trial(), tmp_path / "again", workers=0)
     shutil.rmtree(pairs.data)
     assert data_state(load_run(first)).state == "absent"
-    with pytest.warns(DepthgaugeWarning, match="The data of this run is not there"):
+    with pytest.warns(RunWarning, match="The data of this run is not there"):
         assert compare(first, tmp_path / "other").changes
 
 

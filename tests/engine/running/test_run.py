@@ -24,9 +24,9 @@ from depthgauge.errors import (
     BadData,
     BadFile,
     DepthgaugeError,
-    DepthgaugeWarning,
     Misuse,
     NothingScored,
+    RunWarning,
 )
 from depthgauge.methods._process.confine import descendants
 
@@ -372,7 +372,7 @@ def test_a_damaged_item_is_made_again_and_said(pairs, trial, tmp_path):
     second.write_bytes(second.read_bytes()[:100])
     third.write_text("[" * 100_000)
     (folder / "scores.parquet").unlink()
-    with pytest.warns(DepthgaugeWarning, match="It is made again") as said:
+    with pytest.warns(RunWarning, match="It is made again") as said:
         run(trial(), pairs.data, [pairs.noisy("one")], folder, workers=0)
     assert len(said) == 3
     assert tables(folder) == before

@@ -324,3 +324,10 @@ def test_a_benchmark_notes_each_sample_and_warns_once(folders, trial):
 def test_a_transposed_map_of_another_size_is_told_so():
     with pytest.raises(dg.DepthgaugeError, match=r"the truth is 160x120 \(is it transposed\?\)"):
         dg.score(ESTIMATE.T, DISPARITY)
+
+
+@pytest.mark.parametrize("value", [0.5, 3.0, 9.0, 97.0])
+def test_a_constant_estimate_is_no_other_reading(value):
+    """It fits a constant truth in many readings, and none of them says anything."""
+    truth = np.full((40, 60), 3.0, np.float32)
+    assert find_notes(np.full_like(truth, value), truth, "disparity") == ()

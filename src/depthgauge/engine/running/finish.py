@@ -16,7 +16,7 @@ from depthgauge.engine.store.item import Item, read_item
 from depthgauge.engine.store.parquet import write_tables
 from depthgauge.engine.store.run_folder import finished, item_path, write_info
 from depthgauge.engine.store.submitted_estimates import is_stale
-from depthgauge.errors import BadData, BadFile, DepthgaugeWarning
+from depthgauge.errors import BadData, BadFile, RunWarning
 
 
 def finish(context: Context, info: Mapping[str, Any]) -> None:
@@ -39,7 +39,7 @@ def finish(context: Context, info: Mapping[str, Any]) -> None:
             "that made them again."
         )
     notes: list[dict[str, Any]] = []
-    items = _noting((_item(folder, name, info) for name in wanted), notes)
+    items = _noting((_checked_item(folder, name, info["protocol_hash"]) for name in wanted), notes)
     inputs: dict[str, dict[str, str]] = {}
     write_tables(folder, context.protocol, _same_data(items, folder, inputs))
     write_record(folder, DataRecord(read_record(folder).files, inputs))
@@ -85,10 +85,10 @@ def look_at_items(
     for name in sorted(finished(context.folder) - found.redo):
         task = by_id.get(name)
         try:
-            item = read_item(item_path(context.folder, name))
+            item = _checked_item(context.folder, name, context.protocol.hash)
         except BadFile as error:
             if task is not None:
-                warnings.warn(f"{error} It is made again.", DepthgaugeWarning, stacklevel=2)
+                warnings.warn(f"{error} It is made again.", RunWarning, stacklevel=2)
                 found.redo.add(name)
             continue
         failed = retry_failed and item.outcome.failed
@@ -133,13 +133,13 @@ def refuse_changed_data(
     return again, DataRecord({**record.files, **marks}, inputs)
 
 
-def _item(folder: Path, name: str, info: Mapping[str, Any]) -> Item:
+def _checked_item(folder: Path, name: str, protocol_hash: str) -> Item:
     """A finished item, checked against its file name."""
     path = item_path(folder, name)
     item = read_item(path)
     key = (item.method, item.options_hash, item.seed, item.sample)
-    if task_id(info["protocol_hash"], *key) != name:
-        raise BadFile(f"{path}: is not the item that was written there; delete it and run again.")
+    if task_id(protocol_hash, *key) != name:
+        raise BadFile(f"{path}: is not the item that was written there; run again.")
     return item
 
 

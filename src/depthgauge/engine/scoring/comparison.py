@@ -148,6 +148,11 @@ class Comparison:
         return float(_length(self.t - self.t.mean(axis=0)).mean())
 
     @cached_property
+    def varies(self) -> bool:
+        """Whether the estimate has more than one value: a constant fits in many readings."""
+        return bool((self.e != self.e[:1]).any())
+
+    @cached_property
     def typical(self) -> float:
         """The truth's size."""
         return float(_length(self.t).mean())

@@ -131,7 +131,7 @@ def find_notes(
         for mark in marks:
             e = np.where(mark.pixels, np.float32(np.nan), e)
     pairs = Comparison(e, t, about, declared)
-    if pairs.count >= ENOUGH_PIXELS and not pairs.fits:
+    if pairs.count >= ENOUGH_PIXELS and not pairs.fits and pairs.varies:
         found = _best(pairs, _other_readings(pairs, estimate, places))
         notes += [] if found is None else [found]
     return tuple(notes)

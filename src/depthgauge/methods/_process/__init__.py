@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from depthgauge.methods._process.client import MethodProcess, ProcessLost, describe_elsewhere
-from depthgauge.methods._process.confine import adopt_orphans, can_hide, end_descendants
+from depthgauge.methods._process.confine import (
+    adopt_orphans,
+    can_hide,
+    descendants,
+    end_descendants,
+)
 
 __all__ = [
     "MethodProcess",
     "ProcessLost",
     "adopt_orphans",
     "can_hide",
+    "descendants",
     "describe_elsewhere",
     "end_descendants",
 ]
