@@ -296,3 +296,33 @@ assert dg.score([[1.0, 3.0]], [[1.0, 1.0]], ["mae"])["mae@all"].value == 1.0
 def test_where_nothing_can_be_kept_on_disk_kernels_are_compiled_each_time(code):
     ran = subprocess.run([sys.executable, "-c", NO_CACHE + code], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+
+
+CACHED = """
+import resource, signal, sys
+import numpy as np
+import depthgauge as dg
+if sys.argv[1:] == ["full"]:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+truth = np.arange(1.0, 13.0).reshape(3, 4)
+print(dg.score(truth + 2, truth, "mae", check=False)["mae@all"].value)
+"""
+
+
+def cached_score(cache, *args):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", CACHED, *args]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "2.0\n"), done.stderr
+
+
+def test_a_full_or_damaged_cache_costs_time_and_not_the_score(tmp_path):
+    cached_score(tmp_path, "full")
+    cached_score(tmp_path)
+    kept = list(tmp_path.rglob("*.nbi"))
+    assert kept
+    for damage in (b"", b"\x80\x05", b"no pickle at all"):
+        for path in (*kept, *tmp_path.rglob("*.nbc")):
+            path.write_bytes(damage)
+        cached_score(tmp_path)

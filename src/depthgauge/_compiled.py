@@ -24,6 +24,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
@@ -49,12 +50,36 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         # As in NumPy, a division by zero is infinite.
         settings = {"error_model": "numpy", "nogil": True, **options}
         try:
-            return njit(cache=True, **settings)(function)
+            kernel = njit(cache=True, **settings)(function)
         except RuntimeError:
             # Neither the package's folder nor the user's cache can be written: compile each time.
             return njit(**settings)(function)
+        _forgive(kernel)
+        return kernel
 
     return compile_
+
+
+def _forgive(kernel: Any) -> None:
+    """Makes a full disk or a damaged file of numba's cache cost time instead of the call."""
+    cache = getattr(kernel, "_cache", None)
+    load, save = getattr(cache, "load_overload", None), getattr(cache, "save_overload", None)
+    if cache is None or load is None or save is None:
+        return  # numba keeps it elsewhere by now
+
+    def load_or_compile(*args: Any) -> Any:
+        try:
+            return load(*args)
+        except Exception:  # whatever a damaged file leads to; it is written anew
+            with suppress(Exception):
+                cache.flush()
+            return None
+
+    def save_if_possible(*args: Any) -> None:
+        with suppress(Exception):
+            save(*args)
+
+    cache.load_overload, cache.save_overload = load_or_compile, save_if_possible
 
 
 class Notice:
