@@ -119,7 +119,14 @@ WALKS = (
                 1,
             ),
             Stop("engine/running/_worker.py", "another process: receives tasks", "", 2),
-            Stop("engine/running/work.py", "calls the method in isolation", "Estimate", 2),
+            Stop("engine/running/work.py", "reads the inputs, then stores and scores", "inputs", 2),
+            Stop("engine/running/hosts.py", "keeps one process per method", "", 3),
+            Stop(
+                "methods/_process/client.py",
+                "asks the method's process; checks what it sends",
+                "Estimate",
+                3,
+            ),
             Stop("engine/store/estimates.py", "stores the estimate", "", 3),
             Stop(
                 "engine/scoring/judge.py", "scores it; keeps the regions of the sample", "scores", 3
