@@ -98,9 +98,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'depthgauge' has no attribute '{name}'")
     home, _, there = _HOMES[name].partition(":")
-    found = getattr(import_module(f"depthgauge.{home}"), there or name)
-    globals()[name] = found  # so that the next use is a plain look-up
-    return found
+    return getattr(import_module(f"depthgauge.{home}"), there or name)
 
 
 def __dir__() -> Iterable[str]:
