@@ -263,6 +263,7 @@ def test_an_unfinished_run_and_none(run, finished, tmp_path):
     assert "is not a run folder (no run.json); make one with 'run'" in ran.err
 
 
+@pytest.mark.filterwarnings("always::depthgauge.errors.RunWarning")
 def test_data_that_moved(run, work):
     run(*work.call(work.noisy("one")))
     shutil.move(work.data, work.root / "moved")
@@ -270,8 +271,10 @@ def test_data_that_moved(run, work):
     assert ran.code == 0
     assert "warning: There are no pictures, because" in ran.err
     assert "say where it is with --data" in ran.err
+    assert "The data of this run is not there" in ran.err
     ran = run("report", work.root / "run", "--data", work.root / "moved")
     assert "no pictures" not in ran.err
+    assert "not there" not in ran.err
     ran = run("report", work.root / "run", "--oracles", "--text")
     assert ran.code == 1
     assert "no longer there; say where it is with --data" in ran.err

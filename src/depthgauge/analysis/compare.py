@@ -154,13 +154,17 @@ def compare_runs(
     return Comparison(changes, merged, shared, only_one, _notes(changes, shared, only_one))
 
 
-def load_merged(folders: Sequence[Path]) -> Run:
+def load_merged(folders: Sequence[Path], data: Path | None = None) -> Run:
     """One run, or the methods of several runs of one protocol, truth and list of samples.
+
+    Args:
+        folders: The run folders.
+        data: The dataset's folder, if it moved.
 
     Raises:
         CannotCompare: The runs differ in more than their methods.
     """
-    first, *others = (load_checked(folder) for folder in folders)
+    first, *others = (load_checked(folder, data) for folder in folders)
     for other in others:
         first = merge_runs(first, other)
     return first

@@ -108,7 +108,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
     from depthgauge.analysis.compare import load_merged
 
     with working("reading the run ..."):
-        run = load_merged(folders)
+        run = load_merged(folders, options["data"])
     folder = folders[0]
     options["pictures"] = len(folders) == 1
     options["choices"] = board_choices(run.protocol, options)
