@@ -96,7 +96,7 @@ arrays = st.one_of(
 plain = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers()
+    | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(codec="utf-8")),
     lambda inner: (
@@ -115,6 +115,12 @@ def test_any_arrays_and_values_come_back(tmp_path_factory, truth, value):
     assert found.inputs["value"] == value
     assert truth_hash(found) == truth_hash(made)
     assert verify(folder) == []
+
+
+def test_a_value_that_could_not_be_read_back_is_not_written(tmp_path):
+    with pytest.raises(BadData, match="cannot be written: it holds an integer beyond 64 bits"):
+        again(tmp_path, with_items({"value": 2**63}))
+    assert not (tmp_path / "dataset.json").exists()
 
 
 def test_a_float_image_keeps_its_values(tmp_path):

@@ -174,13 +174,21 @@ def read(root: Path) -> Manifest:
 
 
 def write(root: Path, manifest: Manifest) -> None:
-    """Writes the manifest to a temporary file, syncs it and moves it into place."""
+    """Writes the manifest to a temporary file, syncs it and moves it into place.
+
+    Raises:
+        BadData: It holds a value that could not be read back.
+    """
     content = manifest.model_dump(by_alias=True, exclude_none=False)
     for entry in content["samples"].values():
         for items in (entry["inputs"], entry["truth"] or {}):
             for name, item in items.items():
                 items[name] = _without_blanks(item)
     text = json.dumps(content, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    try:
+        parse_json(text)
+    except ValueError as error:
+        raise BadData(f"{root}: the dataset cannot be written: {error}.") from None
     write_text(root / FILE_NAME, text + "\n")
 
 
