@@ -107,3 +107,55 @@ class Tiles:
 def plain(code: str) -> Material:
     """A diffuse material of one colour, given as `#rrggbb`."""
     return Material("diffuse", paints.colour(code))
+
+
+# --- indices and roughness ------------------------------------------------------------------------
+
+
+AIR_INDEX = 1.0
+_ROUGHNESS: dict[Look, float] = {
+    "diffuse": 1.0,
+    "ceramic": 0.06,
+    "polished": 0.015,
+    "rough": 0.11,
+    "brushed": 0.38,
+    "frosted": 0.32,
+}
+"""What `Material` has by its look; all others are smooth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish(Material):
+    """A material with a refractive index and a roughness of its own.
+
+    A surface separates two media: `index` is that of the body itself, and `outside_index` that of
+    what its normal points into. It is air, except where liquid touches the wall of its vessel.
+    """
+
+    index: float = GLASS_INDEX
+    """Refractive index of the body, if it is transparent."""
+    outside_index: float = AIR_INDEX
+    """Refractive index on the side that the normal points to."""
+    roughness: float = 0.0
+    """Standard deviation of the microfacets' slopes: 0 is smooth, 0.3 is frosted."""
+
+
+def index_of(material: Material) -> float:
+    """Refractive index of a transparent body."""
+    return material.index if isinstance(material, Finish) else GLASS_INDEX
+
+
+def outside_index_of(material: Material) -> float:
+    """Refractive index of what the surface's normal points into."""
+    return material.outside_index if isinstance(material, Finish) else AIR_INDEX
+
+
+def roughness_of(material: Material) -> float:
+    """How much a surface scatters what it reflects or lets through; 0 for a smooth one.
+
+    >>> roughness_of(Material("frosted")), roughness_of(Finish("glass", roughness=0.05))
+    (0.32, 0.05)
+    """
+    if isinstance(material, Finish):
+        return material.roughness
+    return _ROUGHNESS.get(material.look, 0.0)
