@@ -14,9 +14,9 @@ import numpy as np
 
 from depthgauge.engine.scoring.batches import make_batch
 from depthgauge.metrics import METRICS
+from depthgauge.metrics.fused.torch_terms import Limits, compare_tensors, sum_tensors
 from depthgauge.metrics.moments import measure_moments, single_region
 from depthgauge.metrics.terms import ErrorKind
-from depthgauge.metrics.torch_terms import Limits, compare_tensors, sum_tensors
 
 CHOSEN = {
     "badpix:1": ("badpix", {"threshold": 1.0}),

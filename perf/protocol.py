@@ -13,7 +13,7 @@ from numba import njit, prange
 
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.engine.scoring.measure import PreparedSample, measure
-from depthgauge.metrics.columns import Column
+from depthgauge.metrics.fused.columns import Column
 from depthgauge.metrics.moments import measure_moments
 from depthgauge.metrics.order import select
 from depthgauge.metrics.terms import ABS, SQUARE, Order, over

@@ -14,7 +14,7 @@ import imageio.v3 as imageio
 import numpy as np
 
 from depthgauge.io import read_map, write_map
-from depthgauge.metrics.columns import columns_of
+from depthgauge.metrics.fused.columns import columns_of
 from depthgauge.metrics.terms import ABS, mean, own
 from depthgauge.regions import pack
 from depthgauge.types import Map

@@ -11,7 +11,7 @@ from depthgauge._compiled import compiled
 from depthgauge.errors import BadData, BadDeclaration, WrongShape
 from depthgauge.metrics import METRICS, metric
 from depthgauge.metrics._metric import finish_recipe
-from depthgauge.metrics.columns import columns_of
+from depthgauge.metrics.fused.columns import columns_of
 from depthgauge.metrics.kernels import moments as _kernels
 from depthgauge.metrics.kernels import terms as _terms
 from depthgauge.metrics.moments import (

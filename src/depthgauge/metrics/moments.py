@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from depthgauge._compiled import in_bands
 from depthgauge.errors import WrongShape
-from depthgauge.metrics.columns import Column, WeightedTerm, columns_of, plain
+from depthgauge.metrics.fused.columns import Column, WeightedTerm, columns_of, plain
+from depthgauge.metrics.fused.runs import Runs
+from depthgauge.metrics.fused.tiles import Pixels, Tile
 from depthgauge.metrics.kernels import TILE
-from depthgauge.metrics.runs import Runs
 from depthgauge.metrics.terms import (
     ABS,
     LARGEST,
@@ -35,7 +36,6 @@ from depthgauge.metrics.terms import (
     Recipe,
     Term,
 )
-from depthgauge.metrics.tiles import Pixels, Tile
 from depthgauge.types import Map, Mask, Plane, State, is_known
 
 _DIRECT = {kind.name.lower() for kind in Kind if kind <= Kind.OVER_BOTH}

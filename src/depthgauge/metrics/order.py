@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.metrics.fused.tiles import Pixels, as_numbers
 from depthgauge.metrics.moments import channels_of, error_kind, map_recipe, same_size
 from depthgauge.metrics.terms import LARGEST, ErrorKind, ErrorName, Order
-from depthgauge.metrics.tiles import Pixels, as_numbers
 from depthgauge.types import Map, Mask, Plane, State
 
 _HISTOGRAM_BYTES = 1 << 24

@@ -23,8 +23,8 @@ from depthgauge.engine.scoring.kept_samples import KeptSample
 from depthgauge.engine.scoring.measure import finished
 from depthgauge.engine.scoring.prepare import estimate_range
 from depthgauge.errors import WrongShape
+from depthgauge.metrics.fused.torch_terms import Limits, Tensor, compare_tensors, sum_tensors
 from depthgauge.metrics.terms import LARGEST, SMALLEST, ErrorKind, Recipe, Term
-from depthgauge.metrics.torch_terms import Limits, Tensor, compare_tensors, sum_tensors
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Score, State
 

@@ -13,7 +13,7 @@ from depthgauge._once import cached_property
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
 from depthgauge.metrics import Missing, Order, Recipe, total_of
-from depthgauge.metrics.columns import Weights, columns_of
+from depthgauge.metrics.fused.columns import Weights, columns_of
 from depthgauge.metrics.moments import measure_moments
 from depthgauge.metrics.order import select, sorted_errors
 from depthgauge.metrics.terms import LARGEST, ErrorName

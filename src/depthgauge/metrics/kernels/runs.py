@@ -1,4 +1,4 @@
-"""Runs of pixels in one atom, block by block; see `metrics/runs.py`.
+"""Runs of pixels in one atom, block by block; see `metrics/fused/runs.py`.
 
 These kernels and those that sum are long on purpose: numba compiles a function that is called by
 another one once for each level, and the user waits for it.

@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.metrics.moments import measure_moments, single_region
-from depthgauge.metrics.terms import ErrorKind, Kind, Term
-from depthgauge.metrics.torch_terms import (
+from depthgauge.metrics.fused.torch_terms import (
     _ERRORS,
     _SIZES,
     TERMS,
@@ -15,6 +13,8 @@ from depthgauge.metrics.torch_terms import (
     compare_tensors,
     sum_tensors,
 )
+from depthgauge.metrics.moments import measure_moments, single_region
+from depthgauge.metrics.terms import ErrorKind, Kind, Term
 
 COUNTS = {Kind.OVER, Kind.OVER_BOTH, Kind.BEYOND}
 PARAMS = {Kind.OVER: (1.0,), Kind.OVER_BOTH: (0.5, 0.05), Kind.BEYOND: (1.25,)}

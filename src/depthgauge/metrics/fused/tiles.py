@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from depthgauge._compiled import in_bands
 from depthgauge._once import cached_property
 from depthgauge.errors import BadData, BadDeclaration
-from depthgauge.metrics.columns import Column, WeightedTerm
+from depthgauge.metrics.fused.columns import Column, WeightedTerm
 from depthgauge.metrics.kernels import TILE
 from depthgauge.metrics.terms import ErrorKind, Term
 from depthgauge.types import Map

@@ -1,0 +1,45 @@
+"""The nouns of the house: cameras, samples, estimates, regions packed into a plane, scores."""
+
+from depthgauge.types.samples import (
+    Camera,
+    ClipEstimate,
+    Estimate,
+    Frames,
+    Image,
+    Inputs,
+    Items,
+    Map,
+    Mask,
+    Plane,
+    Rig,
+    Sample,
+    Truth,
+    clip_length,
+    frame_name,
+    is_known,
+)
+from depthgauge.types.scores import Note, Score, State, merge_states, sorted_rows
+
+__all__ = [
+    "Camera",
+    "ClipEstimate",
+    "Estimate",
+    "Frames",
+    "Image",
+    "Inputs",
+    "Items",
+    "Map",
+    "Mask",
+    "Note",
+    "Plane",
+    "Rig",
+    "Sample",
+    "Score",
+    "State",
+    "Truth",
+    "clip_length",
+    "frame_name",
+    "is_known",
+    "merge_states",
+    "sorted_rows",
+]
