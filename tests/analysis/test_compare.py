@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from depthgauge.analysis.compare import CannotCompare, compare_runs, restrict
+from depthgauge.analysis.compare import compare_runs
 from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.merged_runs import restrict
 from depthgauge.analysis.protocol_diff import ABSENT, diff_protocols, name_differences
 from depthgauge.analysis.rank_moves import rank_moves
-from depthgauge.errors import DepthgaugeError
+from depthgauge.errors import CannotCompare, DepthgaugeError
 
 BASE = {f"s{i}": float(v) for i, v in enumerate([3, 8, 1, 6, 4, 9, 2, 5, 7, 5.5])}
 NOISE = [0.4, -0.5, 0.3, -0.2, 0.6, -0.6, 0.1, -0.3, 0.5, -0.3]

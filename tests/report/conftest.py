@@ -19,8 +19,8 @@ from depthgauge.analysis.profiles import choose_profiles
 from depthgauge.analysis.thresholds import CurvePoint, Curves, RankStability
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring.gather import gather
-from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.measure import PreparedSample, measure
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Entrant, Run
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.page.build import build_page

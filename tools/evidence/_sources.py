@@ -101,9 +101,11 @@ OASIS_MAKERS = (
 _TRIALS = (
     "depthgauge.engine.scoring.arrays",
     "depthgauge.engine.scoring.judge",
+    "depthgauge.engine.scoring.maps_protocol",
     "depthgauge.engine.scoring.measure",
     "depthgauge.engine.scoring.pool",
     "depthgauge.engine.scoring.prepare",
+    "depthgauge.engine.scoring.rules",
     "depthgauge.io._png_chunks",
     "depthgauge.io._values",
     "depthgauge.io.image",

@@ -105,7 +105,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
         return
     if len(folders) > 1:
         _check_several(options)
-    from depthgauge.analysis.compare import load_merged
+    from depthgauge.analysis.merged_runs import load_merged
 
     with working("reading the run ..."):
         run = load_merged(folders, options["data"])

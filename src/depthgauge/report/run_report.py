@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from depthgauge._registry import unknown
-from depthgauge.analysis.compare import load_checked
+from depthgauge.analysis.merged_runs import load_checked
 from depthgauge.engine.store.record import Run
 from depthgauge.report.tables.pivot_formats import Format
 

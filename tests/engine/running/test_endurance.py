@@ -19,7 +19,7 @@ from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
 from depthgauge.engine.running.task import Context, Task, task_id
-from depthgauge.engine.scoring.judge import Rules
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.store.load import load_run
 from depthgauge.errors import BadData
 from depthgauge.methods import find_methods

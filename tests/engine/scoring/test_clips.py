@@ -13,7 +13,8 @@ import depthgauge as dg
 from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.manifest_folder import manifest_hash, verify, write
-from depthgauge.engine.scoring.judge import Judge, Rules
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.errors import WrongShape
 from depthgauge.metrics import METRICS, metric
 from depthgauge.perturbations import perturb_image, perturb_inputs

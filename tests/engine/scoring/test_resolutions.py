@@ -151,7 +151,8 @@ def test_extra_samples_need_no_estimate(data, two_sizes, monkeypatch):
 
 
 def test_the_truths_hash_is_of_both_sizes(data, two_sizes):
-    from depthgauge.engine.scoring.judge import Judge, Rules
+    from depthgauge.engine.scoring.judge import Judge
+    from depthgauge.engine.scoring.rules import Rules
 
     one = sample()
     judge = Judge(Rules.of(two_sizes(), [one]))

@@ -9,7 +9,8 @@ import pytest
 from depthgauge import io
 from depthgauge.benchmarks import make_protocol
 from depthgauge.engine.scoring import judge as module
-from depthgauge.engine.scoring.judge import Judge, Rules
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.shared_loaders import is_same
 from depthgauge.types import Inputs, Sample, Truth
 

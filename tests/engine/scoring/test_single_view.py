@@ -8,10 +8,11 @@ import pytest
 
 from depthgauge.benchmarks import make_protocol
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
+from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.measure import measure
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
+from depthgauge.engine.scoring.rules import Outcome, Rules
 from depthgauge.engine.scoring.truth_maps import has_map, truth_map
 from depthgauge.engine.store.estimates import estimate_hash
 from depthgauge.engine.store.item import Item, read_item, write_item

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from depthgauge.engine.running.chunks import Chunks
 from depthgauge.engine.running.task import task_id
-from depthgauge.engine.scoring.judge import Outcome
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.engine.store.item import Item, read_item, write_item
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Timing
 from depthgauge.errors import BadFile, Misuse

@@ -9,9 +9,10 @@ import pytest
 from tests.report.views import SCORES
 
 import depthgauge as dg
-from depthgauge.analysis.compare import compare_runs, restrict
+from depthgauge.analysis.compare import compare_runs
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
+from depthgauge.analysis.merged_runs import restrict
 from depthgauge.analysis.sample_choice import choose_samples, spread_samples
 from depthgauge.analysis.seeds import sample_values, values_alone, values_of
 from depthgauge.engine.running.maps import RunMaps

@@ -28,9 +28,9 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.scoring.gather import gather
-from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.errors import Unavailable
 from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES, ErrorKind

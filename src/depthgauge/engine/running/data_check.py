@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from depthgauge.datasets import things_hash
-from depthgauge.engine.scoring.judge import Judge, Rules
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.data_record import DataRecord, Mark, marks_of, read_record
 from depthgauge.engine.store.record import Run

@@ -15,7 +15,7 @@ from depthgauge._shorten import first_few
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.running.run import default_workers, run
-from depthgauge.engine.scoring.arrays import maps_protocol
+from depthgauge.engine.scoring.maps_protocol import maps_protocol
 from depthgauge.engine.scoring.readings import note_of_quantity
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import BadData, Misuse

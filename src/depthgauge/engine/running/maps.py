@@ -7,8 +7,9 @@ from pathlib import Path
 
 from depthgauge.engine.running.rescore import recorded
 from depthgauge.engine.running.run import folders_of
-from depthgauge.engine.scoring.judge import Judge, Rules
+from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.measure import PreparedSample
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.estimates import Place, estimate_hash, read_stored
 from depthgauge.engine.store.record import Entrant, Run

@@ -14,7 +14,7 @@ from depthgauge.engine.running.data_check import require_same_data
 from depthgauge.engine.running.plan import Plan
 from depthgauge.engine.running.run import Where, default_workers, execute, folders_of
 from depthgauge.engine.running.task import Context
-from depthgauge.engine.scoring.judge import Rules
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.load import load_run
 from depthgauge.engine.store.parquet import read_failures

@@ -18,7 +18,7 @@ from depthgauge.engine.running.executors import EXECUTORS
 from depthgauge.engine.running.finish import finish, look_at_items, refuse_changed_data
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import GIVEN, Context, Task
-from depthgauge.engine.scoring.judge import Rules, check_regions
+from depthgauge.engine.scoring.rules import Rules, check_regions
 from depthgauge.engine.scoring.samples import choose, expected, samples_of
 from depthgauge.engine.scoring.truth_maps import has_map
 from depthgauge.engine.store.data_record import write_record

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from depthgauge._canonical import hash_json
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.scoring.judge import Rules
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.methods import Method
 from depthgauge.types import Sample
 

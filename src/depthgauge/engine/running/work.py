@@ -19,7 +19,8 @@ from depthgauge.datasets import DATASETS
 from depthgauge.engine.running.data_check import input_hashes
 from depthgauge.engine.running.hosts import Hosts
 from depthgauge.engine.running.task import GIVEN, Context, Task
-from depthgauge.engine.scoring.judge import Judge, Outcome
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.engine.store.estimates import (
     Place,
     StoredEstimate,

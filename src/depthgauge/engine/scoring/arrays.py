@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from depthgauge.benchmarks.aliases import meaning_of, notes
-from depthgauge.benchmarks.protocol import NO_DATASET, Protocol, make_protocol
-from depthgauge.benchmarks.score_ids import ScoreSpec, parse_metric
+from depthgauge.benchmarks.protocol import Protocol
+from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.given_maps import (
     Maps,
     as_mask,
@@ -22,22 +21,19 @@ from depthgauge.engine.scoring.given_maps import (
     parts_of,
     stored_scale,
 )
+from depthgauge.engine.scoring.maps_protocol import blocks_of, check_region_name, maps_protocol
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Scores
-from depthgauge.errors import BadProtocol, BadScoreId, NotGiven, WrongShape
+from depthgauge.errors import BadScoreId, NotGiven, WrongShape
 from depthgauge.io.reading import Reading, parse_invalid, parse_scale
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
-from depthgauge.regions import REGIONS, SHARED_MAPS
+from depthgauge.regions import REGIONS
 from depthgauge.types import Estimate, Map, Mask, Note, Score
 
-MASK = "mask"
-"""What a protocol calls the pixels that a call limits its scores to."""
-_ALWAYS = ("quantile:50", "quantile:90", "density")
-"""Shown with the usual metrics of a quantity where they apply to it."""
 AS_GIVEN = {"estimate": 1.0, "truth": 1.0}
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -236,102 +232,6 @@ def _reading_keys(readings: Mapping[str, Reading]) -> dict[str, Any]:
     return {"reading": said} if said else {}
 
 
-def maps_protocol(
-    ids: Iterable[str],
-    quantity: str,
-    *,
-    masks: Iterable[str] = (),
-    limits_pixels: bool = False,
-    named: Mapping[str, str] | None = None,
-    own: Iterable[str] = (),
-    missing: str = "bad",
-    align: str | Mapping[str, Any] = "none",
-    estimate_resize: str = "none",
-    derived: str | Iterable[str] = (),
-    pool: str | None = None,
-    **keys: Any,
-) -> Protocol:
-    """The protocol of maps that come with a call.
-
-    Args:
-        ids: Score ids; the usual ones of the quantity where there are none.
-        quantity: What the maps are.
-        masks: Names of regions that come as masks.
-        limits_pixels: Whether another mask limits all regions.
-        named: Expressions by the name of their region.
-        own: Regions by their own names.
-        missing: As in `score`, like those below.
-        align: A kind, `kind:space`, or a table.
-        estimate_resize: How sizes are matched.
-        derived: Parameters of shared maps.
-        pool: How samples are pooled; None: by image, or by pixel where a score is of a dataset.
-        keys: Others of a benchmark, such as `crop`.
-    """
-    texts = (derived,) if isinstance(derived, str) else tuple(derived)
-    table = align if isinstance(align, str) else tuple(sorted(dict(align or {}).items()))
-    regions = (tuple(masks), limits_pixels, tuple((named or {}).items()), tuple(own))
-    others = (missing, table, estimate_resize, texts, pool, tuple(sorted(keys.items())))
-    changes = tuple(each.changes for each in (METRICS, QUANTITIES, REGIONS, SHARED_MAPS))
-    call = (changes, tuple(ids), quantity, *regions, *others)
-    try:
-        kept = _kept_protocol(*call)
-    except TypeError:  # something is not hashable: nobody can know whether it is the same
-        return _protocol_of(*call)
-    # What is kept is shared: where somebody has changed it, it is made anew.
-    protocol, *parts = kept
-    return protocol if parts == [protocol.regions, protocol.derived] else _protocol_of(*call)
-
-
-@lru_cache(maxsize=64)
-def _kept_protocol(*call: Any) -> tuple[Protocol, dict[str, str], dict[str, str]]:
-    """The protocol of a call, made once for the same arguments, and what might be changed in it."""
-    protocol = _protocol_of(*call)
-    return protocol, dict(protocol.regions), dict(protocol.derived)
-
-
-def _protocol_of(
-    _: tuple[int, ...],
-    ids: tuple[str, ...],
-    quantity: str,
-    masks: tuple[str, ...],
-    limits_pixels: bool,
-    named: tuple[tuple[str, str], ...],
-    own: tuple[str, ...],
-    missing: str,
-    align: str | tuple[tuple[str, Any], ...],
-    estimate_resize: str,
-    derived: tuple[str, ...],
-    pool: str | None,
-    keys: tuple[tuple[str, Any], ...],
-) -> Protocol:
-    ids = tuple(meaning_of(text, quantity).score_id for text in ids)
-    for name in (*masks, *dict(named)):
-        _check_region_name(name)
-    regions = [*masks, *dict(named), *own]
-    blocks = list(_blocks(ids or default_metrics(quantity), regions))
-    return _make_protocol(
-        quantity=quantity,
-        missing=missing,
-        estimate_resize=estimate_resize,
-        align=_align_table(align) if isinstance(align, str) else dict(align),
-        regions=dict(named),
-        derived=dict(_makers(derived)),
-        given_regions=sorted({*masks, *((MASK,) if limits_pixels else ())}),
-        scores=blocks,
-        pool=pool or ("pixel" if any(map(_of_dataset, blocks)) else "image"),
-        **dict(keys),
-    )
-
-
-def _check_region_name(name: str) -> None:
-    if not (isinstance(name, str) and name.isidentifier()):
-        raise BadScoreId(f"a region's name is letters, digits and _, not '{name}'.")
-    if name in REGIONS:
-        raise BadScoreId(f"region '{name}' is built in and cannot be given; rename the mask.")
-    if name == MASK:
-        raise BadScoreId(f"no region is called '{MASK}', which limits all; rename it.")
-
-
 def prepare_part(
     protocol: Protocol,
     part: str,
@@ -377,56 +277,14 @@ def _whole(protocol: Protocol, spec: ScoreSpec, found: Mapping[str, Score]) -> S
     return replace(score, value=value, level="sample")
 
 
-def _align_table(text: str) -> dict[str, Any]:
-    """`kind` or `kind:space` as a table of a benchmark."""
-    kind, colon, space = text.partition(":")
-    return {"kind": kind, "space": space} if colon else {"kind": kind}
-
-
 def _no_truth(estimate: Map, ids: Iterable[str]) -> Map:
     """A truth of zeros, for metrics that do not use it."""
-    metrics = [METRICS[block["metric"]] for block in _blocks(list(ids), [])]
+    metrics = [METRICS[block["metric"]] for block in blocks_of(list(ids), [])]
     if using := [metric.name for metric in metrics if metric.uses_truth]:
         raise BadScoreId(f"{using[0]} needs a truth; only an estimate is given.")
     if not metrics:
         raise BadScoreId("without a truth, say which metrics: weak_bumpiness or spatial_sparsity.")
     return np.zeros_like(estimate)
-
-
-def _makers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The shared map that each text makes, and the text."""
-    seen: set[str] = set()
-    for text in texts:
-        thing = SHARED_MAPS[text.partition(":")[0].strip()].provides
-        if thing in seen:
-            raise BadScoreId(f"{thing} is derived twice, the second time by '{text}'; keep one.")
-        seen.add(thing)
-        yield thing, text
-
-
-def _make_protocol(**fields: Any) -> Protocol:
-    body = {
-        "id": "two-maps",
-        "version": 1,
-        "dataset": NO_DATASET,
-        "estimate": {"range": "none"},
-        **fields,
-    }
-    try:
-        return make_protocol(body, "score")
-    except BadProtocol as error:
-        # There is no protocol file here: the mistake is in the call.
-        raise BadScoreId("; ".join(str(problem) for problem in error.problems)) from None
-
-
-def _of_dataset(block: Mapping[str, Any]) -> bool:
-    return METRICS[block["metric"]].level == "dataset"
-
-
-def default_metrics(quantity: str) -> tuple[str, ...]:
-    """The usual metrics of a quantity."""
-    more = _ALWAYS if METRICS["density"].can_score(quantity) else ()
-    return (*QUANTITIES[quantity].default_metrics, *more)
 
 
 def _split_regions(
@@ -436,7 +294,7 @@ def _split_regions(
     named: dict[str, str] = {}
     for name, region in regions.items():
         if not (isinstance(region, str) and region == name and name in REGIONS):
-            _check_region_name(name)
+            check_region_name(name)
         if isinstance(region, str):
             named[name] = region
         else:
@@ -449,12 +307,3 @@ def _mask_of_size(mask: ArrayLike | str | Path, what: str, size: tuple[int, ...]
     if found.shape != size:
         raise WrongShape(f"{what} is {found.shape} but the maps are {size}; make it so.")
     return found
-
-
-def _blocks(ids: list[str] | tuple[str, ...], regions: list[str]) -> Iterator[dict[str, Any]]:
-    for text in dict.fromkeys(ids):
-        metric, at, region = text.partition("@")
-        part, slash, plain = metric.rpartition("/")
-        name, params = parse_metric(plain)
-        block = {"metric": name, **params, "region": [region] if at else ["all", *regions]}
-        yield {**block, "part": part} if slash else block

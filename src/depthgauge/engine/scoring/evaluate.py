@@ -16,11 +16,12 @@ from depthgauge.datasets import (
     read_estimate,
 )
 from depthgauge.engine.scoring.gather import gather
-from depthgauge.engine.scoring.judge import Judge, Outcome, Rules
+from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.scoring.mixups import find_mixups
 from depthgauge.engine.scoring.readings import warn_of
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.rules import Outcome, Rules
 from depthgauge.engine.scoring.samples import choose, expected, locate, samples_of
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, NothingScored
 from depthgauge.types import Sample

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.pool import Summary, pool_spec, pool_twin
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.types import Score
 
 

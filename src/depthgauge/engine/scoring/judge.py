@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +30,13 @@ from depthgauge.engine.scoring.resolutions import (
     InputsWithoutImages,
     size_factor,
 )
+from depthgauge.engine.scoring.rules import Outcome, Rules
 from depthgauge.engine.scoring.shared_loaders import is_same
 from depthgauge.engine.scoring.truth_maps import has_map, truth_map
 from depthgauge.engine.store.record import THRESHOLDS, Curve
 from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
 from depthgauge.quantities import QUANTITIES
-from depthgauge.regions import check_names
 from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Note, Sample, Score, Truth
 
 _ENDINGS = ("mask", "labels")
@@ -44,66 +44,6 @@ _FLOAT_FILES = (".pfm", ".npy", ".npz", ".exr")
 View = tuple[str, str]
 """What is compared: a resolution of the truth and a part of the quantity; both may be empty."""
 _MAIN: View = ("", "")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of scoring one estimate of one sample."""
-
-    scores: Mapping[str, Score] = field(default_factory=dict)
-    failed: str = ""
-    """Why there is no usable estimate; it is then scored as one without a single pixel."""
-    left_out: tuple[str, ...] = ()
-    """What this sample cannot be scored on: `sample`, `sample@region`, `sample: why`."""
-    skipped: bool = False
-    """Whether the whole sample is left out."""
-    curve: Curve | None = None
-    truth_hash: str = ""
-    notes: tuple[Note, ...] = ()
-    """What speaks against the way in which the estimate was read."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """A protocol, and what must be known about all samples to score one of them."""
-
-    protocol: Protocol
-    declared: frozenset[str] = frozenset()
-    """Masks and labels that some of the samples have, or may have."""
-    ranged: bool = False
-    """Whether estimates outside the samples' disparity range are missing."""
-
-    @classmethod
-    def of(cls, protocol: Protocol, samples: Iterable[Sample]) -> Rules:
-        """What the samples have, taken together."""
-        prefixes = [f"{name}_" if name else "" for name in protocol.resolutions]
-        names = {f"{start}{name}" for start in prefixes for name in protocol.may_have}
-        ranged = QUANTITIES[protocol.quantity].range_input
-        given = False
-        for sample in samples:
-            names.update(sample.truth or ())
-            given = given or ranged in sample.inputs
-        asked = protocol.estimate.range == "inputs"
-        declared = frozenset(name for name in names if name.endswith(("_mask", "_labels")))
-        return cls(protocol, declared, asked and given and protocol.twin is None)
-
-
-def check_regions(rules: Rules, sample: Sample) -> None:
-    """Rejects a protocol with a region that the data cannot have, before any method runs.
-
-    Raises:
-        UnknownName: There is no region, mask or label of that name.
-    """
-    protocol = rules.protocol
-    if protocol.twin is not None:
-        return
-    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
-    for resolution, part in protocol.views:
-        prefix = f"{resolution}_" if resolution else ""
-        texts = {**protocol.regions, **protocol.region_texts_at(resolution, part)}
-        own = {name.removeprefix(prefix) for name in items if name.startswith(prefix)}
-        declared = {n.removeprefix(prefix) for n in rules.declared if n.startswith(prefix)}
-        check_names(texts, dict.fromkeys(own), declared)
 
 
 class Judge:

@@ -9,8 +9,8 @@ from typing import Any
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.score_codec import read_stored, stored_json
 from depthgauge.engine.scoring.gather import gather
-from depthgauge.engine.scoring.judge import Outcome
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.errors import Misuse
 from depthgauge.types import Score
 

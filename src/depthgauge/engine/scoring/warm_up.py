@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
-from depthgauge.engine.scoring.judge import Judge, Rules
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Truth
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from depthgauge.engine.score_codec import number, read_stored, stored_json
-from depthgauge.engine.scoring.judge import Outcome
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.engine.store.record import Curve, Timing
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io import write_text

@@ -16,7 +16,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.score_codec import alignment_json, read_alignment, read_row, row_of
-from depthgauge.engine.scoring.judge import Outcome
+from depthgauge.engine.scoring.rules import Outcome
 from depthgauge.engine.store.item import Item
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Key, Timing
 from depthgauge.errors import BadFile
