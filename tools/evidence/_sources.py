@@ -28,6 +28,7 @@ SIMULATOR = (
     "depthgauge.synth.scene.model",
     "depthgauge.synth.scene.texture",
     "depthgauge.sessions",
+    "!depthgauge.sessions.tags",
     "depthgauge.geometry.ray_scene",
 )
 """What photographs a simulated session."""
