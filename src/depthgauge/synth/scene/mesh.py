@@ -178,6 +178,17 @@ def sheet(points: Floats) -> Mesh:
     return _grid(points, normals, np.stack([u, v], axis=-1))
 
 
+def surface(points: Floats, outside: Floats) -> Mesh:
+    """Triangles over a grid of points (n, m, 3) whose normals (n, m, 3) are given.
+
+    The grid may close on itself: rows or columns that coincide join up, and triangles without area
+    at a pole are left out. Texture positions are lengths along the grid.
+    """
+    u = np.cumsum(np.linalg.norm(np.diff(points, axis=0, prepend=points[:1]), axis=-1), axis=0)
+    v = np.cumsum(np.linalg.norm(np.diff(points, axis=1, prepend=points[:, :1]), axis=-1), axis=1)
+    return _grid(points, outside, np.stack([v, u], axis=-1))
+
+
 def rounded(line: Floats, times: int) -> Floats:
     """A line whose corners are cut several times (Chaikin); its ends stay.
 
