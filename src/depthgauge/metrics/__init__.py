@@ -1,6 +1,14 @@
 """Metrics: what is measured, and the number it gives. A new metric is one function here."""
 
-from depthgauge.metrics._metric import METRICS, Metric, Missing, Pool, metric, total_of
+from depthgauge.metrics._metric import (
+    METRICS,
+    Metric,
+    Missing,
+    Pool,
+    metric,
+    total_of,
+    value_and_total,
+)
 from depthgauge.metrics.terms import Order, Recipe, Term
 
 __all__ = [
@@ -13,4 +21,5 @@ __all__ = [
     "Term",
     "metric",
     "total_of",
+    "value_and_total",
 ]

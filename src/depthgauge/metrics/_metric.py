@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-import numpy as np
-
 from depthgauge._declared import (
     choice_problems,
     keywords_of,
@@ -198,28 +196,36 @@ def finish_recipe(recipe: Recipe | Order, state: State, missing: Missing) -> flo
     """The recipe's number from a state; missing pixels cost what the protocol says."""
     if isinstance(recipe, Order):
         return _finish_order(recipe, state)
+    return value_and_total(recipe, state, missing)[0]
+
+
+def value_and_total(recipe: Recipe, state: State, missing: Missing) -> tuple[float, float | None]:
+    """The recipe's number, and its numerator if it is a ratio of numbers of pixels."""
     n, sums = _with_missing(recipe, state, missing)
+    is_ratio = recipe.factor is not None and recipe.weight is None
     if recipe.from_counts:
-        return recipe.combine(state.count, state.missing) if n + state.missing else math.nan
-    return float(recipe.combine(*[total / n for total in sums])) if n else math.nan
+        filled = n + state.missing
+        value = recipe.combine(state.count, state.missing) if filled else math.nan
+        return value, float(state.count) if is_ratio else None
+    value = float(recipe.combine(*[total / n for total in sums])) if n else math.nan
+    return value, (n - sums[0] if recipe.flipped else sums[0]) if is_ratio else None
 
 
-def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[float, Any]:
+def _with_missing(recipe: Recipe, state: State, missing: Missing) -> tuple[float, list[float]]:
     """Number of pixels that count, and the sums including what missing pixels add.
 
     If pixels have weights, the weights are added instead of their number.
     """
-    sums, present, absent = state.sums, float(state.count), float(state.missing)
+    sums, present, absent = state.sums.tolist(), float(state.count), float(state.missing)
     if recipe.weight is not None:
-        sums, (present, absent) = state.sums[:-2], state.sums[-2:]
+        *sums, present, absent = sums
     # Pixels that could not be filled in are still missing.
-    costs = absent and missing in ("bad", "interpolate")
-    if costs and all(term.worst is not None for term in recipe.terms):
-        worst = np.array([term.worst for term in recipe.terms], np.float64)
-        return present + absent, sums + worst * absent
-    if missing == "good":
-        return present + absent, sums
-    return present, sums
+    if absent and missing in ("bad", "interpolate"):
+        worst = [term.worst for term in recipe.terms if term.worst is not None]
+        if len(worst) == len(recipe.terms):
+            added = [s + cost * absent for s, cost in zip(sums, worst, strict=True)]
+            return present + absent, added
+    return (present + absent if missing == "good" else present), sums
 
 
 def _finish_order(order: Order, state: State) -> float:
@@ -237,10 +243,7 @@ def total_of(metric: Metric, state: State, missing: Missing, **params: Any) -> f
     recipe = metric.recipe(**params)
     if not isinstance(recipe, Recipe) or recipe.factor is None or recipe.weight is not None:
         return None
-    if recipe.from_counts:
-        return float(state.count)
-    n, sums = _with_missing(recipe, state, missing)
-    return float(n - sums[0] if recipe.flipped else sums[0])
+    return value_and_total(recipe, state, missing)[1]
 
 
 def _check_quantities(made: Metric) -> None:

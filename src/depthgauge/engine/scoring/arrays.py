@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
@@ -23,6 +24,7 @@ from depthgauge.engine.scoring.given_maps import (
 )
 from depthgauge.engine.scoring.maps_protocol import blocks_of, check_region_name, maps_protocol
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
+from depthgauge.engine.scoring.plain_call import score_plain
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of, warn_of
@@ -143,11 +145,19 @@ def score(
     >>> s["badpix:2@all"].value, s["badpix:2@all"].count, s["badpix:2@all"].missing
     (50.0, 3, 1)
     """
-    protocol, prepared = prepare_maps(estimate, truth, metrics, **options)
-    scores = score_prepared(protocol, prepared)
+    ids = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
+    scores = score_plain(estimate, truth, ids, options)
+    if scores is None:
+        scores = score_prepared(*prepare_maps(estimate, truth, ids, **options))
     warn_of(scores.notes)
-    named = notes([metrics] if isinstance(metrics, str) else metrics or (), protocol.quantity)
+    named = _names_note(METRICS.changes, ids, scores.protocol.quantity)
     return replace(scores, notes=(*scores.notes, Note("name", named))) if named else scores
+
+
+@lru_cache(maxsize=64)
+def _names_note(_: int, ids: tuple[str, ...], quantity: str) -> str:
+    """The sentence about names that are not our own, made once."""
+    return notes(ids, quantity)
 
 
 @_shows_options

@@ -21,7 +21,7 @@ ENOUGH_PIXELS = 64
 CLEARLY = 5.0
 """How many times smaller the error of another reading must be."""
 _UPPER = 0.8
-_FITS = 0.1
+FITS = 0.1
 _MOSTLY_FITS = 0.5
 """An estimate fits as it is where its median error, and that which 80 % of the pixels do not
 exceed, are at most these shares of the truth's spread."""
@@ -166,10 +166,10 @@ class Comparison:
     def fits(self) -> bool:
         """Whether the estimate fits as it is, so that no other reading need be tried."""
         # Of errors with this mean, the median and the upper one are small enough: no need to sort.
-        if self.count >= ENOUGH_PIXELS and float(self._error.mean()) <= _FITS * self.spread:
+        if self.count >= ENOUGH_PIXELS and float(self._error.mean()) <= FITS * self.spread:
             return True
         exact = _EXACT * self.typical
-        fits = self.present.median <= max(_FITS * self.spread, exact)
+        fits = self.present.median <= max(FITS * self.spread, exact)
         return fits and self.present.upper <= max(_MOSTLY_FITS * self.spread, exact)
 
     def errors_of(self, e: Values) -> ErrorSize:

@@ -18,7 +18,7 @@ from depthgauge.types import Note
 FEWEST = 16
 SHARE = 0.005
 """A rarer value is not a mark that could change a score much."""
-_MOST_SHARE = 0.99
+MOST_SHARE = 0.99
 _WORSE = 5.0
 """How many times larger the median error is at marks than elsewhere."""
 _GAP = 1.5
@@ -92,7 +92,7 @@ def _candidates(values: Values, *, positive: bool) -> Iterator[tuple[float, Flag
         marks.append(largest)
     for mark in marks:
         here = values == np.float32(mark)
-        if fewest <= np.count_nonzero(here) <= _MOST_SHARE * values.size:
+        if fewest <= np.count_nonzero(here) <= MOST_SHARE * values.size:
             yield mark, here
 
 
@@ -116,7 +116,7 @@ def _is_usual(mark: float) -> bool:
 
 def _disagrees(mark: float, here: Flags, values: Values, other: Values) -> bool:
     """Whether the other map has ordinary values where this one has the mark."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(values - other)
     both = np.isfinite(error)
     at_mark, elsewhere = error[both & here], error[both & ~here]

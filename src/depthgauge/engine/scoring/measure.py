@@ -12,7 +12,7 @@ import numpy as np
 from depthgauge._once import cached_property
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.geometry.alignment import Alignment
-from depthgauge.metrics import Missing, Order, Recipe, total_of
+from depthgauge.metrics import Missing, Order, Recipe, value_and_total
 from depthgauge.metrics.fused.columns import Weights, columns_of
 from depthgauge.metrics.moments import measure_moments
 from depthgauge.metrics.order import select, sorted_errors
@@ -161,17 +161,21 @@ def finished(
     alignment: dict[str, Any] | None = None,
 ) -> Score:
     """The score that a state gives; `value` where the state does not hold what it is made of."""
-    of_dataset = spec.metric.level == "dataset"
     metric, params = spec.metric, spec.params
-    if value is None:
+    recipe, total = metric.recipe(**params), None
+    if isinstance(recipe, Recipe):
+        found, total = value_and_total(recipe, state, missing)
+        value = found if value is None else value
+    elif value is None:
+        of_dataset = metric.level == "dataset"
         value = math.nan if of_dataset else metric.finish(state, missing, **params)
     return Score(
-        value=value,
-        count=state.count,
-        missing=state.missing,
-        total=total_of(metric, state, missing, **params),
-        unit=metric.unit_of(quantity, params),
-        state=state,
-        alignment=alignment,
-        level=metric.level,
+        value,
+        state.count,
+        state.missing,
+        total,
+        metric.unit_of(quantity, params),
+        state,
+        alignment,
+        metric.level,
     )

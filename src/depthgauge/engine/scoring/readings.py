@@ -346,6 +346,11 @@ def note_of_quantity(truth: Map) -> tuple[Note, ...]:
     return tuple(_depth_without_name(values_at(truth, places), places, truth.shape[1]))
 
 
+def likely_depth_m(width: int) -> float:
+    """What almost all depths of a map are below, and disparities of a map of this width not."""
+    return min(_OUTDOORS_M, max(_INDOORS_M, _LIKELY_DEPTH_SHARE * width))
+
+
 def _depth_without_name(t: Values, places: NDArray[np.intp], width: int) -> Iterator[Note]:
     """A note if the truth looks like depth in metres.
 
@@ -359,7 +364,7 @@ def _depth_without_name(t: Values, places: NDArray[np.intp], width: int) -> Iter
     if not values.min() > 0:
         return
     most = float(np.partition(values, (99 * values.size) // 100)[(99 * values.size) // 100])
-    if most > min(_OUTDOORS_M, max(_INDOORS_M, _LIKELY_DEPTH_SHARE * width)):
+    if most > likely_depth_m(width):
         return
     rows = (places // width)[known]
     third = (places[-1] // width + 1) / 3
