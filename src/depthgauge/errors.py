@@ -11,6 +11,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── WrongShape              two maps, masks or images whose sizes do not go together
 │   └── SizesDiffer         estimate and truth differ in size, and nothing says how to resize
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
+│   ├── UnreadableInput     an input that a method asked for cannot be read; not its failure
 │   └── MethodChanged       a run has a method of that name with other code or options
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
 ├── Unavailable             this sample lacks what was requested (no mask, no right view ...)
@@ -140,6 +141,10 @@ class SizesDiffer(WrongShape):
 
 class BadData(DepthgaugeError):
     """A dataset or estimates folder lacks something or contradicts itself."""
+
+
+class UnreadableInput(BadData):
+    """An input that a method asked for cannot be read, which is not the method's failure."""
 
 
 class MethodChanged(BadData):

@@ -335,7 +335,7 @@ def test_methods_that_print_and_die(run, work):
     ran = run(*work.call(loud, dies), "--workers", "1", "--sample", "s0")
     assert ran.code == 1
     assert len(ran.out) + len(ran.err) < 3000
-    assert "failed: dies: s0: the method ended its process with exit code 3." in ran.err
+    assert "failed: dies: s0: the method's process ended with exit code 3." in ran.err
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from depthgauge.datasets._dataset import DATASETS, Dataset, DatasetSpec, reader
-from depthgauge.datasets._hashing import things_hash, truth_hash
+from depthgauge.datasets._hashing import frames_hash, things_hash, truth_hash
 from depthgauge.datasets.estimates import (
     estimate_candidates,
     find_estimate,
@@ -21,6 +21,7 @@ __all__ = [
     "DatasetSpec",
     "estimate_candidates",
     "find_estimate",
+    "frames_hash",
     "read_clip",
     "read_estimate",
     "reader",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,14 @@ def things_hash(things: Mapping[str, Any]) -> str:
             # Lengths are hashed too, or neighbouring parts could exchange bytes unnoticed.
             digest.update(f"{name}\0{len(part)}\0".encode())
             digest.update(part)
+    return digest.hexdigest()
+
+
+def frames_hash(hashes: Iterable[str]) -> str:
+    """The `things_hash` of a clip under no name, from those of its frames."""
+    digest = hashlib.sha256()
+    for part in hashes:
+        digest.update(f"\0{len(part)}\0{part}".encode())
     return digest.hexdigest()
 
 

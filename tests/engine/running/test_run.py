@@ -103,7 +103,7 @@ def test_curves_count_what_badpix_counts(pairs, trial, tmp_path):
 BAD = {
     "raises": ("raise ValueError('no such luck')", "crashed with ValueError: no such luck"),
     "exits": ("import sys; sys.exit(3)", "SystemExit"),
-    "dies": ("import os; os._exit(7)", "ended its process with exit code 7"),
+    "dies": ("import os; os._exit(7)", "ended with exit code 7"),
     "segfaults": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
     "hangs": ("while True: pass", "ran longer than 2 s"),
     "nan": ("return np.full((h, w), np.nan)", "no finite value"),

@@ -1,7 +1,8 @@
 """A worker process, `python -m depthgauge.engine.running._worker`, driven by stdin and stdout.
 
-A separate process, because a method may crash, hang or use up the memory; spawned, because
-libraries of methods may hang after a fork. It gets pickled messages, each after its length.
+It reads the data, lets the methods' own processes make estimates, and scores those; it never loads
+a method's code. A separate process, because scoring may still use up the memory; spawned, because
+libraries may hang after a fork. It gets pickled messages from its parent, each after its length.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _LOOK_EVERY_S = 1.0
 
 
 class Stop(BaseException):
-    """The parent wants us to end; no method's `except Exception` may swallow it."""
+    """The parent wants us to end; no `except Exception` may swallow it."""
 
 
 def send(pipe: IO[bytes], message: Any) -> None:
@@ -51,7 +52,7 @@ def receive(pipe: IO[bytes]) -> Any:
 
 def main() -> None:
     """Does the tasks of one chunk after the other until stdin ends."""
-    # What a method prints must not get between our messages.
+    # What libraries print must not get between our messages.
     inbox = os.fdopen(os.dup(0), "rb")
     outbox = os.fdopen(os.dup(1), "wb")
     devnull = os.open(os.devnull, os.O_RDONLY)
@@ -112,7 +113,7 @@ def _do(task: Any, context: Any, judge: Any, hosts: Any, outbox: IO[bytes]) -> N
     from depthgauge.errors import CannotWrite, DepthgaugeError
 
     with suppress(OSError):
-        os.ftruncate(2, 0)  # what a method writes is kept until the next one begins
+        os.ftruncate(2, 0)  # what was written is kept until the next task begins
         os.lseek(2, 0, os.SEEK_SET)
     send(outbox, ("start", task.id))
     try:
@@ -134,7 +135,7 @@ def _stop(signum: int, frame: FrameType | None) -> None:
 
 
 def _watch_parent(parent: int) -> None:
-    """Ends this process when its parent has gone, also in the middle of an endless method."""
+    """Ends this process when its parent has gone, also in the middle of a task."""
     while os.getppid() == parent:
         time.sleep(_LOOK_EVERY_S)
     os.kill(os.getpid(), signal.SIGTERM)

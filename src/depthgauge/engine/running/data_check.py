@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from depthgauge.datasets import things_hash
+from depthgauge.datasets import frames_hash, things_hash
 from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.data_record import DataRecord, Mark, marks_of, read_record
 from depthgauge.engine.store.record import Run
-from depthgauge.errors import BadData, DepthgaugeError
+from depthgauge.errors import BadData, DepthgaugeError, UnreadableInput
 from depthgauge.perturbations import parse_perturbation, perturb_inputs
-from depthgauge.types import Inputs, Sample
+from depthgauge.types import Frames, Inputs, Sample
 
 TRUTH = "the truth"
 
@@ -97,9 +98,60 @@ def input_hash(thing: object) -> str:
 
 
 def input_hashes(inputs: Inputs, leave_out: Collection[str] = ()) -> dict[str, str]:
-    """The hashes of the inputs that were read; of a clip, of all its frames."""
+    """The hashes of the inputs that were read, other than clips."""
     there = {n: v for n, v in inputs.at_hand().items() if n not in leave_out}
-    return {name: input_hash(thing) for name, thing in there.items()}
+    return {name: input_hash(v) for name, v in there.items() if not isinstance(v, Frames)}
+
+
+def clip_hashes(inputs: Inputs) -> dict[str, str]:
+    """The hashes of the clips among `reported` inputs; only frames that nobody read are read."""
+    clips = {n: v.unread() for n, v in inputs.at_hand().items() if isinstance(v, Frames)}
+    return {name: frames_hash(frame.hash() for frame in clip) for name, clip in clips.items()}
+
+
+def reported(inputs: Inputs) -> Inputs:
+    """The inputs with loaders whose errors say that it is not the method that failed."""
+    found = inputs.unread()
+    for name, thing in found.items():
+        if isinstance(thing, Frames):
+            found[name] = _hashed(thing)
+        elif callable(thing):
+            found[name] = partial(_read, thing)
+    return type(inputs)(found)
+
+
+def _hashed(clip: Frames) -> Frames:
+    return Frames(map(_Frame, clip.unread()), clip.source)
+
+
+class _Frame:
+    """A frame of a clip that is hashed when it is first read."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self._sha256 = ""
+
+    def __call__(self) -> Any:
+        values = _read(self._frame) if callable(self._frame) else self._frame
+        self._sha256 = self._sha256 or input_hash(values)
+        return values
+
+    def hash(self) -> str:
+        """SHA-256 of its values."""
+        if not self._sha256:
+            self()
+        return self._sha256
+
+
+def _read(loader: Callable[[], Any]) -> Any:
+    try:
+        found = loader()
+        return _hashed(found) if isinstance(found, Frames) else found
+    except DepthgaugeError as error:
+        raise UnreadableInput(str(error)) from error
+    except (OSError, MemoryError) as error:
+        what = f"{type(error).__name__}: {error}".rstrip(": .")
+        raise UnreadableInput(f"an input cannot be read ({what}).") from error
 
 
 def data_state(run: Run, data: str | Path | None = None) -> DataState:

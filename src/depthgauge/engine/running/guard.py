@@ -20,11 +20,11 @@ from typing import IO, Any
 from depthgauge.engine.running._worker import receive, send
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.errors import CannotWrite, Misuse, WorkerLost
+from depthgauge.methods._process import last_words, why_it_ended
 
 _TRIES = 2
 _IDLE_DEATHS = 3
 _LOOK_EVERY_S = 1.0
-_LAST_WORDS = 2000
 _GRACE_S = 3.0
 _START_LIMIT_S = 300.0
 _THREADS_OF = (
@@ -92,7 +92,7 @@ class Guard:
             self._worker.give(list(left.values()))
             for event in self._listen(self._worker, left):
                 if isinstance(event, _WorkerDeath):
-                    self._after_death(event, left, deaths)
+                    yield from self._after_death(event, left, deaths)
                     break
                 self._idle_deaths = 0
                 left.pop(event.task)
@@ -110,11 +110,11 @@ class Guard:
         while True:
             message = worker.next_message(deadline)
             if message is _LATE:
-                limit = self._context.limit_of(self._context.methods[left[current].method])
-                yield _WorkerDeath(current, f"the method ran longer than {limit:g} s", late=True)
+                why = f"there was no estimate after {time.monotonic() - began:.0f} s"
+                yield _WorkerDeath(current, why, late=True)
                 return
             if message is None:
-                yield _WorkerDeath(current, worker.why_it_died())
+                yield _WorkerDeath(current, worker.why_it_ended())
                 return
             kind = message[0]
             if kind == "start":
@@ -137,7 +137,7 @@ class Guard:
 
     def _after_death(
         self, died: _WorkerDeath, left: dict[str, Task], deaths: dict[str, int]
-    ) -> None:
+    ) -> Iterator[Event]:
         """Decides what happens to the task in which the worker died."""
         said = "" if self._worker is None else self._worker.last_words()
         if self._worker is not None:
@@ -154,7 +154,9 @@ class Guard:
         deaths[died.task] = deaths.get(died.task, 0) + 1
         task = left[died.task]
         if task.failed:
-            raise WorkerLost(f"scoring '{task.sample.id}' ended the process: {died.why}.")
+            del left[died.task]
+            yield Event(died.task, broken=f"it cannot be scored: {died.why}.")
+            return
         if died.late or deaths[died.task] >= _TRIES:
             why = f"{died.why}; raise --time-limit if it needs more." if died.late else died.why
             left[died.task] = task.given_up(why if died.late else f"{why}.", said)
@@ -200,7 +202,7 @@ class _Worker:
     def wait_until_ready(self) -> None:
         message = self.next_message(time.monotonic() + _START_LIMIT_S)
         if message is None or message is _LATE:
-            why, said = self.why_it_died(), self.last_words().rpartition("\n")[2]
+            why, said = self.why_it_ended(), self.last_words().rpartition("\n")[2]
             self.stop()
             raise WorkerLost(f"a worker process could not be started: {why}. {said}".strip())
         if message[0] == "cannot start":
@@ -221,26 +223,13 @@ class _Worker:
             # A child that it forked may keep the pipe open after its own end.
             gone = self._process.poll() is not None
 
-    def why_it_died(self) -> str:
+    def why_it_ended(self) -> str:
         """How the process ended, in words."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE_S)
-        code = self._process.returncode
-        if code is None:
-            return "the worker process no longer answers"
-        if code >= 0:
-            return f"the method ended its process with exit code {code}"
-        name = signal.Signals(-code).name
-        perhaps = ", perhaps because memory ran out" if name == "SIGKILL" else ""
-        return f"the method's process was ended by {name}{perhaps}"
+        return why_it_ended(self._process, "the process that scores")
 
     def last_words(self) -> str:
         """The end of what it wrote to stderr."""
-        with suppress(OSError, ValueError):
-            size = self._stderr.seek(0, os.SEEK_END)
-            self._stderr.seek(max(0, size - _LAST_WORDS))
-            return self._stderr.read().decode(errors="replace").strip()
-        return ""
+        return last_words(self._stderr)
 
     def stop(self) -> None:
         """Asks it to end, so that it can end its own children; then kills it."""

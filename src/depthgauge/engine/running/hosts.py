@@ -12,7 +12,7 @@ from pathlib import Path
 
 import depthgauge
 from depthgauge.engine.running.task import Context, Task
-from depthgauge.errors import DepthgaugeError, MethodFailed, Unavailable
+from depthgauge.errors import MethodFailed
 from depthgauge.methods import Method, Usage
 from depthgauge.methods._process import MethodProcess, ProcessLost
 from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs
@@ -40,25 +40,19 @@ class Hosts:
         Raises:
             MethodFailed: The method failed, ended its process twice, or took too long.
             BadEstimate: What it returned cannot be scored.
-            DepthgaugeError: An input cannot be read.
+            UnreadableInput: An input that it asked for cannot be read.
         """
         method = self._context.methods[task.method]
+        tries = 0
         with _turn(method):
-            for tries_left in reversed(range(_TRIES)):
+            while True:
+                tries += 1
                 try:
                     return self._ask(task, method, inputs)
                 except ProcessLost as lost:
                     self._end(task.method)
-                    if lost.late:
-                        limit = self._context.limit_of(method)
-                        why = (
-                            f"the method ran longer than {limit:g} s; raise --time-limit where "
-                            "it needs more."
-                        )
-                        raise MethodFailed(why, lost.details) from lost
-                    if not tries_left:
-                        raise MethodFailed(f"{lost.why}.", lost.details) from lost
-        raise MethodFailed("the method was never called.")  # for the type checker alone
+                    if lost.late or tries == _TRIES:
+                        raise self._failure(method, lost) from lost
 
     def close(self) -> None:
         """Ends all processes and what they started."""
@@ -83,35 +77,33 @@ class Hosts:
             return inputs[name] if frame is None else inputs[name][frame]
 
         limit = self._context.limit_of(method)
-        who = f"method '{method.label}'"
         try:
-            return process.estimate(who, given, lazy, read, limit)
-        except ProcessLost:
-            raise
-        except DepthgaugeError as error:
-            if not isinstance(error, MethodFailed):
-                self._end_if_busy(task.method, error)
-            raise
+            return process.estimate(f"method '{method.label}'", given, lazy, read, limit)
         finally:
+            if process.busy:  # it still waits for an input, or still works
+                self._end(task.method)
             self._make_room(task.method)
 
-    def _end_if_busy(self, number: int, error: DepthgaugeError) -> None:
-        """A method whose input could not be read still waits for it."""
-        if not isinstance(error, Unavailable):
-            self._end(number)
+    def _failure(self, method: Method, lost: ProcessLost) -> MethodFailed:
+        if not lost.late:
+            return MethodFailed(f"{lost.why}.", lost.details)
+        limit = self._context.limit_of(method)
+        why = f"the method ran longer than {limit:g} s; raise --time-limit where it needs more."
+        return MethodFailed(why, lost.details)
 
     def _process_of(self, number: int, method: Method) -> MethodProcess:
         if number in self._processes:
             self._processes[number] = self._processes.pop(number)
             return self._processes[number]
-        for starts_left in reversed(range(_STARTS)):
+        starts = 0
+        while True:
+            starts += 1
             try:
                 self._processes[number] = self._started(method)
                 return self._processes[number]
             except ProcessLost as lost:
-                if lost.late or not starts_left:
+                if lost.late or starts == _STARTS:
                     raise
-        raise MethodFailed("the method's process was never started.")  # for the type checker
 
     def _started(self, method: Method) -> MethodProcess:
         hide, why = hidden_from(method, self._context)

@@ -7,7 +7,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
-from depthgauge.engine.running.data_check import input_hashes
+from depthgauge.engine.running.data_check import clip_hashes, input_hashes, reported
 from depthgauge.engine.running.hosts import Hosts
 from depthgauge.engine.running.task import GIVEN, Context, Task
 from depthgauge.engine.scoring.judge import Judge
@@ -40,6 +40,7 @@ from depthgauge.errors import (
     BadEstimate,
     DepthgaugeError,
     MethodFailed,
+    UnreadableInput,
     WorkerLost,
 )
 from depthgauge.methods import Method, Usage, isolated, metered
@@ -151,36 +152,46 @@ def _stored_before(place: Place, task: Task, context: Context, method: Method) -
 
 
 def _call(method: Method, task: Task, context: Context, hosts: Hosts | None) -> _Attempt:
-    """Calls the method; whatever it raises is its failure, not ours."""
+    """Calls the method, and takes down the inputs that were read for it."""
     inputs = _inputs(method, task, context)
-    quantity = context.protocol.quantity
     # Before the method can change them; what it asks for later is hashed where it cannot.
     hashes = input_hashes(inputs, GIVEN)
+    made = _asked(method, task, context, inputs, hosts)
+    if hosts is not None:
+        hashes |= input_hashes(inputs, {*GIVEN, *hashes})
+    if method.spec.keeps:  # a folder of estimates reads no inputs
+        hashes |= clip_hashes(inputs)
+    return replace(made, inputs=hashes)
+
+
+def _asked(
+    method: Method, task: Task, context: Context, inputs: Inputs, hosts: Hosts | None
+) -> _Attempt:
+    """What the method makes of its inputs; whatever it raises is its failure, not ours."""
+    quantity = context.protocol.quantity
     try:
         if hosts is not None:
             estimate, usage = hosts.estimate(task, inputs)
-            hashes |= input_hashes(inputs, {*GIVEN, *hashes})
         else:
             with isolated(task.sample.id, task.seed):
                 estimate, usage = metered(lambda: method.estimate(inputs, quantity))
         if method.spec.keeps and not _has_values(estimate):
             raise BadEstimate(f"the estimate of method '{method.label}' has no finite value.")
-    except WorkerLost:
-        raise  # its code is not what the run was begun with: nobody's sample may be lost by that
+    except (WorkerLost, UnreadableInput):
+        raise  # changed code, or bad data: nobody's sample may be lost by that
     except MethodFailed as error:
-        return _Attempt(failed=reason(str(error)), details=error.details, inputs=hashes)
+        return _Attempt(failed=reason(str(error)), details=error.details)
     except DepthgaugeError as error:
-        return _Attempt(failed=reason(str(error)), inputs=hashes)
+        return _Attempt(failed=reason(str(error)))
     except MemoryError:
-        why = "there was not enough memory for the method."
-        return _Attempt(failed=why, inputs=hashes)
+        return _Attempt(failed="there was not enough memory for the method.")
     path = estimate.extras.get("path")
     # Reading a file is no cost of the method that wrote it.
     own = _told_usage(method, estimate.extras) or (usage if method.spec.keeps else _NOTHING)
     foreign = not method.spec.keeps and isinstance(path, str)
     sha256 = estimate_hash(estimate)
     source = Path(str(path)) if foreign else None
-    return _Attempt(estimate, own, source, sha256, inputs=hashes)
+    return _Attempt(estimate, own, source, sha256)
 
 
 def _told_usage(method: Method, extras: Mapping[str, Any]) -> Usage | None:
@@ -201,9 +212,9 @@ def _has_values(estimate: Estimate | ClipEstimate) -> bool:
 def _inputs(method: Method, task: Task, context: Context) -> Inputs:
     """What the method may see; what it needs is read beforehand and does not count as its time.
 
-    An input that cannot be read is a fault of the data, not of the method.
+    An input that cannot be read is a fault of the data, not of the method, whenever it is read.
     """
-    own = _perturbed(task, context)
+    own = reported(_perturbed(task, context))
     quantity = context.protocol.quantity
     needs = method.spec.needs or tuple(own)
     for name in needs:

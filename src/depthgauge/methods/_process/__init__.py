@@ -9,6 +9,7 @@ from depthgauge.methods._process.confine import (
     descendants,
     end_descendants,
 )
+from depthgauge.methods._process.ending import last_words, why_it_ended
 
 __all__ = [
     "MethodProcess",
@@ -18,4 +19,6 @@ __all__ = [
     "descendants",
     "describe_elsewhere",
     "end_descendants",
+    "last_words",
+    "why_it_ended",
 ]

@@ -20,13 +20,12 @@ from depthgauge.methods._meter import Meter, Usage
 from depthgauge.methods._method import Method
 from depthgauge.methods._process import wire
 from depthgauge.methods._process.confine import descendants, end_descendants
+from depthgauge.methods._process.ending import last_words, why_it_ended
 from depthgauge.methods._returned import SpoolFolder, as_estimate
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames
 
 _START_LIMIT_S = 300.0
-_GRACE_S = 3.0
-_LAST_WORDS = 2000
 _LONGEST = 2000
 
 Reader = Callable[[str, int | None], Any]
@@ -51,6 +50,8 @@ class MethodProcess:
     """
 
     def __init__(self, hide: Sequence[Path] = ()) -> None:
+        self.busy = False
+        """Whether it works on an estimate: then it cannot be asked for another one."""
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-P", "-m", "depthgauge.methods._process.server"]
@@ -119,7 +120,7 @@ class MethodProcess:
             MethodFailed: The method failed.
             BadEstimate: What it returned cannot be scored.
             ProcessLost: The process ended, or it took too long.
-            DepthgaugeError: An input cannot be read.
+            DepthgaugeError: What `read` raises.
         """
         with suppress(OSError):  # what a method writes is kept until its next estimate
             self._stderr.truncate(0)
@@ -134,18 +135,25 @@ class MethodProcess:
         if "ready" not in answer:
             raise MethodFailed(_text(answer, "failed"), _text(answer, "details"))
         meter = Meter(self._number)
-        call = _Call(who, str(given["quantity"]), read, time.monotonic() + limit_s)
+        length = next((n for n in lazy.values() if n is not None), None)
+        call = _Call(who, str(given["quantity"]), length, read, time.monotonic() + limit_s)
+        self.busy = True
         self._send({"do": "go"})
         try:
-            while not call.done:
+            while self.busy:
                 reply, received = self._receive(call.deadline)
                 usage = meter.usage()
-                if "need" in reply:
-                    with meter.paused():
-                        self._hand_over(call, reply)
-                else:
-                    call.take(reply, received)
+                self.busy = not ("done" in reply or "failed" in reply)
+                try:
+                    if "need" in reply:
+                        with meter.paused():
+                            self._hand_over(call, reply)
+                    else:
+                        call.take(reply, received)
+                finally:
+                    _close(received)
         except wire.WireError as error:
+            self.busy = True  # whoever lies is not asked again
             raise self._lost(f"the method's process sent {error}") from error
         return call.estimate(), usage
 
@@ -157,14 +165,6 @@ class MethodProcess:
         memory, places = wire.pack_object(thing)
         self._send({"item": True, "places": places}, memory)
         call.deadline += time.monotonic() - began
-
-    def last_words(self) -> str:
-        """The end of what the method wrote."""
-        with suppress(OSError, ValueError):
-            size = self._stderr.seek(0, os.SEEK_END)
-            self._stderr.seek(max(0, size - _LAST_WORDS))
-            return self._stderr.read().decode(errors="replace").strip()
-        return ""
 
     def memory_bytes(self) -> int:
         """How much memory it uses now."""
@@ -188,8 +188,7 @@ class MethodProcess:
     ) -> dict[str, Any]:
         self._send(message, memory)
         answer, received = self._receive(time.monotonic() + limit_s)
-        if received is not None:
-            os.close(received)
+        _close(received)
         return answer
 
     def _send(self, message: Mapping[str, Any], memory: int | None = None) -> None:
@@ -199,47 +198,34 @@ class MethodProcess:
         except OSError:
             pass  # one that has gone is no error here: whoever listens to it is told
         finally:
-            if memory is not None:
-                os.close(memory)
+            _close(memory)
 
     def _receive(self, deadline: float) -> tuple[dict[str, Any], int | None]:
         try:
-            self._pipe.settimeout(max(0.001, min(deadline - time.monotonic(), 1e6)))
-            return wire.receive(self._pipe)
+            return wire.receive(self._pipe, deadline)
         except TimeoutError as error:
-            raise ProcessLost("too late", self.last_words(), late=True) from error
+            raise ProcessLost("too late", last_words(self._stderr), late=True) from error
         except (EOFError, OSError) as error:
-            raise self._lost(self._why_it_died()) from error
+            raise self._lost(why_it_ended(self._process, "the method's process")) from error
         except wire.WireError as error:
             raise self._lost(f"the method's process sent {error}") from error
 
     def _lost(self, why: str) -> ProcessLost:
-        return ProcessLost(why, self.last_words())
-
-    def _why_it_died(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE_S)
-        code = self._process.returncode
-        if code is None:
-            return "the method's process no longer answers"
-        if code > 128:  # as the first process of a namespace says it
-            code = 128 - code
-        if code >= 0 or -code not in set(signal.Signals):
-            return f"the method ended its process with exit code {abs(code)}"
-        name = signal.Signals(-code).name
-        perhaps = ", perhaps because memory ran out" if name == "SIGKILL" else ""
-        return f"the method's process was ended by {name}{perhaps}"
+        return ProcessLost(why, last_words(self._stderr))
 
 
 class _Call:
     """One estimate as it arrives."""
 
-    def __init__(self, who: str, quantity: str, read: Reader, deadline: float) -> None:
+    def __init__(
+        self, who: str, quantity: str, length: int | None, read: Reader, deadline: float
+    ) -> None:
         self._who = who
         self._quantity = quantity
+        self._length = length
+        """Frames of the clip; None if it is none."""
         self.read = read
         self.deadline = deadline
-        self.done = False
         self._found: Estimate | ClipEstimate | None = None
         self._folder: SpoolFolder | None = None
         self._frames: list[Any] = []
@@ -251,9 +237,8 @@ class _Call:
         if "frame" in reply:
             self._take_frame(reply, memory)
             return
-        if "done" not in reply:
+        if "done" not in reply or ("clip" in reply) != (self._length is not None):
             raise wire.WireError("a message that makes no sense")
-        self.done = True
         extras = reply.get("extras", {})
         if "clip" in reply:
             frames = Frames(self._frames, self._folder)
@@ -274,6 +259,8 @@ class _Call:
         raise MethodFailed(said, _text(reply, "details"))
 
     def _take_frame(self, reply: Mapping[str, Any], memory: int | None) -> None:
+        if len(self._frames) >= (self._length or 0):
+            raise wire.WireError(f"more frames than the {self._length or 0} of the sample")
         # Frames lie on disk until they are scored: a clip is never in memory as a whole.
         self._folder = self._folder or SpoolFolder()
         if "none" in reply:
@@ -301,6 +288,11 @@ def _without(hidden: Sequence[Path]) -> dict[str, str]:
     return {
         key: value for key, value in os.environ.items() if not any(name in value for name in names)
     }
+
+
+def _close(memory: int | None) -> None:
+    if memory is not None:
+        os.close(memory)
 
 
 def _text(reply: Mapping[str, Any], key: str) -> str:

@@ -15,6 +15,7 @@ import pickle
 import socket
 import struct
 import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 _HEAD = struct.Struct("<I")
 _MOST_JSON = 1 << 24
 _MOST_AXES = 4
+_LONGEST_WAIT_S = 1e6
 _ALIGNED = 64
 _ADD_SEALS, _GET_SEALS = 1033, 1034  # fcntl's F_ADD_SEALS and F_GET_SEALS; Python 3.11 lacks them
 _SEALED = 0x1 | 0x2 | 0x4 | 0x8  # no further seals, no shrinking, growing or writing
@@ -52,39 +54,56 @@ def send(pipe: socket.socket, message: Mapping[str, Any], memory: int | None = N
         pipe.sendall(body)
 
 
-def receive(pipe: socket.socket) -> tuple[dict[str, Any], int | None]:
+def receive(
+    pipe: socket.socket, deadline: float | None = None
+) -> tuple[dict[str, Any], int | None]:
     """The next message, and the descriptor that came with it, which the caller closes.
+
+    Args:
+        pipe: Where it arrives.
+        deadline: By `time.monotonic()`: when the whole message must be there.
 
     Raises:
         EOFError: The other side has gone.
         WireError: It is no message.
-        TimeoutError: The socket's time is over.
+        TimeoutError: It is not there in time.
     """
+    _wait_until(pipe, deadline)
     head, descriptors, _, _ = socket.recv_fds(pipe, _HEAD.size, 1)
-    memory = descriptors[0] if descriptors else None
     try:
-        head += _exactly(pipe, _HEAD.size - len(head)) if head else b""
         if not head:
             raise EOFError
+        head += _exactly(pipe, _HEAD.size - len(head), deadline)
         (length,) = _HEAD.unpack(head)
         if length > _MOST_JSON:
             raise WireError(f"a message of {length} bytes")
-        return _parsed(_exactly(pipe, length)), memory
+        return _parsed(_exactly(pipe, length, deadline)), next(iter(descriptors), None)
     except BaseException:
-        if memory is not None:
-            os.close(memory)
+        for descriptor in descriptors:
+            os.close(descriptor)
         raise
 
 
-def _exactly(pipe: socket.socket, n: int) -> bytes:
+def _exactly(pipe: socket.socket, n: int, deadline: float | None) -> bytes:
     parts = []
     while n:
+        _wait_until(pipe, deadline)
         part = pipe.recv(min(n, 1 << 20))
         if not part:
             raise EOFError
         parts.append(part)
         n -= len(part)
     return b"".join(parts)
+
+
+def _wait_until(pipe: socket.socket, deadline: float | None) -> None:
+    """Lets the next reading wait no longer than that, however little came before."""
+    if deadline is None:
+        return
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    pipe.settimeout(min(left, _LONGEST_WAIT_S))
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
@@ -117,7 +136,7 @@ def pack_arrays(arrays: Mapping[str, NDArray[np.float32]]) -> tuple[int, Layout]
 def unpack_arrays(memory: int, layout: Any) -> dict[str, NDArray[np.float32]]:
     """The arrays that a method's process packed, after every number was checked.
 
-    They can be written to, without anyone else seeing it. Closes the descriptor.
+    They can be written to, without anyone else seeing it.
 
     Raises:
         WireError: The layout does not fit the memory.
@@ -138,8 +157,6 @@ def unpack_arrays(memory: int, layout: Any) -> dict[str, NDArray[np.float32]]:
         return {name: array.copy() for name, array in arrays.items()}
     except (OSError, ValueError, OverflowError) as error:
         raise WireError(f"memory that cannot be used ({error})") from error
-    finally:
-        os.close(memory)
 
 
 def _checked(layout: Any, size: int) -> Any:
