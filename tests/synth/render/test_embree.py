@@ -1,7 +1,6 @@
-"""Exact geometry by ray queries: depth, layers through glass, motion; against closed forms."""
+"""Exact geometry by ray queries: depth and motion; against closed forms."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from depthgauge.errors import Misuse, UnknownName
 from depthgauge.geometry.projection import to_camera
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.camera import camera_at, camera_row, pinhole, pose_looking
-from depthgauge.synth.scene.material import GLASS_INDEX, Material, plain
+from depthgauge.synth.scene.material import Material, plain
 from depthgauge.synth.scene.model import Scene, Thing
 from depthgauge.synth.scene.motion import Chain, Moving, Turning
 
@@ -58,64 +57,6 @@ def test_a_ray_into_nothing_has_no_depth():
     seen = embree.visible_surfaces(traced, CAMERA)
     assert np.isnan(seen.depth[0, 0])
     assert (seen.triangles[0, 0], seen.objects[0, 0]) == (-1, -1)
-    assert embree.surface_layers(traced, CAMERA).count[0, 0] == 0
-
-
-# --- layers --------------------------------------------------------------------------------------
-
-
-def test_straight_layers_of_two_panes_before_a_wall():
-    panes = (block(f"pane {z}", (9.0, 9.0, 0.01), z, GLASS) for z in (1.0, 2.0))
-    traced = embree.trace(scene(*panes, wall(3.0)))
-    layers = embree.surface_layers(traced, CAMERA, refract=False)
-    assert (layers.count == 5).all()
-    for layer, depth in enumerate((1.0, 1.01, 2.0, 2.01, 3.0)):
-        np.testing.assert_allclose(layers.depth[layer], depth, atol=1e-8)
-    assert [layers.enters[n].all() for n in range(5)] == [True, False, True, False, True]
-    assert layers.looks[:5, 7, 7].tolist() == ["glass"] * 4 + ["diffuse"]
-    names = [traced.names[number] for number in layers.objects[:5, 7, 7]]
-    assert names == ["pane 1.0", "pane 1.0", "pane 2.0", "pane 2.0", "wall"]
-    assert not layers.totally_reflected.any()
-
-
-def test_a_pane_shifts_what_is_behind_it_by_snells_law():
-    thick, far = 0.05, 3.0
-    traced = embree.trace(scene(block("pane", (9.0, 9.0, thick), 1.0, GLASS), wall(far)))
-    layers = embree.surface_layers(traced, CAMERA)
-    assert (layers.count == 3).all()
-    slope = (np.arange(41) - 20) / 40  # of the middle row, where y is 0
-    inside = [math.tan(math.asin(math.sin(math.atan(s)) / GLASS_INDEX)) for s in slope]
-    expected = slope * (far - thick) + np.array(inside) * thick
-    np.testing.assert_allclose(layers.points[2, 15, :, 0], expected, atol=1e-7)
-    np.testing.assert_allclose(layers.points[2, 15, :, 1], 0.0, atol=1e-9)
-
-
-def test_a_ray_that_meets_the_side_of_a_block_from_inside_is_totally_reflected():
-    # Behind the front face rays are within 41.8 degrees of the axis, so more than 48 off a side.
-    traced = embree.trace(scene(block("block", (0.4, 9.0, 5.0), 1.0, GLASS), wall(9.0)))
-    layers = embree.surface_layers(traced, CAMERA)
-    column = 25  # enters the front face at x = 0.125 and drifts outwards
-    assert layers.count[15, column] == 2
-    assert layers.totally_reflected[15, column]
-    assert layers.points[1, 15, column, 0] == pytest.approx(0.2, abs=1e-9)
-    assert not layers.totally_reflected[15, 20]  # straight through
-    assert layers.count[15, 20] == 3
-
-
-def test_a_ray_through_the_middle_of_a_ball_is_not_bent():
-    ball = Thing("ball", meshes.ball(0.3, around=256).moved(y=0.3, z=2.0), GLASS)
-    layers = embree.surface_layers(embree.trace(scene(ball, wall(4.0))), pinhole((3, 3), 40.0))
-    assert layers.count[1, 1] == 3
-    np.testing.assert_allclose(layers.depth[:3, 1, 1], [1.7, 2.3, 4.0], atol=2e-4)
-    assert np.abs(layers.points[2, 1, 1, :2]).max() < 1e-3
-
-
-def test_layers_end_at_the_number_asked_for_and_need_one():
-    panes = [block(f"pane {n}", (9.0, 9.0, 0.01), 1.0 + n, GLASS) for n in range(3)]
-    traced = embree.trace(scene(*panes))
-    assert embree.surface_layers(traced, CAMERA, most=3).depth.shape == (3, 31, 41)
-    with pytest.raises(Misuse, match="from 1, found 0"):
-        embree.surface_layers(traced, CAMERA, most=0)
 
 
 # --- motion --------------------------------------------------------------------------------------
@@ -235,29 +176,3 @@ def test_without_moving_anything_a_clip_stands_still(kitchen):
     assert not found.flow.any()
     assert not found.scene_flow.any()
     np.testing.assert_allclose(found.depth_after, found.before.depth, atol=1e-12)
-
-
-def test_the_kitchen_is_traced_through_its_glass(kitchen):
-    """Every ray ends on something opaque; the window shows the garden behind two surfaces."""
-    camera = pinhole((48, 36), 40.0, pose_looking((0.0, -0.45, 0.0), (0.3, -0.3, 1.7)))
-    traced = embree.trace(kitchen)
-    layers = embree.surface_layers(traced, camera)
-    seen = embree.visible_surfaces(traced, camera)
-    assert np.array_equal(layers.triangles[0], seen.triangles)
-    np.testing.assert_allclose(layers.depth[0], seen.depth, atol=1e-9)
-    last = np.take_along_axis(layers.looks, layers.count[None] - 1, axis=0)[0]
-    clear = {"glass", "tinted", "frosted"}
-    assert not set(last[~layers.totally_reflected]) & clear
-    assert set(last[layers.totally_reflected]) <= clear
-    for layer in range(1, layers.depth.shape[0]):
-        present = layers.triangles[layer] >= 0
-        assert (np.isin(layers.looks[layer - 1], list(clear)) | ~present).all()
-        deeper = layers.depth[layer][present] > layers.depth[layer - 1][present] - 1e-9
-        assert deeper.all()
-    window, garden, frame = map(traced.names.index, ("window", "garden", "frame of window"))
-    through = (layers.objects[0] == window) & (layers.count == 3)
-    assert through.sum() > 30
-    assert (layers.objects[1][through] == window).all()
-    assert set(np.unique(layers.objects[2][through])) <= {garden, frame}
-    assert (layers.objects[2][through] == garden).mean() > 0.9
-    assert (layers.enters[0] & ~layers.enters[1])[through].all()

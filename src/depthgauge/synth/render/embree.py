@@ -1,11 +1,11 @@
-"""Exact geometry of a scene by ray queries: depth, layers through glass, motion between times.
+"""Exact geometry of a scene by ray queries: depth, and motion between times.
 
     room = trace(kitchen(seed=3), time_s=0.5)
     visible_surfaces(room, camera).depth
-    surface_layers(room, camera).depth[1]          # what is behind the first surface
     motion_between(trace(scene, 0.0), camera, trace(scene, 0.1), camera).flow
 
 Embree finds the triangle that a ray hits; the point is then computed in float64 (`RayScene`).
+`render.layers` follows rays through glass.
 """
 
 from __future__ import annotations
@@ -19,18 +19,12 @@ from numpy.typing import NDArray
 from depthgauge.errors import Misuse
 from depthgauge.geometry.projection import inverse_pose, project, slopes_at, to_camera, transform
 from depthgauge.geometry.ray_scene import RayScene
-from depthgauge.synth.scene.material import GLASS_INDEX, TRANSPARENT
 from depthgauge.synth.scene.mesh import Mesh, join
 from depthgauge.synth.scene.model import Scene
 from depthgauge.types import Camera, Mask
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
-_SKIP_M = 1e-5
-"""A ray that goes on from a surface starts this far behind it."""
-_SAME_M = 1e-4
-"""A second hit on the same side of the same thing within this distance is the first one again."""
-_TRIALS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,152 +148,6 @@ def barycentric(mesh: Mesh, points: Floats, triangles: Ints) -> Floats:
     third = np.einsum("ij,ij->i", np.cross(u, w), normal) / square
     shares: Floats = np.clip(np.stack([1 - second - third, second, third], axis=-1), 0.0, 1.0)
     return shares
-
-
-# --- layers --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SurfaceLayers:
-    """Successive surfaces along the ray of every pixel; element 0 is layer 1.
-
-    A ray continues behind a transparent surface and ends at any other. A sheet of glass is two
-    layers: one where the ray enters the glass, one where it leaves it; `enters` distinguishes them.
-    """
-
-    depth: Floats
-    """(L, H, W) in metres along the optical axis; NaN where there is no such layer."""
-    points: Floats
-    """(L, H, W, 3) in the world."""
-    triangles: Ints
-    """(L, H, W); -1 where there is no such layer."""
-    objects: Ints
-    """(L, H, W) index into the scene's object names; -1 where there is no such layer."""
-    looks: NDArray[np.str_]
-    """(L, H, W) materials by name; empty where there is no such layer."""
-    enters: Mask
-    """(L, H, W) whether the outside of the surface is seen."""
-    totally_reflected: Mask
-    """(H, W) where the last layer sends all light back into the glass: nothing follows it."""
-
-    @property
-    def count(self) -> NDArray[np.intp]:
-        """(H, W) the number of layers."""
-        return np.asarray((self.triangles >= 0).sum(axis=0))
-
-
-def surface_layers(
-    traced: TracedScene, camera: Camera, *, most: int = 12, refract: bool = True
-) -> SurfaceLayers:
-    """All surfaces along the ray of every pixel, through everything transparent.
-
-    Args:
-        traced: The scene.
-        camera: The camera with its lens.
-        most: Layers are counted up to this number.
-        refract: Rays are bent by glass, as in a photograph (Snell's law at the smooth normal);
-            otherwise they go straight on.
-
-    Raises:
-        Misuse: `most` is below 1.
-    """
-    if most < 1:
-        raise Misuse(f"most: layers are counted from 1, found {most}.")
-    eye, ways = pixel_rays(camera)
-    unit = ways / np.linalg.norm(ways, axis=1)[:, None]
-    paths = _Paths(traced, np.tile(eye, (len(ways), 1)), unit)
-    found = [paths.step(refract) for _ in range(most)]
-    width, height = camera.size_px
-    shape = (most, height, width)
-    points = np.stack([points for points, _, _ in found])
-    triangles = np.stack([triangles for _, triangles, _ in found]).reshape(shape)
-    return SurfaceLayers(
-        to_camera(points, camera)[..., 2].reshape(shape),
-        points.reshape(*shape, 3),
-        triangles,
-        _looked_up(traced.objects, triangles),
-        traced.looks(triangles),
-        np.stack([enters for _, _, enters in found]).reshape(shape),
-        paths.reflected.reshape(height, width),
-    )
-
-
-class _Paths:
-    """Rays on their way through glass, one surface at a time."""
-
-    def __init__(self, traced: TracedScene, starts: Floats, ways: Floats) -> None:
-        self._traced, self._faces = traced, traced.rays.normals()
-        self._starts, self._ways = starts, ways
-        self._alive: Mask = np.asarray(np.isfinite(ways).all(axis=1))
-        self._thing = np.full(len(ways), -1, np.int32)
-        self._enters = np.zeros(len(ways), bool)
-        self.reflected = np.zeros(len(ways), bool)
-
-    def step(self, refract: bool) -> tuple[Floats, Ints, Mask]:
-        """The next surface of every ray: points (N, 3), triangles (N,), whether it is entered."""
-        points = np.full(self._starts.shape, np.nan)
-        triangles = np.full(len(points), -1, np.int32)
-        enters = np.zeros(len(points), bool)
-        rays = np.flatnonzero(self._alive)
-        points[rays], triangles[rays], enters[rays] = self._next(rays)
-        clear = (triangles >= 0) & (self._traced.surfaces[triangles] == TRANSPARENT)
-        on = np.flatnonzero(clear)
-        self._alive = clear
-        self._starts[on], self._enters[on] = points[on], enters[on]
-        self._thing[on] = self._traced.things[triangles[on]]
-        if refract and len(on):
-            normal = self._normals_against(points[on], triangles[on], self._ways[on])
-            bent = _refracted(self._ways[on], normal, enters[on])
-            self.reflected[on] = np.isnan(bent[:, 0])
-            self._ways[on] = bent
-            self._alive = clear & ~self.reflected
-        return points, triangles, enters
-
-    def _next(self, rays: NDArray[np.intp]) -> tuple[Floats, Ints, Mask]:
-        """The surfaces that some rays hit; a ray does not hit the one it starts from again."""
-        starts, ways = self._starts[rays].copy(), self._ways[rays]
-        points, triangles = np.full(ways.shape, np.nan), np.full(len(rays), -1, np.int32)
-        enters = np.zeros(len(rays), bool)
-        began = self._thing[rays] >= 0
-        left = np.arange(len(rays))
-        for _ in range(_TRIALS):
-            begin = starts[left] + np.where(began[left], _SKIP_M, 0.0)[:, None] * ways[left]
-            hits = self._traced.rays.cast(begin, ways[left])
-            points[left] = begin + hits.distance[:, None] * ways[left]
-            triangles[left] = hits.triangle
-            enters[left] = np.einsum("ij,ij->i", self._faces[hits.triangle], ways[left]) < 0
-            again = began[left] & (hits.triangle >= 0)
-            again &= self._traced.things[hits.triangle] == self._thing[rays[left]]
-            again &= enters[left] == self._enters[rays[left]]
-            again &= np.linalg.norm(points[left] - self._starts[rays[left]], axis=1) < _SAME_M
-            left = left[again]
-            if not len(left):
-                break
-            starts[left] = points[left]
-        enters &= triangles >= 0
-        return points, triangles, enters
-
-    def _normals_against(self, points: Floats, triangles: Ints, ways: Floats) -> Floats:
-        """Unit normals towards where rays come from: smooth ones if they also face the ray."""
-        mesh, flat = self._traced.mesh, self._faces[triangles]
-        flat = np.where((np.einsum("ij,ij->i", flat, ways) > 0)[:, None], -flat, flat)
-        shares = barycentric(mesh, points, triangles)
-        smooth = np.einsum("ij,ijk->ik", shares, mesh.normals[mesh.triangles[triangles]])
-        smooth /= np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-12)
-        smooth = np.where((np.einsum("ij,ij->i", smooth, flat) < 0)[:, None], -smooth, smooth)
-        good = np.einsum("ij,ij->i", smooth, ways) < 0
-        return np.where(good[:, None], smooth, flat)
-
-
-def _refracted(ways: Floats, normals: Floats, enters: Mask) -> Floats:
-    """Unit directions behind a surface by Snell's law; NaN where all light is reflected."""
-    ratio = np.where(enters, 1.0 / GLASS_INDEX, GLASS_INDEX)
-    cosine = -np.einsum("ij,ij->i", ways, normals)
-    square = 1.0 - ratio**2 * (1.0 - cosine**2)
-    with np.errstate(invalid="ignore"):
-        along = ratio * cosine - np.sqrt(square)
-    bent = ratio[:, None] * ways + along[:, None] * normals
-    return np.asarray(bent / np.linalg.norm(bent, axis=1)[:, None])
 
 
 # --- motion --------------------------------------------------------------------------------------
