@@ -9,7 +9,7 @@ from depthgauge.errors import Misuse
 from depthgauge.synth.library.objects import bottle
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.camera import pinhole, pose_looking
-from depthgauge.synth.scene.material import KINDS, Material, plain
+from depthgauge.synth.scene.material import KINDS, Finish, Material, plain
 from depthgauge.synth.scene.model import Scene, Thing
 
 pytest.importorskip("embreex", reason="ray queries need Embree: depthgauge[render]")
@@ -35,12 +35,12 @@ def block(name: str, size_m: tuple[float, float, float], z_m: float, material: M
 
 
 def pane(thick_m: float, z_m: float, index: float = 1.5, name: str = "pane") -> Thing:
-    return block(name, (9.0, 9.0, thick_m), z_m, Material("glass", index=index))
+    return block(name, (9.0, 9.0, thick_m), z_m, Finish("glass", index=index))
 
 
-def ball(name: str, radius_m: float, z_m: float, index: float = 1.5) -> Thing:
+def ball(name: str, radius_m: float, z_m: float, **finish: float) -> Thing:
     mesh = meshes.ball(radius_m, around=192).moved(y=radius_m, z=z_m)
-    return Thing(name, mesh, Material("glass", index=index))
+    return Thing(name, mesh, Finish("glass", **finish))
 
 
 def traced(*things: Thing) -> embree.TracedScene:
@@ -98,7 +98,7 @@ def test_a_ray_that_escapes_ends_without_a_layer():
 
 
 def test_rough_glass_ends_a_ray_and_the_limit_is_recorded():
-    frosted = block("door", (9.0, 9.0, 0.01), 1.0, Material("glass", roughness=0.3))
+    frosted = block("door", (9.0, 9.0, 0.01), 1.0, Finish("glass", roughness=0.3))
     found = through(frosted, wall(3.0))
     assert found.rough == layers.ROUGH == 0.2
     assert (found.count == 1).all()
@@ -131,7 +131,7 @@ def test_layers_end_at_the_number_asked_for_and_need_one():
 
 
 def test_thin_sheets_bend_nothing_and_thin_panes_are_not_missed():
-    sheet = wall(1.0, Material("glass", thin=True))
+    sheet = wall(1.0, Finish("glass", thin=True))
     found = through(Thing("sheet", sheet.mesh, sheet.material), wall(3.0))
     assert (found.count == 2).all()
     x = (np.arange(41) - 20) / 40 * 3.0
@@ -200,53 +200,51 @@ def test_total_reflection_ends_the_ray_and_is_marked():
 # --- nested media --------------------------------------------------------------------------------
 
 
-def test_nested_glass_is_bent_by_the_ratio_of_the_two_indices():
-    """A ball in a ball of the same glass is not there; in another glass it counts no layer."""
+def test_nested_glass_counts_no_layer_and_is_bent_by_the_ratio_of_both_indices():
+    """A ball in a ball of the same glass is not there; a bubble in it is, but no layer."""
     outer, far = ball("outer", 0.5, 2.0), wall(4.0)
     alone = through(outer, far)
-    same = through(outer, ball("inner", 0.2, 2.0), far)
+    same = through(outer, ball("inner", 0.2, 2.0, outside_index=1.5), far)
     np.testing.assert_allclose(same.position[1], alone.position[1], atol=1e-9)
-    air = through(outer, ball("inner", 0.2, 2.0, index=1.0), far)
-    assert air.count[MIDDLE] == 2
-    differs = np.abs(air.position[1] - alone.position[1]).max(axis=-1)
+    assert np.array_equal(same.count, alone.count)
+    oil = through(outer, ball("inner", 0.2, 2.0, index=1.7, outside_index=1.5), far)
+    assert (oil.count[MIDDLE], oil.end[MIDDLE]) == (2, layers.OPAQUE)
+    differs = np.abs(oil.position[1] - alone.position[1]).max(axis=-1)
     assert np.nanmax(differs[13:18, 19:22]) > 1e-3
 
 
-def test_a_liquid_that_reaches_into_its_glass_touches_it_without_air():
-    """The same picture as with exact interfaces: in, glass to water, water to glass, out."""
-    focal, far = 40.0, 3.0
-    glass = [pane(0.02, 1.0, name="front"), pane(0.02, 1.52, name="back")]
-    water = block("water", (8.9, 8.9, 0.502), 1.019, Material("glass", index=1.33))
-    found = layers.trace_layers(traced(*glass, water, wall(far)), CAMERA)
+def test_a_bubble_of_air_in_glass_shows_its_far_side_as_a_layer():
+    """Its far side is met from air, as the inside of a hollow bottle is."""
+    bubble = ball("bubble", 0.2, 2.0, index=1.0, outside_index=1.5)
+    found = through(ball("outer", 0.5, 2.0), bubble, wall(4.0))
+    assert found.count[MIDDLE] == 3
+    assert found.depth[:3, 15, 20] == pytest.approx([1.5, 2.2, 4.0], abs=1e-3)
+
+
+def test_water_that_touches_its_glass_leaves_no_air_between_them():
+    """In, glass to water, water to glass, out: two layers, and the sum of Snell's shifts."""
+    focal, far, thick, wet = 40.0, 3.0, 0.02, 0.5
+
+    def face(name, z_m, towards, material):
+        flat = meshes.rectangle((-5.0, -5.0, z_m), (0.0, 10.0, 0.0), (10.0, 0.0, 0.0), 10.0)
+        mesh = flat if towards == flat.normals[0, 2] else flat.turned(180.0).moved(z=2 * z_m)
+        return Thing(name, mesh, material)
+
+    glass, touching = Finish("glass"), Finish("glass", index=1.5, outside_index=1.33)
+    found = through(
+        face("front", 1.0, -1.0, glass),
+        face("wet front", 1.0 + thick, 1.0, touching),
+        face("wet back", 1.0 + thick + wet, -1.0, touching),
+        face("back", 1.0 + 2 * thick + wet, 1.0, glass),
+        wall(far),
+    )
     assert (found.count == 2).all()
-    assert np.array_equal(found.object[:2, 15, 20], [0, 3])
-    column = 28
-    slope = (column - 20) / focal
-    angle = math.sin(math.atan(slope))
-    inside = {n: math.tan(math.asin(angle / n)) for n in (1.5, 1.33)}
-    # The water displaces the glass where they overlap: 1 mm on each side.
-    wet, dry = 0.502, 0.02 + 0.02 - 0.002
-    expected = slope * (far - wet - dry) + inside[1.33] * wet + inside[1.5] * dry
-    assert found.position[1, 15, column, 0] == pytest.approx(expected, abs=1e-8)
-    (path,) = (p for p in found.paths.values() if p)
-    assert [code // 4 for code in path] == [0, 2, 2, 1]
-
-
-def test_sides_of_separate_things_are_air():
-    from depthgauge.synth.render.media import AIR, sides_of
-
-    first, second = ball("first", 0.2, 1.0), ball("second", 0.2, 2.0)
-    around = ball("around", 0.9, 1.5)
-    for side, number in zip(sides_of([first, second]), (0, 1), strict=True):
-        assert (side.outside == AIR).all()
-        assert (side.inside == number).all()
-    held, _, holder = sides_of([first, second, around])
-    assert (held.outside == 2).all()
-    assert (held.inside == 2).all()  # what is listed last displaces what is in it
-    assert (holder.outside == AIR).all()
-    later = sides_of([around, first, second])
-    assert (later[1].outside == 0).all()
-    assert (later[1].inside == 1).all()
+    assert np.array_equal(found.object[:2, 15, 20], [0, 4])
+    slope = (np.arange(41) - 20) / focal
+    inside = {n: np.tan(np.arcsin(np.sin(np.arctan(slope)) / n)) for n in (1.5, 1.33)}
+    expected = slope * (far - wet - 2 * thick) + inside[1.33] * wet + inside[1.5] * 2 * thick
+    np.testing.assert_allclose(found.position[1, 15, :, 0], expected, atol=1e-9)
+    assert [code // 4 for code in found.paths[int(found.signature[1][MIDDLE])]] == [0, 1, 2, 3]
 
 
 # --- signatures, rays ----------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from depthgauge._compiled import banded, compiled
 
 Array = NDArray[Any]
 
-SOLID, CLEAR, SHEET, NOTHING = 0, 1, 2, 3
-"""What a ray does at a triangle: it ends, is bent, passes a thin pane, or there is no surface."""
+SOLID, CLEAR, SHEET = 0, 1, 2
+"""What a ray does at a triangle: it ends, is bent, or passes a thin pane."""
 RUNNING, OPAQUE, ESCAPED, REFLECTED, MOST, LOST = 0, 1, 2, 3, 4, 5
 """Why a ray ended; `RUNNING` is no end yet."""
 _SKIP = 1e-5
@@ -125,7 +125,7 @@ def step(
     surfaces: Array,
     inside: Array,
     outside: Array,
-    indices: Array,
+    air: float,
     starts: Array,
     ways: Array,
     skips: Array,
@@ -142,8 +142,8 @@ def step(
 ) -> None:
     """Takes rays to the surface they meet: counts a layer, and bends or ends them there.
 
-    Media are counted from 0, which is air. `codes` holds what a ray has crossed: four times the
-    thing, plus 1 if its outside was seen, plus 2 for a thin pane.
+    `inside` and `outside` are the refractive indices at triangles. `codes` holds what a ray has
+    crossed: four times the thing, plus 1 if its outside was seen, plus 2 for a thin pane.
     """
     most = out_points.shape[0]
     for j in range(begin, end):
@@ -161,12 +161,12 @@ def step(
             starts[i, k] += distance * ways[i, k]
         skips[i] = _skip(starts[i, 0], starts[i, 1], starts[i, 2])
         surface = surfaces[t]
-        if surface == NOTHING:
-            continue
         _smooth(normals, triangles, t, shares, face, ways[i], normal)
         front = shares[3] < 0.0
         came, goes = (outside[t], inside[t]) if front else (inside[t], outside[t])
-        if surface == SOLID or came == 0:
+        # A body of index 1 is a body; one within glass is a bubble.
+        from_air = outside[t] == air if front or surface == SHEET else came == air and goes != air
+        if surface == SOLID or from_air:
             layer = counts[i]
             for k in range(3):
                 out_points[layer, i, k] = starts[i, k]
@@ -184,7 +184,7 @@ def step(
         if crossed[i] == codes.shape[1]:
             ends[i] = LOST
             continue
-        if surface == CLEAR and not _bend(ways[i], normal, indices[came] / indices[goes]):
+        if surface == CLEAR and not _bend(ways[i], normal, came / goes):
             ends[i] = REFLECTED
             continue
         code = 4 * things[t] + (1 if front else 0) + (2 if surface == SHEET else 0)

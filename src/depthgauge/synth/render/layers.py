@@ -8,6 +8,10 @@ A ray of the camera is followed through smooth transparent surfaces by refractio
 reflected. A layer is counted where a ray that comes from air meets a surface, so a hollow bottle is
 two layers and a solid one is one. The first surface that nobody would see through ends the ray. It
 is always a layer, even if the ray comes from inside glass or a liquid.
+
+A surface says which media it separates (`Finish.index` and `outside_index`), as the path tracer's
+do. So a ray comes from air where it meets the outside of a surface whose outside is air, or the
+inside of a bubble within glass.
 """
 
 from __future__ import annotations
@@ -21,8 +25,16 @@ from numpy.typing import NDArray
 from depthgauge.errors import Misuse
 from depthgauge.geometry.projection import to_camera
 from depthgauge.synth.render.embree import TracedScene, pixel_rays
-from depthgauge.synth.render.media import sides_of
-from depthgauge.synth.scene.material import KINDS
+from depthgauge.synth.scene.material import (
+    AIR_INDEX,
+    KINDS,
+    Material,
+    index_of,
+    is_thin,
+    kind_of,
+    outside_index_of,
+    roughness_of,
+)
 from depthgauge.types import Camera, Mask
 
 Floats = NDArray[np.float64]
@@ -130,7 +142,7 @@ class RayLayers:
 
     def material(self, frame: TracedScene) -> NDArray[np.int8]:
         """(L, N) index into `KINDS`; -1 where there is no layer."""
-        kinds = [KINDS.index(thing.material.kind) for thing in frame.scene.things]
+        kinds = [KINDS.index(kind_of(thing.material)) for thing in frame.scene.things]
         per_triangle = np.array(kinds, np.int8)[frame.things]
         kind = _looked_up(per_triangle, self.triangle)
         last = np.arange(len(kind))[:, None] == self.count.astype(int) - 1
@@ -154,7 +166,7 @@ class LayerTracer:
     """Follows any rays through a scene at one time."""
 
     def __init__(self, frame: TracedScene, rough: float = ROUGH) -> None:
-        """Finds out what is on the two sides of every surface.
+        """Collects the indices on both sides of every surface.
 
         Args:
             frame: The scene at a time.
@@ -166,25 +178,17 @@ class LayerTracer:
         if not rough >= 0:
             raise Misuse(f"rough: the roughness must be at least 0, found {rough}.")
         self.frame, self.rough = frame, rough
-        things = frame.scene.things_at(frame.time_s)
-        sides = sides_of(things)
-        self.inside = np.concatenate([side.inside for side in sides]) + np.int32(1)
-        self.outside = np.concatenate([side.outside for side in sides]) + np.int32(1)
-        self.indices = np.array([1.0, *(thing.material.index for thing in things)])
-        kinds = np.array([self._kind(number) for number in range(len(things))], np.uint8)
-        self.surfaces = kinds[frame.things]
-        from depthgauge.synth.render._layer_kernels import CLEAR, NOTHING
+        materials = [thing.material for thing in frame.scene.things]
+        self.inside = np.array([index_of(m) for m in materials])[frame.things]
+        self.outside = np.array([outside_index_of(m) for m in materials])[frame.things]
+        self.surfaces = np.array([self._surface(m) for m in materials], np.uint8)[frame.things]
 
-        hidden = (self.surfaces == CLEAR) & (self.inside == self.outside)
-        self.surfaces[hidden] = NOTHING
-
-    def _kind(self, number: int) -> int:
+    def _surface(self, material: Material) -> int:
         from depthgauge.synth.render._layer_kernels import CLEAR, SHEET, SOLID
 
-        material = self.frame.scene.things[number].material
-        if not material.transparent or material.alpha > self.rough:
+        if not material.transparent or roughness_of(material) > self.rough:
             return SOLID
-        return SHEET if material.thin else CLEAR
+        return SHEET if is_thin(material) else CLEAR
 
     def follow(self, starts: Floats, ways: Floats, most: int = MOST_LAYERS) -> RayLayers:
         """The layers along rays.
@@ -204,7 +208,7 @@ class LayerTracer:
         state = _State(starts, ways, most)
         frame, mesh = self.frame, self.frame.mesh
         shape = (mesh.vertices, mesh.triangles, mesh.normals, frame.things)
-        optics = (self.surfaces, self.inside, self.outside, self.indices)
+        optics = (self.surfaces, self.inside, self.outside, AIR_INDEX)
         while True:
             active = np.flatnonzero(state.ends == RUNNING)
             if not len(active):

@@ -10,7 +10,7 @@ import functools
 import math
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from depthgauge.errors import MissingExtra
 from depthgauge.geometry.projection import project, slopes_at
-from depthgauge.synth.render.media import AIR, sides_of
 from depthgauge.synth.scene.light import Light
-from depthgauge.synth.scene.material import Material
+from depthgauge.synth.scene.material import GLASS_INDEX, Material
 from depthgauge.synth.scene.model import Scene, Thing
 from depthgauge.types import Camera
 
@@ -95,9 +94,10 @@ class PathTracer:
     def lit(self, lamps: Sequence[Light]) -> Any:
         """Mitsuba's scene under lamps."""
         if self._shapes is None:
-            self._shapes = dict(
-                _shapes(self._mi, self._scene.things_at(self._time_s), self._texture_px)
-            )
+            self._shapes = {
+                f"thing{number}": _shape(self._mi, thing, self._texture_px)
+                for number, thing in enumerate(self._scene.things_at(self._time_s))
+            }
         parts: dict[str, Any] = {
             "type": "scene",
             "integrator": {"type": "path", "max_depth": 14, "rr_depth": 8},
@@ -175,31 +175,14 @@ def through_lens(light: Floats, ideal: Camera, camera: Camera) -> Floats:
     return np.maximum(out, 0.0)
 
 
-def _shapes(mi: Any, things: Sequence[Thing], texture_px: int) -> Iterator[tuple[str, Any]]:
-    """Mitsuba's shapes by name: one for each thing and each pair of media beside its surface."""
-    for number, (thing, sides) in enumerate(zip(things, sides_of(things), strict=True)):
-        if not thing.material.transparent:
-            look = _bsdf(mi, thing.material, texture_px)
-            yield f"thing{number}", _shape(mi, thing, thing.mesh.triangles, look)
-            continue
-        pairs = np.stack([sides.inside, sides.outside], axis=-1)
-        for inside, outside in np.unique(pairs, axis=0).tolist():
-            if inside == outside and not thing.material.thin:
-                continue  # something else is there on both sides
-            part = thing.mesh.triangles[(pairs == (inside, outside)).all(axis=1)]
-            indices = [1.0 if n == AIR else things[n].material.index for n in (inside, outside)]
-            look = _glass(mi, thing.material, texture_px, indices[0], indices[1])
-            yield f"thing{number} {inside} {outside}", _shape(mi, thing, part, look)
-
-
-def _shape(mi: Any, thing: Thing, triangles: NDArray[np.int32], look: dict[str, Any]) -> Any:
+def _shape(mi: Any, thing: Thing, texture_px: int) -> Any:
     mesh = thing.mesh
     props = mi.Properties()
-    props["bsdf"] = mi.load_dict(look)
+    props["bsdf"] = mi.load_dict(_bsdf(mi, thing.material, texture_px))
     shape = mi.Mesh(
         thing.name,
         len(mesh.vertices),
-        len(triangles),
+        len(mesh.triangles),
         props,
         has_vertex_normals=True,
         has_vertex_texcoords=True,
@@ -209,7 +192,7 @@ def _shape(mi: Any, thing: Thing, triangles: NDArray[np.int32], look: dict[str, 
     values["vertex_positions"] = mesh.vertices.astype(np.float32).ravel()
     values["vertex_normals"] = mesh.normals.astype(np.float32).ravel()
     values["vertex_texcoords"] = (mesh.uv / side).astype(np.float32).ravel()
-    values["faces"] = triangles.astype(np.uint32).ravel()
+    values["faces"] = mesh.triangles.astype(np.uint32).ravel()
     values.update()
     return shape
 
@@ -227,49 +210,27 @@ def _lamp(mi: Any, lamp: Light) -> dict[str, Any]:
 
 
 def _bsdf(mi: Any, material: Material, texture_px: int) -> dict[str, Any]:
-    """How an opaque material reflects light."""
-    colour = _colour(mi, material, texture_px)
-    alpha = material.alpha
-    metal: dict[str, Any] = {"material": "none", "specular_reflectance": colour}
-    rough = {"type": "roughconductor", "alpha": alpha, **metal}
-    smooth = rough if alpha > 0 else {"type": "conductor", **metal}
-    brushed = {"alpha_u": 0.14 / 0.38 * alpha, "alpha_v": alpha}  # finer along the brush
+    colour: dict[str, Any] = _rgb(material.colour)
+    picture = material.picture(texture_px)
+    if picture is not None:
+        bitmap = mi.Bitmap(picture.copy())  # it rejects read-only arrays
+        colour = {"type": "bitmap", "bitmap": bitmap, "raw": True, "wrap_mode": "repeat"}
+    metal = {"material": "none", "specular_reflectance": colour}
+    glass = {"int_ior": GLASS_INDEX, "ext_ior": 1.0}
     looks: dict[str, dict[str, Any]] = {
         "diffuse": {"type": "diffuse", "reflectance": colour},
-        "ceramic": {"type": "roughplastic", "diffuse_reflectance": colour, "alpha": alpha},
-        "mirror": smooth,
-        "polished": smooth,
-        "rough": smooth,
-        "brushed": {"type": "roughconductor", **brushed, **metal} if alpha > 0 else smooth,
+        "ceramic": {"type": "roughplastic", "diffuse_reflectance": colour, "alpha": 0.06},
+        "mirror": {"type": "conductor", **metal},
+        "polished": {"type": "roughconductor", "alpha": 0.015, **metal},
+        "rough": {"type": "roughconductor", "alpha": 0.11, **metal},
+        "brushed": {"type": "roughconductor", "alpha_u": 0.14, "alpha_v": 0.38, **metal},
+        "glass": {"type": "dielectric", **glass},
+        "tinted": {"type": "dielectric", "specular_transmittance": colour, **glass},
+        "frosted": {"type": "roughdielectric", "alpha": 0.32, **glass},
     }
+    look = looks[material.look]
     # The back of a thin sheet reflects light too.
-    return {"type": "twosided", "bsdf": looks[material.look]}
-
-
-def _glass(
-    mi: Any, material: Material, texture_px: int, inside: float, outside: float
-) -> dict[str, Any]:
-    """How a transparent material between two refractive indices lets light through."""
-    if inside == outside and not material.thin:
-        return {"type": "null"}  # the path tracer refuses equal indices
-    glass: dict[str, Any] = {"int_ior": inside, "ext_ior": outside}
-    if material.thin:
-        glass = {"type": "thindielectric", "int_ior": material.index, "ext_ior": outside}
-    elif material.alpha > 0:
-        return {"type": "roughdielectric", "alpha": material.alpha, **glass}
-    else:
-        glass["type"] = "dielectric"
-    if material.look == "tinted":
-        glass["specular_transmittance"] = _colour(mi, material, texture_px)
-    return glass
-
-
-def _colour(mi: Any, material: Material, texture_px: int) -> dict[str, Any]:
-    picture = material.picture(texture_px)
-    if picture is None:
-        return _rgb(material.colour)
-    bitmap = mi.Bitmap(picture.copy())  # it rejects read-only arrays
-    return {"type": "bitmap", "bitmap": bitmap, "raw": True, "wrap_mode": "repeat"}
+    return look if "ior" in " ".join(look) else {"type": "twosided", "bsdf": look}
 
 
 def _rgb(colour: tuple[float, float, float]) -> dict[str, Any]:

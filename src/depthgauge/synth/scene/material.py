@@ -28,18 +28,7 @@ _CLASSES: dict[Look, int] = {
 }
 TRANSPARENT, MIRROR = 1, 2
 GLASS_INDEX = 1.5
-"""Refractive index of everything transparent that does not say its own."""
-KINDS = ("diffuse", "transparent", "reflective")
-"""What a surface does with light, as benchmarks of layers name it."""
-_REFLECTIVE: frozenset[Look] = frozenset({"mirror", "polished", "rough", "brushed"})
-_ROUGHNESS: dict[Look, float] = {
-    "frosted": 0.32,
-    "polished": 0.015,
-    "rough": 0.11,
-    "brushed": 0.38,
-    "ceramic": 0.06,
-    "diffuse": 1.0,
-}
+"""Refractive index of everything transparent."""
 _SURFACES: dict[Look, int] = {
     "glass": TRANSPARENT,
     "tinted": TRANSPARENT,
@@ -60,12 +49,6 @@ class Material:
     """Replaces the colour of diffuse and ceramic things."""
     texture_m: float = 0.5
     """Side of the square that the texture's picture covers; the picture repeats."""
-    index: float = GLASS_INDEX
-    """Refractive index, if it is transparent."""
-    roughness: float | None = None
-    """Roughness of its microfacets (alpha): 0 is smooth; None is the usual one of the look."""
-    thin: bool = False
-    """Whether a transparent surface is a whole pane without thickness, which bends no ray."""
 
     @property
     def category(self) -> int:
@@ -81,19 +64,6 @@ class Material:
     def transparent(self) -> bool:
         """Whether light goes through it."""
         return self.surface == TRANSPARENT
-
-    @property
-    def alpha(self) -> float:
-        """Its roughness, or the usual one of the look; of brushed metal, the larger one."""
-        usual = _ROUGHNESS.get(self.look, 0.0)
-        return usual if self.roughness is None else self.roughness
-
-    @property
-    def kind(self) -> str:
-        """One of `KINDS`: glass is transparent, metal is reflective, all else is diffuse."""
-        if self.transparent:
-            return "transparent"
-        return "reflective" if self.look in _REFLECTIVE else "diffuse"
 
     def picture(self, side_px: int) -> NDArray[np.float32] | None:
         """The texture as linear light (H, W, 3), 0..1; None if the colour is plain."""
@@ -168,6 +138,8 @@ class Finish(Material):
     """Refractive index on the side that the normal points to."""
     roughness: float = 0.0
     """Standard deviation of the microfacets' slopes: 0 is smooth, 0.3 is frosted."""
+    thin: bool = False
+    """Whether a transparent surface is a whole pane without thickness, which bends no ray."""
 
 
 def index_of(material: Material) -> float:
@@ -189,3 +161,24 @@ def roughness_of(material: Material) -> float:
     if isinstance(material, Finish):
         return material.roughness
     return _ROUGHNESS.get(material.look, 0.0)
+
+
+def is_thin(material: Material) -> bool:
+    """Whether a transparent surface is a whole pane without thickness."""
+    return isinstance(material, Finish) and material.thin
+
+
+KINDS = ("diffuse", "transparent", "reflective")
+"""What surfaces do with light, as benchmarks of layers name it."""
+_METALS: frozenset[Look] = frozenset({"mirror", "polished", "rough", "brushed"})
+
+
+def kind_of(material: Material) -> str:
+    """One of `KINDS`: glass is transparent, metal is reflective, all else is diffuse.
+
+    >>> [kind_of(Material(look)) for look in ("tinted", "brushed", "ceramic")]
+    ['transparent', 'reflective', 'diffuse']
+    """
+    if material.transparent:
+        return "transparent"
+    return "reflective" if material.look in _METALS else "diffuse"
