@@ -253,6 +253,9 @@ EMPTY = RECONSTRUCT + b"(cnumpy\nndarray\n(K\x00tC\x01btR"
         (b"K\x01(K\x01K\x01u.", "not a dict"),
         (b"}(K\x01u.", "without a value"),
         (b"}()K\x01u.", "keys are neither"),
+        (b"}(K\x01K\x02K\x03\x87K\x01u.", "nor pairs of numbers"),
+        (b"}(K\x01K\x02\x86K\x03\x86K\x01u.", "nor pairs of numbers"),
+        (b"}(K\x01X\x01\x00\x00\x00a\x86K\x01u.", "nor pairs of numbers"),
         (b"h\x05.", "did not define"),
         (b"g7\n.", "did not define"),
         (b"gx\n.", "an invalid number"),
@@ -319,6 +322,12 @@ def test_lists_within_lists_are_harmless(load):
     itself = b"]q\x00h\x00a."
     found = load(itself)
     assert found[0] is found
+
+
+def test_pairs_of_numbers_are_keys(load):
+    made = {(1, 2): "a", (3, -4.5): [(1, 2)]}
+    for protocol in range(6):
+        assert load(pickle.dumps(made, protocol)) == made
 
 
 def test_many_keys_are_refused(load):

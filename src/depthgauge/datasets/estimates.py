@@ -14,6 +14,7 @@ from depthgauge.datasets._dataset import Dataset
 from depthgauge.errors import BadData, UnknownScale
 from depthgauge.io.beside import read_main, read_parts
 from depthgauge.io.reading import Reading
+from depthgauge.io.stacks import is_member
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 
@@ -136,7 +137,7 @@ def _matches(
     else:
         found = [root / _fill(layout, sample_id, quantity, name or "")]
     for path in found:
-        if path.is_file() and not _is_truth(dataset, path):
+        if (path.is_file() or is_member(path)) and not _is_truth(dataset, path):
             yield path
 
 

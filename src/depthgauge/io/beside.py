@@ -9,12 +9,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-from depthgauge.errors import BadFile, TooLarge, WrongShape
-from depthgauge.io import npy
-from depthgauge.io._files import MAX_PIXELS, AnyPath, expect_rest, opened
-from depthgauge.io._values import to_float32, without_infinities
+from depthgauge.errors import BadFile, WrongShape
+from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.io.maps import read_map
 from depthgauge.io.reading import Reading
+from depthgauge.io.stacks import read_stack
 from depthgauge.io.text import read_json
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
 from depthgauge.types import Map
@@ -83,7 +82,7 @@ def read_part(path: Path, part: Part, limit: int = MAX_PIXELS) -> Map:
         BadFile: It has other axes or channels than the part.
     """
     if part.is_stack:
-        values = _read_stack(path, part, limit)
+        values = read_stack(path, part.axes, limit)
     else:
         values = read_map(path, quantity=part.like or None, limit=limit)
     try:
@@ -91,19 +90,6 @@ def read_part(path: Path, part: Part, limit: int = MAX_PIXELS) -> Map:
     except WrongShape as error:
         raise BadFile(f"{path}: {error}") from None
     return values
-
-
-def _read_stack(path: Path, part: Part, limit: int) -> Map:
-    with opened(path) as file:
-        header = npy.read_header(path, file)
-        if len(header.shape) != len(part.axes) or 0 in header.shape:
-            axes = ", ".join(part.axes)
-            raise BadFile(f"{path}: expected an array with the axes ({axes}), found {header.shape}")
-        if math.prod(header.shape) > limit:
-            raise TooLarge(f"{path}: claims {header.shape} values, above the limit of {limit}")
-        expect_rest(path, file, file.tell(), header.bytes)
-        values = to_float32(path, npy.read_values(path, file, header))
-    return without_infinities(values)
 
 
 def _file_of(path: Path, name: str) -> Path | None:

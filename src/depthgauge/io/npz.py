@@ -82,6 +82,22 @@ def read_arrays(path: AnyPath, names: Iterable[str], limit: int = MAX_PIXELS) ->
     return {name: as_map(path, values, Request()) for name, values in found.items()}
 
 
+def read_checked(path: AnyPath, name: str | None, check: Callable[[Header], None]) -> NDArray[Any]:
+    """An array with any number of axes, as it is stored.
+
+    Args:
+        path: The file.
+        name: The array's name; None: the array `map`, or the only one.
+        check: Called with the header before anything is unpacked; raises where it does not fit.
+    """
+
+    def read_one(archive: zipfile.ZipFile) -> NDArray[Any]:
+        info = _only(path, archive) if name is None else _named(path, archive, name)
+        return _unpacked(path, archive, info, check)
+
+    return _with_archive(path, read_one)
+
+
 def write_arrays(path: AnyPath, arrays: Mapping[str, Map]) -> None:
     """Writes compressed float32 arrays; the same arrays give the same bytes."""
     with replacing(path) as beside, zipfile.ZipFile(beside, "x") as archive:
@@ -144,11 +160,21 @@ def _header(path: AnyPath) -> Header:
 def _values(
     path: AnyPath, archive: zipfile.ZipFile, info: zipfile.ZipInfo, request: Request
 ) -> NDArray[Any]:
-    """The values of one array; its size is checked before anything is unpacked."""
+    """The values of one map; its size is checked before anything is unpacked."""
+
+    def check(header: Header) -> None:
+        map_shape(path, header.shape, request)
+
+    return _unpacked(path, archive, info, check)
+
+
+def _unpacked(
+    path: AnyPath, archive: zipfile.ZipFile, info: zipfile.ZipInfo, check: Callable[[Header], None]
+) -> NDArray[Any]:
     with archive.open(info) as opened_stream:
         stream = cast(BinaryIO, opened_stream)
         header = read_header(path, stream)
-        map_shape(path, header.shape, request)
+        check(header)
         length = stream.tell() + header.bytes
         check_unpacked(path, length, info.compress_size)
         if info.file_size != length:

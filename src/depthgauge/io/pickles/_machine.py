@@ -157,11 +157,15 @@ def pairs_of(values: list[Any]) -> dict[Any, Any]:
     if len(values) % 2:
         raise Refused("has a key without a value; it is damaged")
     keys = values[::2]
-    # A tuple as key would be hashed at any depth.
-    if not all(isinstance(key, _KEYS) for key in keys):
-        raise Refused("has a dict whose keys are neither text nor numbers")
+    if not all(isinstance(key, _KEYS) or _is_pair(key) for key in keys):
+        raise Refused("has a dict whose keys are neither text nor numbers nor pairs of numbers")
     _require_few(keys)
     return dict(zip(keys, values[1::2], strict=True))
+
+
+def _is_pair(key: Any) -> bool:
+    """Whether a key is a flat pair of numbers; a deeper tuple would be hashed at any depth."""
+    return type(key) is tuple and len(key) == 2 and all(type(n) in (int, float) for n in key)
 
 
 def _require_few(keys: Sized) -> None:

@@ -1,0 +1,1 @@
+"""The layout of LayeredFlow: points of tags in pickles, pictures of two times and two cameras."""

@@ -1,0 +1,22 @@
+"""Flow of every surface that a pixel shows: through glass there are several, the nearest first."""
+
+from __future__ import annotations
+
+from depthgauge.quantities._quantity import Part, Quantity
+
+SPEC = Quantity(
+    name="layered_flow",
+    about="Flow of each layer that a pixel shows, the nearest first; NaN where there is none.",
+    unit="px",
+    parts=(
+        Part(
+            "layered_flow",
+            axes=("layer", "y", "x", "c"),
+            channels=2,
+            channel_names=("u", "v"),
+            resize="xy",
+            like="flow",
+        ),
+    ),
+    error="length",
+)
