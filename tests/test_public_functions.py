@@ -1,6 +1,7 @@
 """The functions of `import depthgauge as dg` that stand for verbs of the command line."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -62,6 +63,10 @@ def test_report_writes_the_page_or_gives_a_table(runs, tmp_path):
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == text
     with pytest.raises(dg.DepthgaugeError, match="no form of a report 'markdwon'"):
         dg.report(old, form="markdwon")
+    style = {"digits": 1, "intervals": False, "caption": "Ours & theirs."}
+    latex = dg.report(folder / "run-new", form="latex", **style)
+    assert r"\caption{Ours \& theirs.}" in latex
+    assert not re.search(r"\d\.\d\d", latex.split("midrule")[1])
 
 
 def test_report_is_a_function_whatever_was_imported():

@@ -21,7 +21,14 @@ from depthgauge.cli._output import (
     write_json,
 )
 from depthgauge.cli._reading import reading_arguments, reading_key
-from depthgauge.cli._runs import can_go_on, leaderboard, list_failures, print_notes, print_run_notes
+from depthgauge.cli._runs import (
+    can_go_on,
+    leaderboard,
+    list_failures,
+    print_notes,
+    print_run_notes,
+    some_of,
+)
 from depthgauge.errors import Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
 
 if TYPE_CHECKING:
@@ -120,8 +127,12 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.Choice(["image", "pixel"]),
                 help="Of folders: the mean over images, which is usual, or over all pixels.",
             ),
-            click.option("--left", type=a_file, help="The left image, for textureless ..."),
-            click.option("--right", type=a_file, help="The right image."),
+            click.option(
+                "--left",
+                type=a_file,
+                help="The left image, or a folder, for textureless ...",
+            ),
+            click.option("--right", type=a_file, help="The right image, or a folder."),
             click.option(
                 "--right-truth", type=a_file, help="The right view's disparity, for occluded ..."
             ),
@@ -279,12 +290,11 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
     from depthgauge.benchmarks.aliases import notes
     from depthgauge.engine.running.folders import score_folders
 
-    for name in ("left", "right", "right_truth"):
-        if options[name] is not None:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for two maps.")
+    if options["right_truth"] is not None:
+        raise click.UsageError("--right-truth is for two maps.")
     if options["name"] is not None or options["map_to"] is not None:
         raise click.UsageError("--name and --map are for a benchmark or two maps.")
-    with can_go_on(), progress_bar("scoring") as step:
+    with told_in_options(), can_go_on(), progress_bar("scoring") as step:
         found = score_folders(
             truth,
             dict(_labelled(given)),
@@ -293,6 +303,7 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
             truth_pattern=options["truth_pattern"],
             quantity=options["quantity"],
             regions=dict(_expressions(options["regions"])),
+            images={side: options[side] for side in ("left", "right") if options[side]},
             only=options["only"],
             out=options["out"],
             progress=step,
@@ -323,6 +334,11 @@ def _show_run(run: Run, truth: Path, options: dict[str, Any]) -> None:
             click.echo(leaderboard(run, f"{truth}, {n}", options["out"]), nl=False)
         print_run_notes(run)
     list_failures(run)
+    if lacking := sorted({entry for result in results for entry in result.left_out}):
+        warn(
+            f"left out, because the folders lack what they need: {some_of(lacking)}; give pictures "
+            "with --left DIR and --right DIR, masks in masks/NAME beside the truth's folder."
+        )
     if options["out"] is not None:
         say(f"Next: {program_name()} report {in_shell(options['out'])}")
 

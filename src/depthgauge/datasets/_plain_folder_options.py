@@ -24,7 +24,16 @@ IMAGES = {
 LEADING = ("left_image", "first_image", "image")
 """Pictures that make a sample even without truth."""
 _PATTERNS = ("truth", *IMAGES)
-_KNOWN = (*_PATTERNS, "root", "quantity", "scale", "invalid", "disparity_range", "labels")
+_KNOWN = (
+    *_PATTERNS,
+    "root",
+    "quantity",
+    "scale",
+    "invalid",
+    "disparity_range",
+    "labels",
+    "folders",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,8 @@ class PlainFolderOptions:
     """Patterns by `<name>_mask`."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Patterns by `<name>_labels`."""
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    """Other folders with pictures, by the item's name: those of a sample have its id."""
 
     def patterns(self) -> dict[str, str]:
         """The given patterns by the item's name; the map is called `truth`."""
@@ -81,7 +92,7 @@ def load(root: Path, given: Mapping[str, Any]) -> PlainFolderOptions:
     wrong = [mistake for key, value in content.items() for mistake in _mistakes(key, value)]
     if wrong:
         raise BadData(f"{path if path.is_file() else root}: {'; '.join(wrong)}.")
-    return _options(place, content)
+    return _options(place, root, content)
 
 
 def _place(root: Path, named: Any) -> Path:
@@ -93,7 +104,8 @@ def _place(root: Path, named: Any) -> Path:
     return root / named
 
 
-def _options(root: Path, content: Mapping[str, Any]) -> PlainFolderOptions:
+def _options(root: Path, told: Path, content: Mapping[str, Any]) -> PlainFolderOptions:
+    """The options; `told` is the folder whose file says them."""
     span = content.get("disparity_range")
     return PlainFolderOptions(
         root,
@@ -104,6 +116,7 @@ def _options(root: Path, content: Mapping[str, Any]) -> PlainFolderOptions:
         disparity_range=None if span is None else (span[0], span[1]),
         masks={key: value for key, value in content.items() if key.endswith("_mask")},
         labels={f"{key}_labels": value for key, value in content.get("labels", {}).items()},
+        folders={IMAGES[key]: told / value for key, value in content.get("folders", {}).items()},
     )
 
 
@@ -121,6 +134,7 @@ def _mistakes(key: str, value: Any) -> list[str]:
         "scale": _scale_mistake,
         "invalid": _invalid_mistake,
         "disparity_range": _range,
+        "folders": _folders_mistake,
     }
     if key in checks:
         return [mistake] if (mistake := checks[key](value)) else []
@@ -157,6 +171,13 @@ def _range(value: Any) -> str:
     pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_number, value))
     fine = pair and value[0] < value[1]
     return "" if fine else f"'disparity_range' must be [lowest, highest], found {value!r}"
+
+
+def _folders_mistake(value: Any) -> str:
+    known = isinstance(value, Mapping) and set(value) <= set(IMAGES)
+    if known and all(isinstance(folder, str) for folder in value.values()):
+        return ""
+    return f"'folders' must be a table of folders for {', '.join(IMAGES)}, found {value!r}"
 
 
 def _is_number(value: Any) -> bool:

@@ -31,7 +31,8 @@ SPEC = DatasetSpec(
     "left/<id>.png and right/<id>.png (flow: first/ and second/, one picture alone: image/), "
     "masks/<name>/<id>.png and labels/<name>/<id>.png where there are any; or a depthgauge.toml "
     "that says truth = 'path/{id}.pfm', left = ..., right = ..., first = ..., second = ..., "
-    "image = ..., and root = 'folder' where the files are in another folder",
+    "image = ..., root = 'folder' where the files are in another folder, and folders.left = "
+    "'folder' where the left pictures are in another one",
 )
 
 _IMAGE_SUFFIXES = ("png", "jpg", "jpeg", "ppm", "pgm", "exr")
@@ -52,14 +53,35 @@ def samples(root: Path, split: str, **options: Any) -> Iterator[Sample]:
         root: The folder.
         split: There is only `all`.
         options: `truth`, `left`, `right`, `first`, `second`, `image`, `<name>_mask`: patterns
-            with `{id}`; `labels`: patterns by name; `quantity`, `scale`, `invalid`,
-            `disparity_range`. They override `depthgauge.toml`.
+            with `{id}`; `labels`: patterns by name; `folders`: other folders of pictures, by
+            `left`, `right` ...; `quantity`, `scale`, `invalid`, `disparity_range`. They override
+            `depthgauge.toml`.
     """
     chosen = folder_options.load(root, options)
     files = _by_pattern(chosen.root, chosen) if chosen.patterns() else _by_default(chosen.root)
+    for item, folder in chosen.folders.items():
+        _add_from(files, item, folder)
     quantity = chosen.quantity or _guess_quantity(files)
     for sample_id in sorted(files):
         yield _sample(sample_id, files[sample_id], quantity, chosen)
+
+
+def _add_from(files: Files, item: str, folder: Path) -> None:
+    """Adds the pictures of another folder to the samples of the same name.
+
+    Raises:
+        BadData: There is no such folder, or none of its pictures has the name of a sample.
+    """
+    found = _below(folder, _IMAGE_SUFFIXES)
+    common = files.keys() & found.keys()
+    if not common:
+        names = first_few(sorted(found), _MOST_NAMED) or "no pictures"
+        raise BadData(
+            f"{folder}: must hold pictures named as the samples "
+            f"({first_few(sorted(files), _MOST_NAMED)}); it has {names}."
+        )
+    for sample_id in common:
+        files[sample_id][item] = found[sample_id]
 
 
 def _guess_quantity(files: Files) -> str:

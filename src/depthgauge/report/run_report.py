@@ -20,6 +20,9 @@ def report(
     form: Literal["html"] = "html",
     main: str | None = None,
     columns: Sequence[str] = (),
+    digits: int | None = None,
+    intervals: bool = True,
+    caption: str = "",
     data: str | Path | None = None,
 ) -> Path: ...
 
@@ -32,6 +35,9 @@ def report(
     form: Format,
     main: str | None = None,
     columns: Sequence[str] = (),
+    digits: int | None = None,
+    intervals: bool = True,
+    caption: str = "",
     data: str | Path | None = None,
 ) -> str: ...
 
@@ -43,6 +49,9 @@ def report(
     form: Literal["html"] | Format = "html",
     main: str | None = None,
     columns: Sequence[str] = (),
+    digits: int | None = None,
+    intervals: bool = True,
+    caption: str = "",
     data: str | Path | None = None,
 ) -> Path | str:
     """Writes the page of a run, or gives its leaderboard as a table.
@@ -54,6 +63,9 @@ def report(
         form: `html` for the page; `text`, `markdown`, `csv` or `latex` for the leaderboard.
         main: The id of the score that sorts the methods; the protocol's first by default.
         columns: Ids of the scores in the table; by default those that it has room for.
+        digits: Decimals in a table; by default three, and more for small numbers.
+        intervals: Whether intervals stand beside the values of a table.
+        caption: Of a table in LaTeX; by default one line that says what is sorted by what.
         data: The dataset's folder, for pictures, if it moved.
 
     Returns:
@@ -64,7 +76,7 @@ def report(
         path = found.path / "report.html" if out is None else Path(out)
         _write_page(found, path, main, None if data is None else Path(data))
         return path
-    text = _table(found, form, main, columns)
+    text = _table(found, form, main, columns, (digits, intervals, caption))
     if out is not None:
         from depthgauge.io import write_text
 
@@ -79,11 +91,19 @@ def _write_page(run: Run, path: Path, main: str | None, data: Path | None) -> No
     write_report(path, build_page(run, data=data, main=main))
 
 
-def _table(run: Run, form: Format, main: str | None, columns: Sequence[str]) -> str:
+def _table(
+    run: Run,
+    form: Format,
+    main: str | None,
+    columns: Sequence[str],
+    style: tuple[int | None, bool, str],
+) -> str:
     from depthgauge.analysis.make_board import make_board
+    from depthgauge.report.tables.leaderboard import TableStyle
     from depthgauge.report.tables.render import FORMATS, leaderboard_text
 
     if form not in FORMATS:
         raise unknown("form of a report", form, ["html", *FORMATS])
     board = make_board(run, main=main)
-    return leaderboard_text(run, board, form, [board.column(name).id for name in columns])
+    chosen = [board.column(name).id for name in columns]
+    return leaderboard_text(run, board, form, chosen, TableStyle(*style))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 
 import depthgauge as dg
 from depthgauge.engine.running.folders import pair, score_folders
-from depthgauge.errors import BadData, Misuse
+from depthgauge.errors import BadData, Misuse, UnknownScale
+from depthgauge.io import read_image, write_image
 
 
 @pytest.fixture
@@ -143,3 +145,50 @@ def test_depth_without_a_name_is_noted_and_scales_are_said(tmp_path):
     assert found.notes == ()
     assert found.to_dict()["mae@all"] < 0.001
     assert found.to_json()["reading"] == {"estimate": {"scale": 0.001}}
+
+
+def test_pictures_in_other_folders_make_their_regions_possible(folders):
+    for side in ("left", "right"):
+        (folders / side).mkdir()
+        for i in range(5):
+            picture = np.full((12, 18, 3), 90, np.uint8)
+            picture[:, :6] = np.random.default_rng(i).integers(0, 255, (12, 6, 3))
+            write_image(folders / side / f"{i:06}_10.png", picture)
+    images = {"left": folders / "left", "right": folders / "right"}
+    regions = {"textureless": "textureless"}
+    out = folders / "run"
+    found = score_folders(
+        folders / "truth", folders / "a", "mae", regions=regions, images=images, out=out
+    )
+    (result,) = found.run.results.values()
+    scores = result.samples["000001_10"]
+    assert 0 < scores["mae@textureless"].count < scores["mae@all"].count
+    assert "folders.left" in (out / "data" / "depthgauge.toml").read_text()
+    alone = dg.score(
+        folders / "a" / "000001_10_disp.npy",
+        folders / "truth" / "000001_10.npy",
+        "mae",
+        regions=regions,
+        items={"left_image": read_image(folders / "left" / "000001_10.png")},
+    )
+    assert alone["mae@textureless"].count == scores["mae@textureless"].count
+
+
+def test_pictures_of_other_samples_are_refused(folders):
+    (folders / "left").mkdir()
+    write_image(folders / "left" / "street.png", np.zeros((12, 18, 3), np.uint8))
+    with pytest.raises(BadData, match=r"must hold pictures named as the samples .*it has street"):
+        score_folders(folders / "truth", folders / "a", "mae", images={"left": folders / "left"})
+
+
+def test_whole_numbers_of_depth_are_asked_for_before_anything_is_scored(tmp_path):
+    for name in ("truth", "mine"):
+        (tmp_path / name).mkdir()
+    depth = np.linspace(1, 5, 96, dtype=np.float32).reshape(8, 12)
+    cv2.imwrite(str(tmp_path / "truth" / "a.png"), (1000 * depth).astype(np.uint16))
+    np.save(tmp_path / "mine" / "a.npy", depth)
+    folders = (tmp_path / "truth", tmp_path / "mine", "mae")
+    with pytest.raises(UnknownScale, match=r"truth_scale=1/256 .* or truth_scale=0\.001"):
+        score_folders(*folders, quantity="depth", out=tmp_path / "run")
+    (found,) = score_folders(*folders, quantity="depth", truth_scale=0.001).run.results.values()
+    assert found.summary["mae@all"].value < 1e-3

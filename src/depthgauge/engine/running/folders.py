@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from depthgauge._progress import Progress
 from depthgauge._shorten import first_few
+from depthgauge.benchmarks import Protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.running.run import default_workers, run
+from depthgauge.engine.scoring.arrays import READING_OPTIONS, reading_key
 from depthgauge.engine.scoring.maps_protocol import maps_protocol
 from depthgauge.engine.scoring.readings import note_of_quantity
 from depthgauge.engine.store.record import Run
-from depthgauge.errors import BadData, Misuse
-from depthgauge.io import guess_quantity, write_text
+from depthgauge.errors import BadData, DepthgaugeError, Misuse, UnknownScale
+from depthgauge.io import guess_quantity, read_map, write_text
 from depthgauge.methods import Method, find_method
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS
@@ -79,6 +82,7 @@ def score_folders(
     truth_pattern: str | None = None,
     quantity: str | None = None,
     regions: Mapping[str, str] | None = None,
+    images: Mapping[str, str | Path] | None = None,
     only: Iterable[str] = (),
     out: str | Path | None = None,
     progress: Progress | None = None,
@@ -95,10 +99,13 @@ def score_folders(
         truth_pattern: The names of true maps, `{id}_gt.png`.
         quantity: What the maps contain; by default guessed from the first truth.
         regions: Expressions by name, beside `all`.
+        images: Folders of pictures by `left`, `right` ..., for regions that are found in them; a
+            picture has the name of its truth.
         only: Ids of the samples; if empty, all that have an estimate.
         out: Where the run is kept, for `report` and `compare`; nowhere by default.
         progress: Called after each map.
-        keys: Others of a protocol: `missing`, `align`, `crop`, `estimate_resize`, `pool` ...
+        keys: `scale`, `invalid` and the like as in `score`; others of a protocol: `missing`,
+            `align`, `crop`, `estimate_resize`, `pool` ...
 
     Returns:
         The run, and what was paired. A sample is scored if at least one folder has an estimate of
@@ -109,7 +116,8 @@ def score_folders(
     """
     root = Path(truth).absolute()
     given = _labelled(estimates)
-    for folder in (root, *given.values()):
+    pictures = {name: Path(folder).absolute() for name, folder in (images or {}).items()}
+    for folder in (root, *given.values(), *pictures.values()):
         if not folder.is_dir():
             raise BadData(f"{folder}: there is no such folder.")
     with tempfile.TemporaryDirectory(prefix="depthgauge-") as temporary:
@@ -117,7 +125,13 @@ def score_folders(
         said = quantity is not None
         quantity = quantity or _guessed(place / _DATA, root, truth_pattern)
         named = [metrics] if isinstance(metrics, str) else metrics
-        body = {"id": "two-folders", "dataset": _DATASET, **keys}
+        said_of_files = {name: keys.pop(name) for name in READING_OPTIONS & keys.keys()}
+        body = {
+            "id": "two-folders",
+            "dataset": _DATASET,
+            **keys,
+            **reading_key(said_of_files),
+        }
         asked = dict(regions or {})
         own = [name for name, text in asked.items() if name == text and name in REGIONS]
         texts = {name: text for name, text in asked.items() if name not in own}
@@ -128,7 +142,8 @@ def score_folders(
             pair(label, folder, ids, quantity, pattern) for label, folder in given.items()
         )
         kept = place / "run" if out is None else Path(out).absolute()
-        _write_data(kept / _DATA, root, truth_pattern, quantity)
+        _write_data(kept / _DATA, root, truth_pattern, quantity, pictures)
+        _ask_for_scales(protocol, samples[0], pairings)
         chosen = list(only) or [i for i in ids if any(i in each.files for each in pairings)]
         few = len(chosen) * len(given) <= _FEW_TASKS
         done = run(
@@ -141,6 +156,28 @@ def score_folders(
             progress=progress,
         )
         return FolderScores(done if said else _with_note(done, samples[0]), pairings)
+
+
+def _ask_for_scales(protocol: Protocol, sample: Sample, pairings: Iterable[Pairing]) -> None:
+    """Refuses whole numbers whose unit nobody says, before anything is scored.
+
+    Raises:
+        UnknownScale: Of the first truth or the first estimate of a folder.
+    """
+    main, reading = QUANTITIES[protocol.quantity].main.name, protocol.reading
+    looks: list[tuple[str, Callable[[], Any]]] = []
+    if reading.truth.scale is None and sample.truth is not None:
+        looks.append(("truth", partial(sample.truth.__getitem__, main)))
+    if reading.estimate.scale is None:
+        files = (next(iter(each.files.values())) for each in pairings)
+        looks += [("estimate", partial(read_map, file, protocol.quantity)) for file in files]
+    for side, read in looks:
+        try:
+            read()
+        except UnknownScale as error:
+            raise error.said_as(f"{side}_scale={{factor}}") from None
+        except DepthgaugeError:
+            continue  # the run goes on without it, and says so
 
 
 def _with_note(done: Run, sample: Sample) -> Run:
@@ -163,9 +200,16 @@ def _labelled(estimates: str | Path | Mapping[str, str | Path]) -> dict[str, Pat
     return {folder.name: folder}
 
 
-def _write_data(folder: Path, root: Path, pattern: str | None, quantity: str | None) -> Path:
-    """A dataset folder that says where the truth is, and nothing else."""
+def _write_data(
+    folder: Path,
+    root: Path,
+    pattern: str | None,
+    quantity: str | None,
+    images: Mapping[str, Path] | None = None,
+) -> Path:
+    """A dataset folder that says where truth and pictures are, and nothing else."""
     lines = {"root": str(root), "truth": pattern, "quantity": quantity}
+    lines |= {f"folders.{name}": str(place) for name, place in (images or {}).items()}
     folder.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{key} = {_quoted(value)}\n" for key, value in lines.items() if value)
     write_text(folder / "depthgauge.toml", text)

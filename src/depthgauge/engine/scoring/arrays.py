@@ -81,6 +81,10 @@ _DEFAULTS = MapOptions(
     check=True,
 )
 """The one place where the options of `score` have their defaults."""
+READING_OPTIONS = frozenset(
+    f"{side}{name}" for name in ("scale", "invalid") for side in ("", "estimate_", "truth_")
+)
+"""Those that say how stored numbers become values."""
 
 
 def _shows_options(function: Callable[P, R]) -> Callable[P, R]:
@@ -225,9 +229,14 @@ def prepare_maps(
     return protocol, prepared
 
 
-def _reading_of(given: MapOptions, side: str) -> Reading:
+def reading_key(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What some of the `READING_OPTIONS` say, as a key of a protocol."""
+    options = {**_DEFAULTS, **given}
+    return _reading_keys({side: _reading_of(options, side) for side in ("estimate", "truth")})
+
+
+def _reading_of(options: Mapping[str, Any], side: str) -> Reading:
     """What the call says about the stored numbers of one side."""
-    options: Mapping[str, Any] = given
     for both, one in (("scale", f"{side}_scale"), ("invalid", f"{side}_invalid")):
         if options[both] not in (None, ()) and options[one] not in (None, ()):
             raise BadScoreId(f"{both} is for both maps and {one} for one; give one of them.")
