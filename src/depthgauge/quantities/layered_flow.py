@@ -1,4 +1,4 @@
-"""Flow of every surface that a pixel shows: through glass there are several, the nearest first."""
+"""Flow of every surface that a pixel shows: through glass there are several."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from depthgauge.quantities._quantity import Part, Quantity
 
 SPEC = Quantity(
     name="layered_flow",
-    about="Flow of each layer that a pixel shows, the nearest first; NaN where there is none.",
+    about="Flow of each layer of a pixel, the nearest first.",
     unit="px",
     parts=(
         Part(

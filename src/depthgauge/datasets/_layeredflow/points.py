@@ -1,4 +1,4 @@
-"""The pickle of a scene: where the corners of tags are in four pictures, their material and their layer."""
+"""The pickle of a scene: where the corners of tags are, their material and their layer."""
 
 from __future__ import annotations
 
