@@ -13,7 +13,6 @@ from depthgauge.synth.library.interiors import INTERIORS, LAYOUTS, interior
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.material import KINDS, kind_of
 
-
 PLACES = [
     pytest.param(p, id=f"{p[0]}-{p[1]}", marks=[pytest.mark.long] if p[1] > 1 else [])
     for p in LAYOUTS
