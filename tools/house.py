@@ -14,6 +14,7 @@ FLOORS: tuple[dict[str, str], ...] = (
     {
         "errors": "the one tree of exceptions",
         "_canonical": "JSON to hash",
+        "_confine": "programs that do not see some folders",
         "_once": "properties that are computed once",
         "_progress": "how long work reports its progress",
         "_shorten": "long lists for people",

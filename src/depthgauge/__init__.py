@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from depthgauge.engine.scoring.result import Result, Scores
     from depthgauge.engine.store.load import load_run
     from depthgauge.engine.store.record import Run
-    from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
+    from depthgauge.errors import DepthgaugeError, DepthgaugeWarning, RunWarning
     from depthgauge.io import read_image, read_map, write_map
     from depthgauge.report.run_report import report
     from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Score, Truth
@@ -45,6 +45,7 @@ _HOMES = {
     "Result": "engine.scoring.result",
     "Rig": "types",
     "Run": "engine.store.record",
+    "RunWarning": "errors",
     "Sample": "types",
     "Score": "types",
     "Scores": "engine.scoring.result",
@@ -74,6 +75,7 @@ __all__ = [
     "Result",
     "Rig",
     "Run",
+    "RunWarning",
     "Sample",
     "Score",
     "Scores",

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from depthgauge.methods._process import descendants
+from depthgauge._confine import descendants
 
 # --- names --------------------------------------------------------------------------------------
 

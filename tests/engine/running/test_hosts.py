@@ -1,15 +1,22 @@
 """The processes of methods within a run: who is blamed, who is asked again, what is hidden."""
 
+import re
+import sys
+
 import numpy as np
 import pytest
 
 from depthgauge.benchmarks import make_protocol
-from depthgauge.datasets import things_hash
+from depthgauge.datasets import DATASETS, things_hash
 from depthgauge.datasets.manifest_folder import write
 from depthgauge.engine.running.data_check import clip_hashes, reported
+from depthgauge.engine.running.hiding import hidden_from
 from depthgauge.engine.running.run import run
+from depthgauge.engine.running.task import Context
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.store.load import load_run
 from depthgauge.errors import BadData, BadFile, UnreadableInput
+from depthgauge.methods import find_method
 from depthgauge.types import Frames, Inputs, Sample, Truth
 
 SIZE = (6, 8)
@@ -109,3 +116,48 @@ def test_a_folder_of_estimates_reads_no_clips(clips, depth, tmp_path):
     done = run(depth, clips, [estimates], tmp_path / "other", workers=0)
     assert done.results["near", 0].summary["mae@all"].value == 0
     assert load_run(tmp_path / "other").results
+
+
+@pytest.fixture
+def context(pairs, trial, tmp_path):
+    samples = list(DATASETS["folder"].samples(pairs.data))
+    (tmp_path / "run").mkdir()
+    rules = Rules.of(trial(), samples)
+    return Context(tmp_path / "run", rules, "folder", (), data=pairs.data, isolate=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "command:python {data}/code/infer.py {{left}} {{out}}",
+        "command:python infer.py --weights={data}/code/infer.py {{left}} {{out}}",
+        "command:python infer.py '{data}/code/with space' {{left}} {{out}}",
+    ],
+)
+def test_what_the_options_of_a_method_name_stays_visible(pairs, context, text):
+    (pairs.data / "code" / "with space").mkdir(parents=True)
+    (pairs.data / "code" / "infer.py").touch()
+    hidden, why = hidden_from(find_method(text.format(data=pairs.data)), context)
+    assert hidden == [context.folder]
+    assert re.search(rf"{pairs.data} holds '.*', which the options of 'infer' name", why)
+    both = [pairs.data, context.folder]
+    elsewhere = "command:python infer.py {left} {out}"
+    assert hidden_from(find_method(elsewhere), context) == (both, "")
+
+
+def test_the_working_folder_stays_visible(pairs, context, monkeypatch):
+    monkeypatch.chdir(pairs.data / "left")
+    hidden, why = hidden_from(find_method("constant"), context)
+    assert hidden == [context.folder]
+    assert why == f"{pairs.data} holds the working folder; move one of them"
+    monkeypatch.chdir(pairs.data.parent)
+    assert hidden_from(find_method("constant"), context) == ([pairs.data, context.folder], "")
+
+
+def test_a_program_in_the_data_folder_runs(pairs, trial, tmp_path):
+    (pairs.data / "infer.py").write_text(
+        "import sys, numpy as np\nnp.save(sys.argv[1], np.ones((24, 40), np.float32))\n"
+    )
+    program = f"command:{sys.executable} {pairs.data}/infer.py {{out}}"
+    done = run(trial(), pairs.data, [program], tmp_path / "run", workers=1, only=["s0"])
+    assert not done.results["infer", 0].failed

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from depthgauge._confine import descendants, hiding_way
 from depthgauge.engine.running.run import run
-from depthgauge.methods._process.confine import can_hide, descendants
 
 HONEST = "import numpy as np\ndef estimate(inputs):\n    return np.full({size}, 9.0)\n"
 
@@ -128,7 +128,7 @@ def estimate(inputs):
 """
 
 
-@pytest.mark.skipif(not can_hide(), reason="this system does not allow user namespaces")
+@pytest.mark.skipif(not hiding_way(), reason="this system cannot hide folders")
 def test_the_data_cannot_be_found_where_folders_can_be_hidden(pairs, trial, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_DATA", str(pairs.data))
     search = written(tmp_path / "bad", "search", SEARCH.format(data=str(pairs.data)))
@@ -232,10 +232,21 @@ def test_a_file_s_code_never_runs_in_the_parent(pairs, trial, tmp_path, code, sa
 
 
 def test_how_methods_were_kept_apart_is_recorded(pairs, trial, tmp_path, honest):
-    run(trial(), pairs.data, [honest], tmp_path / "one", workers=1, only=["s0"], isolate=False)
-    run(trial(), pairs.data, [honest], tmp_path / "here", workers=0, only=["s0"])
-    told = [
-        json.loads((tmp_path / name / "run.json").read_text())["methods"][0]["isolation"]
-        for name in ("one", "here")
-    ]
-    assert told == ["process", "none"]
+    inside = written(pairs.data / "code", "inside", HONEST.format(size=(24, 40)))
+    methods, one = [honest, inside], {"only": ["s0"]}
+    calls = {
+        "plain": {"workers": 1},
+        "open": {"workers": 1, "isolate": False},
+        "here": {"workers": 0},
+    }
+    told = {}
+    for name, options in calls.items():
+        run(trial(), pairs.data, methods, tmp_path / name, **one, **options)
+        for body in json.loads((tmp_path / name / "run.json").read_text())["methods"]:
+            keys = ("isolation", "hidden", "hidden_by")
+            told[name, body["label"]] = tuple(body[key] for key in keys)
+    way = hiding_way()
+    assert told["plain", "honest"] == ("process", ["data", "run"] if way else [], way)
+    assert told["plain", "inside"] == ("process", ["run"] if way else [], way)
+    assert told["open", "honest"] == ("process", [], "")
+    assert told["here", "honest"] == ("none", [], "")

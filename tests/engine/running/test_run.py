@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import depthgauge as dg
+from depthgauge._confine import descendants
 from depthgauge.analysis.make_board import leaderboard_json, make_board
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
@@ -28,7 +29,6 @@ from depthgauge.errors import (
     NothingScored,
     RunWarning,
 )
-from depthgauge.methods._process.confine import descendants
 
 SAME = ("scores.parquet", "samples.parquet", "curves.parquet")
 

@@ -81,8 +81,8 @@ def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
         send(outbox, ("cannot start", f"a worker process cannot start: {error}"))
         raise Stop from error
     send(outbox, ("ready",))
+    from depthgauge._confine import adopt_orphans, end_descendants
     from depthgauge.engine.running.hosts import Hosts
-    from depthgauge.methods._process import adopt_orphans, end_descendants
 
     adopt_orphans()
     hosts = Hosts(context)

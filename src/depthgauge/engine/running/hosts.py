@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import depthgauge
+from depthgauge.engine.running.hiding import hidden_from
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.errors import MethodFailed
 from depthgauge.methods import Method, Usage
@@ -132,22 +131,6 @@ class Hosts:
         process = self._processes.pop(number, None)
         if process is not None:
             process.stop()
-
-
-def hidden_from(method: Method, context: Context) -> tuple[list[Path], str]:
-    """The folders that a method must not see; and why some have to stay visible."""
-    wanted = [path for path in (context.data, context.folder) if path is not None]
-    if context.isolate is False:
-        return [], ""
-    needed = [Path(sys.prefix), Path(depthgauge.__file__).parent]
-    if isinstance(method.kind.home, str) and method.kind.code:
-        needed.append(Path(method.kind.home))
-    hidden = [path.resolve() for path in wanted if path.is_dir()]
-    open_ones = [
-        folder for folder in hidden if any(p.resolve().is_relative_to(folder) for p in needed)
-    ]
-    why = f"{open_ones[0]} holds the code of the method; move one of them" if open_ones else ""
-    return [folder for folder in hidden if folder not in open_ones], why
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge import __version__
+from depthgauge.engine.running.hiding import described
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.store.item import read_item
 from depthgauge.engine.store.run_folder import KIND, SCHEMA, item_path, read_info, write_info
@@ -196,7 +197,7 @@ def _describe(method: Method, plan: Plan) -> dict[str, Any]:
         "keeps": method.spec.keeps,
         "kept": method.spec.keeps and plan.context.keep_estimates,
         "seeds": list(plan.seeds_of(method)),
-        "isolation": plan.context.isolation if method.spec.keeps else "none",
+        **described(method, plan.context),
         "threads": plan.context.threads,
         "time_limit_s": _finite(plan.context.limit_of(method)),
         **({"older_estimates": dict(method.older)} if method.older else {}),

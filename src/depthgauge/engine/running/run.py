@@ -33,7 +33,6 @@ from depthgauge.engine.store.run_folder import (
 )
 from depthgauge.errors import BadData, Misuse, NothingScored
 from depthgauge.methods import Method, find_method, find_methods
-from depthgauge.methods._process import can_hide
 from depthgauge.methods.folder import FolderOptions
 from depthgauge.types import Sample
 
@@ -156,7 +155,7 @@ def run(
         threads,
         data=root,
         isolate=isolate,
-        isolation=_isolation(where, isolate),
+        isolated=_is_isolated(where, isolate),
         slots=where.workers,
     )
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
@@ -178,13 +177,12 @@ def run(
     )
 
 
-def _isolation(where: Where, isolate: bool | None) -> str:
-    """How methods are kept apart on this machine."""
-    if where.choice()[0] == "here":
-        if isolate:
-            raise Misuse("--isolate needs worker processes; leave out --workers 0.")
-        return "none"
-    return "process, folders hidden" if isolate is not False and can_hide() else "process"
+def _is_isolated(where: Where, isolate: bool | None) -> bool:
+    """Whether each method has a process of its own."""
+    here = where.choice()[0] == "here"
+    if here and isolate:
+        raise Misuse("--isolate needs worker processes; leave out --workers 0.")
+    return not here
 
 
 def _labels(again: str | Iterable[str], methods: Sequence[Method]) -> frozenset[str]:

@@ -58,8 +58,8 @@ class Context:
     """The dataset's folder, which methods must not see."""
     isolate: bool | None = None
     """Whether folders are hidden from methods: None where the system allows it, True or fail."""
-    isolation: str = "none"
-    """How methods are kept apart, for the record: `none`, `process`, `process, folders hidden`."""
+    isolated: bool = False
+    """Whether each method has a process of its own."""
     slots: int = 1
     """How many workers share this machine."""
     reuse_from: Path | None = None

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from depthgauge.methods._process.client import MethodProcess, ProcessLost, describe_elsewhere
-from depthgauge.methods._process.confine import (
-    adopt_orphans,
-    can_hide,
-    descendants,
-    end_descendants,
-)
 from depthgauge.methods._process.ending import last_words, why_it_ended
 
 __all__ = [
     "MethodProcess",
     "ProcessLost",
-    "adopt_orphans",
-    "can_hide",
-    "descendants",
     "describe_elsewhere",
-    "end_descendants",
     "last_words",
     "why_it_ended",
 ]

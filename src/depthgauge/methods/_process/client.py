@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,11 +16,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from depthgauge import errors
+from depthgauge._confine import WAYS, descendants, end_descendants
 from depthgauge.errors import BadEstimate, BadFile, DepthgaugeError, MethodFailed, WorkerLost
 from depthgauge.methods._meter import Meter, Usage
 from depthgauge.methods._method import Method
 from depthgauge.methods._process import wire
-from depthgauge.methods._process.confine import descendants, end_descendants
 from depthgauge.methods._process.ending import last_words, why_it_ended
 from depthgauge.methods._returned import SpoolFolder, as_estimate
 from depthgauge.quantities import QUANTITIES
@@ -47,17 +48,24 @@ class MethodProcess:
 
     Args:
         hide: Folders that the method must not see, where the system can hide them.
+        ways: How they may be hidden; the first way that works is taken.
     """
 
-    def __init__(self, hide: Sequence[Path] = ()) -> None:
+    def __init__(self, hide: Sequence[Path] = (), ways: Sequence[str] = WAYS) -> None:
         self.busy = False
         """Whether it works on an estimate: then it cannot be asked for another one."""
+        self.hidden_by = ""
+        """In which way the folders are hidden; empty if they are not."""
+        self.why_not_hidden = ""
+        self._temporary = ""
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", "depthgauge.methods._process.server"]
+        python = [sys.executable, "-P", "-m"]
+        confined = [*python, "depthgauge._confine", str(theirs.fileno())] if hide else []
+        socket_of_server = [] if hide else [str(theirs.fileno())]
         self._pipe = ours
         self._process = subprocess.Popen(
-            [*command, str(theirs.fileno())],
+            [*confined, *python, "depthgauge.methods._process.server", *socket_of_server],
             stdin=subprocess.DEVNULL,
             stdout=self._stderr,
             stderr=self._stderr,
@@ -66,18 +74,24 @@ class MethodProcess:
             start_new_session=True,
         )
         theirs.close()
+        self._number = self._process.pid
         try:
+            if hide:
+                self._hide(hide, ways)
             paths = [path for path in sys.path if path]
-            begin = {"do": "begin", "paths": paths, "hide": [str(path) for path in hide]}
-            answer = self._ask(begin, _START_LIMIT_S)
-            self.why_not_hidden = str(answer.get("why_not_hidden", ""))
-            """Why the folders can be seen; empty where they cannot."""
-            # Where folders are hidden, the method runs in a grandchild of what was started.
-            chain = descendants(self._process.pid) if hide and not self.why_not_hidden else []
-            self._number = chain[-1] if chain else self._process.pid
+            self._ask({"do": "begin", "paths": paths}, _START_LIMIT_S)
         except BaseException:
             self.stop()
             raise
+
+    def _hide(self, folders: Sequence[Path], ways: Sequence[str]) -> None:
+        message = {"hide": [str(path) for path in folders], "ways": list(ways)}
+        answer = self._ask(message, _START_LIMIT_S)
+        self.hidden_by = _text(answer, "hidden_by")
+        self.why_not_hidden = _text(answer, "why_not_hidden")
+        self._temporary = _text(answer, "temporary")
+        # In a namespace, the method runs in a grandchild of what was started.
+        self._number = [self._process.pid, *descendants(self._process.pid)][-1]
 
     def load(self, method: Method, limit_s: float) -> None:
         """Loads the method's code.
@@ -182,6 +196,8 @@ class MethodProcess:
             self._process.kill()
         self._process.wait()
         self._stderr.close()
+        if self._temporary:
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _ask(
         self, message: Mapping[str, Any], limit_s: float, memory: int | None = None

@@ -16,18 +16,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from depthgauge._confine import adopt_orphans, end_with_parent
 from depthgauge.errors import BadEstimate, DepthgaugeError, MethodFailed, WorkerLost
 from depthgauge.methods._find import find_here
 from depthgauge.methods._isolated import isolated
 from depthgauge.methods._meter import Usage
 from depthgauge.methods._method import Method
 from depthgauge.methods._process import wire
-from depthgauge.methods._process.confine import CannotHide, adopt_orphans, end_with_parent, hide
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs
 
@@ -69,15 +68,7 @@ class _Server:
     def _begin(self, message: Mapping[str, Any], memory: int | None) -> None:
         paths = message["paths"]
         sys.path[:] = [*paths, *(path for path in sys.path if path not in paths)]
-        hidden = [Path(path) for path in message["hide"]]
-        why = ""
-        try:
-            if hidden:
-                hide(hidden)
-                adopt_orphans()
-        except CannotHide as error:
-            why = str(error)
-        wire.send(self._pipe, {"why_not_hidden": why})
+        wire.send(self._pipe, {"begun": True})
 
     def _describe(self, message: Mapping[str, Any], memory: int | None) -> None:
         try:
