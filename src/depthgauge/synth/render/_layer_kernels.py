@@ -24,12 +24,12 @@ _SKIP = 1e-5
 
 
 @compiled()
-def _skip(x: float, y: float, z: float) -> float:
+def skip_at(x: float, y: float, z: float) -> float:
     return _SKIP * max(1.0, 0.25 * max(abs(x), abs(y), abs(z)))
 
 
 @compiled()
-def _meet(
+def meet(
     start: Array, way: Array, vertices: Array, triangles: Array, t: int, face: Array, shares: Array
 ) -> Any:
     """Distance to a triangle's plane; fills its normal against the ray and the corners' shares.
@@ -60,7 +60,7 @@ def _meet(
 
 
 @compiled()
-def _smooth(
+def smooth(
     normals: Array, triangles: Array, t: int, shares: Array, face: Array, way: Array, out: Array
 ) -> Any:
     """The smooth normal on the ray's side, or the flat one (returns 0) if that faces away.
@@ -151,7 +151,7 @@ def step(
         if t < 0:
             ends[i] = ESCAPED
             continue
-        distance = _meet(starts[i], ways[i], vertices, triangles, t, face, shares)
+        distance = meet(starts[i], ways[i], vertices, triangles, t, face, shares)
         if not distance > 0.5 * skips[i]:
             skips[i] *= 2.0  # the surface that the ray starts from, once more
             if skips[i] > 1.0:
@@ -159,9 +159,9 @@ def step(
             continue
         for k in range(3):
             starts[i, k] += distance * ways[i, k]
-        skips[i] = _skip(starts[i, 0], starts[i, 1], starts[i, 2])
+        skips[i] = skip_at(starts[i, 0], starts[i, 1], starts[i, 2])
         surface = surfaces[t]
-        _smooth(normals, triangles, t, shares, face, ways[i], normal)
+        smooth(normals, triangles, t, shares, face, ways[i], normal)
         front = shares[3] < 0.0
         came, goes = (outside[t], inside[t]) if front else (inside[t], outside[t])
         # A body of index 1 is a body; one within glass is a bubble.
