@@ -1,6 +1,7 @@
 """The same run on a real dask scheduler with two workers."""
 
 import json
+import platform
 import subprocess
 import sys
 import time
@@ -58,6 +59,8 @@ def test_a_cluster_gives_the_same_bytes(scheduler, pairs, trial, tmp_path):
     )
     assert tables(tmp_path / "there") == tables(tmp_path / "here")
     assert steps[-1][1:] == (20, 20)
+    told = json.loads((tmp_path / "there" / "run.json").read_text())["machines"]
+    assert [machine["host"] for machine in told] == [platform.node()]
 
 
 def test_a_crash_on_the_cluster_costs_its_sample(scheduler, pairs, trial, tmp_path):

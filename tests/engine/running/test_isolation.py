@@ -9,6 +9,7 @@ import pytest
 
 from depthgauge._confine import descendants, hiding_way
 from depthgauge.engine.running.run import run
+from depthgauge.errors import Misuse
 
 HONEST = "import numpy as np\ndef estimate(inputs):\n    return np.full({size}, 9.0)\n"
 
@@ -136,8 +137,10 @@ def test_the_data_cannot_be_found_where_folders_can_be_hidden(pairs, trial, tmp_
     done = run(trial(), pairs.data, [search], tmp_path / "run", isolate=True, **made)
     assert not done.results["search", 0].failed
     inside = written(pairs.data / "code", "inside", SEARCH.format(data=str(pairs.data)))
-    done = run(trial(), pairs.data, [inside], tmp_path / "other", isolate=True, **made)
-    assert "--isolate" in done.results["inside", 0].failed["s0"]
+    with pytest.raises(Misuse, match=r"--isolate: .*pairs holds the code of the method; move one"):
+        run(trial(), pairs.data, [inside], tmp_path / "other", isolate=True, **made)
+    with pytest.raises(Misuse, match="--isolate needs worker processes"):
+        run(trial(), pairs.data, [search], tmp_path / "other", isolate=True, workers=0)
 
 
 def test_children_end_with_their_method(pairs, trial, tmp_path):

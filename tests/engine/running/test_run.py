@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import platform
 import random
 import shutil
 import signal
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import depthgauge as dg
-from depthgauge._confine import descendants
+from depthgauge._confine import WAYS, descendants
 from depthgauge.analysis.make_board import leaderboard_json, make_board
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
@@ -619,3 +620,49 @@ def test_a_typo_in_a_region_is_found_before_any_method_runs(tmp_path):
         dg.run(make_protocol(body, "test"), tmp_path / "data", [method], tmp_path / "run")
     assert called == []
     assert not (tmp_path / "run").exists()
+
+
+def test_a_damaged_item_of_one_method_withholds_nobody_else_s_tables(pairs, trial, tmp_path):
+    folder, one, two = tmp_path / "run", pairs.noisy("one"), pairs.noisy("two", 2.0)
+    call = {"workers": 0, "only": ["s0", "s1"]}
+    run(trial(), pairs.data, [one], folder, **call)
+    of_one = sorted((folder / "items").iterdir())
+    of_one[0].write_bytes(of_one[0].read_bytes()[:100])
+    with pytest.warns(RunWarning, match=r"'one' is not in the tables \(.*is damaged"):
+        done = run(trial(), pairs.data, [two], folder, **call)
+    assert [entrant.label for entrant in done.entrants] == ["two"]
+    with pytest.warns(RunWarning, match="It is made again"):
+        both = run(trial(), pairs.data, [one, two], folder, **call)
+    assert {entrant.label for entrant in both.entrants} == {"one", "two"}
+    of_one[1].unlink()
+    (folder / "scores.parquet").unlink()
+    with pytest.warns(RunWarning, match=r"'one' is not in the tables \(some of its items are gone"):
+        run(trial(), pairs.data, [two], folder, **call)
+    run(trial(), pairs.data, [one], folder, **call)
+    run(trial(), pairs.data, [one, two], tmp_path / "at-once", **call)
+    assert tables(folder) == tables(tmp_path / "at-once")
+
+
+def test_a_method_without_all_its_items_withholds_nobody_else_s_tables(pairs, trial, tmp_path):
+    """One method reads a picture that the other one does not need, and that is damaged."""
+    (pairs.data / "right" / "s1.png").write_bytes(b"garbage")
+    plain = "constant:value=3"
+    call = {"workers": 0, "only": ["s0", "s1"]}
+    with pytest.raises(BadData, match=r"bm: s1: .*s1\.png"):
+        run(trial(), pairs.data, ["bm", plain], tmp_path / "run", **call)
+    assert [entrant.method for entrant in load_run(tmp_path / "run").entrants] == ["constant"]
+
+
+def test_every_machine_that_took_part_is_recorded(pairs, trial, tmp_path):
+    folder = tmp_path / "run"
+    run(trial(), pairs.data, [pairs.noisy("one")], folder, workers=1, only=["s0"])
+    (here,) = json.loads((folder / "run.json").read_text())["machines"]
+    assert here["host"] == platform.node()
+    assert here["numpy"] == np.__version__
+    assert here["hidden_by"] in ("", *WAYS)
+    other = folder / "machines" / "node7.json"
+    other.write_text(json.dumps({**here, "host": "node7"}))
+    (folder / "machines" / "torn.json").write_text("{")
+    run(trial(), pairs.data, [pairs.noisy("two")], folder, workers=1, only=["s0"])
+    told = json.loads((folder / "run.json").read_text())["machines"]
+    assert sorted(machine["host"] for machine in told) == sorted(["node7", platform.node()])

@@ -103,7 +103,9 @@ def _prepare(inbox: IO[bytes]) -> tuple[Any, Any]:
 
     from depthgauge.engine.scoring.judge import Judge
     from depthgauge.engine.scoring.warm_up import warm_up
+    from depthgauge.engine.store.machines import record_machine
 
+    record_machine(context.folder)
     warm_up(context.rules)
     return context, Judge(context.rules)
 

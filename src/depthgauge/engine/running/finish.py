@@ -13,38 +13,103 @@ from depthgauge.engine.running.plan import Plan, items_of, now
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.store.data_record import DataRecord, read_record, write_record
 from depthgauge.engine.store.item import Item, read_item
+from depthgauge.engine.store.machines import read_machines
 from depthgauge.engine.store.parquet import write_tables
 from depthgauge.engine.store.run_folder import finished, item_path, write_info
 from depthgauge.engine.store.submitted_estimates import is_stale
 from depthgauge.errors import BadData, BadFile, RunWarning
 
 
-def finish(context: Context, info: Mapping[str, Any]) -> None:
+def finish(context: Context, info: Mapping[str, Any]) -> bool:
     """Writes the tables of all methods whose items are complete; others stay unfinished.
 
-    A method that an earlier call did not finish does not hold back the scores of the others.
+    A method that an earlier call did not finish, or whose items were damaged or lost since, does
+    not hold back the scores of the others.
+
+    Returns:
+        False where no method is complete; nothing is written then.
+
+    Raises:
+        BadData: The data changed while the run was made.
     """
     folder, there = context.folder, finished(context.folder)
-    bodies = {body["label"]: body for body in info["methods"]}
-    left = []
-    for body in info["unfinished"]:
-        if there.issuperset(name for name, _, _ in items_of(body, info)):
-            bodies[body["label"]] = body
-        else:
-            left.append(body)
-    wanted = [name for _, body in sorted(bodies.items()) for name, _, _ in items_of(body, info)]
-    if lacking := set(wanted) - there:
+    known = [*info["methods"], *info["unfinished"]]
+    # Of a method that is run again with other code or options, the later one counts.
+    bodies = {body["label"]: body for body in known if _is_complete(body, info, there)}
+    for body in info["methods"]:
+        if body["label"] not in bodies:
+            _warn_left_out(folder, body["label"], "some of its items are gone")
+    while bodies:
+        try:
+            written = _write_tables(context, info, bodies)
+            break
+        except _DamagedItem as found:
+            del bodies[found.label]
+            _warn_left_out(folder, found.label, str(found.error).rstrip("."))
+    else:
+        return False
+    left = {body["label"]: body for body in info["methods"] if body["label"] not in bodies}
+    left |= {b["label"]: b for b in info["unfinished"] if bodies.get(b["label"]) is not b}
+    said = {"methods": list(bodies.values()), "unfinished": list(left.values())}
+    write_info(folder, {**info, **said, **written, "finished": now()})
+    return True
+
+
+def require_whole(broken: Sequence[str], n: int, any_method: bool, folder: Path) -> None:
+    """Ends a command that left items without a score, or a folder without tables.
+
+    Raises:
+        BadData: There are such.
+    """
+    if broken:
+        more = f" ({len(broken)} of {n} items have no score)" if len(broken) > 1 else ""
+        raise BadData(f"{broken[0]}{more}; finished items are kept; run the same command again.")
+    if not any_method:
         raise BadData(
-            f"{folder}: {len(lacking)} of {len(wanted)} finished items are gone; run the command "
-            "that made them again."
+            f"{folder}: finished items are gone or damaged; run the command that made them again."
         )
+
+
+def _is_complete(body: Mapping[str, Any], info: Mapping[str, Any], there: set[str]) -> bool:
+    return there.issuperset(name for name, _, _ in items_of(body, info))
+
+
+def _warn_left_out(folder: Path, label: str, why: str) -> None:
+    said = f"{folder}: '{label}' is not in the tables ({why}); run it again."
+    warnings.warn(said, RunWarning, stacklevel=3)
+
+
+def _write_tables(
+    context: Context, info: Mapping[str, Any], bodies: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Writes the tables of these methods; returns what `run.json` says about them."""
+    folder = context.folder
     notes: list[dict[str, Any]] = []
-    items = _noting((_checked_item(folder, name, info["protocol_hash"]) for name in wanted), notes)
     inputs: dict[str, dict[str, str]] = {}
+    items = _noting(_items(folder, info, bodies), notes)
     write_tables(folder, context.protocol, _same_data(items, folder, inputs))
     write_record(folder, DataRecord(read_record(folder).files, inputs))
-    said = {"methods": list(bodies.values()), "unfinished": left, "finished": now()}
-    write_info(folder, {**info, **said, "notes": notes})
+    return {"notes": notes, "machines": read_machines(folder)}
+
+
+class _DamagedItem(Exception):
+    """An item of a method cannot be read."""
+
+    def __init__(self, label: str, error: BadFile) -> None:
+        super().__init__(label)
+        self.label = label
+        self.error = error
+
+
+def _items(
+    folder: Path, info: Mapping[str, Any], bodies: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Item]:
+    for label, body in sorted(bodies.items()):
+        for name, _, _ in items_of(body, info):
+            try:
+                yield _checked_item(folder, name, info["protocol_hash"])
+            except BadFile as error:
+                raise _DamagedItem(label, error) from error
 
 
 @dataclass

@@ -12,6 +12,7 @@ from typing import Any
 import depthgauge
 from depthgauge._confine import hiding_way
 from depthgauge.engine.running.task import Context
+from depthgauge.errors import Misuse
 from depthgauge.methods import Method
 
 
@@ -32,6 +33,23 @@ def hidden_from(method: Method, context: Context) -> tuple[list[Path], str]:
         else:
             hidden.append(folder)
     return hidden, why
+
+
+def require_hidden(context: Context) -> None:
+    """Where folders must be hidden: refuses a machine or a method with which that cannot be.
+
+    Raises:
+        Misuse: It cannot be done here.
+    """
+    if not context.isolate:
+        return
+    if not context.isolated:
+        raise Misuse("--isolate needs worker processes; leave out --workers 0.")
+    if not hiding_way():
+        raise Misuse("--isolate: this system has neither user namespaces nor Landlock.")
+    for method in context.methods:
+        if method.spec.keeps and (why := hidden_from(method, context)[1]):
+            raise Misuse(f"--isolate: {why}.")
 
 
 def described(method: Method, context: Context) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from depthgauge.engine.running.hiding import hidden_from
 from depthgauge.engine.running.task import Context, Task
-from depthgauge.errors import MethodFailed
+from depthgauge.errors import MethodFailed, WorkerLost
 from depthgauge.methods import Method, Usage
 from depthgauge.methods._process import MethodProcess, ProcessLost
 from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs
@@ -40,6 +40,7 @@ class Hosts:
             MethodFailed: The method failed, ended its process twice, or took too long.
             BadEstimate: What it returned cannot be scored.
             UnreadableInput: An input that it asked for cannot be read.
+            WorkerLost: Its code has changed, or this machine cannot hide what it has to.
         """
         method = self._context.methods[task.method]
         tries = 0
@@ -106,12 +107,11 @@ class Hosts:
 
     def _started(self, method: Method) -> MethodProcess:
         hide, why = hidden_from(method, self._context)
-        if self._context.isolate and why:
-            raise MethodFailed(f"--isolate: {why}.")
         process = MethodProcess(hide)
         try:
-            if self._context.isolate and process.why_not_hidden:
-                raise MethodFailed(f"--isolate: {process.why_not_hidden}.")
+            why = why or process.why_not_hidden
+            if self._context.isolate and why:  # the machine's fault, not the method's
+                raise WorkerLost(f"--isolate: {why}.")
             process.load(method, _LOAD_LIMIT_S)
         except BaseException:
             process.stop()

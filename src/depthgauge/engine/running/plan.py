@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
 import re
 import shlex
 import sys
@@ -11,20 +10,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from depthgauge import __version__
 from depthgauge.engine.running.hiding import described
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.store.item import read_item
+from depthgauge.engine.store.machines import versions
 from depthgauge.engine.store.run_folder import KIND, SCHEMA, item_path, read_info, write_info
 from depthgauge.errors import BadData, DepthgaugeError, MethodChanged
 from depthgauge.methods import Method
 from depthgauge.types import Sample
-
-_PACKAGES = ("numpy", "numba", "scipy", "opencv-python-headless", "pyarrow")
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ def begin(plan: Plan) -> dict[str, Any]:
         "methods": [],
         "unfinished": [],
         "estimates": None if context.reuse_from is None else str(context.reuse_from),
-        "made_by": _versions(),
+        "made_by": versions(),
         "started": now(),
         "finished": None,
         "commands": [],
@@ -230,16 +226,6 @@ def refuse_strange(folder: Path) -> None:
             raise BadData(
                 f"{folder}: is not empty and holds no run ({strange[0]}); choose another folder."
             )
-
-
-def _versions() -> dict[str, str]:
-    found = {"depthgauge": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return {**found, "platform": platform.platform(), "host": platform.node()}
 
 
 def _command() -> str:

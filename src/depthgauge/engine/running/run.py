@@ -15,7 +15,13 @@ from depthgauge._progress import Progress
 from depthgauge._registry import unknown
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.engine.running.executors import EXECUTORS
-from depthgauge.engine.running.finish import finish, look_at_items, refuse_changed_data
+from depthgauge.engine.running.finish import (
+    finish,
+    look_at_items,
+    refuse_changed_data,
+    require_whole,
+)
+from depthgauge.engine.running.hiding import require_hidden
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import GIVEN, Context, Task
 from depthgauge.engine.scoring.rules import Rules, check_regions
@@ -155,9 +161,10 @@ def run(
         threads,
         data=root,
         isolate=isolate,
-        isolated=_is_isolated(where, isolate),
+        isolated=where.choice()[0] != "here",
         slots=where.workers,
     )
+    require_hidden(context)
     left_out = sorted({sample.id for sample in chosen} - {sample.id for sample in known})
     planned = Plan(
         context,
@@ -175,14 +182,6 @@ def run(
         redo_changed=redo_changed,
         progress=progress,
     )
-
-
-def _is_isolated(where: Where, isolate: bool | None) -> bool:
-    """Whether each method has a process of its own."""
-    here = where.choice()[0] == "here"
-    if here and isolate:
-        raise Misuse("--isolate needs worker processes; leave out --workers 0.")
-    return not here
 
 
 def _labels(again: str | Iterable[str], methods: Sequence[Method]) -> frozenset[str]:
@@ -272,13 +271,15 @@ def execute(
             item_path(context.folder, name).unlink(missing_ok=True)
         done = finished(context.folder)
         left = [replace(t, again=t.id in anew) for t in tasks if t.id not in done]
+        broken: list[str] = []
         if left:
             info = {**info, "finished": None}
             write_info(context.folder, info)
             broken = _do(context, left, where, len(tasks), progress)
-            _require_whole(broken, len(tasks))
+        # First the tables of the methods that are complete: nobody else may withhold them.
         if info["finished"] is None or info["unfinished"] or not has_tables(context.folder):
-            finish(context, info)
+            whole = finish(context, info)
+            require_whole(broken, len(tasks), whole, context.folder)
     return load_run(context.folder)
 
 
@@ -321,12 +322,6 @@ def _events(context: Context, tasks: Sequence[Task], where: Where) -> Any:
     return executor.run(
         context, tasks, executor.spec.options.checked(options, f"executor '{name}'")
     )
-
-
-def _require_whole(broken: Sequence[str], n: int) -> None:
-    if broken:
-        more = f" ({len(broken)} of {n} items have no score)" if len(broken) > 1 else ""
-        raise BadData(f"{broken[0]}{more}; finished items are kept; run the same command again.")
 
 
 def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:

@@ -11,6 +11,7 @@ from depthgauge.engine.running.guard import Event
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.running.work import do_task
 from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.store.machines import record_machine
 from depthgauge.errors import CannotWrite, DepthgaugeError
 
 SPEC = ExecutorSpec("here", "In this process, for debugging")
@@ -20,6 +21,7 @@ def run(context: Context, tasks: Sequence[Task], options: Options) -> Iterator[E
     """One task after the other in this process: for debugging, and for functions that only this
     process has. Nothing protects it from a method that crashes or hangs.
     """
+    record_machine(context.folder)
     judge = Judge(context.rules)
     for task in tasks:
         began = time.perf_counter()
