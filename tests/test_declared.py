@@ -17,6 +17,7 @@ from depthgauge.methods import _spec as methods
 from depthgauge.metrics import METRICS, Recipe, metric
 from depthgauge.metrics.terms import ABS, mean
 from depthgauge.perturbations import EFFECTS, effect, parse_perturbation, perturb_image
+from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import REGIONS, SHARED_MAPS, derived, region, shared_map
 from depthgauge.types import State
 from depthgauge.units import Unit
@@ -81,8 +82,8 @@ def test_a_good_one_is_taken_and_its_revision_is_one():
         ),
         (
             {"of": ("dispairty",)},
-            "of is 'dispairty' but must be one of boundaries, depth, disparity, flow, normals, "
-            "planes (Did you mean 'disparity'?).",
+            f"of is 'dispairty' but must be one of {', '.join(sorted(QUANTITIES))} "
+            "(Did you mean 'disparity'?).",
         ),
         ({"needs": "rig"}, "needs is 'rig' but must be a tuple: write needs=('rig',)."),
         ({"cite": ""}, "cite is missing."),

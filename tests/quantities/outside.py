@@ -86,7 +86,7 @@ def albedo(root):
     np.testing.assert_allclose(found["mae@all"], expected[np.isfinite(expected)].mean(), rtol=1e-5)
 
 
-def scene_flow(root):
+def rigid_flow(root):
     first = np.full(SIZE, 40.0, np.float32)
     second = first + np.float32(2)
     flow = np.full((*SIZE, 2), 10.0, np.float32)
@@ -100,7 +100,7 @@ def scene_flow(root):
         moved[:12, :, 0] += 20  # half of them
         return {"disparity": wrong, "disparity_2": second.copy(), "flow": moved}
 
-    scores = dg.score(method(None), truth, quantity="scene_flow")
+    scores = dg.score(method(None), truth, quantity="rigid_flow")
     values = {name: scores[name].value for name in list(scores)[:3]}
     assert values == {"d1@all": 25.0, "disparity_2/d1@all": 0.0, "flow/fl@all": 50.0}, values
     assert scores["d1@all"].count == SIZE[0] * SIZE[1]
@@ -109,15 +109,15 @@ def scene_flow(root):
         '[[scores]]\nmetric = "d1"\n[[scores]]\nmetric = "d1"\npart = "disparity_2"\n'
         '[[scores]]\nmetric = "fl"\npart = "flow"\n'
     )
-    found = through(root, "scene_flow", [truth] * 3, blocks, method)
+    found = through(root, "rigid_flow", [truth] * 3, blocks, method)
     assert found == values, found
-    page = (root / "scene_flow.html").read_text()
+    page = (root / "rigid_flow.html").read_text()
     for title in ("Disparity 2", "Disparity 2: errors", "Flow", "Flow: errors"):
         assert f"<summary>{title}</summary>" in page, title
     assert "<summary>Disparity</summary>" not in page  # the main map has pictures of its own
 
 
-def layered_disparity(root):
+def pane_disparity(root):
     layers = np.stack([np.full(SIZE, 30.0, np.float32), np.full(SIZE, 10.0, np.float32)])
     layers[1, :, :16] = np.nan  # half of the pixels have one layer only
     estimate = layers + np.float32(1)
@@ -126,19 +126,19 @@ def layered_disparity(root):
         return estimate
 
     ids = ["mae", "layers:2/mae", "layers:3/mae"]
-    scores = dg.score({"layers": estimate}, {"layers": layers}, ids, quantity="layered_disparity")
+    scores = dg.score({"layers": estimate}, {"layers": layers}, ids, quantity="pane_disparity")
     assert scores["mae@all"].count == SIZE[0] * SIZE[1]
     assert scores["layers:2/mae@all"].count == SIZE[0] * 16
     assert scores["layers:3/mae@all"].why == "empty"
     assert (scores["mae@all"].value, scores["layers:2/mae@all"].value) == (1.0, 1.0)
     blocks = '[[scores]]\nmetric = "mae"\n[[scores]]\nmetric = "mae"\npart = "layers:2"\n'
-    found = through(root, "layered_disparity", [{"layers": layers}] * 3, blocks, method)
+    found = through(root, "pane_disparity", [{"layers": layers}] * 3, blocks, method)
     assert found == {"mae@all": 1.0, "layers:2/mae@all": 1.0}, found
-    assert "<summary>Layers:2</summary>" in (root / "layered_disparity.html").read_text()
+    assert "<summary>Layers:2</summary>" in (root / "pane_disparity.html").read_text()
 
 
 if __name__ == "__main__":
     FOLDER = Path(sys.argv[1])
-    for quantity in (albedo, scene_flow, layered_disparity):
+    for quantity in (albedo, rigid_flow, pane_disparity):
         quantity(FOLDER)
     sys.stdout.write("all went through\n")

@@ -26,7 +26,7 @@ SPEC = Quantity(
 from depthgauge.quantities import Part, Quantity
 
 SPEC = Quantity(
-    name="scene_flow",
+    name="rigid_flow",
     about="Disparity of both frames and optical flow.",
     unit="px",
     parts=(
@@ -44,7 +44,7 @@ SPEC = Quantity(
 from depthgauge.quantities import Part, Quantity
 
 SPEC = Quantity(
-    name="layered_disparity",
+    name="pane_disparity",
     about="Disparity of every surface that a pixel shows.",
     unit="px",
     parts=(Part("layers", axes=("layer", "y", "x"), like="disparity", resize="x"),),

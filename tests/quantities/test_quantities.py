@@ -61,7 +61,7 @@ def test_a_quantity_is_whole(name):
     assert declared.name == name
     assert declared.about.endswith(".")
     for text in declared.default_metrics:
-        assert name in METRICS[text.partition(":")[0]].of
+        assert METRICS[text.partition(":")[0]].can_score(name)
 
 
 def test_an_unknown_quantity_names_the_nearest():

@@ -213,7 +213,9 @@ def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
             continue
         if block.part and block.resolution:
             yield Problem(f"{where}.part", "goes only without a resolution")
-        if block.metric in METRICS and not METRICS[block.metric].can_score(quantity):
+        # All layers of a pixel together are scored beside its map.
+        wanted = (quantity, quantity if block.part else benchmark.quantity)
+        if block.metric in METRICS and not any(map(METRICS[block.metric].can_score, wanted)):
             of = ", ".join(METRICS[block.metric].of)
             meant = meaning_of(block.metric, quantity)
             hint = f"of {quantity} it is {meant.score_id}" if meant.note else ""

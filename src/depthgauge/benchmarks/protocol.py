@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ class Protocol(BenchmarkFile):
                 "id": spec.id,
                 "metric": spec.metric.name,
                 "revision": spec.metric.revision,
-                "params": dict(spec.params),
+                "params": {k: "inf" if v == math.inf else v for k, v in spec.params.items()},
                 "region": spec.region,
                 **({"resolution": spec.resolution} if spec.resolution else {}),
                 **({"part": spec.part} if spec.part else {}),
@@ -163,6 +164,8 @@ class Protocol(BenchmarkFile):
         self._add_made_truth(body)
         if self.estimate.focal_px is None and "estimate" in body:
             body["estimate"].pop("focal_px")
+        if not self.estimate.repeat_layer and "estimate" in body:
+            body["estimate"].pop("repeat_layer")
         body["dataset_revision"] = _dataset_revision(self.dataset)
         if (revision := QUANTITIES[self.quantity].revision) != 1:
             body["quantity_revision"] = revision
@@ -175,6 +178,8 @@ class Protocol(BenchmarkFile):
             body["cardboard_revision"] = cardboard.REVISION
         elif "truth" in body:
             body["truth"].pop("cardboard")
+        if self.truth.layer == "all" and "truth" in body:
+            body["truth"].pop("layer")
         if self.truth.from_depth:
             body["surface_normals_revision"] = rigs.REVISION
         elif "truth" in body:

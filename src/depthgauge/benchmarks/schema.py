@@ -50,6 +50,9 @@ class TruthRange(_Strict):
     max_depth_m: Number | None = Field(default=None, gt=0)
     from_depth: bool = Field(default=False, strict=True)
     """Normals are computed from the true depth or disparity; stored normals are not used."""
+    layer: Literal["all", "first", "last"] = "all"
+    """Of a truth with layers, the one that estimates of a single layer are compared with: the
+    first, or the last one that is not transparent."""
     cardboard: str = ""
     """Objects (in `<name>_labels` or `<name>_mask`) without truth get one value each."""
 
@@ -61,6 +64,8 @@ class EstimateRange(_Strict):
     """Values are clipped to this range before scoring."""
     range: Literal["inputs", "none"] | tuple[Number, Number] = "inputs"
     """Estimates outside count as missing; `inputs`: the disparity range that methods are given."""
+    repeat_layer: bool = Field(default=False, strict=True)
+    """An estimate of one layer stands for every layer of the truth."""
     focal_px: Number | None = Field(default=None, gt=0)
     """The focal length of depth estimates that have none, in px at the truth's size."""
 

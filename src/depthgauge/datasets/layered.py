@@ -16,14 +16,13 @@ from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._paths import inside
 from depthgauge.errors import BadFile, CannotWrite, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.geometry.camera_json import rig_from_json, rig_to_json
+from depthgauge.geometry.layers import MATERIALS as MATERIALS
+from depthgauge.geometry.layers import NO_MATERIAL
 from depthgauge.io import npz
 from depthgauge.io.stacks import read_checked, read_stack
 from depthgauge.io.text import read_json
 from depthgauge.types import Image, Inputs, Map, Rig, Sample, Truth
 
-MATERIALS = ("diffuse", "transparent", "reflective")
-"""Their codes in `layer_material` are 0, 1, 2; a file may use others and names them."""
-NO_MATERIAL = 255
 NONE, VALID, OCCLUDED, VANISHED, UNSOLVED = range(5)
 """Codes of `flow_state` and `disparity_state`."""
 IMAGES = {

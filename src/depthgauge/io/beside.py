@@ -13,7 +13,7 @@ from depthgauge.errors import BadFile, WrongShape
 from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.io.maps import read_map
 from depthgauge.io.reading import Reading
-from depthgauge.io.stacks import read_stack
+from depthgauge.io.stacks import read_layers, read_stack
 from depthgauge.io.text import read_json
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part
 from depthgauge.types import Map
@@ -58,12 +58,15 @@ def read_main(
 ) -> Map:
     """The main map of an estimate; of a quantity with layers, all of them: (L, H, W).
 
+    A quantity with layers is also read from one map, its first layer, and from rows of u, v, layer
+    and values, as an array (N, 3 + channels) or a text file.
+
     Raises:
         BadFile: The file is damaged or holds something else.
     """
     main = QUANTITIES[quantity].main
     if main.is_stack:
-        return read_part(path, main, limit)
+        return read_layers(path, main, limit)
     said = reading or Reading()
     return read_map(
         path,

@@ -155,7 +155,7 @@ class Method:
 
     def _check(self, inputs: Inputs, quantity: str) -> None:
         known = self.spec.quantities
-        if known and quantity not in known:
+        if not self.spec.can_estimate(quantity):
             raise Misuse(
                 f"method '{self.label}' estimates {' and '.join(known)}, but {quantity} is "
                 "wanted; choose a method or a benchmark of the same quantity."

@@ -139,7 +139,9 @@ def _checked_parts(
     return checked
 
 
-def _size(values: Map, part: Part) -> tuple[int, int]:
+def _size(values: Map, part: Part) -> tuple[int, ...]:
+    if part.is_stack and values.ndim == 2:  # rows of layers have no size
+        return ()
     rows = part.axes.index("y")
     return values.shape[rows], values.shape[rows + 1]
 
@@ -164,8 +166,12 @@ def _number(who: str, value: object, part: Part) -> float:
 
 
 def _stack(who: str, values: object, part: Part) -> Map:
-    """A map for each layer: (L, H, W) or (L, H, W, C)."""
+    """A map for each layer: (L, H, W) or (L, H, W, C); one map is one layer, rows stay rows."""
     shape = values.shape if isinstance(values, np.ndarray) else ()
+    if isinstance(values, np.ndarray) and shape[1:] == (3 + (part.channels or 1),):
+        return _float32(who, values, part.name, True)
+    if isinstance(values, np.ndarray) and len(shape) == len(part.axes) - 1:
+        values, shape = values[None], (1, *shape)
     if not isinstance(values, np.ndarray) or len(shape) != len(part.axes) or not values.size:
         raise BadEstimate(
             f"{who} returned {part.name} of shape {shape}, expected an array with the axes "

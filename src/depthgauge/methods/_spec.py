@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 from depthgauge._declared import refuse, spec_problems
 from depthgauge._options import Options
 from depthgauge._registry import Registry
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Inputs
 
 
@@ -59,6 +60,12 @@ class MethodSpec:
     whole_clips: bool = False
     """Whether it is given a clip as a whole, as `Frames`, and returns or yields one estimate per
     frame; other methods are called once per frame."""
+
+    def can_estimate(self, quantity: str) -> bool:
+        """Whether it estimates that quantity, or a single layer of it."""
+        main = QUANTITIES[quantity].main if quantity in QUANTITIES else None
+        single = main.like if main is not None and main.is_stack else quantity
+        return not self.quantities or quantity in self.quantities or single in self.quantities
 
 
 Function = Callable[[Inputs, Any], Any]

@@ -68,6 +68,8 @@ class Metric:
     """`dataset`: only all samples together have a value."""
     of_errors: tuple[ErrorName, ...] = ()
     """Other quantities can be scored too if their pixels are compared in one of these ways."""
+    endless: tuple[str, ...] = ()
+    """Parameters that may be infinite."""
 
     def can_score(self, quantity: str) -> bool:
         """Whether it can score estimates of that quantity."""
@@ -114,6 +116,8 @@ class Metric:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError):
             raise BadScoreId(f"{self.name}: {name} is '{value}' but must be a number.") from None
+        if number == math.inf and name in self.endless:
+            return number
         if not math.isfinite(number) or number < 0:
             raise BadScoreId(f"{self.name}: {name} is {value} but must be finite and not negative.")
         if not isinstance(default, int):
@@ -273,6 +277,7 @@ def metric(
     missing_costs: str = "",
     level: Level = "sample",
     of_errors: tuple[ErrorName, ...] = (),
+    endless: tuple[str, ...] = (),
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
@@ -295,6 +300,7 @@ def metric(
             *names_problems("of", of),
             *names_problems("of_errors", of_errors),
             *names_problems("needs", needs),
+            *names_problems("endless", endless),
             *names_problems("pools", pools),
             *revision_problems(revision),
             *text_problems(cite=cite, formula=formula, doc=inspect.getdoc(thing)),
@@ -331,6 +337,7 @@ def metric(
             missing_costs=missing_costs,
             level=level,
             of_errors=of_errors,
+            endless=endless,
             **made,
         )
         METRICS.add(name, declared, thing.__module__)

@@ -10,4 +10,5 @@ SPEC = Quantity(
     unit="m",
     parts=(Part("layered_depth", axes=("layer", "y", "x"), resize="keep", like="depth"),),
     error="difference",
+    default_metrics=("multi_bad:0.05", "multi_bad:0.1", "multi_bad:0.5"),
 )

@@ -10,4 +10,5 @@ SPEC = Quantity(
     unit="px",
     parts=(Part("layered_disparity", axes=("layer", "y", "x"), resize="x", like="disparity"),),
     error="difference",
+    default_metrics=("multi_bad:1", "multi_bad:3", "multi_bad:5"),
 )

@@ -19,4 +19,5 @@ SPEC = Quantity(
         ),
     ),
     error="length",
+    default_metrics=("multi_bad:1", "multi_bad:3", "multi_bad:5"),
 )

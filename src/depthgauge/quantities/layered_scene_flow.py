@@ -18,4 +18,5 @@ SPEC = Quantity(
         ),
     ),
     error="length",
+    default_metrics=("multi_bad:0.05", "multi_bad:0.1", "multi_bad:0.5"),
 )

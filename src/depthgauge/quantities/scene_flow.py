@@ -10,5 +10,5 @@ SPEC = Quantity(
     unit="m",
     parts=(Part("scene_flow", axes=("y", "x", "c"), channels=3, channel_names=("X", "Y", "Z")),),
     error="length",
-    default_metrics=(),
+    default_metrics=("epe",),
 )

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from depthgauge.benchmarks.twins import Fault, Twin, TwinScores, fill_options
 from depthgauge.datasets import DATASETS, find_estimate
-from depthgauge.datasets._layeredflow.points import MATERIALS, TRANSPARENT, PointPairs
+from depthgauge.datasets._layeredflow.points import PointPairs
 from depthgauge.datasets.layeredflow import picture_size, read_layers, read_pairs
 from depthgauge.errors import BadData, DepthgaugeError, WrongShape
+from depthgauge.geometry.layers import MATERIALS, TRANSPARENT
 from depthgauge.io import read_map
 from depthgauge.io.stacks import is_member
 from depthgauge.types import Map, Sample, Score

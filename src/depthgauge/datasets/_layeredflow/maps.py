@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.datasets._layeredflow.points import PointPairs
+from depthgauge.geometry.layers import NO_MATERIAL
 from depthgauge.types import Map
 
 PixelRule = Literal["nearest", "truncated", "rounded"]
@@ -20,7 +21,6 @@ PixelRule = Literal["nearest", "truncated", "rounded"]
 """
 LAYERS = 4
 """Layers of a map; points of deeper ones are left out."""
-NO_MATERIAL = 255
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from depthgauge._shorten import first_few
 from depthgauge.errors import BadFile
+from depthgauge.geometry.layers import MATERIALS
 from depthgauge.io.pickles import safe_pickle
 
-MATERIALS = ("diffuse", "transparent", "reflective")
-"""By their codes 0, 1, 2; capitalised in the file."""
-TRANSPARENT = MATERIALS.index("transparent")
 OPTICAL, STEREO, ANNOTATIONS = "optical_points", "stereo_points", "annotations"
 _PICTURES = 4
 _MOST_BYTES = 2**26

@@ -368,7 +368,7 @@ def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[
     """Rejects a method that cannot estimate a single sample, before anything runs."""
     for method in methods:
         spec = method.spec
-        if spec.quantities and protocol.quantity not in spec.quantities:
+        if not spec.can_estimate(protocol.quantity):
             raise Misuse(
                 f"method '{method.label}' estimates {' and '.join(spec.quantities)}, but "
                 f"{protocol.id} scores {protocol.quantity}; choose another method or benchmark."

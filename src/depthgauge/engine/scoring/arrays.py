@@ -22,6 +22,7 @@ from depthgauge.engine.scoring.given_maps import (
     parts_of,
     stored_scale,
 )
+from depthgauge.engine.scoring.layered import dense_layers, layer_items, layered_truth
 from depthgauge.engine.scoring.maps_protocol import blocks_of, check_region_name, maps_protocol
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.plain_call import score_plain
@@ -215,7 +216,7 @@ def prepare_maps(
         **_reading_keys(readings),
     )
     values = estimates.pop(main)
-    whole = Estimate(values, quantity, estimates)
+    whole = dense_layers(protocol, Estimate(values, quantity, estimates), size, len(truths[main]))
     prepared = {
         part: prepare_part(protocol, part, whole, truths, given["items"] or {}, masks, mask)
         for _, part in protocol.views
@@ -265,7 +266,12 @@ def prepare_part(
     name = declared.part(part).name if part else declared.main.name
     if name not in truths:
         raise BadScoreId(f"the truth has no part '{name}', which {protocol.score_ids[0]} needs.")
-    ready = prepare_truth(protocol, declared.map_of(truths, part), items, given, part=part)
+    if declared.main.is_stack:
+        items = {**items, **truths}
+        items |= layer_items(protocol, items, part)
+    picked = layered_truth(protocol, items, part)
+    plain = declared.map_of(truths, part) if picked is None else picked
+    ready = prepare_truth(protocol, plain, items, given, part=part)
     for region, why in ready.regions.unavailable.items():
         raise NotGiven(f"region '{region}'", why, ready.regions.needs.get(region, ()))
     if mask is not None:

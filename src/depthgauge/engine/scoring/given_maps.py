@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from depthgauge.errors import BadScoreId, UnknownScale, WrongShape
 from depthgauge.io import guess_quantity, read_map, read_mask, stored_dtype
+from depthgauge.io.beside import read_part
 from depthgauge.io.reading import Reading, check_unit, without_marks
-from depthgauge.quantities import QUANTITIES, Quantity, guess, map_axes
+from depthgauge.quantities import QUANTITIES, Part, Quantity, guess, map_axes
 from depthgauge.types import Map, Mask
 
 Maps = ArrayLike | str | Path | Mapping[str, Any]
@@ -42,6 +43,8 @@ def parts_of(
         side: `estimate` or `truth`, for errors.
     """
     if not isinstance(given, Mapping):
+        if declared.main.is_stack:
+            return {declared.main.name: _as_stack(given, declared.main)}
         return {declared.main.name: as_map(given, declared.name, reading, side=side)}
     if declared.main.name not in given:
         raise BadScoreId(f"there is no '{declared.main.name}' among the parts {', '.join(given)}.")
@@ -56,9 +59,19 @@ def _as_part(value: Any, declared: Quantity, name: str, reading: Reading | None)
     if not part.is_map:
         return float(value)
     if part.is_stack:
-        return np.stack([as_map(each, None, channels_last=True) for each in value])
+        return _as_stack(value, part)
     like = part.like or (declared.name if part == declared.main else None)
     return as_map(value, like, reading, channels_last=True)
+
+
+def _as_stack(value: Any, part: Part) -> Map:
+    """A stack of maps; one map, or the rows of a sparse estimate, as they are."""
+    if isinstance(value, (str, Path)):
+        return read_part(Path(value), part)
+    array = as_array(value)
+    if array.ndim != len(part.axes):
+        return array
+    return np.stack([as_map(each, None, channels_last=True) for each in array])
 
 
 def stored_scale(given: Maps, reading: Reading) -> float | None:

@@ -21,6 +21,7 @@ from depthgauge.engine.scoring.clips import (
     merge_scores,
 )
 from depthgauge.engine.scoring.comparison import Circumstances
+from depthgauge.engine.scoring.layered import dense_layers, layer_items
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
 from depthgauge.engine.scoring.mixups import Fingerprint, fingerprint
 from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
@@ -197,8 +198,9 @@ class Judge:
         """
         if isinstance(estimate, ClipEstimate):
             estimate = next(iter(estimate.frames), None)
-        sample = next(sample.frames())
-        return prepare(self.protocol, estimate, self._open(sample)["", part])
+        views = self._open(next(sample.frames()))
+        estimate = _dense(self.protocol, estimate, views[_MAIN])
+        return prepare(self.protocol, estimate, views["", part])
 
     def _score(self, sample: Sample, estimate: Map | Estimate | None) -> Outcome:
         protocol = self.protocol
@@ -206,7 +208,9 @@ class Judge:
         left_out: list[str] = []
         curve: Curve | None = None
         notes: tuple[Note, ...] = ()
-        for view, ready in self._open(sample).items():
+        views = self._open(sample)
+        estimate = _dense(protocol, estimate, views[_MAIN])
+        for view, ready in views.items():
             specs = protocol.specs_at(*view)
             prepared = prepare(protocol, estimate, ready)
             quantity = protocol.quantity_of(ready.part)
@@ -304,7 +308,11 @@ class Judge:
         return ready
 
     def _prepare(self, truth: Truth, inputs: Inputs, part: str) -> PreparedTruth:
-        items: Mapping[str, Any] = ChainMap(truth, inputs)  # type: ignore[arg-type]  # only read
+        items: Mapping[str, Any] = ChainMap(
+            layer_items(self.protocol, truth, part),
+            truth,  # type: ignore[arg-type]  # only read
+            inputs,  # type: ignore[arg-type]  # only read
+        )
         plain = truth_map(self.protocol, truth, items, part)
         ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared, part=part)
         self._read_needs(ready, "")
@@ -336,6 +344,18 @@ class Judge:
         for name in {name for spec in specs for name in spec.metric.needs}:
             if name in ready.items:
                 ready.items[name]
+
+
+def _dense(
+    protocol: Protocol, estimate: Map | Estimate | None, ready: PreparedTruth
+) -> Map | Estimate | None:
+    """An estimate with layers as the array of all of them; any other as it is."""
+    part = QUANTITIES[protocol.quantity].main
+    if estimate is None or not part.is_stack:
+        return estimate
+    if not isinstance(estimate, Estimate):
+        estimate = Estimate(estimate, protocol.quantity)
+    return dense_layers(protocol, estimate, ready.truth.shape, len(ready.items[part.name]))
 
 
 def _scales(protocol: Protocol, estimate: Map | Estimate) -> dict[str, float]:

@@ -6,15 +6,18 @@ import math
 from collections import ChainMap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.scoring.layered import LAYERS, SCORED, comparison
 from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.errors import BadEstimate, Unavailable, WrongShape
 from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.filling import fill
+from depthgauge.geometry.layers import pick_layer
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
 from depthgauge.metrics.terms import LARGEST, SMALLEST
 from depthgauge.quantities import QUANTITIES, Quantity
@@ -106,7 +109,7 @@ def prepare(
     truth, masks = ready.truth, ready.masks
     quantity = _rules(protocol, ready.part)
     items = _with_estimate(protocol, given, ready)
-    found = _map_of(given, ready.part)
+    found = _map_of(protocol, given, ready)
     estimate = fitted = fit_size(protocol, found, truth, ready.factor, ready.part)
     if quantity.positive and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is not valid; only a shift can make it so.
@@ -133,12 +136,16 @@ def prepare(
     return prepared
 
 
-def _map_of(given: Map | Estimate | None, part: str) -> Map | None:
+def _map_of(protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth) -> Map | None:
     """The map of a part; None where there is no estimate of it."""
+    part = ready.part
     if not isinstance(given, Estimate):
         return None if part else given
     declared = QUANTITIES[given.quantity]
     items = {declared.main.name: given.values, **given.parts}
+    if not part and declared.main.is_stack and SCORED in ready.items:
+        scored = subsample_truth(ready.items[SCORED], protocol.truth_scale, protocol.quantity)
+        return pick_layer(_sized_layers(protocol, given, ready), scored)
     if part and declared.part(part).name not in items:
         return None
     return declared.map_of(items, part)
@@ -153,10 +160,26 @@ def _with_estimate(
     protocol: Protocol, given: Map | Estimate | None, ready: PreparedTruth
 ) -> Mapping[str, Any]:
     """What metrics may need, including the other parts of the estimate."""
+    if QUANTITIES[protocol.quantity].main.is_stack:
+        layers = comparison(
+            protocol,
+            partial(_sized_layers, protocol, given, ready) if isinstance(given, Estimate) else None,
+            ready.items,
+            (ready.low, ready.high),
+        )
+        return ChainMap({LAYERS: layers}, ready.items)  # type: ignore[arg-type]  # only read
     if not needs_focal(protocol):
         return ready.items
     focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)
     return ChainMap({FOCAL: focal}, ready.items)  # type: ignore[arg-type]  # only read
+
+
+def _sized_layers(protocol: Protocol, given: Estimate, ready: PreparedTruth) -> Map:
+    """All layers of an estimate at the truth's size."""
+    stack = given.values
+    if stack.shape[1:3] == ready.truth.shape[:2]:
+        return stack
+    return np.stack([fit_size(protocol, layer, ready.truth, ready.factor) for layer in stack])
 
 
 def _focal_px(protocol: Protocol, given: Map | Estimate, truth: Map) -> float:

@@ -1,5 +1,7 @@
 """The truth that estimates of a quantity are compared with: stored, or computed from another.
 
+Of a quantity with layers it is one layer at each pixel (`layered.py`).
+
 Normals follow from depth, so they can be scored on any dataset that has depth and a camera. This
 happens only if the protocol says `[truth] from_depth`; otherwise a dataset that lacks some normal
 maps would be scored on two kinds of truth.
@@ -12,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.scoring.layered import layered_truth, stack_part
 from depthgauge.errors import Unavailable
 from depthgauge.geometry.rigs import surface_normals
 from depthgauge.quantities import QUANTITIES
@@ -23,7 +26,8 @@ def has_map(sample: Sample, protocol: Protocol) -> bool:
     if sample.truth is None:
         return False
     if not protocol.truth.from_depth:
-        return QUANTITIES[protocol.quantity].main.name in sample.truth
+        part = stack_part(protocol) or QUANTITIES[protocol.quantity].main
+        return part.name in sample.truth
     items: Mapping[str, Any] = ChainMap(sample.truth, sample.inputs)  # type: ignore[arg-type]  # only read
     return _source(items) is not None
 
@@ -45,6 +49,8 @@ def truth_map(
     source = _source(items) if protocol.truth.from_depth else None
     if source is None:
         quantity = QUANTITIES[protocol.quantity]
+        if (picked := layered_truth(protocol, truth, part)) is not None:
+            return picked
         name = quantity.part(part).name if part else quantity.main.name
         if name not in truth:
             raise Unavailable(f"there is no {name}", [name])
