@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,17 @@ for profile, examples in (("fast", 30), ("long", 300)):  # `make test`, `make te
         profile, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples
     )
 settings.load_profile("fast")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """What is remembered about files of tests stays with them, also in their processes."""
+    before = os.environ.get("DEPTHGAUGE_CACHE")
+    os.environ["DEPTHGAUGE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    del os.environ["DEPTHGAUGE_CACHE"]
+    if before is not None:
+        os.environ["DEPTHGAUGE_CACHE"] = before
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from hypothesis.extra import numpy as hnp
 
 from depthgauge import io
 from depthgauge.datasets import DATASETS, truth_hash
+from depthgauge.datasets._manifest_folder import verified_files
+from depthgauge.datasets._manifest_folder.manifest_file import file_hash
 from depthgauge.datasets.manifest_folder import manifest_hash, samples, verify, write
 from depthgauge.errors import BadData, BadFile, DoesNotFit, Misuse, UnknownName
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
@@ -37,9 +40,9 @@ def with_items(inputs: dict[str, Any], truth: dict[str, Any] | None = None) -> S
     return Sample("a", Inputs(inputs), None if truth is None else Truth(truth))
 
 
-def again(tmp_path: Path, sample: Sample, **options) -> Sample:
+def again(tmp_path: Path, sample: Sample, *, trust: bool = False, **options) -> Sample:
     write(tmp_path, [sample], **ABOUT, **options)
-    (found,) = samples(tmp_path)
+    (found,) = samples(tmp_path, "all", trust=trust)
     return found
 
 
@@ -316,7 +319,7 @@ def test_arrays_of_odd_shapes(tmp_path, shape):
 
 def test_a_lying_array_is_a_bad_file(tmp_path):
     made = with_items({}, {"stack": np.ones((2, 2, 2, 2), np.float32)})
-    sample = again(tmp_path, made)
+    sample = again(tmp_path, made, trust=True)
     path = tmp_path / "a/truth/stack.npy"
     path.write_bytes(path.read_bytes().replace(b"(2, 2, 2, 2)", b"(9, 9, 9, 9)"))
     with pytest.raises(BadFile, match="not a NumPy array"):
@@ -349,7 +352,8 @@ def test_the_same_samples_give_the_same_bytes(root, tmp_path_factory, stereo):
 
 
 def test_another_program_may_write_infinities(tmp_path):
-    found = again(tmp_path, with_items({}, {"disparity": np.ones((2, 2), np.float32)}))
+    ones = {"disparity": np.ones((2, 2), np.float32)}
+    found = again(tmp_path, with_items({}, ones), trust=True)
     np.save(tmp_path / "a/truth/disparity.npy", np.full((2, 2), np.inf, np.float32))
     assert np.isnan(found.truth.disparity).all()
 
@@ -357,3 +361,56 @@ def test_another_program_may_write_infinities(tmp_path):
 def test_labels_are_whole_numbers_of_16_bits(root):
     labels = io.read_labels(root / "Meadow/truth/material_labels.png")
     assert labels.max() == 47_000
+
+
+def flip_a_byte(path: Path) -> None:
+    body = bytearray(path.read_bytes())
+    body[-1] ^= 1  # of the same size, and a file that can be read
+    path.write_bytes(bytes(body))
+
+
+def test_a_file_is_compared_with_its_hash_when_it_is_first_read(root):
+    place = next(root.rglob("truth/disparity.npy"))
+    first = next(samples(root, "all"))
+    flip_a_byte(place)
+    with pytest.raises(BadFile, match=r"disparity\.npy: its SHA-256 is not .* --trust"):
+        first.truth["disparity"]
+    assert first.inputs["left_image"] is not None  # only that file is refused
+    trusted = next(samples(root, "all", trust=True))
+    assert trusted.truth["disparity"].shape == trusted.inputs["left_image"].shape[:2]
+
+
+def test_a_file_that_was_compared_is_not_hashed_again(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("DEPTHGAUGE_CACHE", str(tmp_path / "own"))
+    place = next(root.rglob("truth/disparity.npy"))
+    hashed = []
+
+    def counted(path):
+        hashed.append(path)
+        return file_hash(path)
+
+    def read():
+        verified_files._known.cache_clear()  # as in another process
+        next(samples(root, "all")).truth["disparity"]
+
+    monkeypatch.setattr(verified_files, "file_hash", counted)
+    read()
+    read()
+    assert hashed == [place, place]  # too young to be remembered
+    monkeypatch.setattr(verified_files, "_TOO_YOUNG_NS", 0)
+    for _ in range(3):
+        read()
+    assert len(hashed) == 3
+    os.utime(place, (1, 1))
+    read()
+    assert len(hashed) == 4
+    before = place.read_bytes()
+    flip_a_byte(place)
+    os.utime(place, (1, 1))  # the time of its record cannot be put back
+    with pytest.raises(BadFile, match="SHA-256"):
+        read()
+    place.write_bytes(before)
+    read()
+    monkeypatch.setenv("DEPTHGAUGE_CACHE", "/proc/nowhere")  # where nothing can be written
+    read()
+    verified_files._known.cache_clear()

@@ -59,6 +59,15 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def trust_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--trust`: files are not compared with the hashes of their dataset."""
+    return click.option(
+        "--trust",
+        is_flag=True,
+        help="Read files without comparing them with the SHA-256 in the dataset's manifest.",
+    )(command)
+
+
 def once(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
     """The value of an option that may be given only once; click itself takes the last."""
     if len(values) > 1:

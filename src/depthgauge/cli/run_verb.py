@@ -13,6 +13,7 @@ from depthgauge.cli._options import (
     json_option,
     once,
     setting_options,
+    trust_option,
     where_options,
     with_settings,
 )
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     help="Hide the data, the run folder and other processes from methods: by default where the "
     "system can; --isolate fails where it cannot.",
 )
+@trust_option
 @setting_options
 @json_option
 def command(

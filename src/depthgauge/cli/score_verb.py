@@ -18,6 +18,7 @@ from depthgauge.cli._options import (
     benchmark_argument,
     json_option,
     setting_options,
+    trust_option,
     with_settings,
 )
 from depthgauge.cli._output import count, print_table, progress_bar, warn, write_json
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     metavar="RUN",
     help="Keep everything in a run folder, for report and compare.",
 )
+@trust_option
 @setting_options
 @json_option
 @click.option(
@@ -90,6 +92,8 @@ def command(
         return
     if options.pop("focal_px") is not None or options.pop("thresholds") is not None:
         raise click.UsageError("--focal and --thresholds are for a benchmark; name one first.")
+    if options.pop("trust"):
+        raise click.UsageError("--trust is for a benchmark; name one first.")
     if data is not None:
         raise click.UsageError("--data is for a benchmark; name one first, or write --truth.")
     if estimates or (truth is not None and truth.is_dir()):
@@ -152,7 +156,7 @@ def _evaluate(
     """The scores; with --out they are those of a run that is kept."""
     from depthgauge.benchmarks import find_benchmark
 
-    chosen = {"name": options["name"], "only": options["only"], "progress": step}
+    chosen = {name: options[name] for name in ("name", "only", "trust")} | {"progress": step}
     protocol = with_settings(benchmark, options)
     if said := reading_key(options):
         protocol = find_benchmark(protocol).model_copy(update=said)
@@ -177,7 +181,8 @@ def _write_benchmark_maps(
         return
     with progress_bar("drawing") as step:
         found = list(result.samples)
-        pairs = prepared_samples(result.protocol, data, estimates, name=options["name"], only=found)
+        chosen = {"name": options["name"], "only": found, "trust": options["trust"]}
+        pairs = prepared_samples(result.protocol, data, estimates, **chosen)
         for done, (sample, prepared) in enumerate(pairs, start=1):
             draw(options["map_to"] / sample, result.protocol, prepared, sample)
             step(sample, done, len(found))

@@ -39,6 +39,9 @@ class DatasetSpec:
     """File names that fit `estimate_layouts` but hold the truth."""
     png_scales: Mapping[str, float] = field(default_factory=dict)
     """Codes per unit of 16-bit PNG estimates that do not state it, by quantity; 256 by default."""
+    lists_hashes: bool = False
+    """Whether the layout lists hashes of its files: then its reader takes `trust`, which skips
+    their comparison."""
     revision: int = 1
     """Raised whenever the reader may change a value."""
 

@@ -26,12 +26,19 @@ SPEC = DatasetSpec(
     homepage="",
     sample_layout="dataset.json, <sample>/inputs/<item>.{png,npy,txt} and "
     "<sample>/truth/<item>.{png,npy}",
+    lists_hashes=True,
 )
 
 
 @reader(SPEC)
-def samples(root: Path, split: str) -> Iterator[Sample]:
-    """The samples of a split of the manifest; the split `all` always exists."""
+def samples(root: Path, split: str, *, trust: bool = False) -> Iterator[Sample]:
+    """The samples of a split of the manifest; the split `all` always exists.
+
+    Args:
+        root: The folder with the manifest.
+        split: Which samples.
+        trust: Whether files are read without a comparison with their SHA-256 in the manifest.
+    """
     from depthgauge.datasets._manifest_folder import manifest_file
 
     manifest = manifest_file.read(root)
@@ -41,7 +48,7 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
         listed = "; ".join(str(p) for p in wrong[:10])
         raise BadData(f"{root}: {len(wrong)} file(s) are not as dataset.json says: {listed}.")
     for sample_id in ids:
-        yield _sample(root, sample_id, manifest.samples[sample_id])
+        yield _sample(root, sample_id, manifest.samples[sample_id], trust)
 
 
 def verify(root: Path) -> list[Problem]:
@@ -245,23 +252,21 @@ def _check(root: Path, item: Item, content: bool) -> Iterator[Problem]:
         yield Problem(where, "its SHA-256 is not the one in dataset.json", "fetch it again")
 
 
-def _sample(root: Path, sample_id: str, entry: Entry) -> Sample:
-    return Sample(
-        id=sample_id,
-        inputs=Inputs(_loaders(root, entry.inputs)),
-        truth=None if entry.truth is None else Truth(_loaders(root, entry.truth)),
-        scene=entry.scene,
-    )
+def _sample(root: Path, sample_id: str, entry: Entry, trust: bool) -> Sample:
+    truth = None if entry.truth is None else Truth(_loaders(root, entry.truth, trust))
+    inputs = Inputs(_loaders(root, entry.inputs, trust))
+    return Sample(id=sample_id, inputs=inputs, truth=truth, scene=entry.scene)
 
 
-def _loaders(root: Path, items: Mapping[str, Item]) -> dict[str, Any]:
-    from depthgauge.datasets._manifest_folder.item_kinds import read_file
+def _loaders(root: Path, items: Mapping[str, Item], trust: bool) -> dict[str, Any]:
+    from depthgauge.datasets._manifest_folder.verified_files import read_listed
 
     def loader(item: Item) -> Any:
         if item.frames is not None:
             return Frames([loader(frame) for frame in item.frames])
         if item.path is None:
             return item.decoded()
-        return partial(read_file, item.kind, inside(root, item.path))
+        place = inside(root, item.path)
+        return partial(read_listed, item.kind, place, str(item.sha256), trust)
 
     return {name: loader(item) for name, item in items.items()}

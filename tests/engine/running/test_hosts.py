@@ -13,6 +13,7 @@ from depthgauge.engine.running.data_check import clip_hashes, reported
 from depthgauge.engine.running.hiding import hidden_from
 from depthgauge.engine.running.run import run
 from depthgauge.engine.running.task import Context
+from depthgauge.engine.scoring.evaluate import evaluate
 from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.store.load import load_run
 from depthgauge.errors import BadData, BadFile, UnreadableInput
@@ -64,6 +65,19 @@ def test_a_frame_that_cannot_be_read_is_not_the_method_s_failure(clips, depth, t
     done = run(*call, workers=workers)
     assert not done.results["near", 0].failed
     assert done.results["near", 0].summary["mae@all"].value == 0
+
+
+def test_a_file_that_is_not_the_listed_one_is_used_only_if_trusted(clips, depth, tmp_path):
+    place = clips / "a/truth/depth/000001.npy"
+    np.save(place, np.full(SIZE, 4.0, np.float32))  # of the same size, and wrong
+    call = (depth, clips, [near(tmp_path)], tmp_path / "run")
+    with pytest.raises(BadData, match=r"near: a: .*000001\.npy: its SHA-256 is not"):
+        run(*call, workers=1)
+    done = run(*call, workers=1, trust=True)
+    assert done.results["near", 0].samples["a"]["mae@all"].value == pytest.approx(1 / 3)
+    with pytest.raises(BadFile, match="its SHA-256 is not"):
+        evaluate(depth, clips, tmp_path / "run" / "estimates" / "near")
+    assert evaluate(depth, clips, tmp_path / "run" / "estimates" / "near", trust=True).samples
 
 
 def test_a_bad_estimate_does_not_cost_the_process(pairs, trial, tmp_path):

@@ -168,7 +168,8 @@ def data_state(run: Run, data: str | Path | None = None) -> DataState:
         return DataState("not recorded")
     # A folder of estimates may name samples beyond the dataset; only the run's own matter here.
     wanted = set(run.samples)
-    everything = samples_of(run.protocol, root, [])
+    # The run's own hashes decide here, not those of the dataset.
+    everything = samples_of(run.protocol, root, trust=True)
     samples = [sample for sample in everything if sample.id in wanted]
     rules = Rules.of(run.protocol, everything)
     changed, _ = changed_samples(samples, root, record, run.truth_hashes, rules)

@@ -36,7 +36,7 @@ class RunMaps:
         protocol = run.protocol
         root = find_data(run.info, data)
         methods = [recorded(entrant) for entrant in run.entrants]
-        samples = samples_of(protocol, root, folders_of(methods))
+        samples = samples_of(protocol, root, folders_of(methods), trust=True)
         self._samples = {sample.id: sample for sample in samples}
         if lacking := [name for name in run.samples if name not in self._samples]:
             raise BadData(f"{root}: has no sample '{lacking[0]}' of the run; name it with --data.")

@@ -63,7 +63,7 @@ def rescore(
     require_same_data([load_run(folder)], root)
     entrants = [e for e in entrants_of(info) if _has_estimates(info, e.label)]
     methods = tuple(recorded(entrant) for entrant in entrants)
-    samples = samples_of(protocol, root, folders_of(methods))
+    samples = samples_of(protocol, root, folders_of(methods), trust=True)
     wanted = set(only) or set(info["samples"])
     chosen = tuple(sample for sample in samples if sample.id in wanted)
     if lacking := sorted(wanted - {sample.id for sample in chosen}):

@@ -97,6 +97,7 @@ def run(
     keep_finished: bool = False,
     redo_changed: bool = False,
     isolate: bool | None = None,
+    trust: bool = False,
     progress: Progress | None = None,
 ) -> Run:
     """Runs methods on a benchmark and scores them; continues an interrupted call.
@@ -128,6 +129,7 @@ def run(
             done again; otherwise they end the run before it begins.
         isolate: Whether the data, the run folder and other processes are hidden from methods: by
             default where the system can do it; True fails where it cannot.
+        trust: Whether files are read without a look at the hashes that a dataset lists.
         progress: Called after each item.
 
     Returns:
@@ -143,7 +145,7 @@ def run(
     where = Where(default_workers() if workers is None else workers, cluster, executor)
     _check_call(found, where, seeds, time_limit_s)
     root = Path(data).absolute()  # a method may change the working folder
-    samples = samples_of(protocol, root, folders_of(found))
+    samples = samples_of(protocol, root, folders_of(found), trust=trust)
     rules = Rules.of(protocol, samples)
     chosen = choose(samples, [only] if isinstance(only, str) else only)
     known = _with_truth(chosen, protocol)
@@ -232,7 +234,8 @@ def score_folder(
         raise BadData(f"{estimates}: there is no such folder of estimates.")
     protocol = find_benchmark(benchmark)
     if not options.get("only"):
-        samples = samples_of(protocol, Path(data), [Path(estimates)])
+        trust = bool(options.get("trust"))
+        samples = samples_of(protocol, Path(data), [Path(estimates)], trust=trust)
         wanted = expected(samples, protocol, Path(estimates), name)
         if len(wanted) < len(samples):
             options["only"] = [sample.id for sample in wanted]

@@ -15,15 +15,20 @@ from depthgauge.errors import BadData
 from depthgauge.types import Sample
 
 
-def samples_of(protocol: Protocol, data: Path, estimates: Iterable[Path] = ()) -> list[Sample]:
+def samples_of(
+    protocol: Protocol, data: Path, estimates: Iterable[Path] = (), *, trust: bool = False
+) -> list[Sample]:
     """The samples of a benchmark's split.
 
     Args:
         protocol: The benchmark.
         data: The dataset's folder.
         estimates: Folders of estimates; a twin may add samples that are missing from the dataset.
+        trust: Whether files are read without a look at the hashes that the dataset lists.
     """
-    samples = list(DATASETS[protocol.dataset].samples(data, protocol.split, **_reading(protocol)))
+    dataset = DATASETS[protocol.dataset]
+    options = {**_reading(protocol), **({"trust": trust} if dataset.spec.lists_hashes else {})}
+    samples = list(dataset.samples(data, protocol.split, **options))
     more = None if protocol.twin is None else TWINS[protocol.twin].more_samples
     if more is not None:
         for root in estimates:
