@@ -288,3 +288,48 @@ def test_the_kitchen_is_traced_through_its_glass():
     behind = (found.object[0] == window) & (found.count == 2)
     assert behind.sum() > 30
     assert (found.object[1][behind] == garden).mean() > 0.9
+
+
+# --- the picture ---------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_the_path_tracer_refracts_at_the_same_normals():
+    """A coarse glass ball shows the wall in Mitsuba's picture where the layers say, smoothly."""
+    pytest.importorskip("mitsuba", reason="pictures need Mitsuba: depthgauge[render]")
+    from scipy.stats import spearmanr
+
+    from depthgauge.synth.library.shapes import stone
+    from depthgauge.synth.render.mitsuba import PathTracer
+    from depthgauge.synth.render.painted import paint, surface_at
+    from depthgauge.synth.scene.light import Light
+
+    texture = stone("#101010 #808080 #f0f0f0", 1, 0.3, 2)
+    far = wall(3.0, Material("diffuse", (0.5, 0.5, 0.5), texture, 12.0))
+    mesh = meshes.ball(0.3, around=24).moved(y=0.3, z=1.5)
+    corners = mesh.vertices[mesh.triangles]
+    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    face = np.repeat(face / np.linalg.norm(face, axis=1, keepdims=True), 3, axis=0)
+    single = np.arange(len(face), dtype=np.int32).reshape(-1, 3)
+    flat = meshes.Mesh(corners.reshape(-1, 3), single, face, np.zeros((len(face), 2)))
+    lamp = Light((0.0, -6.0, -4.0), (0.0, 0.0, 3.0), (3.0, 3.0), (40.0, 40.0, 40.0))
+    fine = pinhole((256, 192), 440.0)
+
+    def predicted(ball_mesh):
+        frame = traced(far, Thing("ball", ball_mesh, GLASS))
+        found = layers.trace_layers(frame, fine, most=2)
+        sees = (found.object[1] == 0) & (found.end == layers.OPAQUE)
+        hits = np.where(sees, found.triangle[1], np.int32(-1)).ravel()
+        tone = surface_at(paint(frame, 512), np.zeros(3), found.position[1].reshape(-1, 3), hits)
+        means = tone.tone.reshape(48, 4, 64, 4, 3).mean(axis=(1, 3, 4))
+        return means, sees.reshape(48, 4, 64, 4).all(axis=(1, 3))
+
+    smooth, seen = predicted(mesh)
+    faceted, seen_too = predicted(flat)
+    tracer = PathTracer(Scene("ball", (far, Thing("ball", mesh, GLASS)), ()), 512)
+    picture = tracer.render(tracer.lit((lamp,)), pinhole((64, 48), 110.0), 128, 1).mean(axis=-1)
+    both = seen & seen_too
+    assert both.sum() > 800
+    agrees = spearmanr(picture[both], smooth[both]).statistic
+    assert agrees > 0.9
+    assert agrees > spearmanr(picture[both], faceted[both]).statistic + 0.1

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse
-from depthgauge.geometry.projection import to_camera
 from depthgauge.synth.render.embree import TracedScene, pixel_rays
 from depthgauge.synth.scene.material import (
     AIR_INDEX,
@@ -108,11 +107,11 @@ def trace_layers(
     width, height = camera.size_px
     size = (height, width)
     shape = (most, *size)
-    material = found.material(frame)
+    material, axis = found.material(frame), camera.world_from_camera[:3, 2]
     return Layers(
         found.position.reshape(*shape, 3),
         found.normal.reshape(*shape, 3),
-        to_camera(found.position, camera)[..., 2].reshape(shape),
+        np.einsum("lik,k->li", found.position - eye, axis).reshape(shape),
         found.triangle.reshape(shape),
         _looked_up(frame.things, found.triangle).reshape(shape),
         _looked_up(frame.objects, found.triangle).reshape(shape),
@@ -151,11 +150,11 @@ class RayLayers:
 
     def paths(self) -> dict[int, tuple[int, ...]]:
         """What was crossed, by signature."""
-        found: dict[int, tuple[int, ...]] = {}
+        found: dict[int, tuple[int, ...]] = {int(_START): ()}
         for triangle, signature, crossed in zip(
             self.triangle, self.signature, self.crossed, strict=True
         ):
-            there = np.flatnonzero(triangle >= 0)
+            there = np.flatnonzero((triangle >= 0) & (crossed > 0))
             values, first = np.unique(signature[there], return_index=True)
             for value, ray in zip(values.tolist(), there[first].tolist(), strict=True):
                 found[value] = tuple(self.codes[ray, : crossed[ray]].tolist())
@@ -229,7 +228,7 @@ class _State:
         self.skips = np.zeros(count)
         self.signatures = np.full(count, _START, np.uint64)
         self.crossed = np.zeros(count, np.int16)
-        self.codes = np.full((count, _CROSSED), -1, np.int32)
+        self.codes = np.zeros((count, _CROSSED), np.int32)  # pages that nobody writes cost nothing
         self.counts = np.zeros(count, np.uint8)
         known = np.isfinite(self.starts).all(axis=1) & np.isfinite(self.ways).all(axis=1)
         self.ends = np.where(known, 0, ESCAPED).astype(np.uint8)

@@ -24,8 +24,8 @@ FOUND, EDGE, STUCK = 1, 2, 3
 """How a search ended: at the point; where its path ends, for example at the glass's outline; or
 anywhere else."""
 _TRIALS = 40
-_DONE_PX = 1e-6
-"""A step below this is the last one."""
+_DONE_PX = 1e-4
+"""A step below this is the last one; what remains is about its square."""
 _REACH_PX = 24.0
 """The longest step."""
 _SHORTEST = 1 / 128
@@ -99,7 +99,9 @@ class RefractedView:
                 break
             step = _newton_step(aim.miss[active], aim.slopes[active])
             size = np.linalg.norm(step, axis=1)
-            ends[active[size < _DONE_PX]] = FOUND
+            last = size < _DONE_PX
+            positions[active[last]] += step[last]
+            ends[active[last]] = FOUND
             ends[active[~np.isfinite(size)]] = STUCK
             active, step, size = (v[size >= _DONE_PX] for v in (active, step, size))
             length = np.minimum(share[active], _REACH_PX / size)
