@@ -42,6 +42,7 @@ def test_what_is_in_front():
 
 def test_how_strongly_glass_bends():
     assert pixels("refracted:0,1", "refracted:1,4", "refracted:4,9") == [2, 1, 1]
+    assert pixels("refracted:4,9 & glass_in_front:2") == [1]
     assert pixels("refracted:0,1 & behind_transparent") == [0]
 
 

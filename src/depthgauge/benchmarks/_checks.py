@@ -6,6 +6,7 @@ all mistakes in the others.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Collection, Iterator
 
@@ -75,6 +76,19 @@ def _check_dataset(benchmark: BenchmarkFile) -> Iterator[Problem]:
     elif (splits := DATASETS[name].spec.splits) and split not in splits:
         hint = nearest(split, splits) or f"it has {', '.join(splits)}"
         yield Problem("split", f"{name} has no split '{split}'", hint)
+
+
+def _check_dataset_options(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    from depthgauge.datasets import DATASETS
+
+    if not benchmark.dataset_options or benchmark.dataset not in DATASETS:
+        return
+    signature = inspect.signature(DATASETS[benchmark.dataset].reader)
+    known = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for name in benchmark.dataset_options:
+        if name not in known:
+            hint = nearest(name, known) or f"known: {', '.join(known) or 'none'}"
+            yield Problem(f"dataset_options.{name}", f"is no option of {benchmark.dataset}", hint)
 
 
 def _check_twin(benchmark: BenchmarkFile) -> Iterator[Problem]:
@@ -332,6 +346,7 @@ _Check = tuple[Callable[[BenchmarkFile], Iterator[Problem]], tuple[str, ...]]
 _OF_ALL: tuple[_Check, ...] = (
     (_check_quantity, ("quantity",)),
     (_check_dataset, ("dataset", "split")),
+    (_check_dataset_options, ("dataset", "dataset_options")),
     (_check_perturb, ("perturb",)),
 )
 _OF_TWINS: tuple[_Check, ...] = (

@@ -53,11 +53,12 @@ may move a number; part of the hash."""
 
 _PROSE = {"title", "about", "truth_accuracy", "axes", "may_have", "reading"}
 """Keys that are not hashed. The hash of a truth's values covers how it was read."""
-_UNUSED = {
+_UNUSED: dict[str, Any] = {
     "interpolate": None,
     "interpolate_constant": None,
     "resize_values": "scaled",
     "perturb": "",
+    "dataset_options": {},
 }
 _EXTENDS = "extends"
 _NOT_TAKEN_OVER = ("id", "version", "title")

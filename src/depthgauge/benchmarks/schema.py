@@ -163,6 +163,8 @@ class BenchmarkFile(_Strict):
     about: str = ""
     dataset: str
     split: str = "all"
+    dataset_options: dict[str, Any] = {}
+    """Options of the dataset's reader: `reduce = 4`."""
     quantity: str
     truth_scale: Number = 1
     estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom"] = "none"

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 
-from depthgauge.geometry.layers import MATERIALS
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.geometry.layers import MATERIALS, pick_layer
 from depthgauge.metrics._layer_errors import ANY, LayerComparison
 from depthgauge.metrics._metric import metric
 from depthgauge.types import Map, Mask, State
@@ -197,3 +200,48 @@ class LayerCount:
     def finish(state: State, *, missing: str, layer: int, material: str) -> float:
         """The share of right ones."""
         return 100.0 - _share(state, missing)
+
+
+@metric(
+    "row_residual",
+    unit=Unit.QUANTITY,
+    better="lower",
+    bounds=(0, math.inf),
+    of=("disparity", "layered_disparity"),
+    needs=("row_residual_px", "scored_layer"),
+    cite=CITE,
+    formula="mean |y_right - y_left| of the truth's points",
+    uses_truth=False,
+)
+class RowResidual:
+    """Mean vertical offset of the truth's own stereo pairs: how well they are rectified.
+
+    It says nothing about an estimate, and is the same for all of them.
+
+    >>> import depthgauge as dg
+    >>> import numpy as np
+    >>> items = {"row_residual_px": np.array([[[0.5, 0.1]]]), "scored_layer": np.array([[1, 1]])}
+    >>> s = dg.score([[7, 7]], [[7, 8]], "row_residual", quantity="disparity", items=items)
+    >>> round(s["row_residual@all"].value, 3)
+    0.3
+    """
+
+    @staticmethod
+    def measure(
+        estimate: Map,
+        truth: Map,
+        region: Mask | None,
+        *,
+        row_residual_px: Map,
+        scored_layer: NDArray[np.uint8],
+    ) -> State:
+        """The sum over points, and their number."""
+        offsets = pick_layer(row_residual_px, scored_layer)
+        known = np.isfinite(offsets) & np.isfinite(truth)
+        used = offsets[known if region is None else known & region]
+        return State(used.size, 0, np.array([used.sum(dtype=np.float64)]))
+
+    @staticmethod
+    def finish(state: State, *, missing: str) -> float:
+        """The mean."""
+        return float(state.sums[0]) / state.count if state.count else math.nan

@@ -72,12 +72,13 @@ def glass_in_front(truth: Map, *, scored_layer: Numbers, surfaces: int) -> Mask:
     return np.asarray(scored_layer == surfaces + 1)
 
 
-@region("refracted", needs=("scored_layer", "refraction_px"), check=_check_range)
-def refracted(
-    truth: Map, *, scored_layer: Numbers, refraction_px: Map, low: float, high: float
-) -> Mask:
-    """Pixels whose scored layer appears from low to below high px from where a straight ray is."""
-    bent = _at_layer(refraction_px, scored_layer)
+@region("refracted", needs=("refraction_px",), check=_check_range)
+def refracted(truth: Map, *, refraction_px: Map, low: float, high: float) -> Mask:
+    """Pixels where glass bends the view by low to below high px, in the layer where it does most.
+
+    That is how far a point appears from where a straight ray would show it.
+    """
+    bent = np.fmax.reduce(refraction_px, axis=0)
     return np.asarray((bent >= low) & (bent < high))
 
 

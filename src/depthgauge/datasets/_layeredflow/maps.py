@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.datasets._layeredflow.points import PointPairs
+from depthgauge.geometry.disparity import depth_from_disparity
 from depthgauge.geometry.layers import NO_MATERIAL
-from depthgauge.types import Map
+from depthgauge.types import Camera, Map, Rig
 
 PixelRule = Literal["nearest", "truncated", "rounded"]
 """Which small pixel a point belongs to:
@@ -49,6 +50,24 @@ class Grid:
             return np.floor((points + 0.5) * self.scale).astype(np.int64)
         small = points / self.factor
         return (np.trunc(small) if self.rule == "truncated" else np.rint(small)).astype(np.int64)
+
+    def camera(self, camera: Camera) -> Camera:
+        """A camera of the photographs as that of the small pictures."""
+        along, down = self.scale.tolist()
+        fx, fy = camera.focal_px
+        cx, cy = camera.centre_px
+        return replace(
+            camera,
+            focal_px=(fx * along, fy * down),
+            centre_px=((cx + 0.5) * along - 0.5, (cy + 0.5) * down - 0.5),
+            size_px=self.shape[::-1],
+        )
+
+    def rig(self, rig: Rig) -> Rig:
+        """The same for both cameras."""
+        cameras = {name: self.camera(camera) for name, camera in rig.cameras.items()}
+        offset = rig.principal_offset_px * float(self.scale[0])
+        return Rig(cameras, rig.baseline_m, offset)
 
 
 @dataclass(frozen=True)
@@ -96,3 +115,41 @@ def flow_map(pairs: PointPairs, grid: Grid) -> Map:
 def material_map(pairs: PointPairs, grid: Grid) -> NDArray[np.uint8]:
     """(L, H, W): the codes of materials, 255 where there is no point."""
     return spots(pairs, grid).codes(pairs.material, grid.shape)
+
+
+def disparity_map(pairs: PointPairs, grid: Grid) -> Map:
+    """(L, H, W): x_left - x_right of points, in small pixels."""
+    return spots(pairs, grid).spread(_disparities(pairs) * grid.scale[0], grid.shape)
+
+
+def residual_map(pairs: PointPairs, grid: Grid) -> Map:
+    """(L, H, W): by how many small pixels the rows of the two views differ."""
+    apart = np.abs(pairs.second[:, 1] - pairs.first[:, 1])
+    return spots(pairs, grid).spread(apart * grid.scale[1], grid.shape)
+
+
+def depth_map(pairs: PointPairs, grid: Grid, rig: Rig) -> Map:
+    """(L, H, W): triangulated depth of points, in metres; NaN behind infinity."""
+    return spots(pairs, grid).spread(positions(pairs, rig)[:, 2], grid.shape)
+
+
+def motion_map(before: PointPairs, after: PointPairs, grid: Grid, rig: Rig) -> Map:
+    """(L, H, W, 3): how points move in space, in metres, along the axes of the left camera."""
+    later = dict(zip(after.tags, positions(after, rig), strict=True))
+    nowhere = np.full(3, np.nan)
+    moved = np.array([later.get(tag, nowhere) for tag in before.tags]).reshape(-1, 3)
+    return spots(before, grid).spread(moved - positions(before, rig), grid.shape)
+
+
+def positions(pairs: PointPairs, rig: Rig) -> NDArray[np.float64]:
+    """(n, 3): points in the left camera, in metres; NaN where the disparity is not positive."""
+    left = rig.cameras["left"]
+    z = depth_from_disparity(
+        _disparities(pairs), left.focal_px[0], rig.baseline_m, rig.principal_offset_px
+    ).astype(np.float64)
+    away = (pairs.first - np.array(left.centre_px)) / np.array(left.focal_px)
+    return np.column_stack([away * z[:, None], z])
+
+
+def _disparities(pairs: PointPairs) -> NDArray[np.float64]:
+    return np.asarray(pairs.first[:, 0] - pairs.second[:, 0])

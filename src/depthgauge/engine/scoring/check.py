@@ -20,6 +20,7 @@ from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.scoring.arrays import MapOptions, prepare_maps
 from depthgauge.engine.scoring.comparison import Circumstances
 from depthgauge.engine.scoring.given_maps import Maps
+from depthgauge.engine.scoring.layered import dense_layers
 from depthgauge.engine.scoring.mixups import Fingerprint, find_mixups, fingerprint
 from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth
 from depthgauge.engine.scoring.readings import find_notes
@@ -31,6 +32,8 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Inputs, Map, Note, Sample, is_known
 
 _LOW_DENSITY = 0.5
+_LONGEST_PX = 4096
+"""Side of the largest picture that rows of layers are spread over, if no picture says it."""
 _MANY_OUTSIDE = 0.05
 _SERIOUS = ("sign", "flipped", "transposed", "other-sample")
 """Notes about mistakes that no honest estimate looks like."""
@@ -161,8 +164,15 @@ def _check_sample(
         yield read
         return
     path, found = read
-    estimate = QUANTITIES[protocol.quantity].map_of(_parts_of(found))
     declared = QUANTITIES[protocol.quantity]
+    if declared.main.is_stack:
+        try:
+            found = _dense(protocol, found, sample)
+        except DepthgaugeError as error:
+            advice = "Write layers in their order, the nearest first."
+            yield Finding(sample.id, f"{path.name}: {_sentence(error)}", advice)
+            return
+    estimate = declared.map_of(_parts_of(found))
     if declared.has_pixel_errors:
         yield from _check_type(sample.id, path, dataset)
     if needs_focal(protocol) and protocol.estimate.focal_px is None:
@@ -222,6 +232,21 @@ def _read(
         return Finding(sample, str(error), "Or write a float format, which has no scale.")
     except DepthgaugeError as error:
         return Finding(sample, _sentence(error), "Write the estimate again.")
+
+
+def _dense(protocol: Protocol, found: Estimate, sample: Sample) -> Estimate:
+    """An estimate with all its layers; rows need the size of a truth or a picture."""
+    name = QUANTITIES[protocol.quantity].main.name
+    if sample.truth is not None and name in sample.truth:
+        stack = sample.truth[name]
+        return dense_layers(protocol, found, stack.shape[1:3], len(stack))
+    image = next((n for n in ("left_image", "first_image") if n in sample.inputs), None)
+    if image is not None:
+        return dense_layers(protocol, found, sample.inputs[image].shape[:2], 1)
+    # Without a picture, rows reach as far as they say.
+    reach = np.nan_to_num(found.values[..., :2].reshape(-1, 2).max(axis=0), nan=0.0)
+    size = (min(int(reach[1]) + 1, _LONGEST_PX), min(int(reach[0]) + 1, _LONGEST_PX))
+    return dense_layers(protocol, found, size, 1)
 
 
 def _parts_of(found: Estimate) -> dict[str, Any]:

@@ -27,7 +27,8 @@ def samples_of(
         trust: Whether files are read without a look at the hashes that the dataset lists.
     """
     dataset = DATASETS[protocol.dataset]
-    options = {**_reading(protocol), **({"trust": trust} if dataset.spec.lists_hashes else {})}
+    options = {**protocol.dataset_options, **_reading(protocol)}
+    options |= {"trust": trust} if dataset.spec.lists_hashes else {}
     samples = list(dataset.samples(data, protocol.split, **options))
     more = None if protocol.twin is None else TWINS[protocol.twin].more_samples
     if more is not None:
