@@ -105,6 +105,29 @@ def labelled_session(capture_session) -> Path:
     return _kept("labelled", (*_SIMULATOR, *_STEPS), label_it)
 
 
+@pytest.fixture(scope="session")
+def layered_pairs() -> Path:
+    """Two small pairs of rooms with glass, as `make layers` writes them. Do not write there.
+
+    Made once and kept as well, until the generator or the tracer changes.
+    """
+    pytest.importorskip("embreex", reason="layers need Embree: depthgauge[render]")
+    pytest.importorskip("mitsuba", reason="pictures need Mitsuba: depthgauge[render]")
+    return _kept("layers", _LAYERS, _render_pairs)
+
+
+def _render_pairs(folder: Path) -> None:
+    from depthgauge.synth.generators import generate
+
+    generate("layers", folder, pairs=2, width=96, height=72, samples=8, workers=2, seed=3)
+
+
+_LAYERS = (
+    *("synth/sets/layers", "synth/scene", "synth/library", "synth/render", "engine/generating"),
+    *("datasets/layered.py", "geometry", "io", "types"),
+)
+
+
 def _photograph(folder: Path) -> None:
     from depthgauge.synth.sets.capture_session import write_capture_session
 
@@ -113,7 +136,7 @@ def _photograph(folder: Path) -> None:
 
 _SIMULATOR = (
     *("synth/sets/capture_session", "synth/scene", "synth/library", "synth/render"),
-    *("sessions", "geometry", "io", "types.py"),
+    *("sessions", "geometry", "io", "types"),
 )
 _STEPS = ("capture", "report/capture", "report/pictures/colours.py", "regions", "_canonical.py")
 

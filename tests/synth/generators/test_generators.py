@@ -18,9 +18,9 @@ from depthgauge.synth.generators import (
     _spec,
     generate,
 )
-from depthgauge.synth.sets import light_field, single_views, stereo_scenes, stratified
+from depthgauge.synth.sets import layers, light_field, single_views, stereo_scenes, stratified
 
-KINDS = ["capture-session", "light-field", "oasis-like", "stereo-scenes", "stratified"]
+KINDS = ["capture-session", "layers", "light-field", "oasis-like", "stereo-scenes", "stratified"]
 SOURCE = Path(depthgauge.__file__).parents[1]
 
 
@@ -39,6 +39,7 @@ def test_revisions_are_those_of_the_code_that_writes():
 
     written = {
         "capture-session": _folder.REVISION,
+        "layers": layers.REVISION,
         "light-field": light_field.REVISION,
         "oasis-like": oasis_like.REVISION,
         "stereo-scenes": stereo_scenes.REVISION,

@@ -74,7 +74,7 @@ def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
     paths = receive(inbox)
     sys.path[:] = [*paths, *(path for path in sys.path if path not in paths)]
     try:
-        context, judge = _prepare(inbox)
+        worker = _prepare(inbox)
     except (EOFError, BrokenPipeError):
         raise
     except Exception as error:
@@ -82,36 +82,29 @@ def _serve(inbox: IO[bytes], outbox: IO[bytes]) -> None:
         raise Stop from error
     send(outbox, ("ready",))
     from depthgauge._confine import adopt_orphans, end_descendants
-    from depthgauge.engine.running.hosts import Hosts
 
     adopt_orphans()
-    hosts = Hosts(context)
     try:
         while True:
             for task in receive(inbox):
-                _do(task, context, judge, hosts, outbox)
+                _do(task, worker, outbox)
             send(outbox, ("chunk",))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        hosts.close()
+        worker.close()
         end_descendants(os.getpid())
 
 
-def _prepare(inbox: IO[bytes]) -> tuple[Any, Any]:
-    """What all tasks share, and the kernels that they need."""
+def _prepare(inbox: IO[bytes]) -> Any:
+    """Who does the tasks, with the kernels that they need."""
     context = receive(inbox)
 
-    from depthgauge.engine.scoring.judge import Judge
-    from depthgauge.engine.scoring.warm_up import warm_up
-    from depthgauge.engine.store.machines import record_machine
+    from depthgauge.engine.running.workers import open_worker
 
-    record_machine(context.folder)
-    warm_up(context.rules)
-    return context, Judge(context.rules)
+    return open_worker(context)
 
 
-def _do(task: Any, context: Any, judge: Any, hosts: Any, outbox: IO[bytes]) -> None:
-    from depthgauge.engine.running.work import do_task
+def _do(task: Any, worker: Any, outbox: IO[bytes]) -> None:
     from depthgauge.errors import CannotWrite, DepthgaugeError
 
     with suppress(OSError):
@@ -119,7 +112,7 @@ def _do(task: Any, context: Any, judge: Any, hosts: Any, outbox: IO[bytes]) -> N
         os.lseek(2, 0, os.SEEK_SET)
     send(outbox, ("start", task.id))
     try:
-        failed = do_task(task, context, judge, hosts, lambda: send(outbox, ("estimated", task.id)))
+        failed = worker.do(task, lambda: send(outbox, ("estimated", task.id)))
     except CannotWrite as error:
         send(outbox, ("cannot write", str(error)))
         raise Stop from error
@@ -127,7 +120,9 @@ def _do(task: Any, context: Any, judge: Any, hosts: Any, outbox: IO[bytes]) -> N
         send(outbox, ("broken", task.id, str(error)))
         return
     except Exception as error:  # our error, not the method's: it must not affect any score
-        send(outbox, ("broken", task.id, f"scoring raised {type(error).__name__}: {error}"))
+        send(
+            outbox, ("broken", task.id, f"{worker.activity} raised {type(error).__name__}: {error}")
+        )
         return
     send(outbox, ("done", task.id, failed))
 

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 
+from depthgauge.engine.running.jobs import Job
 from depthgauge.engine.running.task import Task
 
 _TARGET_S = 2.0
@@ -15,7 +16,7 @@ _LARGEST = 256
 class Chunks:
     """Hands out tasks in their order; chunks grow as tasks prove quick. Safe from any thread."""
 
-    def __init__(self, tasks: Iterable[Task], workers: int) -> None:
+    def __init__(self, tasks: Iterable[Task | Job], workers: int) -> None:
         self._tasks = deque(tasks)
         self.workers = max(1, workers)
         """How many share the tasks; may change."""
@@ -23,7 +24,7 @@ class Chunks:
         self._seconds = 0.0
         self._done = 0
 
-    def take(self) -> list[Task]:
+    def take(self) -> list[Task | Job]:
         """The next chunk; empty when there is nothing left."""
         with self._lock:
             return [self._tasks.popleft() for _ in range(min(self._size(), len(self._tasks)))]

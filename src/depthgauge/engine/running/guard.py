@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from depthgauge.engine.running._worker import receive, send
+from depthgauge.engine.running.jobs import Job, Jobs
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.errors import CannotWrite, Misuse, WorkerLost
 from depthgauge.methods._process import last_words, why_it_ended
@@ -55,10 +56,21 @@ def _limits(threads: int) -> dict[str, str]:
     return ours | limited
 
 
+def _limit_s(context: Context | Jobs, task: Task | Job) -> float:
+    """How long one estimate, or one job, may take."""
+    if isinstance(context, Jobs) or isinstance(task, Job):
+        return context.time_limit_s
+    return context.limit_of(context.methods[task.method])
+
+
+def _done(task: Task | Job) -> str:
+    return "made" if isinstance(task, Job) else "scored"
+
+
 class Guard:
     """One worker process, restarted when it dies."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context | Jobs) -> None:
         try:
             pickle.dumps(context)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -81,7 +93,7 @@ class Guard:
         if self._closed:
             self.close()
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
+    def run(self, tasks: Sequence[Task | Job]) -> Iterator[Event]:
         """Runs all tasks; a task whose worker dies twice or takes too long has failed."""
         left = {task.id: task for task in tasks}
         deaths: dict[str, int] = {}
@@ -105,12 +117,14 @@ class Guard:
             self._worker.stop()
             self._worker = None
 
-    def _listen(self, worker: _Worker, left: dict[str, Task]) -> Iterator[Event | _WorkerDeath]:
+    def _listen(
+        self, worker: _Worker, left: dict[str, Task | Job]
+    ) -> Iterator[Event | _WorkerDeath]:
         current, deadline, began = "", None, time.monotonic()
         while True:
             message = worker.next_message(deadline)
             if message is _LATE:
-                why = f"there was no estimate after {time.monotonic() - began:.0f} s"
+                why = f"there was no result after {time.monotonic() - began:.0f} s"
                 yield _WorkerDeath(current, why, late=True)
                 return
             if message is None:
@@ -119,9 +133,9 @@ class Guard:
             kind = message[0]
             if kind == "start":
                 current, began = message[1], time.monotonic()
-                method = self._context.methods[left[current].method]
                 # The worker itself ends a method that takes too long, and may start it twice.
-                deadline = time.monotonic() + 2 * (self._context.limit_of(method) + _START_LIMIT_S)
+                limit = _limit_s(self._context, left[current])
+                deadline = time.monotonic() + 2 * (limit + _START_LIMIT_S)
             elif kind == "estimated":
                 deadline = None
             elif kind == "done":
@@ -136,7 +150,7 @@ class Guard:
                 return
 
     def _after_death(
-        self, died: _WorkerDeath, left: dict[str, Task], deaths: dict[str, int]
+        self, died: _WorkerDeath, left: dict[str, Task | Job], deaths: dict[str, int]
     ) -> Iterator[Event]:
         """Decides what happens to the task in which the worker died."""
         said = "" if self._worker is None else self._worker.last_words()
@@ -155,7 +169,7 @@ class Guard:
         task = left[died.task]
         if task.failed:
             del left[died.task]
-            yield Event(died.task, broken=f"it cannot be scored: {died.why}.")
+            yield Event(died.task, broken=f"it cannot be {_done(task)}: {died.why}.")
             return
         if died.late or deaths[died.task] >= _TRIES:
             why = f"{died.why}; raise --time-limit if it needs more." if died.late else died.why
@@ -175,7 +189,7 @@ _LATE = object()
 class _Worker:
     """A process and the thread that reads its messages."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context | Jobs) -> None:
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
         command = [sys.executable, "-P", "-m", "depthgauge.engine.running._worker"]
         self._process = subprocess.Popen(
@@ -196,7 +210,7 @@ class _Worker:
             self.stop()
             raise
 
-    def give(self, tasks: list[Task]) -> None:
+    def give(self, tasks: list[Task | Job]) -> None:
         self._send(tasks)
 
     def wait_until_ready(self) -> None:

@@ -126,7 +126,7 @@ GENERATORS: Registry[Generator] = Registry(
     "kind of data to make",
     "depthgauge.synth.generators",
     collect=_collect,
-    also=("depthgauge.annotate.generator",),
+    also=("depthgauge.annotate.generator", "depthgauge.engine.generating.layers"),
 )
 """All generators by name; those of higher floors are named, not imported."""
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from depthgauge._options import Options
 from depthgauge._registry import Registry
 from depthgauge.engine.running.guard import Event
+from depthgauge.engine.running.jobs import Job, Jobs
 from depthgauge.engine.running.task import Context, Task
 
 
@@ -23,14 +24,14 @@ class ExecutorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Runs tasks somewhere.
+    """Runs tasks of a run, or jobs, somewhere.
 
-    `run(context, tasks, options)` yields an `Event` for each task, in any order. Each item is
-    written to the run folder where the task ran, so that storage must be shared.
+    `run(context, tasks, options)` yields an `Event` for each task, in any order. What a task makes
+    is written to its folder where the task ran, so that storage must be shared.
     """
 
     spec: ExecutorSpec
-    run: Callable[[Context, Sequence[Task], Options], Iterator[Event]]
+    run: Callable[[Context | Jobs, Sequence[Task | Job], Options], Iterator[Event]]
 
 
 def _collect(module: ModuleType) -> Iterator[tuple[str, Executor]]:

@@ -13,6 +13,7 @@ from depthgauge._options import Options
 from depthgauge.engine.running.chunks import Chunks
 from depthgauge.engine.running.executors._executor import ExecutorSpec
 from depthgauge.engine.running.guard import Event, Guard
+from depthgauge.engine.running.jobs import Job, Jobs
 from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.store.item import read_item
 from depthgauge.engine.store.run_folder import item_path
@@ -33,7 +34,9 @@ class DaskOptions(Options):
 SPEC = ExecutorSpec("dask", "The workers of a dask cluster", options=DaskOptions)
 
 
-def run(context: Context, tasks: Sequence[Task], options: DaskOptions) -> Iterator[Event]:
+def run(
+    context: Context | Jobs, tasks: Sequence[Task | Job], options: DaskOptions
+) -> Iterator[Event]:
     """The tasks on the workers of a running scheduler.
 
     A dask worker starts one guarded process for each of its threads, so that a method that
@@ -54,7 +57,7 @@ def run(context: Context, tasks: Sequence[Task], options: DaskOptions) -> Iterat
         client.close()
 
 
-def _events(client: Any, key: str, body: Any, tasks: Sequence[Task]) -> Iterator[Event]:
+def _events(client: Any, key: str, body: Any, tasks: Sequence[Task | Job]) -> Iterator[Event]:
     """Keeps two chunks per thread in flight, also for workers that join later."""
     from distributed import as_completed
 
@@ -99,16 +102,20 @@ def _run_chunk(key: str, body: bytes, packed: bytes) -> list[Event]:
     context, tasks = pickle.loads(body), pickle.loads(packed)
     guard = _guard_of(key, context)
     # A chunk that dask does again, because a worker was lost, may be half done.
-    done = [task for task in tasks if item_path(context.folder, task.id).is_file()]
-    known = [
-        Event(task.id, failed=read_item(item_path(context.folder, task.id)).outcome.failed)
-        for task in done
-    ]
-    names = {task.id for task in done}
+    known = [event for task in tasks if (event := _finished(context, task)) is not None]
+    names = {event.task for event in known}
     return known + list(guard.run([task for task in tasks if task.id not in names]))
 
 
-def _guard_of(key: str, context: Context) -> Guard:
+def _finished(context: Context | Jobs, task: Any) -> Event | None:
+    """The outcome of a task that is stored already."""
+    if isinstance(context, Jobs):
+        return Event(task.id) if context.is_done(task) else None
+    path = item_path(context.folder, task.id)
+    return Event(task.id, failed=read_item(path).outcome.failed) if path.is_file() else None
+
+
+def _guard_of(key: str, context: Context | Jobs) -> Guard:
     """The guard of this thread; guards of other runs, whose client may be gone, are closed."""
     thread = threading.get_ident()
     with _LOCK:

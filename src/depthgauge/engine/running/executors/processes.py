@@ -13,6 +13,7 @@ from depthgauge._options import Options
 from depthgauge.engine.running.chunks import Chunks
 from depthgauge.engine.running.executors._executor import ExecutorSpec
 from depthgauge.engine.running.guard import Event, Guard
+from depthgauge.engine.running.jobs import Job, Jobs
 from depthgauge.engine.running.task import Context, Task
 
 
@@ -26,7 +27,9 @@ class ProcessesOptions(Options):
 SPEC = ExecutorSpec("processes", "Worker processes on this machine", options=ProcessesOptions)
 
 
-def run(context: Context, tasks: Sequence[Task], options: ProcessesOptions) -> Iterator[Event]:
+def run(
+    context: Context | Jobs, tasks: Sequence[Task | Job], options: ProcessesOptions
+) -> Iterator[Event]:
     """The tasks in worker processes; events come in the order in which tasks end."""
     workers = options.workers
     pool = _Pool(context, Chunks(tasks, workers), min(workers, len(tasks)))
@@ -39,7 +42,7 @@ def run(context: Context, tasks: Sequence[Task], options: ProcessesOptions) -> I
 class _Pool:
     """A thread for each worker process: it hands out chunks and passes on what comes back."""
 
-    def __init__(self, context: Context, chunks: Chunks, workers: int) -> None:
+    def __init__(self, context: Context | Jobs, chunks: Chunks, workers: int) -> None:
         self._chunks = chunks
         self._guards = [Guard(context) for _ in range(workers)]
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
