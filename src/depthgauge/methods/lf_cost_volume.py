@@ -57,6 +57,7 @@ SPEC = MethodSpec(
     cite="Jeon et al. 2015, Wang, Efros & Ramamoorthi 2015, Hirschmueller 2008, "
     "Bredies, Kunisch & Pock 2010",
     options=LfCostVolumeOptions,
+    revision=2,
 )
 
 

@@ -58,6 +58,7 @@ SPEC = MethodSpec(
     needs=("views",),
     cite="Wanner & Goldluecke 2014, Bredies, Kunisch & Pock 2010",
     options=LfEpiOptions,
+    revision=2,
 )
 
 

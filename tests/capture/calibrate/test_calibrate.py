@@ -1,6 +1,10 @@
 """Calibration from real photographs, and from corners with known cameras."""
 
+import hashlib
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -102,6 +106,33 @@ def test_without_noise_the_cameras_are_exact():
 def _place(name):
     turn, shift = PLACES[name]
     return -cv2.Rodrigues(turn)[0].T @ shift
+
+
+def bits_of():
+    """A digest of every number of a calibration of few boards."""
+    found = calibrate_views(seen(boards(7)), BOARD, joint=False)
+    numbers = [pose.rotation for pose in found.calibration.pairs.values()]
+    numbers += [pose.translation_m for pose in found.calibration.pairs.values()]
+    for camera in found.calibration.cameras.values():
+        numbers += [camera.focal_px, camera.centre_px, camera.distortion, camera.world_from_camera]
+    numbers += [single.rms_px for single in found.singles.values()]
+    return hashlib.sha256(b"".join(np.asarray(n).tobytes() for n in numbers)).hexdigest()
+
+
+def test_the_same_corners_give_the_same_bits_also_in_another_process():
+    threads = cv2.getNumThreads()
+    try:
+        cv2.setNumThreads(4)
+        here = {bits_of() for _ in range(4)}
+        assert cv2.getNumThreads() == 4, "what the process had is restored"
+    finally:
+        cv2.setNumThreads(threads)
+    code = "import test_calibrate as t; print(t.bits_of())"
+    other = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True
+    )
+    here.add(other.stdout.strip() or other.stderr)
+    assert len(here) == 1, here
 
 
 def test_refining_all_together_helps(views):

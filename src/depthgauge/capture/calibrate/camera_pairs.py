@@ -9,7 +9,7 @@ import numpy as np
 
 from depthgauge.capture.calibrate.boards import FEWEST_CORNERS, Corners
 from depthgauge.capture.calibrate.calibration import Pose
-from depthgauge.capture.calibrate.single_camera import FEWEST_VIEWS, outliers
+from depthgauge.capture.calibrate.single_camera import FEWEST_VIEWS, on_one_thread, outliers
 from depthgauge.errors import BadData
 from depthgauge.sessions import Board
 from depthgauge.types import Camera
@@ -84,20 +84,21 @@ def _solve(
     right = [pair[1].pixels.astype(np.float32) for pair in common.values()]
     stop = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 100, 1e-8)
     try:
-        found = cv2.stereoCalibrateExtended(
-            objects,
-            left,
-            right,
-            cameras[0].matrix(),
-            np.array(cameras[0].distortion),
-            cameras[1].matrix(),
-            np.array(cameras[1].distortion),
-            cameras[0].size_px,
-            np.eye(3),
-            np.zeros((3, 1)),
-            flags=cv2.CALIB_FIX_INTRINSIC,
-            criteria=stop,
-        )
+        with on_one_thread():
+            found = cv2.stereoCalibrateExtended(
+                objects,
+                left,
+                right,
+                cameras[0].matrix(),
+                np.array(cameras[0].distortion),
+                cameras[1].matrix(),
+                np.array(cameras[1].distortion),
+                cameras[0].size_px,
+                np.eye(3),
+                np.zeros((3, 1)),
+                flags=cv2.CALIB_FIX_INTRINSIC,
+                criteria=stop,
+            )
     except cv2.error as error:
         raise BadData(f"pair {name}: no pose explains its views ({error.err}).") from None
     rms, rotation, translation, errors = found[0], found[5], found[6], found[-1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +31,7 @@ guess."""
 FLOOR_PX = 0.15
 """A view with a smaller error is never an outlier."""
 _MOST_FOCAL_ERROR = 0.05
+_SOLVING = threading.Lock()
 
 Vector = NDArray[np.float64]
 
@@ -229,6 +232,25 @@ def outliers(errors_px: Mapping[str, float], factor: float) -> list[str]:
     return [name for name, value in errors_px.items() if not value <= limit]
 
 
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Lets OpenCV solve the same way each time.
+
+    On several threads it adds the views in the order in which they are done, so the last bits
+    differ from run to run. The number of threads belongs to the whole process, so one solver waits
+    for another.
+    """
+    import cv2
+
+    with _SOLVING:
+        before = cv2.getNumThreads()
+        cv2.setNumThreads(1)
+        try:
+            yield
+        finally:
+            cv2.setNumThreads(before)
+
+
 def _solve(
     name: str, views: Mapping[str, Corners], dropped: Mapping[str, str], board: Board
 ) -> Single:
@@ -239,9 +261,10 @@ def _solve(
     objects = [points[c.ids] for c in views.values()]
     images = [c.pixels.astype(np.float32) for c in views.values()]
     try:
-        _, matrix, lens, turns, moves, deviations, _, _ = cv2.calibrateCameraExtended(
-            objects, images, size_px, None, None
-        )
+        with on_one_thread():
+            _, matrix, lens, turns, moves, deviations, _, _ = cv2.calibrateCameraExtended(
+                objects, images, size_px, None, None
+            )
     except cv2.error as error:
         raise BadData(
             f"camera {name}: these views do not determine the camera ({error.err}); show it "

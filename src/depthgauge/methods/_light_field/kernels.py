@@ -17,7 +17,6 @@ from depthgauge.geometry._spline_kernels import GAIN, mirrored, spline_filter, s
 
 Array = NDArray[Any]
 
-FAST = {"contract", "reassoc", "nsz"}  # sums may be reordered; NaN and infinity keep their meaning
 STRIP = 16  # rows whose views stay in the second-level cache
 _NO_GAIN = np.float32(1)
 _EDGE, _CORE, _HALF = np.float32(3 / 16), np.float32(10 / 16), np.float32(0.5)  # Scharr's taps
@@ -41,7 +40,7 @@ def _taps(t: float) -> Any:
     return np.float32(first), np.float32(second), np.float32(third), np.float32(last)
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def shifted(
     coefficients: Array, right: float, down: float, top: int, rows: int, line: Array, out: Array
 ) -> None:
@@ -81,7 +80,7 @@ def shifted(
 # The cost volume.
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _differences(delta: Array, centre: Array, top: int, rows: int, grey: Array) -> None:
     """Subtracts the centre view from a shifted one; `grey` gets the mean over the channels."""
     channels, height, width = centre.shape
@@ -98,7 +97,7 @@ def _differences(delta: Array, centre: Array, top: int, rows: int, grey: Array) 
         mean[0], mean[width + 1] = mean[1], mean[width]
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _row_cost(delta: Array, grey: Array, j: int, how: Array, cost: Array) -> None:
     """Truncated differences of colour and of gradient in row j of a strip."""
     channels, _, width = delta.shape
@@ -118,13 +117,13 @@ def _row_cost(delta: Array, grey: Array, j: int, how: Array, cost: Array) -> Non
         cost[x] = colour + part * (gradient - colour)
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _add(total: Array, more: Array) -> None:
     for x in range(total.size):
         total[x] += more[x]
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _best_part(
     sums: Array, j: int, parts: Array, factors: Array, doubt: Array, part: Array, best: Array
 ) -> None:
@@ -143,7 +142,7 @@ def _best_part(
                 best[x] = min(best[x], factor * part[x] + doubt[x])
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _sweep_strip(
     top: int,
     coefficients: Array,
@@ -243,7 +242,7 @@ def sweep(
 # Slopes.
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _add_products(along: Array, across: Array, weight: float, sums: Array) -> None:
     ss, sx, xx = sums[0], sums[1], sums[2]
     for x in range(1, along.size - 1):
@@ -254,7 +253,7 @@ def _add_products(along: Array, across: Array, weight: float, sums: Array) -> No
         xx[x] += weight * b * b
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _tensor_strip(
     top: int, coefficients: Array, middle: int, shear: float, pad: int, reach: Array, out: Array
 ) -> None:

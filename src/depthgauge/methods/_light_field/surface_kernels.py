@@ -17,7 +17,6 @@ from depthgauge.geometry._shared_kernels import path_start
 
 Array = NDArray[Any]
 
-FAST = {"contract", "reassoc", "nsz"}  # sums may be reordered; NaN and infinity keep their meaning
 _FAR = np.float32(1e30)
 _STEP = np.float32(1 / math.sqrt(12.0))  # of the primal-dual scheme, whose operator's norm is less
 _TINY = np.float32(1e-12)  # less is 0: processors are slow with numbers below 1e-38
@@ -26,7 +25,7 @@ ROOMS, AHEAD = 11, 8  # maps that the scheme needs, and the place of the extrapo
 # Costs.
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _likeness(image: Array, y: int, x: int, j: int, i: int, tone: float) -> Any:
     """From 1 for the same colour to 0; 1/e where channels differ by `tone` grey levels."""
     apart = np.float32(0)
@@ -35,7 +34,7 @@ def _likeness(image: Array, y: int, x: int, j: int, i: int, tone: float) -> Any:
     return np.float32(math.exp(-apart / (image.shape[0] * tone)))
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _aggregate_row(
     y: int, volume: Array, image: Array, radius: int, tone: float, scale: Array, out: Array
 ) -> None:
@@ -75,7 +74,7 @@ def aggregate(
 # Semi-global matching.
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _follow(
     x: int, y: int, dx: int, dy: int, volume: Array, image: Array, how: Array, total: Array
 ) -> None:
@@ -220,14 +219,14 @@ def weighted_median(
         _median_row(y, values, trust, image, radius, tone, out)
 
 
-@compiled(fastmath=FAST, inline="always")
+@compiled(inline="always")
 def _dual(value: Any, ahead: Any, bound: Any) -> Any:
     """A step of a dual variable along a difference, kept within its bound."""
     new = min(max(value + _STEP * ahead, -bound), bound)
     return new if abs(new) > _TINY else np.float32(0)
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _dual_row(y: int, links: Array, first: float, second: float, rooms: Array) -> None:
     height, width = links.shape[1:]
     ahead, slope_x, slope_y = rooms[8], rooms[9], rooms[10]
@@ -250,13 +249,13 @@ def _dual_row(y: int, links: Array, first: float, second: float, rooms: Array) -
             rooms[5, y, x] = _dual(rooms[5, y, x], step, second * link)
 
 
-@compiled(fastmath=FAST, inline="always")
+@compiled(inline="always")
 def _divergence(across: Array, down: Array, y: int, x: int) -> Any:
     # Links at the right and at the lower border are 0, so wrapping around adds nothing.
     return across[y, x] - across[y, x - 1] + down[y, x] - down[y - 1, x]
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def _primal_row(y: int, target: Array, weight: Array, rooms: Array, out: Array) -> None:
     for x in range(out.shape[1]):
         data = _STEP * weight[y, x]
