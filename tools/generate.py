@@ -374,7 +374,8 @@ def _ranged(table: Mapping[str, str]) -> dict[str, str]:
         families.setdefault((stem, whole), []).append(number)
     found = {}
     for (stem, text), numbers in families.items():
-        count = f"{{{numbers[0]}..{numbers[-1]}}}"
+        several = len(numbers) > 1
+        count = f"{{{numbers[0]}..{numbers[-1]}}}" if several else str(numbers[0])
         found[stem + count if numbers[0] else stem] = text.replace("{}", count)
     return found
 
@@ -403,7 +404,8 @@ def _scores(protocol: Protocol) -> Iterator[str]:
         regions = tuple(_ranged({name: name for name in regions if name}))
         where = _codes(regions) if regions else "everything"
         name = f", as `{block.name}`" if block.name not in ("", block.metric) else ""
-        metric = f"[`{block.metric}`](../metrics.md#{block.metric}){name}"
+        part = f" of `{block.part}`" if block.part else ""
+        metric = f"[`{block.metric}`](../metrics.md#{block.metric}){part}{name}"
         yield f"| {metric} | {given} | {where} |"
     yield ""
 
