@@ -120,6 +120,7 @@ WALKS = (
                 1,
             ),
             Stop("engine/running/_worker.py", "another process: receives tasks", "", 2),
+            Stop("engine/running/workers.py", "scores, or does jobs of a generator", "", 2),
             Stop("engine/running/work.py", "reads the inputs, then stores and scores", "inputs", 2),
             Stop("engine/running/hosts.py", "keeps one process per method", "", 3),
             Stop(

@@ -90,10 +90,15 @@ def test_an_id_stays_as_it_was_written(make):
 
 # --- what counts --------------------------------------------------------------------------------
 
+TAGS = {"dataset": "layeredflow", "split": "val"}
 CHANGES = {
     "id": [{"id": "other"}],
     "version": [{"version": 2}],
     "dataset": [{"dataset": "middlebury-2014", "split": "all"}],
+    "dataset_options": [
+        {**TAGS, "dataset_options": {"pairs": "stereo"}},
+        {**TAGS, "dataset_options": {"pairs": "stereo", "reduce": 8}},
+    ],
     "quantity": [{"quantity": "depth", "scores": [{"metric": "mae"}]}],
     "truth_scale": [{"truth_scale": 0.5}],
     "estimate_resize": [{"estimate_resize": "block"}],

@@ -70,6 +70,10 @@ def arguments(
                 *("--out", tmp_path / "oasis-like", "--scenes", "1", "--annotators", "0"),
                 *("--width", "64", "--height", "64"),
             ],
+            "make layers": [
+                *("--out", tmp_path / "layers", "--pairs", "1", "--width", "48", "--height", "36"),
+                *("--samples", "1", "--flying", "1", "--glass", "0", "--workers", "1"),
+            ],
             "capture export": [session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
             "capture distributions": [

@@ -150,7 +150,7 @@ def test_several_folders_give_a_leaderboard_and_a_run_that_report_and_compare_ta
     [
         (("--estimates", "a", "--pattern", "{id}_x.npy"), 1, "no name matches a truth by"),
         (("--estimates", "a", "--estimates", "a"), 2, "its own name: NAME=DIR"),
-        (("--estimates", "a", "--left", "x.png"), 2, "--left is for two maps"),
+        (("--estimates", "a", "--left", "x.png"), 1, "x.png: there is no such folder"),
         (("--estimates", "a", "--region", "m=mask.png"), 2, "does not fit a folder of maps"),
         (("--estimates", "nowhere"), 1, "there is no such folder"),
         ((), 2, "two folders are --truth DIR and --estimates DIR"),
