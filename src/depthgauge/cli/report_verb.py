@@ -47,10 +47,11 @@ if TYPE_CHECKING:
 @click.option("--samples", is_flag=True, help="With a table: the main score of every sample.")
 @click.option(
     "--pivot",
-    type=click.Choice(["methods", "regions"]),
+    type=click.Choice(["methods", "regions", "layers", "points"]),
     help="With a table: metrics by regions, as in papers. methods: a row for each method, "
     "the metrics in a group for each region. regions: a table for each method, a row for each "
-    "region.",
+    "region. layers: a row for each method, a group for each layer or material. points: how many "
+    "points each layer and material has.",
 )
 @click.option("--column", "columns", multiple=True, help="Only this score; may be repeated.")
 @click.option(
@@ -137,8 +138,12 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
         raise click.UsageError("--samples shows one score; name one --column.")
     if options["samples"] and options["pivot"]:
         raise click.UsageError("--samples and --pivot are two different tables; choose one.")
-    if options["regions"] and not options["pivot"]:
-        raise click.UsageError("--region is for --pivot.")
+    if options["regions"] and options["pivot"] not in ("methods", "regions"):
+        raise click.UsageError("--region is for --pivot methods or regions.")
+    if options["columns"] and options["pivot"] in ("layers", "points"):
+        raise click.UsageError(
+            f"--pivot {options['pivot']} has its own columns; leave out --column."
+        )
     if options["caption"] is not None and options["kind"] != "latex":
         raise click.UsageError("--caption is for --latex.")
     if (options["digits"] is not None or options["no_intervals"]) and options["kind"] is None:
@@ -210,9 +215,12 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
 
 
 def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
+    from depthgauge.report.tables.layers import layers_text
     from depthgauge.report.tables.render import leaderboard_text, pivot_text, samples_text
 
     form, style = options["kind"], _style(options)
+    if options["pivot"] in ("layers", "points"):
+        return layers_text(run, board, form, options["pivot"], style)
     if options["pivot"]:
         regions = options["regions"]
         return pivot_text(

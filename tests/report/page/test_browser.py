@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 from tests.report.conftest import column, full_page, pictures_of, plain_board, with_hostile_names
+from tests.report.layered import run_rooms
 
 from depthgauge.analysis.board import Cell, Row
+from depthgauge.report.page.build import build_page
 from depthgauge.report.page.html import write_report
 from depthgauge.report.page.model import Page
 
@@ -230,3 +232,22 @@ def view_pages(view_page, tmp_path_factory):
         return path
 
     return written
+
+
+def test_the_slider_of_layers_needs_no_script(browser, tmp_path):
+    run = run_rooms(tmp_path)
+    write_report(tmp_path / "layers.html", build_page(run, most_pictures=1))
+    for width in (390, 2560):
+        page, trouble = opened(browser, tmp_path / "layers.html", scripts=False, width=width)
+        layers = page.locator(".layers .layer")
+        shown = "[...document.querySelectorAll('.layer')].map(e => e.checkVisibility())"
+        assert layers.count() == 3
+        assert page.evaluate(shown) == [True, False, False]
+        page.get_by_role("radio", name="1", exact=True).focus()
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(shown) == [False, True, False]
+        page.get_by_text("last", exact=True).click()
+        assert page.evaluate(shown) == [False, False, True]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert trouble == []
+        page.context.close()

@@ -90,7 +90,7 @@ def test_latex_is_one_environment_a_table(report, rows):
         (["--pivot", "methods", "--region", "al"], 2, "no region 'al'. Did you mean 'all'?"),
         (["--pivot", "methods", "--column", "mae"], 2, "no score 'mae'"),
         (["--pivot", "materials"], 2, "'materials' is not one of 'methods', 'regions'"),
-        (["--region", "all"], 2, "--region is for --pivot."),
+        (["--region", "all"], 2, "--region is for --pivot methods"),
         (["--pivot", "methods", "--samples"], 2, "--samples and --pivot are two different tables"),
         (["--pivot", "methods", "--html", "x.html"], 2, "go without --text"),
     ],

@@ -15,6 +15,7 @@ from depthgauge.analysis.maps.across_methods import (
     median_error,
     share_wrong,
 )
+from depthgauge.analysis.maps.layer_maps import LayerMaps, layer_maps
 from depthgauge.analysis.maps.metric_maps import MetricMaps, error_map_of, judged_by, metric_maps
 from depthgauge.analysis.maps.stacks import unit_vectors
 from depthgauge.analysis.practical import threshold_of
@@ -132,11 +133,16 @@ class SampleMaps:
     """Precision and recall of boundaries over the whole dataset, by label."""
     parts: tuple[PartMaps, ...] = ()
     """The maps besides the main one."""
+    layers: tuple[LayerMaps, ...] = ()
+    """All layers of a quantity that has some; the main map is the last layer of each pixel then."""
     most_wide: int | None = None
     """The largest width of its pictures in pixels; None: the usual one."""
     errors_up_to: float | None = None
     """Where the colours of errors end, so that several samples share a scale; None: where the
     errors of this sample end."""
+    scale_truth: Map | None = None
+    """Values from which the range of colours is taken, where several maps share one; None: the
+    truth's."""
 
 
 def sample_maps(
@@ -207,6 +213,7 @@ def sample_maps(
         unestimated=bare,
         curves=curves or {},
         parts=tuple(_parts(maps, sample, list(ordered))),
+        layers=layer_maps(bare, ordered),
     )
 
 
@@ -217,6 +224,8 @@ def _parts(maps: RunMaps, sample: str, labels: Sequence[str]) -> Iterator[PartMa
     """Scored parts beside their truth, then what else the estimates have."""
     quantity = QUANTITIES[maps.run.protocol.quantity]
     for name in maps.scored_parts:
+        if quantity.main.is_stack and ":" in name:  # layers are shown together
+            continue
         rules = quantity.of_part(name)
         prepared = maps.all_prepared(sample, name)
         found = {label: prepared[label] for label in labels if label in prepared}

@@ -39,6 +39,7 @@ def write_all_pictures(
     bare = replace(
         page,
         board=replace(page.board, columns=page.columns),
+        layer_tables=(),
         degradations=(),
         profiles=(),
         samples={},

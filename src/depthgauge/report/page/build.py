@@ -36,6 +36,7 @@ from depthgauge.report.page.model import Page, Provenance, start_page
 from depthgauge.report.pictures.examples import example_maps, example_pictures
 from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.pictures.sample import sample_pictures
+from depthgauge.report.tables.layers import layer_tables
 from depthgauge.types import Map
 
 
@@ -99,6 +100,7 @@ def build_page(
         precision_recall={
             row.label: curves[row.label] for row in board.rows if row.label in curves
         },
+        layer_tables=tuple(layer_tables(run, board)),
         degradations=families,
         profiles=choose_profiles(board, profiles),
         radar=radar_of(board, degradations=families),

@@ -19,6 +19,7 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.report.charts.styles import Style, styles_of
 from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.model import SamplePictures
+from depthgauge.report.tables.pivot import Pivot
 from depthgauge.report.words.protocol import describe_protocol
 
 
@@ -87,6 +88,8 @@ class Page:
     scatter: Mapping[str, Scatter] = field(default_factory=dict)
     rank_probabilities: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""
+    layer_tables: tuple[Pivot, ...] = ()
+    """Scores by layer and material, and how many points there are; empty without layers."""
     degradations: tuple[Degradation, ...] = ()
     """Scores along axes of difficulty; the long ones are left out of tables and radar."""
     profiles: tuple[ProfileRanking, ...] = ()

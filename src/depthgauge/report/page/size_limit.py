@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from depthgauge.report.page.model import Page
 from depthgauge.report.pictures.encode import reduced
-from depthgauge.report.pictures.model import MethodPictures, Picture, PictureRow, SamplePictures
+from depthgauge.report.pictures.model import (
+    LayerPictures,
+    MethodPictures,
+    Picture,
+    PictureRow,
+    SamplePictures,
+)
 
 LIMIT_BYTES = 15_000_000
 _SHARES = (0.85, 0.7, 0.55, 0.4, 0.3)
@@ -82,8 +88,9 @@ def _picture_bytes(page: Page) -> int:
 
 def _all_pictures(group: SamplePictures) -> Iterator[Picture | None]:
     yield from (*group.inputs, group.truth, *group.together)
-    for method in group.methods:
-        yield from (method.estimate, method.error, method.median_diff)
+    yield from (layer.truth for layer in group.layers)
+    for method in (*group.methods, *(m for layer in group.layers for m in layer.methods)):
+        yield from (method.estimate, method.error, method.lines, method.median_diff)
     for row in group.rows:
         yield from row.pictures.values()
 
@@ -107,7 +114,12 @@ def _shrunk(page: Page, share: float) -> Page:
             estimate=one(pictures.estimate),
             error=one(pictures.error),
             median_diff=one(pictures.median_diff),
+            lines=one(pictures.lines),
         )
+
+    def layer(pictures: LayerPictures) -> LayerPictures:
+        methods = tuple(method(each) for each in pictures.methods)
+        return replace(pictures, truth=one(pictures.truth), methods=methods)
 
     def row(pictures: PictureRow) -> PictureRow:
         shrunk = {label: reduced(each, share) for label, each in pictures.pictures.items()}
@@ -120,6 +132,7 @@ def _shrunk(page: Page, share: float) -> Page:
             truth=one(pictures.truth),
             together=tuple(reduced(picture, share) for picture in pictures.together),
             methods=tuple(method(each) for each in pictures.methods),
+            layers=tuple(layer(each) for each in pictures.layers),
             rows=tuple(row(each) for each in pictures.rows),
         )
 

@@ -27,11 +27,14 @@ MISSING_COLOURS = {
     "fragments": "#1c1c1c",
     "YlOrRd_r": "#3f7fd8",
     "entries": "#1c1c1c",
+    "RdYlGn_r": "#ff6fd8",
 }
 NO_TRUTH_COLOUR = "#a6a6a6"
 ASIDE_COLOUR = "#707070"
 """Colour of pixels that have truth and estimate but are not the subject of a picture."""
 
+_BRIGHT = {"RdYlGn_r": (0.12, 0.88)}
+"""The part of a colour map that is bright enough for thin lines on a dark photograph."""
 LEVELS = 64
 """Steps of a colour table: too fine to see, and they make pictures a fifth smaller."""
 
@@ -41,7 +44,7 @@ def colour_table(name: str) -> Rgb:
     """(1, LEVELS, 3): the colours of matplotlib's map of that name, darkest end first."""
     import matplotlib as mpl
 
-    colours = mpl.colormaps[name](np.linspace(0, 1, LEVELS))[:, :3]
+    colours = mpl.colormaps[name](np.linspace(*_BRIGHT.get(name, (0, 1)), LEVELS))[:, :3]
     table: Rgb = np.rint(255 * colours).astype(np.uint8)[None]
     table.setflags(write=False)
     return table

@@ -48,6 +48,7 @@ def example_maps(
         edges=None,
         normals_of=None,
         metric_maps=(),
+        layers=(),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from depthgauge.analysis.maps.sample_maps import SampleMaps, SampleResult
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
 from depthgauge.quantities import QUANTITIES
@@ -26,6 +28,7 @@ from depthgauge.report.pictures.model import (
 )
 from depthgauge.report.pictures.pairs import order_rows, relations_picture
 from depthgauge.report.pictures.photo import image_of
+from depthgauge.report.pictures.points import with_larger_points
 from depthgauge.report.pictures.rows import (
     best_quarter_row,
     metric_rows,
@@ -52,6 +55,7 @@ def draw_maps(sample: SampleMaps, scale_of: ScaleOf = value_bar) -> SamplePictur
         scale_of: The colours of truth and estimates.
     """
     unit = unit_of(sample) if sample.error_unit is None else sample.error_unit
+    exact, sample = sample, with_larger_points(sample)
     errors = error_bar(sample.errors.values(), is_known(sample.truth), unit)
     if sample.judged is not None:
         errors = replace(errors, aside="not measured")
@@ -65,8 +69,11 @@ def draw_maps(sample: SampleMaps, scale_of: ScaleOf = value_bar) -> SamplePictur
         truth=_truth(sample, scale_of),
         together=tuple(_together(sample, errors)),
         methods=tuple(_methods(sample, scale_of, unit, errors)),
-        rows=tuple(_rows(sample, scale_of, unit)),
-        scatter=_scatter(sample),
+        rows=(
+            *_rows(sample, scale_of, unit),
+            *metric_rows(sample.metric_maps, is_known(exact.truth)),
+        ),
+        scatter=_scatter(exact),
     )
 
 
@@ -94,11 +101,15 @@ def photo_of(sample: SampleMaps) -> Image | None:
 
 
 def input_pictures(sample: SampleMaps) -> tuple[Picture, ...]:
-    """The images that methods were given."""
-    return tuple(
-        picture_of_image(image, name.replace("_", " "), wide=width_of(sample))
-        for name, image in sample.images.items()
-    )
+    """The images that methods were given; one that has two names is shown once."""
+    shown: list[Image] = []
+    pictures = []
+    for name, image in sample.images.items():
+        if not any(np.array_equal(image, other) for other in shown):
+            shown.append(image)
+            caption = name.replace("_", " ")
+            pictures.append(picture_of_image(image, caption, wide=width_of(sample)))
+    return tuple(pictures)
 
 
 def width_of(sample: SampleMaps) -> int:
@@ -120,26 +131,31 @@ def note_of(sample: SampleMaps, label: str) -> str:
     return f"{score} of this sample alone" if result.is_alone else score
 
 
+def _value_scale(sample: SampleMaps, scale_of: ScaleOf) -> ColourBar:
+    """The colours of the truth, and of estimates where these can be compared with it."""
+    values = sample.truth if sample.scale_truth is None else sample.scale_truth
+    return scale_of(values, unit_of(sample))
+
+
 def _truth(sample: SampleMaps, scale_of: ScaleOf) -> Picture | None:
     """The true map; None if there is none, as when only pairs of points are known."""
     known = is_known(sample.truth)
     if not known.any():
         return None
-    bar = scale_of(sample.truth, unit_of(sample))
-    caption = f"true {sample.quantity}"
+    bar = _value_scale(sample, scale_of)
+    caption = f"true {sample.quantity.replace('_', ' ')}"
     return picture_of_map(sample.truth, known, bar, caption, wide=width_of(sample))
 
 
 def _rows(sample: SampleMaps, scale_of: ScaleOf, unit: str) -> Iterator[PictureRow]:
     known = is_known(sample.truth)
     if sample.edges is not None and sample.estimates:
-        bar = scale_of(sample.truth, unit_of(sample))
+        bar = _value_scale(sample, scale_of)
         yield outlined_row(sample.estimates, Outline(sample.edges, sample.truth), bar)
     if sample.errors:
         yield best_quarter_row(sample.errors, known, unit)
     if sample.normals_of is not None:
         yield normals_row(sample.truth, sample.estimates, sample.normals_of)
-    yield from metric_rows(sample.metric_maps, known)
 
 
 def _scatter(sample: SampleMaps) -> dict[str, Scatter]:
@@ -164,7 +180,7 @@ def _methods(
     known = is_known(sample.truth)
     everywhere = known | True
     aside = None if sample.judged is None else known & ~sample.judged
-    shared = scale_of(sample.truth, unit_of(sample))
+    shared = _value_scale(sample, scale_of)
     differences = signed_bar(sample.median_diffs.values(), known, unit)
     for label in dict.fromkeys((*sample.estimates, *sample.errors, *sample.results)):
         estimate = sample.estimates.get(label)

@@ -16,9 +16,9 @@ class ColourBar:
     high: float
     unit: str
     colours: str = "viridis"
-    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, `YlOrRd_r`; `wheel` for vectors, where
-    `high` is its rim; `rgb` for three channels; `ball` (directions), `fragments` and `entries`,
-    which have no range."""
+    """`viridis`, `viridis_r`, `magma`, `RdBu_r`, `YlOrRd`, `YlOrRd_r`, `RdYlGn_r`; `wheel` for
+    vectors, where `high` is its rim; `rgb` for three channels; `ball` (directions), `fragments` and
+    `entries`, which have no range."""
     below: bool = False
     """Whether some values are below `low` and have its colour."""
     above: bool = False
@@ -52,6 +52,8 @@ class MethodPictures:
     error: Picture | None = None
     median_diff: Picture | None = None
     """Where it is better and worse than the median of all methods."""
+    lines: Picture | None = None
+    """Vectors as lines over the photograph, green where they are right and red where not."""
     note: str = ""
     """A few words below its name: its score on this sample, or why it failed."""
 
@@ -68,6 +70,18 @@ class PictureRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerPictures:
+    """One layer of a sample, a stop of the slider."""
+
+    name: str
+    """`1`, `2` ... or `last`."""
+    about: str
+    """What it shows, in a sentence."""
+    truth: Picture | None
+    methods: tuple[MethodPictures, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SamplePictures:
     """One sample that is shown, and why it was chosen."""
 
@@ -79,6 +93,8 @@ class SamplePictures:
     together: tuple[Picture, ...] = ()
     """About all methods: how many are wrong, their median error, the least error of any."""
     methods: tuple[MethodPictures, ...] = ()
+    layers: tuple[LayerPictures, ...] = ()
+    """Of quantities with layers: all of them, the nearest first, to be gone through one by one."""
     rows: tuple[PictureRow, ...] = ()
     """What metrics see; folded."""
     scatter: Mapping[str, Scatter] = field(default_factory=dict)

@@ -18,21 +18,28 @@ OUTSIDE_COLOUR = "#101014"
 """Colour of pixels that are not judged."""
 
 
-def dimmed(image: Image | None, shape: tuple[int, ...]) -> Rgb:
-    """The photograph in dark greys at the size at which a map of that shape is drawn.
+def dimmed(image: Image | None, shape: tuple[int, ...], size: tuple[int, int] | None = None) -> Rgb:
+    """The photograph in dark greys, over which maps and lines are drawn.
 
     Few greys, so that the picture stays small without loss. Black where there is no photograph.
+
+    Args:
+        image: The photograph.
+        shape: Of the map that is drawn over it.
+        size: Height and width of the picture; by default those at which such a map is drawn.
     """
     import cv2
 
-    height, width = picture_size(shape)
+    height, width = size or picture_size(shape)
     if image is None:
         return np.zeros((height, width, 3), np.uint8)
     pixels = np.atleast_3d(np.asarray(image)).astype(np.float32)
     brightest = 255 if image.dtype == np.uint8 else 1
     grey = np.clip(np.nan_to_num(pixels) / np.float32(brightest), 0, 1).mean(axis=2)
     if grey.shape != (height, width):
-        grey = cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA)
+        larger = width > grey.shape[1]
+        how = cv2.INTER_LINEAR if larger else cv2.INTER_AREA
+        grey = cv2.resize(grey, (width, height), interpolation=how)
     steps = np.rint(_BRIGHTEST * grey / _STEP).astype(np.uint8) * _STEP
     return np.repeat(steps[..., None], 3, axis=2)
 

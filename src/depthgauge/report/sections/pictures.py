@@ -11,7 +11,13 @@ from depthgauge.report.charts.density import density_plot
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.pictures.colour_bar import colour_bar
-from depthgauge.report.pictures.model import Picture, SamplePictures
+from depthgauge.report.pictures.model import (
+    ColourBar,
+    LayerPictures,
+    MethodPictures,
+    Picture,
+    SamplePictures,
+)
 from depthgauge.report.sections._figures import Figure, scale_of, shared_bar, thumbnail
 from depthgauge.report.sections._section import SectionSpec
 
@@ -30,6 +36,20 @@ class RowView:
     charts: Sequence[Markup] = ()
 
 
+MethodView = tuple[str, str, Sequence[Figure]]
+"""Label, note, figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerView:
+    """One layer: a stop of the slider."""
+
+    name: str
+    about: str
+    methods: Sequence[MethodView]
+    """The truth first."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupView:
     """One sample on the page."""
@@ -40,8 +60,11 @@ class GroupView:
     """Inputs, truth, and pictures about all methods together."""
     keys: Sequence[tuple[str, Markup]]
     """Shared colour bars."""
-    methods: Sequence[tuple[str, str, Sequence[Figure]]]
-    """Label, note, figures."""
+    methods: Sequence[MethodView]
+    slider: str = ""
+    """The name of the slider; empty: there is none."""
+    layers: Sequence[LayerView] = ()
+    """Where there are some, they have the pictures of methods."""
     rows: Sequence[RowView] = ()
 
 
@@ -68,45 +91,57 @@ def pictures_html(groups: Sequence[SamplePictures], unit: str = "", about: str =
 
 
 def _group(group: SamplePictures, name: str, unit: str) -> GroupView:
-    values = [group.truth, *(m.estimate for m in group.methods)]
-    errors = [*(m.error for m in group.methods)]
-    diffs = [m.median_diff for m in group.methods]
-    keys: list[tuple[str, Markup]] = []
-    shared = set()
-    for title, pictures in (
-        ("truth and estimates", values),
-        ("errors", errors),
-        ("against the median", diffs),
-    ):
-        bar = shared_bar(pictures)
-        if bar is not None:
-            shared.add(scale_of(bar))
-            keys.append((title, colour_bar(bar, f"{name}-key{len(keys)}")))
+    stops = group.layers or (LayerPictures("", "", group.truth, group.methods),)
+    keys = list(_keys(group, stops, name))
+    shared = {scale_of(bar) for _, bar in keys}
 
     def figure(picture: Picture, of: str, place: str) -> Figure:
         return thumbnail(picture, f"{name}-{place}", of=of, sample=group.sample, shared=shared)
 
-    first = [*group.inputs, *([group.truth] if group.truth else []), *group.together]
-    methods = [
-        (
-            method.label,
-            method.note,
-            [
-                figure(picture, method.label, f"m{k}-{i}")
-                for i, picture in enumerate((method.estimate, method.error, method.median_diff))
-                if picture is not None
-            ],
-        )
-        for k, method in enumerate(group.methods)
-    ]
+    def method(each: MethodPictures, place: str) -> MethodView:
+        pictures = (each.estimate, each.error, each.lines, each.median_diff)
+        shown = [
+            figure(picture, each.label, f"{place}-{i}")
+            for i, picture in enumerate(pictures)
+            if picture is not None
+        ]
+        return each.label, each.note, shown
+
+    def layer(stop: LayerPictures, place: str) -> LayerView:
+        truth = [figure(stop.truth, "", f"{place}-t")] if stop.truth is not None else []
+        methods = [method(each, f"{place}-m{k}") for k, each in enumerate(stop.methods)]
+        return LayerView(stop.name, stop.about, [("truth", "", truth), *methods])
+
+    has_truth = group.truth is not None and not group.layers
+    first = [*group.inputs, *([group.truth] if group.truth and has_truth else []), *group.together]
     return GroupView(
         sample=group.sample,
         why=" \u00b7 ".join(group.why),
         first=[figure(picture, "", f"f{k}") for k, picture in enumerate(first)],
-        keys=keys,
-        methods=methods,
+        keys=[(title, colour_bar(bar, f"{name}-key{k}")) for k, (title, bar) in enumerate(keys)],
+        methods=[]
+        if group.layers
+        else [method(each, f"m{k}") for k, each in enumerate(group.methods)],
+        slider=f"{name}-layer" if group.layers else "",
+        layers=[layer(each, f"l{k}") for k, each in enumerate(group.layers)],
         rows=[*_rows(group, name), *_scatter(group, name, unit)],
     )
+
+
+def _keys(
+    group: SamplePictures, stops: Sequence[LayerPictures], name: str
+) -> Iterator[tuple[str, ColourBar]]:
+    """The colour bars that all methods share, in all layers."""
+    methods = [method for stop in stops for method in stop.methods]
+    for title, pictures in (
+        ("truth and estimates", [*(s.truth for s in stops), *(m.estimate for m in methods)]),
+        ("errors", [m.error for m in methods]),
+        ("lines, by error", [m.lines for m in methods]),
+        ("against the median", [m.median_diff for m in methods]),
+    ):
+        bar = shared_bar(pictures)
+        if bar is not None:
+            yield title, bar
 
 
 def _rows(group: SamplePictures, name: str) -> Iterator[RowView]:

@@ -40,6 +40,8 @@ class Pivot:
     """The method, if the table has the scores of only one."""
     resolution: str = ""
     """The size of the images as the method sees them."""
+    in_words: bool = False
+    """Whether headings without cells over several columns are group and heading, not score ids."""
 
 
 def pivots(
@@ -98,13 +100,38 @@ def region_name(column: Column) -> str:
 
 
 def _by_method(board: Board, shown: Sequence[Column], source: str, style: TableStyle) -> Pivot:
+    groups = [
+        (name, [(column, _head(column, (column.id,))) for column in members])
+        for name, members in itertools.groupby(shown, key=region_name)
+    ]
+    title, name = f"Methods by {board.main}", "methods-by-region"
+    return grouped_pivot(board, groups, title=title, name=name, source=source, style=style)
+
+
+def grouped_pivot(
+    board: Board,
+    groups: Sequence[tuple[str, Sequence[tuple[Column, TableColumn]]]],
+    *,
+    title: str,
+    name: str,
+    source: str = "",
+    style: TableStyle = PLAIN,
+) -> Pivot:
+    """A row for each method, scores in groups.
+
+    Args:
+        board: All scores.
+        groups: Headings, and the scores below each with how they are headed.
+        title: Above the table.
+        name: For a label that refers to it.
+        source: Benchmark, version and protocol hash, for a separate line.
+        style: Digits and caption.
+    """
+    shown = [column for _, members in groups for column, _ in members]
     resolutions = {row.label: input_resolution(row.options) for row in board.rows}
     has_inputs = any(resolutions.values())
     heads = [TableColumn("method", align="left")]
     heads += [TableColumn(INPUT_HEADING, align="left")] if has_inputs else []
-    groups = [("", len(heads))] + [
-        (name, len(list(members))) for name, members in itertools.groupby(shown, key=region_name)
-    ]
     rows = []
     for row in board.rows:
         first = [TableCell(_label(row), fields=(row.label,))]
@@ -112,14 +139,15 @@ def _by_method(board: Board, shown: Sequence[Column], source: str, style: TableS
         cells = (_cell(board, row, column, style) for column in shown)
         rows.append(TableRow((*first, *cells), apart=row.oracle))
     table = Table(
-        title=f"Methods by {board.main}",
-        columns=(*heads, *(_head(column, (column.id,)) for column in shown)),
+        title=title,
+        columns=(*heads, *(head for _, members in groups for _, head in members)),
         rows=tuple(rows),
         notes=tuple(_notes(board, board.rows, shown, has_inputs)),
-        name="methods-by-region",
+        name=name,
         source=source,
     )
-    return Pivot(table, tuple(groups))
+    spans = [("", len(heads)), *((heading, len(members)) for heading, members in groups)]
+    return Pivot(table, tuple(spans))
 
 
 # --- rows are regions ---------------------------------------------------------------------------

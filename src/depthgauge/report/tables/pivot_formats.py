@@ -63,10 +63,16 @@ def _centred(name: str, room: int) -> str:
 
 
 def _to_markdown(pivot: Pivot) -> str:
-    """Markdown has no cell over several columns, so each heading is a whole score id."""
+    """Markdown has no cell over several columns, so each heading says all."""
     if not pivot.groups:
         return to_markdown(pivot.table)
-    heads = tuple(_with_id(column) for column in pivot.table.columns)
+    names = [name for name, span in pivot.groups for _ in range(span)]
+    heads = tuple(
+        replace(column, heading=f"{name}, {column.heading}" if name else column.heading)
+        if pivot.in_words
+        else _with_id(column)
+        for name, column in zip(names, pivot.table.columns, strict=True)
+    )
     return to_markdown(replace(pivot.table, columns=heads))
 
 
