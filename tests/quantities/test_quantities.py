@@ -26,6 +26,10 @@ def names_in(node):
     return {c.value for c in ast.walk(node) if isinstance(c, ast.Constant)} & NAMES
 
 
+# `is_view` says whether a file is one of the views of a light field.
+FLAGS = {f"is_{each}" for each in NAMES} - {"is_view"}
+
+
 def comparisons(path):
     """Places where a quantity is compared with a name, or a flag stands for one."""
     for node in ast.walk(ast.parse(path.read_text())):
@@ -34,7 +38,7 @@ def comparisons(path):
             if any(map(is_a_quantity, sides)) and any(map(names_in, sides)):
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}"
         name = getattr(node, "id", getattr(node, "attr", getattr(node, "name", "")))
-        if isinstance(name, str) and name in {f"is_{each}" for each in NAMES}:
+        if isinstance(name, str) and name in FLAGS:
             yield f"{path.relative_to(SOURCE)}:{node.lineno}"
 
 

@@ -79,13 +79,14 @@ class _Writer:
         beside = self._files.enter_context(replacing(self.path))
         name, pixel_format, options = self._codec
         try:
-            # mp4 drops tags that it does not know unless told to keep them; without random ids and
-            # dates, the same frames give the same bytes.
+            is_mp4 = Path(self.path).suffix.lower() == ".mp4"
+            # Without random ids and dates; mp4 drops tags that it does not know unless told to
+            # keep them.
+            options_of_file = {"fflags": "+bitexact"}
+            if is_mp4:
+                options_of_file["movflags"] = "use_metadata_tags"
             self._container = av.open(
-                str(beside),
-                "w",
-                format="mp4" if Path(self.path).suffix.lower() == ".mp4" else "matroska",
-                options={"fflags": "+bitexact", "movflags": "use_metadata_tags"},
+                str(beside), "w", format="mp4" if is_mp4 else "matroska", options=options_of_file
             )
             # One thread, so that the number of cores does not change the bytes.
             stream = self._container.add_stream(
@@ -156,8 +157,8 @@ class VideoWriter(_Writer):
         with VideoWriter("cam_00_rgb.mp4", (1280, 1280)) as video:
             video.add(image)
 
-    The file appears when the block ends without an error. The same frames give the same bytes. Tags
-    of the container record `crf`, `group` and `chroma`.
+    The file appears when the block ends without an error. Tags of the container record `crf`,
+    `group` and `chroma`.
 
     Args:
         path: The file; an existing one is replaced.
@@ -214,7 +215,8 @@ class DepthWriter(_Writer):
             video.add(depth)
 
     A code is the depth divided by the scale, rounded, so depth comes back to half a scale. Missing
-    depth is code 0. The tag `depth_scale_m` of the container records the scale.
+    depth is code 0. The tag `depth_scale_m` of the container records the scale. The same frames
+    give the same bytes.
 
     Args:
         path: The file; an existing one is replaced.

@@ -218,7 +218,7 @@ class VideoReader:
 
     def _video_stream(self) -> Any:
         if not self._container.streams.video:
-            raise BadFile(f"{self.path}: holds no video")
+            raise BadFile(f"{self.path}: holds no video; it is truncated or of another kind")
         stream = self._container.streams.video[0]
         # One thread: what decoders report comes from the thread that called them, and workers
         # are processes. Damage is an error, not something to conceal.

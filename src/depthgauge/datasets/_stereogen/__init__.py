@@ -1,0 +1,1 @@
+"""Scenes of six cameras in a row: videos, depth, baselines and poses (StereoGenBench)."""
