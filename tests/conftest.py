@@ -116,6 +116,22 @@ def layered_pairs() -> Path:
     return _kept("layers", _LAYERS, _render_pairs)
 
 
+@pytest.fixture(scope="session")
+def tag_session() -> Path:
+    """A small simulated session with tags: one object, 15 boards. Do not write there.
+
+    Made once and kept as well, until the simulator changes.
+    """
+    pytest.importorskip("embreex", reason="simulated sessions need Embree: depthgauge[render]")
+    return _kept("tags", (*_SIMULATOR, "synth/sets/tag_session"), _photograph_tags)
+
+
+def _photograph_tags(folder: Path) -> None:
+    from depthgauge.synth.sets.tag_session import write_tag_session
+
+    write_tag_session(folder, objects=1, width=320, height=240, samples=3, boards=15)
+
+
 def _render_pairs(folder: Path) -> None:
     from depthgauge.synth.generators import generate
 

@@ -66,6 +66,10 @@ def arguments(
                 *("--out", tmp_path / "session", "--width", "160", "--poses", "1", "--patterns"),
                 *("1", "--projectors", "1", "--no-passive"),
             ],
+            "make tag-session": [
+                *("--out", tmp_path / "tags", "--width", "160", "--height", "120"),
+                *("--objects", "1", "--samples", "1", "--boards", "1"),
+            ],
             "make oasis-like": [
                 *("--out", tmp_path / "oasis-like", "--scenes", "1", "--annotators", "0"),
                 *("--width", "64", "--height", "64"),

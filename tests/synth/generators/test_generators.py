@@ -18,9 +18,19 @@ from depthgauge.synth.generators import (
     _spec,
     generate,
 )
-from depthgauge.synth.sets import layers, light_field, single_views, stereo_scenes, stratified
+from depthgauge.synth.sets import (
+    layers,
+    light_field,
+    single_views,
+    stereo_scenes,
+    stratified,
+    tag_session,
+)
 
-KINDS = ["capture-session", "layers", "light-field", "oasis-like", "stereo-scenes", "stratified"]
+KINDS = [
+    *("capture-session", "layers", "light-field", "oasis-like", "stereo-scenes", "stratified"),
+    "tag-session",
+]
 SOURCE = Path(depthgauge.__file__).parents[1]
 
 
@@ -44,6 +54,7 @@ def test_revisions_are_those_of_the_code_that_writes():
         "oasis-like": oasis_like.REVISION,
         "stereo-scenes": stereo_scenes.REVISION,
         "stratified": stratified.REVISION,
+        "tag-session": tag_session.REVISION,
     }
     assert {name: generator.spec.revision for name, generator in GENERATORS.items()} == written
     assert single_views.REVISION == 1

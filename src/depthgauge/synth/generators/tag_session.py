@@ -53,10 +53,11 @@ def make(
 
     made = write_tag_session(out, options=options, overwrite=overwrite, progress=progress)
     count = "1 object" if options.objects == 1 else f"{options.objects} objects"
+    boards = "1 board" if options.boards == 1 else f"{options.boards} boards"
     size = f"{options.width}x{options.height}"
     return GeneratedData(
         out,
-        summary=f"{count} of eight photographs, {size}, {made.tags} tags; {options.boards} boards",
+        summary=f"{count} of eight photographs, {size}, {made.tags} tags; {boards}",
         facts={
             "name": made.session.name,
             "objects": list(made.objects),

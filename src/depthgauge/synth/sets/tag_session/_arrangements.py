@@ -31,7 +31,7 @@ def window(table: Table) -> None:
     _carton(table, "box", (0.20, 0.20, 0.08), (0.00, 1.50), -6.0, tags=4)
     _pane(table, "inner pane", (0.27, 0.30, 0.010), (0.00, 1.26), -4.0)
     _steel(table, "steel box", (0.18, 0.19, 0.10), (-0.37, 0.82), 16.0)
-    _carton(table, "parcel", (0.20, 0.15, 0.10), (0.39, 0.92), -18.0, tags=3, top=2)
+    _carton(table, "parcel", (0.20, 0.15, 0.10), (0.39, 0.87), -18.0, tags=3, top=2)
     _decorate(table, "orange", (0.12, 0.76))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +27,12 @@ from depthgauge.sessions.tags import (
 )
 from depthgauge.synth.generators.tag_session import TagSessionOptions
 from depthgauge.synth.render.embree import trace
-from depthgauge.synth.sets.capture_session._board import board_picture, board_poses, lens_slopes
+from depthgauge.synth.sets.capture_session._board import (
+    Pose,
+    board_picture,
+    board_poses,
+    lens_slopes,
+)
 from depthgauge.synth.sets.capture_session._folder import LOCK, need_folder, note, write_picture
 from depthgauge.synth.sets.capture_session._sensor import GAINS, developed, key
 from depthgauge.synth.sets.tag_session._arrangements import ARRANGEMENTS
@@ -185,11 +189,10 @@ def _write_boards(
     board = session.board
     # The left camera also stands in for the wide one of a trinocular rig.
     seen_by = {"L": cameras["L"], "C": cameras["L"], "R": cameras["R"]}
-    poses = [
-        pose
-        for part in range(math.ceil(options.boards / _AT_ONCE))
-        for pose in board_poses(board, seen_by, _AT_ONCE, options.seed * 1000 + part)
-    ]
+    poses: list[Pose] = []
+    while (left := options.boards - len(poses)) > 0:
+        seed = options.seed * 1000 + len(poses) // _AT_ONCE
+        poses += board_poses(board, seen_by, min(left, _AT_ONCE), seed)
     for name, camera in cameras.items():
         slopes = None
         for number in range(options.boards):

@@ -48,9 +48,19 @@ def tags_in_view(
         camera: The exact camera.
         stickers: All of them.
     """
-    view = _View(frame, camera)
-    found = ((s.identity, view.seen(s)) for s in stickers)
-    return {identity: seen for identity, seen in found if seen is not None}
+    return _View(frame, camera).seen(stickers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sight:
+    """A tag as it is seen on one path."""
+
+    sticker: Sticker
+    corners: Floats
+    """(4, 3)."""
+    rays: NDArray[np.intp]
+    """Rays of the grid that end on it."""
+    signature: int
 
 
 class _View:
@@ -72,55 +82,80 @@ class _View:
         self._signature = rays.signature[self._last, every]
         self._paths = rays.paths()
 
-    def seen(self, sticker: Sticker) -> Seen | None:
-        """A tag in this view; None if none of its rays are there."""
-        mine = np.flatnonzero(self._thing == sticker.thing)
-        if not len(mine):
-            return None
-        mesh = self._frame.scene.things_at(self._frame.time_s)[sticker.thing].mesh
-        corners = tag_corners(mesh)
-        signatures, count = np.unique(self._signature[mine], return_counts=True)
-        order = np.argsort(-count, kind="stable")
-        images = np.full((4, 2), np.nan)
-        for number, signature in enumerate(signatures[order]):
-            rays = mine[self._signature[mine] == signature]
-            found = self._images(corners, rays, int(signature))
-            if number == 0:
-                near, reach = self._surroundings(corners, rays)
-            found[np.linalg.norm(found - near, axis=1) > reach] = np.nan
-            images = np.where(np.isnan(images), found, images)
-        most = int(signatures[order[0]])
-        first = mine[self._signature[mine] == most][0]
-        return Seen(images, len(self._paths[most]), int(self._last[first]) + 1)
+    def seen(self, stickers: Sequence[Sticker]) -> dict[int, Seen]:
+        """The tags that this view shows, by identity."""
+        sights = self._sights(stickers)
+        if not sights:
+            return {}
+        every = self._images(sights)
+        found: dict[int, Seen] = {}
+        for sight, images in zip(sights, every, strict=True):
+            identity = sight.sticker.identity
+            if identity not in found:  # that of most rays comes first
+                near, reach = self._surroundings(sight)
+                layer = int(self._last[sight.rays[0]]) + 1
+                found[identity] = Seen(images, len(self._paths[sight.signature]), layer)
+            else:
+                images[np.linalg.norm(images - near, axis=1) > reach] = np.nan
+                known = found[identity].corners_px
+                np.copyto(known, images, where=np.isnan(known))
+        return found
 
-    def _surroundings(self, corners: Floats, rays: NDArray[np.intp]) -> tuple[Floats, float]:
-        """Where most of a tag is seen: the pixels (4, 2) next to its corners, and half its extent.
+    def _sights(self, stickers: Sequence[Sticker]) -> list[_Sight]:
+        """Each tag on each path on which it is seen, those of most rays first."""
+        sights = []
+        things = self._frame.scene.things_at(self._frame.time_s)
+        for sticker in stickers:
+            mine = np.flatnonzero(self._thing == sticker.thing)
+            signatures, count = np.unique(self._signature[mine], return_counts=True)
+            corners = tag_corners(things[sticker.thing].mesh)
+            for signature in signatures[np.argsort(-count, kind="stable")]:
+                rays = mine[self._signature[mine] == signature]
+                sights.append(_Sight(sticker, corners, rays, int(signature)))
+        return sights
+
+    def _surroundings(self, sight: _Sight) -> tuple[Floats, float]:
+        """The pixels (4, 2) next to a tag's corners, and half its extent.
 
         A corner that is hidden there can have another image far away, through other glass. That
         is not a part of the tag that a detector would find.
         """
-        away = np.linalg.norm(self._ends[rays] - corners[:, None], axis=-1)
-        pixels = self._pixels[rays]
+        pixels = self._pixels[sight.rays]
         reach = float(np.ptp(pixels, axis=0).max()) / 2 + _STEP_PX
-        return pixels[np.argmin(away, axis=1)], reach
+        return self._seeds(sight)[:, 0], reach
 
-    def _images(self, corners: Floats, rays: NDArray[np.intp], signature: int) -> Floats:
-        """Where corners (4, 3) are seen on one path; NaN where they are not."""
+    def _seeds(self, sight: _Sight) -> Floats:
+        """(4, S, 2) the pixels that show what is closest to the corners; NaN for too few."""
+        away = np.linalg.norm(self._ends[sight.rays] - sight.corners[:, None], axis=-1)
+        nearest = np.argsort(away, axis=1, kind="stable")[:, :_SEEDS]
+        seeds = np.full((4, _SEEDS, 2), np.nan)
+        seeds[:, : nearest.shape[1]] = self._pixels[sight.rays[nearest]]
+        return seeds
+
+    def _images(self, sights: Sequence[_Sight]) -> Floats:
+        """(N, 4, 2) where the corners of N tags are seen on their paths; NaN where they are not."""
+        corners = np.concatenate([sight.corners for sight in sights])
+        seeds = np.concatenate([self._seeds(sight) for sight in sights])
+        signature = np.repeat(np.array([s.signature for s in sights], np.uint64), 4)
+        known, path = np.unique(signature, return_inverse=True)
+        paths = [self._paths[int(value)] for value in known]
         images = np.full((len(corners), 2), np.nan)
-        away = np.linalg.norm(self._ends[rays] - corners[:, None], axis=-1)
-        near = np.argsort(away, axis=1)[:, :_SEEDS]
-        for seed in near.T:
-            todo = np.flatnonzero(np.isnan(images[:, 0]))
-            paths, path = [self._paths[signature]], np.zeros(len(todo), np.int32)
-            seeds = self._pixels[rays[seed[todo]]]
-            search = self._refracted.solve(corners[todo], paths, path, seeds)
+        for number in range(_SEEDS):
+            start = seeds[:, number]
+            todo = np.flatnonzero(np.isnan(images[:, 0]) & np.isfinite(start[:, 0]))
+            if not len(todo):
+                break
+            which = path[todo].astype(np.int32)
+            search = self._refracted.solve(corners[todo], paths, which, start[todo])
             good = search.ends == FOUND
             some, at = todo[good], search.positions[good]
-            shown = self._shows(at, corners[some], signature)
+            shown = self._shows(at, corners[some], signature[some])
             images[some[shown]] = at[shown]
-        return images
+        return images.reshape(-1, 4, 2)
 
-    def _shows(self, positions: Floats, corners: Floats, signature: int) -> NDArray[np.bool_]:
+    def _shows(
+        self, positions: Floats, corners: Floats, signature: NDArray[np.uint64]
+    ) -> NDArray[np.bool_]:
         """Whether positions are inside the image, and their rays end at the corners."""
         size = np.array(self._camera.size_px)
         inside = ((positions >= -0.5) & (positions < size - 0.5)).all(axis=1)
