@@ -114,6 +114,40 @@ def test_a_progressive_jpeg_without_its_last_scans_is_refused(tmp_path):
             files.read_image(path)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "progressive" in kind])
+@pytest.mark.parametrize("quality", [50, 95])
+def test_a_progressive_jpeg_cut_inside_its_last_scan_is_refused(tmp_path, kind, quality, capfd):
+    data = jpeg(picture(120, 160), kind, quality)
+    begin = data.rindex(b"\xff\xda") + 10
+    path = tmp_path / "a.jpg"
+    for cut in np.linspace(begin, len(data) - 4, 15).astype(int):
+        path.write_bytes(data[:cut].rstrip(b"\xff") + END)
+        with pytest.raises(BadFile, match=r"a\.jpg: .*truncated[,;] get it again"):
+            files.read_image(path)
+    path.write_bytes(data)
+    files.read_image(path)
+    assert capfd.readouterr() == ("", ""), "the decoder prints nothing"
+
+
+def test_a_scan_in_the_middle_that_was_cut_is_refused(tmp_path):
+    data = jpeg(picture(120, 160), "progressive")
+    scans = [at for at in range(len(data)) if data[at : at + 2] == b"\xff\xda"]
+    tables = data.index(b"\xff\xc4", scans[3])
+    path = tmp_path / "a.jpg"
+    path.write_bytes(data[: (scans[3] + tables) // 2].rstrip(b"\xff") + data[tables:])
+    with pytest.raises(BadFile, match=r"a\.jpg: a scan of the JPEG is damaged or truncated; get"):
+        files.read_image(path)
+
+
+@pytest.mark.parametrize("frame", [0xC3, 0xC9, 0xCA])
+def test_lossless_and_arithmetic_jpegs_are_refused(tmp_path, frame):
+    data = jpeg(picture(64, 64), "baseline")
+    path = tmp_path / "a.jpg"
+    path.write_bytes(data.replace(b"\xff\xc0\x00\x11", bytes([0xFF, frame, 0, 17]), 1))
+    with pytest.raises(BadFile, match=rf"a\.jpg: .* \(frame FF {frame:02X}\).*; save it again as"):
+        files.read_image(path)
+
+
 def test_missing_restarts_are_seen(tmp_path):
     data = jpeg(picture(480, 640), "restarts")
     first, second = data.index(b"\xff\xd2"), data.index(b"\xff\xd3")

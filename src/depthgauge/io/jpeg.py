@@ -3,10 +3,14 @@
 Decoders fill the rest of a truncated picture with grey and say nothing. So they are not given the
 marker that ends the file, but a few more bytes of padding: a picture that is whole never needs
 them, and a decoder that runs out of them fails.
+
+Pictures of several scans need that marker. They are decoded again with arbitrary bytes after every
+scan: no pixel of a picture that is whole depends on them.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,12 +31,15 @@ from depthgauge.io._files import (
 
 _FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _SEQUENTIAL, _PROGRESSIVE = (0xC0, 0xC1), 0xC2
-"""Frames that are packed with Huffman's codes; arithmetic coding drops bytes at its end."""
+"""Frames that are packed with Huffman's codes."""
 _SCAN, _END, _RESTARTS = 0xDA, 0xD9, 0xDD
+_NEEDED = _FRAMES | {0xC4, 0xDB, _RESTARTS, _SCAN}
+"""Segments that decoding needs; the others are notes."""
 _MOST_SCANS = 100
 """Every scan passes over all blocks; programs write up to 14."""
 _PADDING = b"\xff\x00" * 8
 """Ones, as at the end of every scan; decoders read 8 bytes ahead."""
+_ARBITRARY = bytes((73 * i * i + 41 * i + 29) % 255 for i in range(64))
 # In compressed data a marker is FF and anything but a stuffed 0 or a restart.
 _IN_SCAN = re.compile(rb"\xff+[^\x00\xff\xd0-\xd7]", re.DOTALL)
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])", re.DOTALL)
@@ -89,6 +96,8 @@ def read_codes(path: AnyPath, limit: int) -> NDArray[np.uint8]:
     layout = _whole_layout(path, data)
     if layout.kind in _SEQUENTIAL and layout.scans == 1:
         data = data[: layout.end] + _PADDING
+    else:
+        _check_scans(path, data)
     flags = cv2.IMREAD_GRAYSCALE if shape[2] == 1 else cv2.IMREAD_COLOR
     try:
         pixels: NDArray[Any] | None = cv2.imdecode(
@@ -166,14 +175,18 @@ def _whole_layout(path: AnyPath, data: bytes) -> _Layout:
             layout.end = end
     if layout is None or not layout.scans:
         raise BadFile(f"{path}: the JPEG holds no pixels; it is truncated, get it again")
-    if layout.kind in (*_SEQUENTIAL, _PROGRESSIVE) and any(
-        bit != 0 for component in layout.components.values() for bit in component.bits
-    ):
+    if any(bit != 0 for component in layout.components.values() for bit in component.bits):
         raise BadFile(f"{path}: the JPEG ends before its last scan; it is truncated, get it again")
     return layout
 
 
 def _layout(path: AnyPath, kind: int, body: bytes) -> _Layout:
+    if kind not in (*_SEQUENTIAL, _PROGRESSIVE):
+        # A truncated one cannot be told from a whole one: arithmetic coding drops bytes at its end.
+        raise BadFile(
+            f"{path}: the JPEG is lossless or uses arithmetic coding (frame FF {kind:02X}), which "
+            "few programs read; save it again as a usual JPEG or a PNG"
+        )
     count = body[7]
     if len(body) != 8 + 3 * count or not count:
         raise BadFile(f"{path}: the JPEG has a broken frame header")
@@ -196,8 +209,6 @@ def _take_scan(path: AnyPath, layout: _Layout, body: bytes, packed: bytes, inter
     names = [body[3 + 2 * i] for i in range(count)] if len(body) == 6 + 2 * count else []
     if not names or any(name not in layout.components for name in names):
         raise BadFile(f"{path}: a scan of the JPEG has a broken header")
-    if layout.kind not in (*_SEQUENTIAL, _PROGRESSIVE):
-        return
     first, last, bit = body[-3], body[-2], body[-1] & 15
     if layout.kind in _SEQUENTIAL:
         first, last, bit = 0, 63, 0
@@ -212,6 +223,28 @@ def _take_scan(path: AnyPath, layout: _Layout, body: bytes, packed: bytes, inter
             "or more; it is truncated, get it again"
         )
     _check_restarts(path, layout.units(names), packed, interval)
+
+
+def _check_scans(path: AnyPath, data: bytes) -> None:
+    """Refuses a file with a scan whose decoder reads on beyond its data."""
+    if not np.array_equal(_decoded(path, data, b""), _decoded(path, data, _ARBITRARY)):
+        raise BadFile(f"{path}: a scan of the JPEG is damaged or truncated; get it again")
+
+
+def _decoded(path: AnyPath, data: bytes, after: bytes) -> NDArray[Any]:
+    """The pixels, with these bytes after each scan; Pillow does not print warnings, OpenCV does."""
+    from PIL.JpegImagePlugin import JpegImageFile
+
+    parts = [
+        bytes([0xFF, marker]) + body + data[start:end] + (after if marker == _SCAN else b"")
+        for marker, body, start, end in _walk(path, data)
+        if marker in _NEEDED
+    ]
+    stream = io.BytesIO(b"\xff\xd8" + b"".join(parts) + b"\xff\xd9")
+    try:
+        return np.asarray(JpegImageFile(stream))
+    except (OSError, SyntaxError, ValueError):
+        raise BadFile(f"{path}: the JPEG's pixels are damaged or truncated; get it again") from None
 
 
 def _check_restarts(path: AnyPath, units: int, packed: bytes, interval: int) -> None:

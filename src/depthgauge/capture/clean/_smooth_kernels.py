@@ -22,7 +22,7 @@ _FAR = np.float32(40.0)  # exp(-40) is nothing in float32
 _FLAT = np.float32(0.02)  # px^2: pixels that spread less along some direction show no slope
 
 
-@compiled(fastmath=True)
+@compiled()
 def _weigh(
     segment: Array, centre: Array, slope: Array, dx: float, factor: float, share: float, part: Array
 ) -> None:
@@ -49,13 +49,13 @@ def _weigh(
         products[i] = weights[i] * (segment[i] - centre[i] - dx * slope[i])
 
 
-@compiled(fastmath=True)
+@compiled()
 def _add(part: Array, factor: float, total: Array) -> None:
     for i in range(total.size):
         total[i] += factor * part[i]
 
 
-@banded("out", cost=100, fastmath=True)
+@banded("out", cost=100)
 def smooth_plain(
     begin: int, end: int, padded: Array, radius: int, range_factor: float, near: Array, out: Array
 ) -> None:
@@ -91,7 +91,7 @@ def smooth_plain(
                     out[y, start + i] = centre[i] + sums[1, i] / sums[0, i]
 
 
-@banded("out", axis=1, cost=100, fastmath=True)
+@banded("out", axis=1, cost=100)
 def smooth_planes(
     begin: int,
     end: int,
@@ -147,7 +147,7 @@ def smooth_planes(
                     _plane(sums[:, i], tangent[:, y, start + i], out[:, y, start + i])
 
 
-@compiled(fastmath=True)
+@compiled()
 def _gather(line: Array, dy: float, sums: Array) -> None:
     """Adds the sums of a row at height dy to those of the window: 1 x y xx xy yy d xd yd."""
     _add(line[0], np.float32(1.0), sums[0])
