@@ -28,10 +28,15 @@ def last_layer(stack: Map) -> NDArray[np.uint8]:
 
 def pick_layer(stack: Map, numbers: NDArray[np.uint8]) -> Map:
     """One layer per pixel, from 1; NaN where its number is 0 or it has no such layer."""
-    picked = np.full(stack.shape[1:], np.nan, np.float32)
-    for number, layer in enumerate(stack, start=1):
-        chosen = numbers == number
-        picked[chosen] = layer[chosen]
+    picked = np.array(stack[0], np.float32)
+    # Most pixels show one layer, so only the others are looked up.
+    wanted = numbers.reshape(-1)
+    others = np.flatnonzero(wanted != 1)
+    rows, flat = picked.reshape(wanted.size, -1), stack.reshape(len(stack), wanted.size, -1)
+    layer = wanted[others].astype(np.intp)
+    there = (layer > 0) & (layer <= len(stack))
+    rows[others[~there]] = np.nan
+    rows[others[there]] = flat[layer[there] - 1, others[there]]
     return picked
 
 

@@ -37,7 +37,7 @@ class LayerComparison:
 
         estimate, truth = (_flat(read()) for read in (self.read_estimate, self.read_truth))
         pixels = truth.shape[1]
-        errors = np.full((len(truth), pixels), np.nan, np.float32)
+        errors = np.zeros((len(truth), pixels), np.float32)
         estimated, last = np.zeros(pixels, np.uint8), np.zeros(pixels, np.uint8)
         layer_errors(estimate, truth, errors, estimated, last)
         return errors, estimated, last
@@ -67,6 +67,11 @@ class LayerComparison:
         last, estimated = self.last.astype(np.int64), self.estimated
         return np.where(self._open_end(last), estimated >= last, estimated == last) & (last > 0)
 
+    @cached_property
+    def _all_right(self) -> Mask:
+        """Stands for `right` where the number of layers does not count."""
+        return np.ones(self.last.size, bool)
+
     def _open_end(self, last: NDArray[np.int64]) -> Mask:
         """Whether there may be more behind the last annotated layer."""
         if self.materials is None:
@@ -92,7 +97,7 @@ class LayerComparison:
 
             errors = self.errors
             code = -1 if material == ANY else MATERIALS.index(material)
-            worst = np.full(errors.shape[1], np.nan, np.float32)
+            worst = np.zeros(errors.shape[1], np.float32)
             worst_errors(errors, self._codes(errors.shape, code), layer, code, worst)
             self._worst[key] = worst
         return self._worst[key]
@@ -104,6 +109,14 @@ class LayerComparison:
             raise Unavailable("scores of a material need a map of materials", ["layer_material"])
         return np.ascontiguousarray(self.materials.reshape(shape))
 
+    def _judged(self, layer: int, material: str) -> tuple[Map, NDArray[np.uint8], int]:
+        """Errors of pixels, and which material of them counts; of one layer without a copy."""
+        if not 0 < layer <= len(self.errors):
+            return self.worst(layer, material), np.zeros(1, np.uint8), -1
+        code = -1 if material == ANY else MATERIALS.index(material)
+        codes = self._codes(self.errors.shape, code)
+        return self.errors[layer - 1], codes[layer - 1 if code >= 0 else 0], code
+
     def count(
         self, region: Mask | None, tau: float, layer: int, material: str, *, counted: bool
     ) -> State:
@@ -112,11 +125,11 @@ class LayerComparison:
 
         if not tau >= 0:
             raise BadScoreId(f"tau is {tau} but must be 0 or more; it may be inf.")
-        worst = self.worst(layer, material)
-        right = self.right if counted else np.ones(worst.size, bool)
+        worst, codes, code = self._judged(layer, material)
+        right = self.right if counted else self._all_right
         inside = np.ones(worst.size, bool) if region is None else region.reshape(-1)
         counts = np.zeros(3, np.int64)
-        count_over(worst, right, inside, np.float32(tau), counts)
+        count_over(worst, codes, code, right, inside, np.float32(tau), counts)
         return State(int(counts[0]), int(counts[1]), counts[2:].astype(np.float64))
 
 

@@ -102,12 +102,20 @@ def worst_errors(
 
 @compiled()
 def count_over(
-    worst: Floats, right: Flags, region: Flags, limit: np.float32, counts: NDArray[np.int64]
+    worst: Floats,
+    materials: Bytes,
+    material: int,
+    right: Flags,
+    region: Flags,
+    limit: np.float32,
+    counts: NDArray[np.int64],
 ) -> None:
     """Pixels of a region with an error, without an estimate, and bad ones among the former.
 
     Args:
         worst: (pixels) errors; NaN: not judged, infinite: no estimate.
+        materials: (pixels) codes; not looked at if `material` is negative.
+        material: The only material that is judged; negative: all.
         right: (pixels) whether the number of layers is right.
         region: (pixels) whether a pixel is looked at.
         limit: Errors beyond it are bad.
@@ -116,7 +124,7 @@ def count_over(
     judged, missing, bad = 0, 0, 0
     for i in range(worst.size):
         e = worst[i]
-        if region[i] and e == e:
+        if region[i] and e == e and (material < 0 or materials[i] == material):
             if e == np.float32(np.inf):
                 missing += 1
             else:
