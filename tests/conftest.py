@@ -106,6 +106,28 @@ def labelled_session(capture_session) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tagged_session() -> Path:
+    """A small drawn session with tags on one object, and its work folder. Do not write there.
+
+    Made once and kept as well, until the drawing or any of the steps changes.
+    """
+
+    def draw_it(folder: Path) -> None:
+        from tests.capture.tags.drawn import POSES, write_drawn
+
+        from depthgauge.capture.tags import capture_tags
+        from depthgauge.report.capture.tags_page import draw_objects, write_tags_page
+
+        session = write_drawn(folder)
+        run = capture_tags(session, folder / "work", board_pairs=POSES)
+        draw_objects(run)
+        write_tags_page(run, session.name)
+
+    drawing = "../../tests/capture/tags/drawn.py"
+    return _kept("tagged", (drawing, *_STEPS, "sessions", "geometry", "io", "types"), draw_it)
+
+
+@pytest.fixture(scope="session")
 def layered_pairs() -> Path:
     """Two small pairs of rooms with glass, as `make layers` writes them. Do not write there.
 

@@ -41,7 +41,9 @@ def arguments(
 
     def find(verb: str) -> list[str]:
         session = annotated = tmp_path
-        if verb.startswith("capture"):
+        if verb == "capture tags":
+            session = request.getfixturevalue("tagged_session")
+        elif verb.startswith("capture"):
             session = request.getfixturevalue("labelled_session")
         if verb.startswith("annotate"):
             annotated = request.getfixturevalue("annotated")
@@ -83,6 +85,7 @@ def arguments(
             "capture distributions": [
                 *(_booster(tmp_path / "scenes"), "--picture", tmp_path / "distributions.png")
             ],
+            "capture tags": [session, "--board-pairs", "10"],
             **{f"capture {step}": [session] for step in ("run", *step_names())},
             **_annotate(tmp_path, annotated),
             "verify": [finished, "--workers", "0"],

@@ -38,6 +38,7 @@ PIPELINE = (
     "!depthgauge.capture.export",
     "!depthgauge.capture.splits",
     "!depthgauge.capture.step_options",
+    "!depthgauge.capture.tags",
     "depthgauge.geometry._distance_kernels",
     "depthgauge.geometry._kernels",
     "depthgauge.geometry.camera_json",

@@ -11,6 +11,7 @@ import click
 
 from depthgauge.capture.export import ExportOptions
 from depthgauge.capture.registry import STEPS, StepSpec, step_names
+from depthgauge.cli._capture_tags import tags
 from depthgauge.cli._options import json_option, options_of
 from depthgauge.cli._output import (
     count,
@@ -254,7 +255,7 @@ def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
         click.echo(f"{drawn}: written.")
 
 
-for _command in (_export, _split, _distributions):
+for _command in (_export, _split, _distributions, tags):
     command.add_command(_command)
 for _name in _NAMES:
     command.add_command(_step_command(STEPS[_name].spec))

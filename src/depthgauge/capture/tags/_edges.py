@@ -18,14 +18,17 @@ _END = 0.85
 """Profiles cover this part of a side: near a corner, the other edge disturbs."""
 _CELLS = 8
 """Cells along a side of the black square; both borders are one cell wide."""
-_REACH = 0.75
+_REACH = 0.65
 """Half the length of a profile, in cells."""
 _LEAST_REACH_PX, _MOST_REACH_PX = 1.5, 4.0
 _MOST_SHIFT = 0.5
 """A corner that moves by more, in cells or px, is not believed."""
 _WINDOW = 0.4
 """Standard deviation of the weights along a profile, in half lengths."""
-_ROUNDS = 6
+_ROUNDS, _LAST_ROUNDS = 4, 2
+_STILL_PX = 0.02
+"""Rounds are left out when corners move by less."""
+_PLAIN_CELL_PX, _LAST_REACH_PX = 3.0, 2.5
 _CURVED = 4.0
 """How many standard errors make a curvature plain."""
 
@@ -40,15 +43,20 @@ def refine_corners(light: NDArray[np.float32], corners: Points) -> Points | None
     Returns:
         None where no edges are there.
     """
-    found = np.asarray(corners, np.float64)
+    found, moved = np.asarray(corners, np.float64), np.inf
     sides = np.linalg.norm(np.roll(found, -1, axis=0) - found, axis=1)
     cell = float(sides.min()) / _CELLS
-    for _ in range(_ROUNDS):
-        curves = [_side(light, np.roll(found, -k, axis=0)) for k in range(4)]
+    rounds = [False] * _ROUNDS + [True] * _LAST_ROUNDS
+    for number, last in enumerate(rounds):
+        if not last and number and moved < _STILL_PX:
+            continue
+        curves = [_side(light, np.roll(found, -k, axis=0), last=last) for k in range(4)]
         if any(curve is None for curve in curves):
             return None
         known = [curve for curve in curves if curve is not None]
+        before = found
         found = np.array([_meet(known[k - 1], known[k], found[k]) for k in range(4)])
+        moved = float(np.abs(found - before).max())
         if not np.isfinite(found).all():
             return None
     far = np.linalg.norm(found - corners, axis=1).max()
@@ -69,15 +77,23 @@ class _Curve:
         return point, self.along + (b + 2 * c * s) * self.across
 
 
-def _side(light: NDArray[np.float32], corners: Points) -> _Curve | None:
-    """The edge from the first corner to the second."""
+def _side(light: NDArray[np.float32], corners: Points, *, last: bool) -> _Curve | None:
+    """The edge from the first corner to the second.
+
+    The middle of the rise is exact wherever the edge lies between pixels, if both ends of a profile
+    are on plain black and white. Squares and a narrow window do not need that, but pull the edge
+    towards pixels by up to a tenth.
+    """
     start, end = corners[:2]
     middle, along = (start + end) / 2, (end - start) / 2
     length = float(np.linalg.norm(along))
     if length < 2.0:
         return None
     across = np.array([along[1], -along[0]]) / length
-    reach = float(np.clip(_REACH * _cell_px(corners, across), _LEAST_REACH_PX, _MOST_REACH_PX))
+    cell_px = _cell_px(corners, across)
+    plain = last and cell_px >= _PLAIN_CELL_PX
+    reach = float(np.clip(_REACH * cell_px, _LEAST_REACH_PX, _MOST_REACH_PX))
+    reach = min(reach, _LAST_REACH_PX) if plain else reach
     s = np.linspace(-_END, _END, _PROFILES)
     steps = np.linspace(-reach, reach, _STEPS)
     grid = middle + s[:, None, None] * along + steps[:, None] * across
@@ -85,10 +101,11 @@ def _side(light: NDArray[np.float32], corners: Points) -> _Curve | None:
     rise = np.diff(profiles, axis=1)
     if not np.isfinite(rise).all():
         return None
-    # Squares: the edge itself counts, and not the cells beyond the borders or noise.
-    weight = np.maximum(rise * np.sign(rise.sum()), 0.0) ** 2
+    weight = rise * np.sign(rise.sum())
     between = (steps[1:] + steps[:-1]) / 2
-    weight *= np.exp(-0.5 * (between / (_WINDOW * reach)) ** 2)
+    if not plain:  # the edge itself counts, and not the cells beyond the borders or noise
+        weight = np.maximum(weight, 0.0) ** 2
+        weight *= np.exp(-0.5 * (between / (_WINDOW * reach)) ** 2)
     total = weight.sum(axis=1)
     offset = (weight * between).sum(axis=1) / np.maximum(total, 1e-12)
     good = total > 0.1 * np.median(total)

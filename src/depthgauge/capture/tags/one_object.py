@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge import io
+from depthgauge._canonical import hash_json
 from depthgauge._shorten import first_few
 from depthgauge.capture.resample import resample
-from depthgauge.capture.steps import StepOutput
+from depthgauge.capture.steps import StepOutput, file_hash
 from depthgauge.capture.tags.detect import find_tags
 from depthgauge.capture.tags.points import (
     PAIRS,
@@ -41,7 +43,10 @@ from depthgauge.sessions.tags import (
 from depthgauge.types import Image
 
 POINTS: Final = "points.json"
+STILLNESS: Final = "stillness.json"
 TEMPLATE: Final = "annotations.toml"
+FOUND_REVISION: Final = 1
+"""Raised whenever the search for tags may give other corners."""
 DOCUMENT_RANGE: Final = (20, 500)
 """Correspondences of a pair of pictures in the document."""
 _DOCUMENT_WIDTH_PX = 960
@@ -49,6 +54,7 @@ _DOCUMENT_WIDTH_PX = 960
 _STILL = (((0, 1), "before"), ((3, 2), "after"))
 """Times without and with tags between which nothing may move."""
 Points = NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,10 @@ class ObjectTask:
     pair: RectifiedPair
     row_limit_px: float
     motion_limit_px: float
+    kept: Path
+    """A folder that stores the tags of each photograph, by its content."""
+    again: bool
+    """Search every photograph, even those in `kept`."""
     progress: Callable[[str, int, int], None]
 
     def make(self, folder: Path) -> StepOutput:
@@ -80,6 +90,7 @@ class ObjectTask:
         _write(folder / POINTS, points_to_json(points))
         _write_template(folder / TEMPLATE, points, notes)
         still = stillness(folder, points, self.motion_limit_px)
+        _write(folder / STILLNESS, {name: one.to_json() for name, one in still.items()})
         self.progress(self.thing.name, len(VIEWS), len(VIEWS))
         figures = object_figures(points, found, still, self.pair)
         return StepOutput(figures, tuple(_warnings(self.thing, points, notes, figures)))
@@ -92,9 +103,22 @@ class ObjectTask:
         io.write_image(folder / f"{view[0]}_{view[1]}.png", rectified(path, photograph, lens))
         tags: dict[int, list[Points]] = {}
         if view[0] in TAGGED_TIMES:
-            for tag in find_tags(photograph):
-                tags.setdefault(tag.identity, []).append(lens.from_raw(tag.corners))
+            for identity, corners in self._found(path, photograph):
+                tags.setdefault(identity, []).append(lens.from_raw(corners))
         return tags
+
+    def _found(self, path: Path, photograph: Image) -> list[tuple[int, Points]]:
+        """The tags of a photograph; found once, however often annotations change."""
+        file = self.kept / f"{hash_json([file_hash(path), FOUND_REVISION])[:32]}.json"
+        if file.is_file() and not self.again:
+            with suppress(OSError, TypeError, ValueError):  # damaged: it is searched again
+                rows = parse_json(file.read_text(encoding="utf-8"))
+                return [(int(k), np.array(px, np.float64).reshape(4, 2)) for k, px in rows]
+        found = [(tag.identity, tag.corners) for tag in find_tags(photograph)]
+        self.kept.mkdir(parents=True, exist_ok=True)
+        text = json.dumps([[identity, corners.tolist()] for identity, corners in found])
+        io.write_text(file, text + "\n")
+        return found
 
     def _lens(self, camera: int) -> RectifiedView:
         return self.pair.right if camera else self.pair.left
@@ -300,9 +324,24 @@ def read_points(folder: Path) -> ObjectPoints:
     Raises:
         BadData: The file is missing or damaged.
     """
-    path = folder / POINTS
+    return _read(folder / POINTS, points_from_json)
+
+
+def read_stillness(folder: Path) -> dict[str, Stillness]:
+    """How details of an object's pictures moved, by time and camera.
+
+    Raises:
+        BadData: The file is missing or damaged.
+    """
+    return _read(
+        folder / STILLNESS,
+        lambda data: {name: Stillness.from_json(one) for name, one in data.items()},
+    )
+
+
+def _read(path: Path, use: Callable[[Any], T]) -> T:
     try:
-        return points_from_json(parse_json(path.read_text(encoding="utf-8")))
+        return use(parse_json(path.read_text(encoding="utf-8")))
     except (OSError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise BadData(f"{path}: cannot be read: {error!r}; run `capture tags --again`.") from error
 

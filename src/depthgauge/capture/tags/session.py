@@ -25,6 +25,7 @@ from depthgauge.sessions.tags import TagObject, read_tag_truth, tag_objects, tag
 
 FOLDER = "tags"
 REVISION = 1
+_FOUND = ".tags"
 _DOCUMENT_PAIRS = 40
 
 
@@ -103,7 +104,7 @@ def capture_tags(
         if names and name not in names:
             continue
         try:
-            step = _do(session, work, thing, pair, options, report, again)
+            step = _do(work, thing, pair, options, report, again)
             done.append(DoneObject(name, step, truth_figures(session, work, name, pair)))
         except DepthgaugeError as error:
             failed[name] = str(error)
@@ -131,18 +132,18 @@ def _calibrate(session: Session, work: Path, fewest: int, progress: Progress) ->
         )
     done = run_steps(session, work, until="rectify", progress=progress)
     steps = {step.name: step for step in done}
-    warnings = [f"{name}: {text}" for name, step in steps.items() for text in step.warnings]
+    # `rectify` says only that there are no passive pictures; they are not needed here.
+    warnings = [f"calibrate: {text}" for text in steps["calibrate"].warnings]
     used = int(steps["calibrate"].figures["pairs"]["LR"]["views_used"])
     if used < fewest:
         warnings.append(
             f"calibrate: {used} of {both} pairs of photographs of the board could be used; "
             f"{fewest} or more are recommended"
         )
-    return [text for text in warnings if "no passive pictures" not in text]
+    return warnings
 
 
 def _do(
-    session: Session,
     work: Path,
     thing: TagObject,
     pair: RectifiedPair,
@@ -153,7 +154,15 @@ def _do(
     """Does an object; its key depends on photographs, annotations, options and rectification."""
     require_photographs(thing)
     annotations = [thing.annotations] if thing.annotations.is_file() else []
-    task = ObjectTask(thing, pair, options.row_limit_px, options.motion_limit_px, progress)
+    task = ObjectTask(
+        thing,
+        pair,
+        options.row_limit_px,
+        options.motion_limit_px,
+        kept=work / _FOUND,
+        again=again,
+        progress=progress,
+    )
     return do_step(
         work / FOLDER,
         thing.name,

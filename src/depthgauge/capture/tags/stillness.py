@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,17 @@ class Stillness:
             return "cannot be told"
         count = int(self.far.sum())
         return "moved" if count >= max(_FEWEST_MOVED, _SHARE * len(self.start)) else "still"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads."""
+        rows = np.round(np.column_stack([self.start, self.moved]), 3).tolist()
+        return {"limit_px": self.limit_px, "details": rows}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Stillness:
+        """What `to_json` wrote; others raise KeyError, TypeError, ValueError."""
+        rows = np.asarray(data["details"], np.float64).reshape(-1, 4)
+        return cls(rows[:, :2], rows[:, 2:], float(data["limit_px"]))
 
     def figures(self) -> dict[str, Any]:
         """For people: counts, and how far."""

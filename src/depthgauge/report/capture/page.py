@@ -69,7 +69,9 @@ def write_page(work: Path, title: str) -> Path:
     if old := outdated_steps(work):
         facts.append(("out of date, do again", ", ".join(old)))
     page = work / PAGE
-    write_text(page, render_sections(title, _headline(done), facts, [_section(s) for s in done]))
+    write_text(
+        page, render_sections(title, _headline(done), facts, [step_section(s) for s in done])
+    )
     return page
 
 
@@ -105,7 +107,8 @@ def _headline(done: list[Step]) -> str:
     return f"{len(done)} of {len(step_names())} steps are done, with {said}."
 
 
-def _section(step: Step) -> Section:
+def step_section(step: Step) -> Section:
+    """The section of a step that is done: warnings, picture, figures, options."""
     body = render(
         "capture_step.html.j2",
         warnings=step.warnings,
