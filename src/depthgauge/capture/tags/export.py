@@ -28,7 +28,7 @@ class TagExportOptions(Options):
     """Where scenes go."""
 
     split: Literal["val", "test"] = "val"
-    """`test` has pictures and cameras without `gt.pickle`."""
+    """`test` has pictures and cameras, but no truth."""
     overwrite: bool = False
     """Replace scenes of the same name."""
 
@@ -49,7 +49,7 @@ def export_tags(
     """Writes objects as scenes that the dataset `layeredflow` and the public scripts read.
 
     A scene has the rectified pictures without tags `0_0.png`, `0_1.png`, `3_0.png`, `3_1.png`,
-    `gt.pickle`, and its cameras in `calib/<scene>.json`. Only annotated corners are written.
+    its points, and its cameras in `calib/<scene>.json`. Only annotated corners are written.
 
     Args:
         work: The work folder of a session, with step `tags` done.
