@@ -54,6 +54,12 @@ def test_bad_objects_are_warnings_and_none_left_is_an_error(run, copied):
     assert "--board-pairs 10" in ran.err
 
 
+def test_all_steps_are_not_for_sessions_with_tags(run, copied):
+    ran = run("capture", "run", copied)
+    assert ran.code == 2
+    assert "has tagged objects and no patterns; use `capture tags`" in ran.err
+
+
 def test_a_session_without_tags_is_one_sentence(run, copied):
     shutil.rmtree(copied / "objects")
     ran = run("capture", "tags", copied)

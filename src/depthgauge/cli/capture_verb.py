@@ -23,6 +23,7 @@ from depthgauge.cli._output import (
     warn,
     write_json,
 )
+from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
     from depthgauge._options import Options
@@ -97,8 +98,11 @@ def _run(
     """
     from depthgauge.capture.pipeline import run_steps
     from depthgauge.sessions import open_session
+    from depthgauge.sessions.tags import has_tag_objects
 
     opened, place = open_session(session), work or session / "work"
+    if has_tag_objects(opened) and not opened.pattern_images("L"):
+        raise Misuse(f"{session}: has tagged objects and no patterns; use `capture tags`.")
     options = {"spacetime": {"patterns": patterns}} if patterns else None
     with progress_bar(opened.name) as progress:
         steps = run_steps(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Literal
 
 from depthgauge import io
 from depthgauge._options import Options, signature_from
+from depthgauge.capture.export import _folder_aside
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.tags.one_object import read_points
 from depthgauge.capture.tags.points import PAIRS, ObjectPoints
@@ -80,20 +82,25 @@ def _write(work: Path, name: str, out: Path, options: TagExportOptions) -> None:
         raise CannotWrite(
             f"{place}: holds a scene already; say --overwrite (overwrite=True) to replace it."
         )
-    shutil.rmtree(place, ignore_errors=True)
     images = {picture: io.read_image(folder / f"{picture}.png") for picture in _PICTURES}
-    layeredflow.write_scene(
-        out,
-        name,
-        images,
-        _places(points, "flow"),
-        _places(points, "stereo"),
-        _annotations(points),
-        rig=read_pair(work, "LR").rig(),
-        split=options.split,
-    )
-    if options.split == "test":
-        (place / layeredflow.TRUTH_FILE).unlink()
+    with _folder_aside(out) as aside:  # an old scene stays until the new one is complete
+        made = layeredflow.write_scene(
+            aside,
+            name,
+            images,
+            _places(points, "flow"),
+            _places(points, "stereo"),
+            _annotations(points),
+            rig=read_pair(work, "LR").rig(),
+            split=options.split,
+        )
+        if options.split == "test":
+            (made / layeredflow.TRUTH_FILE).unlink()
+        shutil.rmtree(place, ignore_errors=True)
+        cameras = f"{layeredflow.RIG_FOLDER}/{name}.json"
+        for part in (f"{options.split}/{name}", cameras):
+            (out / part).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(aside / part, out / part)
 
 
 def _places(points: ObjectPoints, kind: str) -> list[list[Place]]:
