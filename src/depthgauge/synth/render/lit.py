@@ -21,6 +21,9 @@ from depthgauge.synth.scene.model import Scene, Thing
 
 _DEPTH = 24
 """Surfaces that a path may meet: two hollow bottles one behind the other are eight."""
+_SURE = 6
+"""Surfaces after which a path that carries little light may end. Glass takes little, so paths
+through it go on; waiting for twelve doubles the time and lowers the noise by 5 %."""
 
 
 class RoomTracer(PathTracer):
@@ -53,7 +56,7 @@ class RoomTracer(PathTracer):
         mi = self._mi
         parts: dict[str, Any] = {
             "type": "scene",
-            "integrator": {"type": "path", "max_depth": _DEPTH, "rr_depth": 12},
+            "integrator": {"type": "path", "max_depth": _DEPTH, "rr_depth": _SURE},
             "sky": {
                 "type": "envmap",
                 "bitmap": mi.Bitmap(np.ascontiguousarray(sky)),

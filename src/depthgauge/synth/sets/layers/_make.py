@@ -13,7 +13,7 @@ from depthgauge.synth.sets.layers._truth import disparity_range, truth_of
 from depthgauge.synth.sets.layers._views import photograph, views_of
 from depthgauge.types import Rig
 
-REVISION = 1
+REVISION = 2
 """Raised whenever the same options may give other bytes."""
 
 
