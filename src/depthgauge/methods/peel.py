@@ -71,7 +71,8 @@ def _dominant(one: Floats, two: Floats, there: Floats, back: Floats, reach: floa
     """The smooth motion of most of the surroundings of each pixel."""
     error = _error(one, two, there)
     fits = 1 / (1 + (error / (float(np.median(error)) + 1)) ** 2)
-    return _smooth(there, _agree(there, back) * fits, reach * one.shape[1])
+    weight = np.asarray(_agree(there, back) * fits, np.float32)
+    return _smooth(there, weight, reach * one.shape[1])
 
 
 def _nearer(
@@ -107,9 +108,9 @@ def _unexplained(one: Floats, two: Floats, flow: Floats) -> Floats:
 def _flow(one: Floats, two: Floats) -> Floats:
     import cv2
 
-    bytes_ = [np.clip(np.rint(picture), 0, 255).astype(np.uint8) for picture in (one, two)]
+    first, second = (np.clip(np.rint(p), 0, 255).astype(np.uint8) for p in (one, two))
     search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
-    return np.asarray(search.calc(*bytes_, None), np.float32)
+    return np.asarray(search.calc(first, second, None), np.float32)
 
 
 def _moved(picture: Floats, flow: Floats) -> Floats:
@@ -132,7 +133,7 @@ def _blur(values: Any, sigma_px: float) -> Floats:
 def _agree(there: Floats, back: Floats) -> Floats:
     """1 where the way back returns to where it began."""
     closed = np.linalg.norm(there + _moved(back, there), axis=-1)
-    return (closed < _AGREE_PX).astype(np.float32)
+    return np.asarray(closed < _AGREE_PX, np.float32)
 
 
 def _detail(picture: Floats) -> Floats:
@@ -197,4 +198,4 @@ def _affine(flow: Floats, weight: Floats, sigma: float) -> Floats:
     # A little of every weight keeps the motion where nothing is known that of the surroundings.
     ridge = 1e-3 * normal[..., :1, :1] * np.diag([0.0, 1.0, 1.0]) + 1e-9 * np.eye(3)
     coefficients = np.linalg.solve(normal + ridge, sides)
-    return np.einsum("hwi,hwic->hwc", basis, coefficients).astype(np.float32)
+    return np.asarray(np.einsum("hwi,hwic->hwc", basis, coefficients), np.float32)
