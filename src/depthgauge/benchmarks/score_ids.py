@@ -7,7 +7,7 @@ digits if `%g` would round them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,23 +67,33 @@ def make_spec(
 def parse_metric(text: str) -> tuple[str, dict[str, Any]]:
     """Name and given parameters of `metric[:p1,p2]`, in declared order or by name.
 
+    A word that only a later parameter can be leaves out those before it.
+
     >>> parse_metric("d1:3,0.05")
     ('d1', {'threshold': '3', 'share': '0.05'})
+    >>> parse_metric("multi_bad:3,transparent")
+    ('multi_bad', {'tau': '3', 'material': 'transparent'})
     >>> parse_metric("d1:share=0.1")
     ('d1', {'share': '0.1'})
     """
     name, colon, rest = text.strip().partition(":")
     values = rest.split(",") if colon else []
     names = list(METRICS[name].params)
+    takes = f"{name}:{','.join(names)}" if names else f"{name} (no parameters)"
     if len(values) > len(names) or (colon and not all(v.strip() for v in values)):
-        takes = f"{name}:{','.join(names)}" if names else f"{name} (no parameters)"
         raise BadScoreId(f"'{text}' is not valid; write {takes}.")
     given: dict[str, Any] = {}
+    free = names
     for place, value in enumerate(values):
         param, equals, number = (part.strip() for part in value.partition("="))
         if not equals and any("=" in before for before in values[:place]):
             raise BadScoreId(f"'{text}': values without a name come before those with one.")
-        key, word = (param, number) if equals else (names[place], param)
+        if not equals:
+            free = free[_skipped(METRICS[name], free, param) :]
+            if not free:
+                raise BadScoreId(f"'{text}' is not valid; write {takes}.")
+            number, param, free = param, free[0], free[1:]
+        key, word = param, number
         if key not in names:
             hint = nearest(key, names) or f"It has: {', '.join(names)}."
             raise BadScoreId(f"'{text}': {name} has no parameter '{key}'. {hint}")
@@ -91,6 +101,12 @@ def parse_metric(text: str) -> tuple[str, dict[str, Any]]:
             raise BadScoreId(f"'{text}' gives {key} twice.")
         given[key] = word
     return name, given
+
+
+def _skipped(metric: Metric, free: Sequence[str], word: str) -> int:
+    """How many parameters a word leaves out: those before the one that has it as a choice."""
+    later = (place for place, key in enumerate(free) if word in metric.choices.get(key, ()))
+    return next(later, 0)
 
 
 def file_name(score_id: str) -> str:

@@ -29,9 +29,12 @@ from depthgauge.cli._runs import (
     print_run_notes,
     some_of,
 )
-from depthgauge.errors import Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
+from depthgauge.errors import BadFile, Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from depthgauge.benchmarks import Protocol
     from depthgauge.engine.scoring.measure import PreparedSample
     from depthgauge.engine.store.record import Run
@@ -49,6 +52,7 @@ PROTOCOL_OPTIONS = (
     "left",
     "right",
     "right_truth",
+    "materials",
     "pattern",
     "truth_pattern",
 )
@@ -58,6 +62,7 @@ _ITEMS = {
     "left_image": "--left IMAGE",
     "right_image": "--right IMAGE",
     "right_disparity": "--right-truth MAP",
+    "layer_material": "--materials FILE",
     "visible_mask": "--region visible=MASK.png",
     "occluded_mask": "--region occluded=MASK.png",
 }
@@ -135,6 +140,12 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--right", type=a_file, help="The right image, or a folder."),
             click.option(
                 "--right-truth", type=a_file, help="The right view's disparity, for occluded ..."
+            ),
+            click.option(
+                "--materials",
+                type=a_file,
+                help="Of truths with layers: 0 diffuse, 1 transparent, 2 reflective, 255 none, "
+                "as an array (layer, y, x); for count_bad ...",
             ),
             click.option(
                 "--pattern",
@@ -282,7 +293,22 @@ def _read_items(options: dict[str, Any]) -> dict[str, Any]:
     }
     if options["right_truth"] is not None:
         items["right_disparity"] = read_map(options["right_truth"], quantity="disparity")
+    if options["materials"] is not None:
+        items["layer_material"] = _read_materials(options["materials"])
     return items
+
+
+def _read_materials(path: Path) -> NDArray[np.uint8]:
+    import numpy as np
+
+    from depthgauge.geometry.layers import MATERIALS, NO_MATERIAL
+    from depthgauge.io.stacks import read_stack
+
+    codes = np.nan_to_num(read_stack(path, ("layer", "y", "x")), nan=NO_MATERIAL)
+    if not np.isin(codes, (*range(len(MATERIALS)), NO_MATERIAL)).all():
+        listed = ", ".join(f"{code} {name}" for code, name in enumerate(MATERIALS))
+        raise BadFile(f"{path}: expected the codes {listed} or {NO_MATERIAL} for none.")
+    return codes.astype(np.uint8)
 
 
 def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -290,8 +316,8 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
     from depthgauge.benchmarks.aliases import notes
     from depthgauge.engine.running.folders import score_folders
 
-    if options["right_truth"] is not None:
-        raise click.UsageError("--right-truth is for two maps.")
+    if options["right_truth"] is not None or options["materials"] is not None:
+        raise click.UsageError("--right-truth and --materials are for two maps.")
     if options["name"] is not None or options["map_to"] is not None:
         raise click.UsageError("--name and --map are for a benchmark or two maps.")
     with told_in_options(), can_go_on(), progress_bar("scoring") as step:

@@ -258,12 +258,26 @@ def _option(field: FieldInfo) -> str:
     return f"{said}{default}"
 
 
+def _places(protocol: Protocol) -> str:
+    """Where a folder of estimates may have the estimate of a sample."""
+    from depthgauge.datasets import DATASETS, estimate_candidates
+
+    if protocol.dataset not in DATASETS:
+        return ""
+    places = estimate_candidates(DATASETS[protocol.dataset], "<sample>", protocol.quantity, None)
+    return " or ".join(places[:3])
+
+
 def _benchmark(protocol: Protocol) -> Facts:
     return [
         ("version", protocol.version),
         ("hash", protocol.hash),
         ("dataset", f"{protocol.dataset} ({protocol.split})"),
+        ("read with", dict(protocol.dataset_options)),
         ("quantity", protocol.quantity),
+        ("layer", "" if protocol.truth.layer == "all" else protocol.truth.layer),
+        ("one layer", "stands for all" if protocol.estimate.repeat_layer else ""),
+        ("estimates", _places(protocol)),
         ("missing", protocol.missing),
         ("pool", protocol.pool),
         ("alignment", protocol.align.kind),

@@ -136,7 +136,11 @@ def map_shape(path: AnyPath, shape: tuple[int, ...], request: Request) -> tuple[
     """Height, width and channels of a stored shape, checked against the limit."""
     inner = tuple(shape[axis] for axis in map_axes_of(shape, request.quantity))
     if len(inner) not in (2, 3):
-        raise BadFile(f"{path}: expected an array (H, W) or (H, W, C), found shape {shape}")
+        layers = "; if it has layers, say so with a quantity such as layered_flow"
+        raise BadFile(
+            f"{path}: expected an array (H, W) or (H, W, C), found shape {shape}"
+            f"{layers if len(inner) == 4 else ''}"
+        )
     result = (inner[0], inner[1], inner[2] if len(inner) == 3 else 1)
     check_size(path, result, request.limit)
     return result

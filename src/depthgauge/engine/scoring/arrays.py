@@ -30,7 +30,7 @@ from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Scores
-from depthgauge.errors import BadScoreId, NotGiven, WrongShape
+from depthgauge.errors import BadEstimate, BadScoreId, NotGiven, WrongShape
 from depthgauge.io.reading import Reading, parse_invalid, parse_scale
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
@@ -216,14 +216,21 @@ def prepare_maps(
         **_reading_keys(readings),
     )
     values = estimates.pop(main)
-    whole = dense_layers(protocol, Estimate(values, quantity, estimates), size, len(truths[main]))
+    count = len(truths[main])
+    try:
+        whole = dense_layers(protocol, Estimate(values, quantity, estimates), size, count)
+    except BadEstimate as error:
+        if not isinstance(estimate, (str, Path)):
+            raise
+        raise BadEstimate(f"{estimate}: {error}") from None
     prepared = {
         part: prepare_part(protocol, part, whole, truths, given["items"] or {}, masks, mask)
         for _, part in protocol.views
     }
     if given["check"] and truth is not None:
         maps = {"estimate": estimate, "truth": truth}
-        stored = {side: stored_scale(maps[side], readings[side]) for side in maps}
+        layers = declared.main.is_stack
+        stored = {side: stored_scale(maps[side], readings[side], layers=layers) for side in maps}
         scales = {side: scale for side, scale in stored.items() if scale is not None}
         found = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=scales)
         prepared[""] = replace(prepared[""], notes=found)

@@ -25,8 +25,9 @@ from depthgauge.engine.scoring.mixups import Fingerprint, find_mixups, fingerpri
 from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth
 from depthgauge.engine.scoring.readings import find_notes
 from depthgauge.engine.scoring.samples import locate, samples_of
-from depthgauge.errors import BadData, DepthgaugeError, TooLarge, UnknownScale
+from depthgauge.errors import BadData, DepthgaugeError, TooLarge, UnknownScale, WrongShape
 from depthgauge.io import stored_dtype
+from depthgauge.io.stacks import is_member
 from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Inputs, Map, Note, Sample, is_known
@@ -169,8 +170,9 @@ def _check_sample(
         try:
             found = _dense(protocol, found, sample)
         except DepthgaugeError as error:
-            advice = "Write layers in their order, the nearest first."
-            yield Finding(sample.id, f"{path.name}: {_sentence(error)}", advice)
+            name = f"{path.parent.name}/{path.name}" if is_member(path) else path.name
+            advice = "Write the estimate again." if isinstance(error, WrongShape) else ""
+            yield Finding(sample.id, f"{name}: {_sentence(error)}", advice)
             return
     estimate = declared.map_of(_parts_of(found))
     if declared.has_pixel_errors:

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from depthgauge.errors import BadScoreId, UnknownScale, WrongShape
+from depthgauge.geometry.layers import are_rows
 from depthgauge.io import guess_quantity, read_map, read_mask, stored_dtype
 from depthgauge.io.beside import read_part
 from depthgauge.io.reading import Reading, check_unit, without_marks
+from depthgauge.io.stacks import read_layers
 from depthgauge.quantities import QUANTITIES, Part, Quantity, guess, map_axes
 from depthgauge.types import Map, Mask
 
@@ -44,7 +46,7 @@ def parts_of(
     """
     if not isinstance(given, Mapping):
         if declared.main.is_stack:
-            return {declared.main.name: _as_stack(given, declared.main)}
+            return {declared.main.name: _main_stack(given, declared.main, side)}
         return {declared.main.name: as_map(given, declared.name, reading, side=side)}
     if declared.main.name not in given:
         raise BadScoreId(f"there is no '{declared.main.name}' among the parts {', '.join(given)}.")
@@ -64,6 +66,20 @@ def _as_part(value: Any, declared: Quantity, name: str, reading: Reading | None)
     return as_map(value, like, reading, channels_last=True)
 
 
+def _main_stack(given: Any, part: Part, side: str) -> Map:
+    """The layers of an estimate or a truth; one map is one layer, only estimates may be rows."""
+    stack = read_layers(Path(given), part) if isinstance(given, (str, Path)) else None
+    stack = _as_stack(given, part) if stack is None else stack
+    if side != "truth" or stack.ndim == len(part.axes):
+        return stack
+    if stack.ndim == len(part.axes) - 1 and not are_rows(stack, part.channels or 1):
+        return stack[None]
+    raise WrongShape(
+        f"the truth has the axes ({', '.join(part.axes)}), or is one map; this one has shape "
+        f"{stack.shape}."
+    )
+
+
 def _as_stack(value: Any, part: Part) -> Map:
     """A stack of maps; one map, or the rows of a sparse estimate, as they are."""
     if isinstance(value, (str, Path)):
@@ -74,14 +90,14 @@ def _as_stack(value: Any, part: Part) -> Map:
     return np.stack([as_map(each, None, channels_last=True) for each in array])
 
 
-def stored_scale(given: Maps, reading: Reading) -> float | None:
+def stored_scale(given: Maps, reading: Reading, *, layers: bool = False) -> float | None:
     """What the stored numbers of a map are multiplied by; None where that cannot be said.
 
-    A 16-bit PNG has a scale of its own, which this does not look up.
+    A 16-bit PNG has a scale of its own, which this does not look up. Files with layers have none.
     """
     if reading.scale is not None:
         return reading.scale
-    if isinstance(given, (str, Path)):
+    if isinstance(given, (str, Path)) and not layers:
         return 1.0 if stored_dtype(given).kind == "f" or stored_dtype(given).itemsize == 1 else None
     return 1.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, estimate_candidates, find_estimate
 from depthgauge.errors import BadData
+from depthgauge.io.npz import array_names
 from depthgauge.types import Sample
 
 
@@ -72,5 +73,18 @@ def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str |
     path = find_estimate(root, dataset, sample, quantity, name)
     if path is None:
         places = estimate_candidates(dataset, sample, quantity, name)
-        raise BadData(f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}.")
+        raise BadData(
+            f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}"
+            f"{_other_arrays(root, places)}."
+        )
     return path
+
+
+def _other_arrays(root: Path, places: Sequence[str]) -> str:
+    """What an archive in which the estimate could have been has in its place."""
+    for place in places:
+        archive = root / Path(place).parent
+        if archive.suffix == ".npz" and archive.is_file():
+            names = first_few(array_names(archive), 3)
+            return f", but the arrays of {archive.name} are named {names}; name them by sample"
+    return ""
