@@ -90,11 +90,11 @@ def samples(
         raise Misuse(f"every is {every} but must be at least 1.")
     for folder in scene_folders(root):
         path = folder.relative_to(root).as_posix()
-        if _is_in(root, folder, split) and (not family or family in folder.parts):
+        if is_in_split(root, folder, split) and (not family or family in folder.parts):
             yield from _samples(folder, path, task, pairs, tier, every)
 
 
-def _is_in(root: Path, folder: Path, split: str) -> bool:
+def is_in_split(root: Path, folder: Path, split: str) -> bool:
     """Whether a scene is in a split, by the folders that it is in.
 
     The root itself may be one of them.

@@ -1,0 +1,1 @@
+"""Whether pictures, depth, lenses, baselines and poses of a stereo dataset agree."""
