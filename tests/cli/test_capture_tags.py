@@ -33,7 +33,8 @@ def test_everything_is_in_the_json(run, tagged_session):
     assert jar["truth"]["all"]["median_px"] < 0.1
     assert body["failed"] == {}
     page = (tagged_session / "work" / "tags" / "index.html").read_text()
-    assert page.count("data:image/png;base64,") == 4
+    assert page.count("data:image/webp;base64,") == 2, "corners and identities"
+    assert page.count("data:image/png;base64,") == 2, "calibration and rectification"
     assert "Tags lost to refraction" in page
     assert "found at one time only" in page
 

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from depthgauge._tables import show_number
 from depthgauge.capture.steps import has_step, read_step
 from depthgauge.capture.tags import DoneObject, TagRun, read_points
 from depthgauge.capture.tags.points import PAIRS
-from depthgauge.io import write_text
+from depthgauge.io import read_image, write_text
 from depthgauge.report.capture.page import PAGE, step_section
 from depthgauge.report.capture.tags import draw_identities, draw_overview
 from depthgauge.report.charts.density import data_url
 from depthgauge.report.page.html import Section, render_sections
 from depthgauge.report.page.templates import render
+from depthgauge.report.pictures.encode import encode
 
 _ALTS = {
     "overview": "Corners of tags, their motion, row differences, details outside of the tags",
@@ -31,6 +33,8 @@ class _Table:
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    words: bool = False
+    """Whether cells hold words, which are broken into lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +145,17 @@ def _object(one: DoneObject, number: int) -> Section:
     if one.truth is not None:
         tables += _truth_tables(one.truth)
     pictures = [
-        _Picture(Markup(data_url((one.step.folder / file).read_bytes())), _ALTS[kind])
+        _Picture(_embedded(one.step.folder / file), _ALTS[kind])
         for kind, file in (("overview", "tags.png"), ("identities", "identities.png"))
     ]
     body = _body(one.step.warnings, pictures, tables)
     return Section(f"object-{number}", one.name, one.name, body)
+
+
+def _embedded(path: Path) -> Markup:
+    """A picture as a tenth of its bytes: photographs are large as PNG."""
+    picture = np.asarray(read_image(path)[..., :3], np.uint8)
+    return Markup(data_url(encode(picture, lossless=False)))
 
 
 def _rows_table(rows: Mapping[str, Any]) -> _Table:
@@ -177,7 +187,7 @@ def _still_table(still: Mapping[str, Any]) -> _Table:
 def _losses_table(one: DoneObject) -> _Table:
     losses = read_points(one.step.folder).losses()
     rows = [[why, str(len(tags)), ", ".join(tags)] for why, tags in losses.items()]
-    return _Table("Tags that are lost, and why", ["why", "number", "tags"], rows)
+    return _Table("Tags that are lost, and why", ["why", "number", "tags"], rows, words=True)
 
 
 def _truth_tables(truth: Mapping[str, Any]) -> Iterator[_Table]:
@@ -214,6 +224,4 @@ def _body(
     warnings: Sequence[str], pictures: Sequence[_Picture], tables: Sequence[_Table]
 ) -> Markup:
     shown = [table for table in tables if table.rows]
-    return render(
-        "capture_tags.html.j2", warnings=warnings, texts=(), pictures=pictures, tables=shown
-    )
+    return render("capture_tags.html.j2", warnings=warnings, pictures=pictures, tables=shown)
