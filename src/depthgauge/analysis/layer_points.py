@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.benchmarks import Protocol
 from depthgauge.engine.store.record import Run
 from depthgauge.geometry.layers import MATERIALS
 from depthgauge.metrics._layer_errors import ANY
@@ -46,7 +46,7 @@ def layer_points(run: Run) -> LayerPoints | None:
     Every method was scored on the same points, with or without an estimate, so that any of them
     gives the numbers.
     """
-    places = {spec.id: (spec.params["layer"], spec.params["material"]) for spec in _single(run)}
+    places = _places(run.protocol)
     if not places or not run.results:
         return None
     samples = next(iter(run.results.values())).samples
@@ -58,11 +58,18 @@ def layer_points(run: Run) -> LayerPoints | None:
     return LayerPoints(counts)
 
 
-def _single(run: Run) -> list[ScoreSpec]:
-    """Scores of one layer and one material on all pixels."""
-    return [
-        spec
-        for spec in run.protocol.specs
-        if spec.params.get("layer") and spec.params.get("material", ANY) != ANY
+def _places(protocol: Protocol) -> dict[str, Place]:
+    """Scores of one layer and one material on all pixels, by id.
+
+    Of a benchmark of the first layer they are those of the regions that are named as materials.
+    """
+    found = {
+        spec.id: (spec.params["layer"], spec.params["material"])
+        for spec in protocol.specs
         if spec.region == "all"
-    ]
+        if spec.params.get("layer") and spec.params.get("material", ANY) != ANY
+    }
+    if found or protocol.truth.layer != "first":
+        return found
+    regions = {spec.region: spec.id for spec in protocol.specs if spec.region in MATERIALS}
+    return {score_id: (1, material) for material, score_id in regions.items()}

@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from dataclasses import replace
 
 import pytest
 from tests.report.layered import HEIGHT, WIDTH, run_rooms
@@ -10,6 +11,7 @@ from tests.report.layered import HEIGHT, WIDTH, run_rooms
 from depthgauge.analysis.make_board import make_board
 from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.cli import main
+from depthgauge.errors import Unavailable
 from depthgauge.report.page.build import build_page
 from depthgauge.report.page.html import render_report
 from depthgauge.report.tables.layers import layer_pivots, layer_tables, layers_text
@@ -114,11 +116,16 @@ def test_the_first_layer_by_material(run, capsys, tmp_path):
     assert [w for w in groups.split() if w.strip("-")] == ["all", "transparent", "diffuse"]
     assert head.split()[1] == "EPE"
     assert row.split()[:2] == ["still", "3.5"]
-    assert call("report", out, "--pivot", "points") == 1
-    assert "no scores by layer and material" in capsys.readouterr().err
+    assert call("report", out, "--pivot", "points", "--csv") == 0
+    rows = capsys.readouterr().out.split()
+    assert rows[0] == "layer,all,diffuse,transparent,reflective"
+    assert f"1,{2 * HALF},{HALF},{HALF},0" in rows[-1]
 
 
 def test_what_does_not_fit_is_refused(run, board, capsys):
     assert call("report", run.path, "--pivot", "layers", "--column", "layer_count@all") == 2
     assert "own columns" in capsys.readouterr().err
-    assert layer_pivots(BENCHMARKS["stereo-scenes"], board) == []
+    other = replace(run, protocol=BENCHMARKS["stereo-scenes"])
+    assert layer_tables(other, board) == []
+    with pytest.raises(Unavailable, match="no scores by layer and material"):
+        layers_text(other, board, "text", "points")
