@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from depthgauge._registry import unknown
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._stereogen import names
+from depthgauge.datasets._stereogen.croissant import DatasetCard as DatasetCard
+from depthgauge.datasets._stereogen.croissant import ResponsibleUse as ResponsibleUse
+from depthgauge.datasets._stereogen.croissant import write_croissant as write_croissant
 from depthgauge.datasets._stereogen.poses import rig_poses as rig_poses
 from depthgauge.datasets._stereogen.scene import (
     Pair,
