@@ -20,7 +20,7 @@ from depthgauge.cli._output import (
     working,
     write_json,
 )
-from depthgauge.cli._reading import reading_arguments, reading_key
+from depthgauge.cli._reading import reading_arguments, reading_keys
 from depthgauge.cli._runs import (
     can_go_on,
     leaderboard,
@@ -334,7 +334,7 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
             out=options["out"],
             progress=step,
             **_protocol_keys(options),
-            **reading_key(options),
+            **reading_keys(options),
             **({"pool": options["pool"]} if options["pool"] else {}),
         )
     for pairing in found.pairings:

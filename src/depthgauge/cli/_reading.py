@@ -69,12 +69,8 @@ def reading_arguments(options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def reading_key(options: dict[str, Any]) -> dict[str, Any]:
+def reading_keys(options: dict[str, Any]) -> dict[str, Any]:
     """The same as a key of a benchmark; nothing where nothing is said."""
-    said = reading_arguments(options)
-    table: dict[str, Any] = {}
-    for side in _SIDES:
-        scale, marks = said[f"{side}_scale"], said[f"{side}_invalid"]
-        keys = {} if scale is None else {"scale": scale}
-        table |= {side: keys | ({"invalid": marks} if marks else {})} if keys or marks else {}
-    return {"reading": table} if table else {}
+    from depthgauge.engine.scoring.arrays import reading_key
+
+    return reading_key(reading_arguments(options))

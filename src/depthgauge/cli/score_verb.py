@@ -22,7 +22,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import count, print_table, progress_bar, warn, write_json
-from depthgauge.cli._reading import reading_key, reading_options
+from depthgauge.cli._reading import reading_keys, reading_options
 from depthgauge.cli._runs import can_go_on, print_notes, some_of
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _evaluate(
 
     chosen = {name: options[name] for name in ("name", "only", "trust")} | {"progress": step}
     protocol = with_settings(benchmark, options)
-    if said := reading_key(options):
+    if said := reading_keys(options):
         protocol = find_benchmark(protocol).model_copy(update=said)
     if options["out"] is None:
         from depthgauge.engine.scoring.evaluate import evaluate

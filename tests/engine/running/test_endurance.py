@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
+from depthgauge.engine.running import guard as _guard
 from depthgauge.engine.running.guard import Guard
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.running.rescore import rescore
@@ -21,7 +22,7 @@ from depthgauge.engine.running.run import run
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.store.load import load_run
-from depthgauge.errors import BadData
+from depthgauge.errors import BadData, WorkerLost
 from depthgauge.methods import find_methods
 from depthgauge.metrics import METRICS
 from depthgauge.types import State
@@ -298,6 +299,29 @@ def test_a_worker_that_dies_idle_is_started_again(guard):
     events = list(made.run(tasks[1:4]))
     assert [event.failed for event in events] == ["", "", ""]
     assert all(event.seconds >= 0.1 for event in events)
+
+
+@pytest.mark.parametrize(("kills", "survives"), [(2, True), (3, False)])
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(
+    guard, monkeypatch, kills, survives
+):
+    made, tasks = guard
+    started = []
+    begin = _guard._Worker.__init__
+
+    def killed(worker, context):
+        begin(worker, context)
+        started.append(worker)
+        if len(started) <= kills:
+            worker._process.kill()
+
+    monkeypatch.setattr(_guard._Worker, "__init__", killed)
+    if survives:
+        assert [event.failed for event in made.run(tasks[:1])] == [""]
+    else:
+        with pytest.raises(WorkerLost, match=r"could not be started: .*SIGKILL"):
+            list(made.run(tasks[:1]))
+    assert len(started) == 3
 
 
 def test_a_child_that_keeps_the_pipe_does_not_hide_a_death(pairs, trial, tmp_path):

@@ -174,6 +174,12 @@ def test_latex_joins_the_columns_of_a_group(two):
     assert group.count("&") == 4  # two empty cells, three groups
 
 
+def test_latex_has_regions_in_words_as_rows_too(two):
+    text = render_pivots(pivots(two, "regions"), "latex")
+    rows = [line.split("&")[0].strip() for line in text.splitlines() if line.endswith(r"\\")]
+    assert rows == ["region", "all", "visible", "class 0"] * 2
+
+
 def test_markdown_says_the_whole_score_in_each_heading(two):
     text = render_pivots(pivots(two, "methods"), "markdown")
     assert "| badpix:2@all \\[%\\] \u2193 |" in text

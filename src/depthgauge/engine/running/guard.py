@@ -24,7 +24,7 @@ from depthgauge.errors import CannotWrite, Misuse, WorkerLost
 from depthgauge.methods._process import last_words, why_it_ended
 
 _TRIES = 2
-_IDLE_DEATHS = 3
+_IDLE_DEATHS = _STARTS = 3
 _LOOK_EVERY_S = 1.0
 _GRACE_S = 3.0
 _START_LIMIT_S = 300.0
@@ -83,10 +83,22 @@ class Guard:
     def start(self) -> None:
         """Starts the worker and waits until it has its kernels."""
         if self._worker is None and not self._closed:
-            worker = _Worker(self._context)
-            worker.wait_until_ready()
-            self._worker = worker
+            self._worker = self._ready_worker()
             self._stop_if_closed()
+
+    def _ready_worker(self) -> _Worker:
+        """A new worker; one that ends while it starts is replaced, as the system may have done it.
+
+        Raises:
+            WorkerLost: It ends again and again, or cannot start.
+        """
+        why = ""
+        for _ in range(_STARTS):
+            worker = _Worker(self._context)
+            why = worker.wait_until_ready()
+            if not why:
+                return worker
+        raise WorkerLost(why)
 
     def _stop_if_closed(self) -> None:
         """A guard may be closed while its worker starts."""
@@ -213,15 +225,20 @@ class _Worker:
     def give(self, tasks: list[Task | Job]) -> None:
         self._send(tasks)
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self) -> str:
+        """Why it ended before it was ready, or nothing."""
         message = self.next_message(time.monotonic() + _START_LIMIT_S)
         if message is None or message is _LATE:
             why, said = self.why_it_ended(), self.last_words().rpartition("\n")[2]
             self.stop()
-            raise WorkerLost(f"a worker process could not be started: {why}. {said}".strip())
+            text = f"a worker process could not be started: {why}. {said}".strip()
+            if message is _LATE:
+                raise WorkerLost(text)
+            return text
         if message[0] == "cannot start":
             self.stop()
             raise WorkerLost(message[1])
+        return ""
 
     def next_message(self, deadline: float | None) -> Any:
         """The next message; None when the process has ended, `_LATE` past the deadline."""

@@ -50,6 +50,8 @@ class TableCell:
     mark: Mark = ""
     fields: tuple[Field, ...] = ()
     """One for each of the column's fields; empty: the text."""
+    latex: str = ""
+    """The text in LaTeX, as papers write it; empty: the plain one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,7 @@ def _latex_heading(column: TableColumn) -> str:
 
 
 def _latex_cell(cell: TableCell, apart: bool) -> str:
-    text = sanitize.latex(cell.text)
+    text = cell.latex or sanitize.latex(cell.text)
     if apart:
         text = rf"\textit{{{text}}}"
     elif cell.mark == "best":

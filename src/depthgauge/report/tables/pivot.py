@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from depthgauge._registry import unknown
 from depthgauge.analysis.board import Board, Column, Row
+from depthgauge.report.tables import paper_names
 from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow
 from depthgauge.report.tables.leaderboard import (
     ORACLE_NOTE,
@@ -163,7 +164,8 @@ def _by_region(
     for region in dict.fromkeys(region_name(column) for column in shown):
         columns = [by_place.get((region, metric)) for metric in metrics]
         cells = [_cell(board, row, column, style) for column in columns]
-        rows.append(TableRow((TableCell(region), *cells)))
+        label = TableCell(region, latex=paper_names.region_name(region))
+        rows.append(TableRow((label, *cells)))
     resolution = input_resolution(row.options)
     notes = _notes(board, [row], shown, bool(resolution))
     table = Table(

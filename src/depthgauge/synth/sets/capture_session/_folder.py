@@ -70,7 +70,7 @@ def note(session: Session, **more: Any) -> Session:
 
 def _merged(folder: Path, notes: Mapping[str, Any]) -> dict[str, Any]:
     """The notes of the existing session together with the new ones, if they agree."""
-    there = _ours(folder).notes
+    there = open_made(folder, MAKER).notes
     found = {name: dict(there[name]) for name in ("parameters", "passive") if name in there}
     differ = [
         f"{name} {found[part].get(name)!r} (asked for {value!r})"
@@ -86,12 +86,17 @@ def _merged(folder: Path, notes: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **notes}
 
 
-def _ours(folder: Path) -> Session:
+def open_made(folder: Path, maker: str) -> Session:
+    """The session in a folder.
+
+    Raises:
+        CannotWrite: There is none, or another command made it.
+    """
     try:
         session = open_session(folder)
     except BadData as error:
         raise CannotWrite(f"{error} Choose another folder.") from error
-    if session.notes.get("made_by") != MAKER:
+    if session.notes.get("made_by") != maker:
         raise CannotWrite(
             f"{folder}: holds a session that was not made by this command; choose another folder."
         )
@@ -102,7 +107,7 @@ def _clear(folder: Path) -> None:
     """Removes a session of ours, and nothing else."""
     if not (folder / "session.json").exists():
         return
-    _ours(folder)
+    open_made(folder, MAKER)
     for name in _OURS:
         shutil.rmtree(folder / name, ignore_errors=True)
     (folder / "session.json").unlink()

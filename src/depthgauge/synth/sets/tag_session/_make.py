@@ -12,9 +12,9 @@ import numpy as np
 
 from depthgauge._options import signature_from
 from depthgauge._progress import Progress
-from depthgauge.errors import BadData, CannotWrite
+from depthgauge.errors import CannotWrite
 from depthgauge.io._locks import only_one
-from depthgauge.sessions import Board, Session, open_session, write_session
+from depthgauge.sessions import Board, Session, write_session
 from depthgauge.sessions.tags import (
     TAGGED_TIMES,
     TIMES,
@@ -33,7 +33,13 @@ from depthgauge.synth.sets.capture_session._board import (
     board_poses,
     lens_slopes,
 )
-from depthgauge.synth.sets.capture_session._folder import LOCK, need_folder, note, write_picture
+from depthgauge.synth.sets.capture_session._folder import (
+    LOCK,
+    need_folder,
+    note,
+    open_made,
+    write_picture,
+)
 from depthgauge.synth.sets.capture_session._sensor import GAINS, developed, key
 from depthgauge.synth.sets.tag_session._arrangements import ARRANGEMENTS
 from depthgauge.synth.sets.tag_session._light import Lit, photograph
@@ -143,7 +149,7 @@ def _prepared(folder: Path, options: TagSessionOptions, overwrite: bool) -> Sess
     """The session in the folder, new or to be continued."""
     parameters = {**options.model_dump(mode="json"), "revision": REVISION}
     if (folder / "session.json").exists():
-        known = _ours(folder).notes.get("parameters", {})
+        known = open_made(folder, MAKER).notes.get("parameters", {})
         if overwrite:
             for name in _OURS:
                 shutil.rmtree(folder / name, ignore_errors=True)
@@ -159,18 +165,6 @@ def _prepared(folder: Path, options: TagSessionOptions, overwrite: bool) -> Sess
         folder, f"tags-{options.seed}", Board(square_m=SQUARE_M), simulated=True, notes=notes
     )
     write_session(session)
-    return session
-
-
-def _ours(folder: Path) -> Session:
-    try:
-        session = open_session(folder)
-    except BadData as error:
-        raise CannotWrite(f"{error} Choose another folder.") from error
-    if session.notes.get("made_by") != MAKER:
-        raise CannotWrite(
-            f"{folder}: holds a session that was not made by this command; choose another folder."
-        )
     return session
 
 
