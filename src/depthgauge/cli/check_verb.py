@@ -91,12 +91,12 @@ def _check_two(estimate: Path, truth: Path, options: dict[str, Any]) -> list[Fin
 
 def _check_folder(benchmark: str, estimates: Path, options: dict[str, Any]) -> list[Finding]:
     from depthgauge.benchmarks import find_benchmark
-    from depthgauge.cli._reading import reading_key
+    from depthgauge.cli._reading import reading_keys
     from depthgauge.engine.scoring.check import check_estimates
 
     if options["quantity"] is not None:
         raise click.UsageError("--quantity goes with two maps; a benchmark says its own.")
-    said = reading_key(options)
+    said = reading_keys(options)
     protocol = find_benchmark(benchmark).model_copy(update=said) if said else benchmark
     with progress_bar("checking") as step:
         return check_estimates(
