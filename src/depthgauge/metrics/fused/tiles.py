@@ -18,7 +18,7 @@ from depthgauge._once import cached_property
 from depthgauge.errors import BadData, BadDeclaration
 from depthgauge.metrics.fused.columns import Column, WeightedTerm
 from depthgauge.metrics.kernels import TILE
-from depthgauge.metrics.terms import ErrorKind, Term
+from depthgauge.metrics.terms import ErrorKind, Kind, Term
 from depthgauge.types import Map
 
 _WRITTEN_NS = 4
@@ -134,7 +134,12 @@ class Tile:
         rows = np.zeros((len(columns), self.error.size))
         for row, column in zip(rows, columns, strict=True):
             if isinstance(column, Term) and column.function is None:
-                self._fill(column, self.error, self.other, self._truth, row)
+                if column.kind == Kind.LOG:
+                    row[:] = self._logs
+                elif column.kind == Kind.LOG_SQUARE:
+                    np.multiply(self._logs, self._logs, out=row)
+                else:
+                    self._fill(column, self.error, self.other, self._truth, row)
             else:
                 row[self.inside(column)] = self.values(column)
         return rows
@@ -161,6 +166,15 @@ class Tile:
     def _truth(self) -> Map:
         """What errors are compared with: the truth, or the lengths of vectors."""
         return self.pixels.truth if self.pixels.is_number else self.other
+
+    @cached_property
+    def _logs(self) -> NDArray[np.float64]:
+        """Logarithms of estimate / truth at all pixels, which several terms are made of."""
+        from depthgauge.metrics.kernels.terms import term_values
+
+        logs = np.zeros(self.error.size)
+        term_values(int(Kind.LOG), 0.0, 0.0, self.error, self.other, self._truth, logs)
+        return logs
 
     def _fill(
         self, term: Term, error: Map, other: Map, truth: Map, row: NDArray[np.float64]
