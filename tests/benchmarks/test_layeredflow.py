@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -117,8 +118,6 @@ def test_motion_of_tags_in_space(tags):
 
 
 def test_without_cameras_there_is_no_depth(tags, tmp_path):
-    import shutil
-
     shutil.copytree(tags, tmp_path / "data")
     (tmp_path / "data/calib/3.json").write_text("{}")
     (tmp_path / "data/calib/12.json").unlink()
@@ -387,6 +386,28 @@ def test_a_wrong_stack_costs_its_sample_only(dense, tmp_path):
         findings = check_estimates("layers-flow", dense, tmp_path)
         assert [f.sample for f in findings if f.serious] == ["room0"]
         assert words in findings[0].problem
+
+
+def test_a_hostile_pickle_costs_its_scene_and_is_named(tags, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(tags, data)
+    (data / "val/3/gt.pickle").write_bytes(b"cos\nsystem\n(S'touch harm'\ntR.")
+    command = ["run", "layeredflow-first", "-m", "constant", "--data", str(data)]
+    command += ["--out", str(tmp_path / "run"), "--workers", "0"]
+    done = subprocess.run(
+        [sys.executable, "-m", "depthgauge", *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (
+        "left out, because the data lacks what they need: 3_0: has no usable truth" in done.stderr
+    )
+    assert "os.system" in done.stderr
+    assert "2 samples" in done.stdout
+    assert not (tmp_path / "harm").exists()
 
 
 def test_an_unknown_option_of_a_dataset_is_refused():
