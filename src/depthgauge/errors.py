@@ -27,7 +27,8 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
         └── NotGiven        a metric or region needs what came with neither of two maps
 
 DepthgaugeWarning           something was scored that may be meant otherwise; the scores stand
-RunWarning                  a file of a run was damaged and is made again, or cannot be checked
+RunWarning                  a file of a run was damaged and is made again, or its data cannot be
+                            checked or read
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class DepthgaugeWarning(UserWarning):
 
 
 class RunWarning(UserWarning):
-    """A file of a run was damaged and is made again, or its data cannot be checked."""
+    """A file of a run was damaged and is made again, or its data cannot be checked or read."""
 
 
 class UnknownName(DepthgaugeError, KeyError):

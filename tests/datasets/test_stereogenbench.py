@@ -21,7 +21,14 @@ from depthgauge.datasets._stereogen.poses import camera_index, parse_pose
 from depthgauge.datasets._stereogen.scene import read_scene, unknown_fields
 from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.rules import Rules
-from depthgauge.errors import BadData, BadFile, Unavailable, UnknownName, WrongShape
+from depthgauge.errors import (
+    BadData,
+    BadFile,
+    RunWarning,
+    Unavailable,
+    UnknownName,
+    WrongShape,
+)
 from depthgauge.types import ClipEstimate, Estimate, Frames
 
 pytest.importorskip("av", reason="videos need PyAV: pip install 'depthgauge[video]'")
@@ -266,23 +273,35 @@ def test_a_camera_row_that_runs_to_the_left_has_its_left_camera_first(root):
 # --- damage ---------------------------------------------------------------------------------------
 
 
-def unusable(root, split="train"):
-    (sample,) = read(root, split)
+def left_out(root):
+    """The warning about the scene; it has no truth, and the other scenes go on."""
+    with pytest.warns(RunWarning, match="left out: ") as warned:
+        found = read(root, "all")
+    assert [sample.truth is None for sample in found] == [False, False, True]
+    assert (found[2].id, found[2].scene) == (SCENE, SCENE)
+    assert found[0].truth["view"][2].shape == (24, 32, 3)
+    return str(warned[0].message)
+
+
+def unusable(root):
+    """What reading the view says; the other scenes go on."""
+    edit(root / SCENE / "_scene_complete.json", lambda body: body.pop("files"))
+    found = read(root, "all")
     with pytest.raises(Unavailable) as raised:
-        sample.truth["view"][2] if sample.length else sample.truth["view"]
-    assert len(read(root, "all")) == 3  # the other scenes go on
-    assert read(root, "eval-seen-map")[0].truth["view"][2].shape == (24, 32, 3)
+        found[2].truth["view"][2]
+    assert found[0].truth["view"][2].shape == (24, 32, 3)
     return str(raised.value)
 
 
 def test_a_missing_camera_is_named(root):
     (root / SCENE / "cam_03_depth.mkv").unlink()
-    assert f"{SCENE}: lacks cam_03_depth.mkv" in unusable(root)
+    assert f"{SCENE}: lacks cam_03_depth.mkv" in left_out(root)
 
 
 def test_a_truncated_video_is_named(root):
     path = root / SCENE / "cam_01_rgb.mp4"
     path.write_bytes(path.read_bytes()[:-600])
+    assert "cam_01_rgb.mp4: has " in left_out(root)
     assert re.search(r"cam_01_rgb\.mp4: (cannot be opened|holds no video)", unusable(root))
 
 
@@ -301,7 +320,7 @@ def test_a_video_of_another_size_is_named(root):
 
 def test_an_unfinished_scene_is_named(root):
     (root / SCENE / "_scene_complete.json").unlink()
-    assert "lacks _scene_complete.json; the scene is unfinished" in unusable(root)
+    assert "lacks _scene_complete.json; the scene is unfinished" in left_out(root)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +355,7 @@ def test_a_wrong_field_is_named_with_its_file(root, file, change, words):
     edit(root / SCENE / file, change)
     with pytest.raises(BadFile, match=rf"{file}: .*({words})"):
         read_scene(root / SCENE)
-    assert file in unusable(root)
+    assert file in left_out(root)
 
 
 def test_fields_that_nobody_knows_are_listed(root, written):

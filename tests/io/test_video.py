@@ -67,23 +67,36 @@ def test_any_frame_is_the_one_that_was_written(colour):
         assert np.abs(found - image_of(index % COUNT)).mean() < 2.5
 
 
-def test_a_frame_in_the_middle_does_not_decode_the_whole_video(colour):
+@pytest.fixture
+def decoded(monkeypatch):
+    """An entry for each frame that is decoded."""
+    found = []
+    seek = video.VideoReader._seek
+
+    def counting(reader, time):
+        seek(reader, time)
+        inner = reader._decoder
+        reader._decoder = (found.append(1) or frame for frame in inner)
+
+    monkeypatch.setattr(video.VideoReader, "_seek", counting)
+    return found
+
+
+def test_a_frame_in_the_middle_does_not_decode_the_whole_video(colour, decoded):
     with video.VideoReader(colour) as reader:
-        decoded = []
-        seek = reader._seek
-
-        def counting(time):
-            seek(time)
-            inner = reader._decoder
-            reader._decoder = (decoded.append(1) or frame for frame in inner)
-
-        reader._seek = counting
         reader.frame(20)
         assert len(decoded) == 20 % 8 + 1
         decoded.clear()
         reader.frame(4)
         reader.frame(5)
         assert len(decoded) == 6
+
+
+def test_any_frame_of_depth_costs_one_decoded_frame(depth, decoded):
+    with video.VideoReader(depth) as reader:
+        for index in (20, 3, 9, 10, 11, 0):
+            np.testing.assert_array_equal(reader.depth(index), depth_of(index))
+    assert len(decoded) == 6
 
 
 def test_key_frames_come_every_eight_frames_and_none_refers_to_later_ones(colour):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,7 @@ from depthgauge.datasets._stereogen.writing import read_manifest as read_manifes
 from depthgauge.datasets._stereogen.writing import scene_row as scene_row
 from depthgauge.datasets._stereogen.writing import write_lists as write_lists
 from depthgauge.datasets._stereogen.writing import write_scene as write_scene
-from depthgauge.errors import BadData, BadFile, Misuse, Unavailable
+from depthgauge.errors import BadData, BadFile, Misuse, RunWarning
 from depthgauge.geometry.disparity import disparity_from_depth
 from depthgauge.types import Frames, Inputs, Map, Rig, Sample, Truth
 
@@ -117,7 +118,9 @@ def _samples(
     try:
         scene = read_scene(folder)
     except (BadFile, BadData) as error:
-        yield _broken(path, task, str(error))
+        # Without truth it is left out by name, and nobody runs a method on it.
+        warnings.warn(f"left out: {error}", RunWarning, stacklevel=2)
+        yield Sample(path, Inputs({}), None, scene=path)
         return
     frames = range(0, scene.length, every)
     if task == "depth":
@@ -134,18 +137,6 @@ def _chosen(scene: RigScene, pairs: str) -> tuple[Pair, ...]:
         return (scene.primary,)
     found = scene.pairs()
     return found if pairs == "all" else tuple(p for p in found if abs(p[0] - p[1]) == 1)
-
-
-def _broken(path: str, task: str, why: str) -> Sample:
-    """A scene that cannot be read: it costs its sample, and says why."""
-    quantity = {"generation": "view", "matching": "disparity"}.get(task, task)
-    inputs = Inputs({"left_image": partial(_refuse, BadData, why)})
-    unusable = partial(_refuse, Unavailable, f"has no usable truth: {why}")
-    return Sample(path, inputs, Truth({quantity: unusable}), scene=path)
-
-
-def _refuse(kind: Callable[[str], Exception], why: str) -> Any:
-    raise kind(why)
 
 
 # --- one kind of sample each ----------------------------------------------------------------------

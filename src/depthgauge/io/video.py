@@ -41,8 +41,9 @@ _DEPTH_FORMATS = ("gray16le", "gray16be")
 _MOST_FRAMES = 1 << 20
 _MOST_OPEN = 16
 """Videos that a thread keeps open: six cameras with colour and depth are twelve."""
-_MOST_AHEAD = 16
-"""A frame at most this far ahead is reached by decoding on, not by seeking."""
+_MOST_AHEAD = 8
+"""A frame at most this far ahead is reached by decoding on, not by seeking; where every frame is a
+key frame, as in depth, only the next one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,8 @@ class VideoReader:
         start = Fraction(self._stream.start_time or 0) * self._stream.time_base
         wanted = start + index / rate
         with self._watched(f"decoded at frame {index}"):
-            if self._decoder is None or not self._next <= index <= self._next + _MOST_AHEAD:
+            ahead = 0 if self.info.pixel_format in _DEPTH_FORMATS else _MOST_AHEAD
+            if self._decoder is None or not self._next <= index <= self._next + ahead:
                 self._seek(wanted + Fraction(1, 4) / rate)
             decoder, self._decoder = self._decoder, None  # what fails is not used again
             assert decoder is not None

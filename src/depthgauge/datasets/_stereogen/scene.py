@@ -145,7 +145,22 @@ def read_scene(folder: Path) -> RigScene:
     videos = [f(n) for n in range(scene.camera_count) for f in (names.rgb_name, names.depth_name)]
     if absent := [name for name in videos if not (folder / name).is_file()]:
         raise BadData(f"{folder}: lacks {', '.join(absent)}; get or render the scene again.")
+    _check_sizes(folder)
     return scene
+
+
+def _check_sizes(folder: Path) -> None:
+    """Compares files with the sizes that the marker has, where it has some."""
+    listed = _table(folder / names.COMPLETE).get("files")
+    for name, state in listed.items() if isinstance(listed, dict) else ():
+        path, wanted = folder / name, state.get("bytes") if isinstance(state, dict) else None
+        if name.endswith((".mp4", ".mkv")) and wanted is not None:
+            found = path.stat().st_size if path.is_file() else 0
+            if found != wanted:
+                raise BadData(
+                    f"{path}: has {found} bytes, {names.COMPLETE} says {wanted}; get or render the "
+                    "scene again."
+                )
 
 
 def unknown_fields(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -122,7 +122,9 @@ def write_scene(
         "scene_index": record.index,
         "map_name": record.map_name,
         "map_path": record.map_path,
-        "files": {path.name: file_hash(path) for path in files},
+        "files": {
+            path.name: {"bytes": path.stat().st_size, "sha256": file_hash(path)} for path in files
+        },
     }
     write_json(folder / names.COMPLETE, marker)
     return folder
