@@ -90,6 +90,7 @@ def arguments(
             **_annotate(tmp_path, annotated),
             "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
+            "dataset audit": [_booster(tmp_path / "scenes"), "--dataset", "booster"],
             "doctor": [],
             "completion": ["bash"],
         }
