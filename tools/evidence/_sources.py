@@ -100,6 +100,43 @@ OASIS_MAKERS = (
 )
 """What decides the bytes of the set like OASIS."""
 
+_LAYER_TRACERS = (
+    "depthgauge.geometry.ray_scene",
+    "depthgauge.synth.render._kernels",
+    "depthgauge.synth.render._layer_kernels",
+    "depthgauge.synth.render._path_kernels",
+    "depthgauge.synth.render.denoise",
+    "depthgauge.synth.render.embree",
+    "depthgauge.synth.render.layered_motion",
+    "depthgauge.synth.render.layers",
+    "depthgauge.synth.render.lit",
+    "depthgauge.synth.render.mitsuba",
+    "depthgauge.synth.render.painted",
+    "depthgauge.synth.render.refracted_view",
+    "depthgauge.synth.scene.camera",
+    "depthgauge.synth.scene.light",
+    "depthgauge.synth.scene.material",
+    "depthgauge.synth.scene.mesh",
+    "depthgauge.synth.scene.model",
+    "depthgauge.synth.scene.motion",
+    "depthgauge.synth.scene.texture",
+)
+LAYER_MAKERS = (
+    *_LAYER_TRACERS,
+    "depthgauge.synth.library.environments",
+    "depthgauge.synth.library.finishes",
+    "depthgauge.synth.library.glassware",
+    "depthgauge.synth.library.interiors",
+    "depthgauge.synth.sets.layers",
+    "!depthgauge.synth.sets.layers._sheet",
+)
+"""What decides the bytes of a set of `make layers`."""
+LAYER_BENCHMARKS = tuple(
+    f"{quantity}{of}"
+    for quantity in ("flow", "disparity")
+    for of in ("", "-first", "-last", "-single")
+)
+
 _TRIALS = (
     "depthgauge.engine.scoring.arrays",
     "depthgauge.engine.scoring.judge",
@@ -170,6 +207,28 @@ SOURCES = {
         "tests/golden/gen_common.py",
         "tests/golden/hci4d/expected.json",
         "tests/golden/hci4d/make_inputs.py",
+    ),
+    "glass-strength": (
+        *_LAYER_TRACERS,
+        "depthgauge.geometry.layers",
+        "depthgauge.methods._images",
+        "depthgauge.methods.dis",
+        "depthgauge.methods.peel",
+        "depthgauge.metrics.layers",
+    ),
+    "layers": (
+        *LAYER_MAKERS,
+        "depthgauge.datasets.layered",
+        "depthgauge.geometry.layers",
+        "depthgauge.methods._images",
+        "depthgauge.methods._stereo",
+        "depthgauge.methods.dis",
+        "depthgauge.methods.farneback",
+        "depthgauge.methods.peel",
+        "depthgauge.methods.sgbm",
+        "depthgauge.metrics.flow",
+        "depthgauge.metrics.layers",
+        *(f"src/depthgauge/benchmarks/layers-{name}.toml" for name in LAYER_BENCHMARKS),
     ),
     "light-field": (
         "depthgauge.methods.lf_cost_volume",
