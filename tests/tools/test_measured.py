@@ -1,7 +1,14 @@
 """Pages whose numbers a script measures are fresh."""
 
 import pytest
-from tools.evidence import _accuracy_page, capture, light_field, oasis_like, oasis_reconstruction
+from tools.evidence import (
+    _accuracy_page,
+    _layers_page,
+    capture,
+    light_field,
+    oasis_like,
+    oasis_reconstruction,
+)
 
 import tools
 from tools import _measured, edge_quality, systematic_cases
@@ -14,7 +21,8 @@ def test_measured_pages_are_fresh(script, capsys):
 
 
 @pytest.mark.parametrize(
-    "figure", [_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like]
+    "figure",
+    [_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page],
 )
 def test_pages_say_what_was_recorded(figure, capsys):
     fresh = figure.write_page(check=True)

@@ -36,11 +36,20 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
 
 
 def _write_pages() -> None:
-    from tools.evidence import capture, light_field, oasis_like, oasis_reconstruction
+    from tools.evidence import (
+        _layers_page,
+        capture,
+        glass_strength,
+        light_field,
+        oasis_like,
+        oasis_reconstruction,
+    )
 
     write_page()
-    for page in (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like):
+    pages = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page)
+    for page in pages:
         page.write_page()
+    glass_strength.draw()
 
 
 def _bring_up(figure: Figure, out: Path, force: bool) -> bool:

@@ -40,8 +40,8 @@ CLUSTER_CORES = 256
 
 @figure(
     "layers",
-    data=f"`depthgauge make layers --pairs {SET['pairs']} --seed {SET['seed']}`: stereo pairs at two "
-    f"times of {SET['width']}x{SET['height']} px, {SET['samples']} paths a pixel, denoised",
+    data=f"`depthgauge make layers --pairs {SET['pairs']} --seed {SET['seed']}`: "
+    f"{SET['width']}x{SET['height']} px at two times, {SET['samples']} paths a pixel, denoised",
     needs=("embreex", "mitsuba", "pyoidn"),
 )
 def layers() -> Iterator[Number]:
@@ -59,6 +59,9 @@ def layers() -> Iterator[Number]:
     yield within("layer 2, peel: found at all within 3 px, %", 100 - second["peel"][3], 5, 100)
     yield from _seen_again(samples)
     yield from _throughput(data)
+    from tools.evidence._layers_page import draw
+
+    draw(data)
 
 
 def made() -> Path:
