@@ -37,9 +37,9 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
 
 def _write_pages() -> None:
     from tools.evidence import (
+        _glass_chart,
         _layers_page,
         capture,
-        glass_strength,
         light_field,
         oasis_like,
         oasis_reconstruction,
@@ -49,7 +49,7 @@ def _write_pages() -> None:
     pages = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page)
     for page in pages:
         page.write_page()
-    glass_strength.draw()
+    _glass_chart.draw()
 
 
 def _bring_up(figure: Figure, out: Path, force: bool) -> bool:

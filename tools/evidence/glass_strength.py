@@ -5,7 +5,7 @@ One block of glass moves before a painted wall that moves otherwise. Only its ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from depthgauge.synth.scene.material import Finish, Material
 from depthgauge.synth.scene.model import Scene, Thing
 from depthgauge.synth.scene.motion import Chain, Moving, Turning
 from depthgauge.types import Inputs
-from tools.evidence import REPOSITORY, Number, figure, recorded_values, within
+from tools.evidence import Number, figure, within
 
 AXES: dict[str, tuple[float, ...]] = {
     "index": (1.0, 1.05, 1.1, 1.2, 1.33, 1.5, 1.8),
@@ -39,12 +39,6 @@ CAMERA = pinhole((200, 150), 190.0)
 _SAMPLES, _MIDDLE, _SEED = 48, 0.22, 1
 _AT_M = (0.0, 0.0, 1.0)
 _PAINT = paints.Mottled(((0.05,) * 3, (0.4,) * 3, (0.9,) * 3), paints.waves(3, 0.06, 3))
-_TITLES = {
-    "index": "refractive index",
-    "tint": "light taken by each surface",
-    "roughness": "roughness",
-}
-TARGET = REPOSITORY / "docs" / "images" / "glass-strength.png"
 
 
 @figure(
@@ -122,37 +116,3 @@ def _pictures(scene: Scene) -> list[NDArray[np.uint8]]:
         np.rint(paints.stored(exposure * np.maximum(linear, 0.0))).astype(np.uint8)
         for linear in light
     ]
-
-
-def draw() -> None:
-    """Draws the recorded curves to docs/images/glass-strength.png."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    numbers = recorded_values("glass-strength")
-    picture, panels = plt.subplots(1, 3, figsize=(9.6, 2.9), sharey=True, layout="constrained")
-    for panel, (axis, values) in zip(panels, AXES.items(), strict=True):
-        _curves(panel, axis, values, numbers)
-    panels[0].set_ylabel("mean error of the flow, px")
-    panels[0].set_ylim(0)
-    panels[-1].legend(frameon=False, fontsize=8, loc="center right")
-    picture.savefig(TARGET, dpi=100)
-    plt.close(picture)
-
-
-def _curves(panel: Any, axis: str, values: Sequence[float], numbers: dict[str, float]) -> None:
-    looks = {
-        ("dis", 1): ("#b3412f", "o-", "dis, the glass itself"),
-        ("dis", 2): ("#2f5d8a", "o-", "dis, what is behind it"),
-        (METHODS[1], 1): ("#d9a03c", "s--", "peel, the glass itself"),
-        (METHODS[1], 2): ("#2a8a5c", "s--", "peel, what is behind it"),
-    }
-    for (method, layer), (colour, marks, label) in looks.items():
-        errors = [numbers[f"{axis} {v:g}, {method}, layer {layer}: EPE, px"] for v in values]
-        looks_like = {"color": colour, "label": label, "markersize": 5, "linewidth": 1.5}
-        panel.plot(values, errors, marks, markerfacecolor="none", **looks_like)
-    panel.set_xlabel(_TITLES[axis])
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.grid(axis="y", color="#dddddd", linewidth=0.6)
