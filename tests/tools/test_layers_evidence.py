@@ -59,7 +59,7 @@ def test_pages_have_every_number():
             return 12.5
 
     parts = _layers_page.parts(Numbers())
-    for name in ("first", "last", "layers", "materials", "second", "strata"):
+    for name in ("first", "last", "layers", "materials", "second", "strata", "what is in front"):
         lines = parts[name].splitlines()
         assert len({line.count("|") for line in lines}) == 1
         assert all("12.5" in line for line in lines[2:])

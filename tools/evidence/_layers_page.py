@@ -43,6 +43,7 @@ def parts(numbers: Numbers) -> dict[str, str]:
         "materials": _by_material(numbers),
         "second": _second(numbers),
         "strata": _strata(numbers),
+        "what is in front": _in_front(numbers),
         "time": _time(numbers),
     }
 
@@ -115,11 +116,22 @@ def _strata(numbers: Numbers) -> str:
     return table(["bent by, px", *bends], rows)
 
 
+def _in_front(numbers: Numbers) -> str:
+    """By the number of transparent surfaces, and by the contrast of what is behind them."""
+    head = ["method", "nothing in front", "one surface", "clear", "less clear", "pale", "faint"]
+    regions = ("in_front_1", "in_front_2", *(f"plain_{n}" for n in range(1, 5)))
+    rows = [
+        [f"`{m}`", *(_of(numbers, "layers-flow", m, f"npx:3@{region}") for region in regions)]
+        for m in ("peel", EVERY)
+    ]
+    return table(head, rows)
+
+
 def _time(numbers: Numbers) -> str:
     seconds = numbers["core seconds a pair of four pictures"]
     return (
-        f"{SET['pairs']} pairs of {SET['width']}x{SET['height']} at {SET['samples']} paths a pixel "
-        f"took {seconds:.0f} core seconds a pair, so **{4 * 3600 / seconds:.0f} pictures an hour "
+        f"A pair of {SET['width']}x{SET['height']} at {SET['samples']} paths a pixel takes "
+        f"{seconds:.0f} core seconds, so **{4 * 3600 / seconds:.0f} pictures an hour "
         f"and core**, with denoising and the truth of all layers. 60,000 pictures, as many as "
         f"LayeredFlow has, take {numbers['core hours of 60,000 pictures']:,.0f} core hours: "
         f"{60_000 / 4 * seconds / 3600 / CLUSTER_CORES:.1f} hours on {CLUSTER_CORES} cores."
