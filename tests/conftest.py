@@ -52,6 +52,23 @@ def on_threads(monkeypatch):
     return call
 
 
+@pytest.fixture
+def compiled_and_cached(tmp_path):
+    """What a piece of code prints with kernels just compiled, and with the same from the cache."""
+
+    def call(code: str, folder: Path) -> list[str]:
+        command = [sys.executable, "-c", code]
+        env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+        return [
+            subprocess.run(
+                command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True, check=True
+            ).stdout
+            for _ in range(2)
+        ]
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def shared():
     """A path in the folder of real data beside the repository; skips where there is none."""

@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -326,3 +327,21 @@ def test_a_full_or_damaged_cache_costs_time_and_not_the_score(tmp_path):
         for path in (*kept, *tmp_path.rglob("*.nbc")):
             path.write_bytes(damage)
         cached_score(tmp_path)
+
+
+COMPARED = {  # a test compares them just compiled and from the cache
+    "capture/spacetime/engines/_cost_kernels.py",
+    "capture/spacetime/engines/_path_kernels.py",
+    "capture/spacetime/engines/_shift_kernels.py",
+}
+
+
+def test_functions_that_kernels_share_have_no_fast_arithmetic():
+    """Each kernel has a copy with another order of sums; the cache decides which of them runs."""
+    package = Path(_compiled.__file__).parent
+    found = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"@compiled\([^)]*fastmath", path.read_text())
+    }
+    assert found == COMPARED

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import cv2
@@ -204,26 +202,16 @@ def test_the_number_of_threads_changes_no_bit(method, on_threads):
 
 
 @pytest.mark.long
-def test_kernels_just_compiled_and_kernels_from_the_cache_give_the_same_bits(tmp_path):
+def test_kernels_just_compiled_and_kernels_from_the_cache_give_the_same_bits(compiled_and_cached):
     code = (
         "import hashlib, test_light_field as t\n"
         "inputs, _ = t.planes(((0.9, 0, 0), t.bar), ((-0.8, 0.01, 0), t.everywhere), noise=12)\n"
         "for method in ('lf-epi', 'lf-cost-volume'):\n"
         "    print(hashlib.sha256(t.estimated(method, inputs).tobytes()).hexdigest())\n"
     )
-    found = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=Path(__file__).parent,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for _ in range(2)
-    ]
-    assert found[0] == found[1]
-    assert len(found[0].split()) == 2
+    first, second = compiled_and_cached(code, Path(__file__).parent)
+    assert len(first.split()) == 2
+    assert first == second
 
 
 @ALL

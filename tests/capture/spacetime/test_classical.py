@@ -1,6 +1,7 @@
 """The classical engine: its kernels beside plain NumPy, and its accuracy on textured planes."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -377,3 +378,18 @@ def _shift_of(stacks, whole, patterns):
     weights = window_weights(5, shift=True)
     _shift_kernels.shifts(*colours, whole, -(2**31), weights, len(patterns), 3, 1.0, found)
     return found
+
+
+@pytest.mark.long
+def test_kernels_just_compiled_and_kernels_from_the_cache_give_the_same_bits(compiled_and_cached):
+    code = (
+        "import hashlib, test_classical as t\n"
+        "from depthgauge.capture.clean.filters import smooth_plain, smooth_planes\n"
+        "found = t.ENGINE.match(t.textured_planes(5)[0], t.LIMITS)\n"
+        "smooth = [smooth(found.disparity, 21, 0.5) for smooth in (smooth_plain, smooth_planes)]\n"
+        "for values in (found.disparity, found.variance, *smooth):\n"
+        "    print(hashlib.sha256(values.tobytes()).hexdigest())\n"
+    )
+    first, second = compiled_and_cached(code, Path(__file__).parent)
+    assert len(first.split()) == 4
+    assert first == second
