@@ -44,7 +44,7 @@ def verify(ctx: click.Context, folder: Path, as_json: bool) -> None:
     help="The layout: booster, middlebury-2014 ...; by default scenes of cameras in a row.",
 )
 @click.option("--split", default="all", show_default=True, help="Which part of the dataset.")
-@options_of("depthgauge.datasets.audit:AuditOptions")
+@options_of("depthgauge.engine.auditing.audit:AuditOptions")
 @json_option
 @click.pass_context
 def audit(
@@ -66,7 +66,7 @@ def audit(
     code is 1 if something speaks against a scene.
     """
     from depthgauge._tables import show_number
-    from depthgauge.datasets.audit import audit_dataset
+    from depthgauge.engine.auditing.audit import audit_dataset
 
     with progress_bar("auditing") as step:
         found = audit_dataset(folder, dataset, split=split, options=options, progress=step)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.datasets._audit.colours import ColourMatch
-from depthgauge.datasets._audit.pairs import Floats, RoundTrip
 from depthgauge.datasets._stereogen.scene import RigScene
+from depthgauge.engine.auditing.colours import ColourMatch
+from depthgauge.engine.auditing.pairs import Floats, RoundTrip
 from depthgauge.geometry.projection import inverse_pose
 from depthgauge.types import Rig
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.datasets._audit.pairs import Floats, ViewPair
+from depthgauge.engine.auditing.pairs import Floats, ViewPair
 from depthgauge.types import Image
 
 Grey = NDArray[np.float32]

@@ -19,8 +19,17 @@ from pydantic import Field
 
 from depthgauge._options import Options
 from depthgauge._progress import Progress, no_progress
-from depthgauge.datasets._audit.colours import match_colours
-from depthgauge.datasets._audit.figures import (
+from depthgauge.datasets import DATASETS
+from depthgauge.datasets._stereogen import names
+from depthgauge.datasets._stereogen.scene import (
+    Pair,
+    RigScene,
+    read_scene,
+    scene_folders,
+    unknown_fields,
+)
+from depthgauge.engine.auditing.colours import match_colours
+from depthgauge.engine.auditing.figures import (
     Finding,
     PairFigures,
     SceneAudit,
@@ -29,21 +38,12 @@ from depthgauge.datasets._audit.figures import (
     pose_figures,
     rig_error_m,
 )
-from depthgauge.datasets._audit.pairs import (
+from depthgauge.engine.auditing.pairs import (
     ViewPair,
     rig_pair,
     round_trip,
     sample_pair,
     valid_share,
-)
-from depthgauge.datasets._dataset import DATASETS
-from depthgauge.datasets._stereogen import names
-from depthgauge.datasets._stereogen.scene import (
-    Pair,
-    RigScene,
-    read_scene,
-    scene_folders,
-    unknown_fields,
 )
 from depthgauge.errors import BadData, DepthgaugeError
 from depthgauge.types import Sample

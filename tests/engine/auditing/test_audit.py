@@ -11,10 +11,10 @@ from tests import rig_scenes
 
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets import stereogenbench as sgb
-from depthgauge.datasets._audit.colours import match_colours
-from depthgauge.datasets._audit.pairs import ViewPair, bilinear, pixel_grid, rig_pair, round_trip
 from depthgauge.datasets._stereogen.scene import read_scene
-from depthgauge.datasets.audit import AuditOptions, _audit_sample, audit_dataset
+from depthgauge.engine.auditing.audit import AuditOptions, _audit_sample, audit_dataset
+from depthgauge.engine.auditing.colours import match_colours
+from depthgauge.engine.auditing.pairs import ViewPair, bilinear, pixel_grid, rig_pair, round_trip
 from depthgauge.errors import BadData, UnknownName
 from depthgauge.synth.scene.camera import pinhole
 from depthgauge.types import Inputs, Rig, Sample, Truth
