@@ -44,46 +44,43 @@ def parts(numbers: Numbers) -> dict[str, str]:
         "second": _second(numbers),
         "strata": _strata(numbers),
         "what is in front": _in_front(numbers),
+        "set": f"The set has {SET['pairs']} pairs of {SET['width']}x{SET['height']}: "
+        f"`depthgauge make layers --pairs {SET['pairs']} --seed {SET['seed']}`.",
         "time": _time(numbers),
     }
 
 
 def _by_region(numbers: Numbers, benchmark: str, regions: Sequence[str]) -> str:
-    head = ["method", *(f"{r.replace('_', ' ')}: {what}" for r in regions for what in _HEAD)]
     rows = [
-        [f"`{m}`", *(_of(numbers, benchmark, m, f"{s}@{r}") for r in regions for s in _EPE)]
+        [f"`{m}`", r.replace("_", " "), *(_of(numbers, benchmark, m, f"{s}@{r}") for s in _EPE)]
         for m in FLOW
+        for r in regions
     ]
-    return table(head, rows)
+    return table(["method", "points", *_HEAD], rows)
 
 
 def _by_layer(numbers: Numbers) -> str:
-    taus = (*TAUS, "inf")
-    head = ["method", *(f"layer {n}: {tau} px" for n in (1, 2, 3) for tau in taus)]
     rows = [
         [
             f"`{m}`",
-            *(
-                _of(numbers, "layers-flow", m, f"count_bad:{tau},{n}@all")
-                for n in (1, 2, 3)
-                for tau in taus
-            ),
+            str(n),
+            *(_of(numbers, "layers-flow", m, f"count_bad:{tau},{n}@all") for tau in (*TAUS, "inf")),
         ]
         for m in (*FLOW, "peel")
+        for n in (1, 2, 3)
     ]
-    return table(head, rows)
+    return table(["method", "layer", *_HEAD[1:], "any flow"], rows)
 
 
 def _by_material(numbers: Numbers) -> str:
-    kinds = ("", ",transparent", ",reflective", ",diffuse")
-    names = ("all", "transparent", "reflective", "diffuse")
-    head = ["method", *(f"{name}: {tau} px" for name in names for tau in TAUS)]
+    kinds = {"all": "", **{k: f",{k}" for k in ("transparent", "reflective", "diffuse")}}
     runs = [*((m, "layers-flow-single") for m in FLOW), (EVERY, "layers-flow")]
     rows = [
-        [f"`{m}`", *(_of(numbers, b, m, f"multi_bad:{t}{k}@all") for k in kinds for t in TAUS)]
+        [f"`{m}`", name, *(_of(numbers, b, m, f"multi_bad:{tau}{kind}@all") for tau in TAUS)]
         for m, b in runs
+        for name, kind in kinds.items()
     ]
-    return table(head, rows)
+    return table(["method", "points", *_HEAD[1:]], rows)
 
 
 def _second(numbers: Numbers) -> str:
