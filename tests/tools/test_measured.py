@@ -8,6 +8,7 @@ from tools.evidence import (
     light_field,
     oasis_like,
     oasis_reconstruction,
+    tags,
 )
 
 import tools
@@ -22,7 +23,7 @@ def test_measured_pages_are_fresh(script, capsys):
 
 @pytest.mark.parametrize(
     "figure",
-    [_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page],
+    [_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page, tags],
 )
 def test_pages_say_what_was_recorded(figure, capsys):
     fresh = figure.write_page(check=True)

@@ -43,11 +43,12 @@ def _write_pages() -> None:
         light_field,
         oasis_like,
         oasis_reconstruction,
+        tags,
     )
 
     write_page()
-    pages = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page)
-    for page in pages:
+    first = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like)
+    for page in (*first, _layers_page, tags):
         page.write_page()
     _glass_chart.draw()
 

@@ -52,6 +52,48 @@ PIPELINE = (
 )
 """What makes labels of the photographs."""
 
+TAG_SIMULATOR = (
+    "depthgauge.synth.sets.tag_session",
+    "depthgauge.synth.sets.capture_session._board",
+    "depthgauge.synth.sets.capture_session._board_kernels",
+    "depthgauge.synth.sets.capture_session._light_kernels",
+    "depthgauge.synth.sets.capture_session._sensor",
+    "depthgauge.synth.library.finishes",
+    "depthgauge.synth.library.glassware",
+    "depthgauge.synth.library.objects",
+    "depthgauge.synth.render._kernels",
+    "depthgauge.synth.render._layer_kernels",
+    "depthgauge.synth.render._path_kernels",
+    "depthgauge.synth.render.embree",
+    "depthgauge.synth.render.layers",
+    "depthgauge.synth.render.painted",
+    "depthgauge.synth.render.refracted_view",
+    "depthgauge.synth.scene.camera",
+    "depthgauge.synth.scene.material",
+    "depthgauge.synth.scene.mesh",
+    "depthgauge.synth.scene.model",
+    "depthgauge.synth.scene.motion",
+    "depthgauge.synth.scene.texture",
+    "depthgauge.sessions.board",
+    "depthgauge.sessions.tags",
+    "depthgauge.geometry._kernels",
+    "depthgauge.geometry.projection",
+    "depthgauge.geometry.ray_scene",
+)
+"""What photographs a simulated session with tags."""
+
+TAG_PIPELINE = (
+    "depthgauge.capture.calibrate",
+    "depthgauge.capture.rectify",
+    "depthgauge.capture.resample",
+    "depthgauge.capture._resample_kernels",
+    "depthgauge.capture.tags",
+    "!depthgauge.capture.tags.export",
+    "depthgauge.geometry.camera_json",
+    "depthgauge.geometry.rectified",
+)
+"""What makes correspondences of the photographs."""
+
 RECONSTRUCTION = (
     "depthgauge.annotate.quality.agreement",
     "depthgauge.annotate.quality.clouds",
@@ -310,6 +352,7 @@ SOURCES = {
         "depthgauge.metrics.fused.tiles",
         "depthgauge.quantities",
     ),
+    "tags": (*TAG_SIMULATOR, *TAG_PIPELINE),
     "trials-flow": (
         *_TRIALS,
         *_PAIRS,
