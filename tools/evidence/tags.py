@@ -83,7 +83,7 @@ def _numbers(name: str, truth: Mapping[str, Any]) -> Iterator[Number]:
 
 
 def write_page(*, check: bool = False) -> bool:
-    """Brings the table of docs/tag-simulator.md up to date; True where it is."""
+    """Brings the table of docs/capture-tags.md up to date; True where it is."""
     numbers = recorded_values("tags")
     if not numbers:
         return False
@@ -100,7 +100,7 @@ def write_page(*, check: bool = False) -> bool:
         [name, *(_shown(numbers[f"{name}: {what}"], what) for what in columns)] for name in names
     ]
     return update(
-        "tag-simulator.md",
+        "capture-tags.md",
         {"accuracy": table(["", *columns.values()], rows)},
         "evidence",
         check,
