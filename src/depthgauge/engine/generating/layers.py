@@ -54,6 +54,7 @@ SPEC = GeneratorSpec(
     "layers",
     "Rooms with glass: stereo pairs at two times with flow and disparity of every layer.",
     LayersOptions,
+    revision=2,
     details="""
     Each sample is one of thirty rooms with things of glass and metal on its tables and in the air,
     which move, as does the camera. The truth has flow both ways, disparity, depth and position of
