@@ -253,6 +253,8 @@ SOURCES = {
     "glass-strength": (
         *_LAYER_TRACERS,
         "depthgauge.geometry.layers",
+        "depthgauge.synth.library.environments",
+        "depthgauge.synth.library.glassware._bodies",
         "depthgauge.methods._images",
         "depthgauge.methods.dis",
         "depthgauge.methods.peel",
