@@ -51,8 +51,9 @@ def depth(tmp_path_factory):
 def test_the_header_says_how_a_video_was_written(colour, depth):
     info = video.video_info(colour)
     assert (info.frames, info.size_px, info.fps, info.codec) == (COUNT, SIZE, 15.0, "h264")
-    assert {name: info.tags[name] for name in ("crf", "group", "chroma")} == {
+    assert {name: info.tags[name] for name in ("crf", "preset", "group", "chroma")} == {
         "crf": "4",
+        "preset": "veryfast",
         "group": "8",
         "chroma": "420",
     }
@@ -202,6 +203,27 @@ def test_a_flipped_bit_of_depth_is_found_by_its_checksum(tmp_path, depth):
             except BadFile as error:
                 damaged.append((f"frame {index}:" in str(error), str(path) in str(error)))
     assert damaged == [(True, True)]
+
+
+@given(st.data())
+def test_a_damaged_video_is_read_or_refused_in_one_sentence(tmp_path_factory, colour, depth, data):
+    """Cut anywhere, or with bytes changed anywhere."""
+    source = data.draw(st.sampled_from([colour, depth]))
+    body = bytearray(source.read_bytes())
+    for _ in range(data.draw(st.integers(0, 3))):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("damaged") / source.name
+    path.write_bytes(body[: data.draw(st.integers(0, len(body)))])
+    said = f"{path}: "
+    try:
+        with video.VideoReader(path, limit=2**20) as reader:
+            for index in {0, len(reader) // 2, len(reader) - 1}:
+                assert reader.frame(index).shape[:2] == reader.size_px[::-1]
+            reader.check()
+    except BadFile as error:
+        said = str(error)
+    assert said.startswith(f"{path}: ")
+    assert "\n" not in said
 
 
 def test_a_whole_video_passes_its_check(colour, depth):

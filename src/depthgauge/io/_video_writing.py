@@ -19,6 +19,8 @@ GROUP = 8
 """Frames from one key frame to the next: any frame is at most seven decoded frames away."""
 QUALITY = 12
 """The constant rate factor of colour: below 18 the loss is hard to see, 0 is no loss."""
+_PRESET = "veryfast"
+"""How hard x264 tries: three times as fast as its default, for files that are 15 % larger."""
 _LARGEST = 65534
 """The largest code of a depth; 65535 means missing to readers."""
 
@@ -158,7 +160,7 @@ class VideoWriter(_Writer):
             video.add(image)
 
     The file appears when the block ends without an error. Tags of the container record `crf`,
-    `group` and `chroma`.
+    `preset`, `group` and `chroma`.
 
     Args:
         path: The file; an existing one is replaced.
@@ -188,9 +190,10 @@ class VideoWriter(_Writer):
                 f"{path}: frames of {size_px[0]} x {size_px[1]} px cannot have chroma='420', which "
                 "needs even sizes; say chroma='444'."
             )
-        options = {"crf": str(quality), "g": str(GROUP), "bf": "0", "sc_threshold": "0"}
+        options = {"crf": str(quality), "preset": _PRESET}
+        options |= {"g": str(GROUP), "bf": "0", "sc_threshold": "0"}
         # No frame refers to a later one, and key frames come at fixed places.
-        tags = {"crf": str(quality), "group": str(GROUP), "chroma": chroma}
+        tags = {"crf": str(quality), "preset": _PRESET, "group": str(GROUP), "chroma": chroma}
         super().__init__(path, size_px, fps, ("libx264", f"yuv{chroma}p", options), tags)
 
     def add(self, image: NDArray[np.generic]) -> None:

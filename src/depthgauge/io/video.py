@@ -219,9 +219,9 @@ class VideoReader:
         self._decoder = self._container.decode(self._stream)
 
     def _video_stream(self) -> Any:
-        if not self._container.streams.video:
+        stream = next(iter(self._container.streams.video), None)
+        if stream is None or stream.codec_context is None:
             raise BadFile(f"{self.path}: holds no video; it is truncated or of another kind")
-        stream = self._container.streams.video[0]
         # One thread: what decoders report comes from the thread that called them, and workers
         # are processes. Damage is an error, not something to conceal.
         stream.codec_context.thread_count = 1
