@@ -230,9 +230,7 @@ def test_doctor(run):
     body = run("doctor", "--json").json()
     assert set(body) == {"versions", "machine", "extras", "libLLVM"}
     assert body["versions"]["depthgauge"] == dg.__version__
-    assert {"render", "capture", "serve", "cluster", "nets", "metadata", "dev"} <= set(
-        body["extras"]
-    )
+    assert {"render", "video", "serve", "cluster", "nets", "metadata", "dev"} <= set(body["extras"])
     assert "numba" in run("doctor").out
 
 

@@ -134,7 +134,8 @@ def pane_disparity(root):
     blocks = '[[scores]]\nmetric = "mae"\n[[scores]]\nmetric = "mae"\npart = "layers:2"\n'
     found = through(root, "pane_disparity", [{"layers": layers}] * 3, blocks, method)
     assert found == {"mae@all": 1.0, "layers:2/mae@all": 1.0}, found
-    assert "<summary>Layers:2</summary>" in (root / "pane_disparity.html").read_text()
+    page = (root / "pane_disparity.html").read_text()
+    assert "Layer 2: 384 pixels" in page, "a slider, though it has no drawing of its own"
 
 
 if __name__ == "__main__":

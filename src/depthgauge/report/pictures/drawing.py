@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthgauge._registry import Registry
 from depthgauge.errors import BadDeclaration
+from depthgauge.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from depthgauge.analysis.maps.sample_maps import SampleMaps
@@ -77,9 +78,14 @@ DRAWINGS: Registry[QuantityDrawing] = Registry(
 
 
 def drawing_of(quantity: str) -> QuantityDrawing:
-    """How a quantity is drawn; the default drawing if it has none."""
+    """How a quantity is drawn; if it has no drawing, all its layers or, without layers, its map."""
     if quantity in DRAWINGS:
         return DRAWINGS[quantity]
+    if quantity in QUANTITIES and QUANTITIES[quantity].main.is_stack:
+        from depthgauge.report.pictures import layers
+
+        spec = Drawing(quantity, about=layers.ABOUT, range_rule=layers.RANGE_RULE)
+        return QuantityDrawing(spec, layers.draw_layers, layers.write_error_maps)
     from depthgauge.report.pictures.quantities import _default
 
     return QuantityDrawing(Drawing(quantity), _default.draw)
