@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,15 +77,17 @@ DRAWINGS: Registry[QuantityDrawing] = Registry(
 """The drawings of quantities, by the quantity's name."""
 
 
+_LAYERED = "layered_disparity"
+"""Its drawing shows layers of anything, each as the quantity that it is like."""
+
+
 def drawing_of(quantity: str) -> QuantityDrawing:
     """How a quantity is drawn; if it has no drawing, all its layers or, without layers, its map."""
     if quantity in DRAWINGS:
         return DRAWINGS[quantity]
     if quantity in QUANTITIES and QUANTITIES[quantity].main.is_stack:
-        from depthgauge.report.pictures import layers
-
-        spec = Drawing(quantity, about=layers.ABOUT, range_rule=layers.RANGE_RULE)
-        return QuantityDrawing(spec, layers.draw_layers, layers.write_error_maps)
+        layered = DRAWINGS[_LAYERED]
+        return replace(layered, spec=replace(layered.spec, quantity=quantity))
     from depthgauge.report.pictures.quantities import _default
 
     return QuantityDrawing(Drawing(quantity), _default.draw)
