@@ -55,11 +55,12 @@ def test_a_session_without_objects_is_refused(session):
         tag_objects(session)
 
 
-def test_two_photographs_of_one_view_are_refused(session):
+def test_a_second_photograph_of_a_view_is_listed_apart(session):
     touch(session, "jar/0_0.png")
     touch(session, "jar/0_0.jpg")
-    with pytest.raises(BadData, match="has the same name; keep one"):
-        tag_objects(session)
+    (jar,) = tag_objects(session)
+    assert [path.name for path in jar.doubled] == ["0_0.png"]
+    assert [path.name for path in jar.images.values()] == ["0_0.jpg"]
 
 
 def test_annotations_come_back(tmp_path):

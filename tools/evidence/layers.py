@@ -25,7 +25,7 @@ from depthgauge.types import Sample
 from tools.evidence import REPOSITORY, Number, figure, within
 from tools.evidence._sources import LAYER_MAKERS, digest
 
-SET: dict[str, Any] = {"pairs": 16, "width": 480, "height": 360, "samples": 32, "seed": 1600}
+SET: dict[str, Any] = {"pairs": 40, "width": 480, "height": 360, "samples": 32, "seed": 1600}
 FLOW, STEREO = ("dis", "farneback"), ("sgbm",)
 EVERY = "peel:prune=false"
 """The method of two layers where the number of layers does not count, as in table 5."""

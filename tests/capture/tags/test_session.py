@@ -14,6 +14,7 @@ from depthgauge.capture.tags.stillness import compare_pictures
 from depthgauge.capture.tags.truth import compare_with_truth
 from depthgauge.datasets import layeredflow
 from depthgauge.errors import BadData, UnknownName
+from depthgauge.report.capture.tags_page import draw_objects, write_tags_page
 from depthgauge.sessions import open_session
 from depthgauge.sessions.tags import (
     TagSessionTruth,
@@ -91,7 +92,7 @@ def test_glass_is_counted_apart(drawn, done):
 
 def test_bad_objects_are_named_and_the_others_go_on(copied):
     jar = object_folder(copied)
-    for name in ("empty", "missing", "small", "single", "torn"):
+    for name in ("empty", "missing", "small", "single", "torn", "twice"):
         shutil.copytree(jar, object_folder(copied, name))
     for time in (1, 2):
         for camera in (0, 1):
@@ -102,6 +103,7 @@ def test_bad_objects_are_named_and_the_others_go_on(copied):
     (object_folder(copied, "missing") / "3_1.png").unlink()
     (object_folder(copied, "missing") / "2_0.png").unlink()
     io.write_image(object_folder(copied, "small") / "0_0.png", np.zeros((30, 40, 3), np.uint8))
+    shutil.copy(jar / "0_0.png", object_folder(copied, "twice") / "0_0.ppm")
     (object_folder(copied, "torn") / "annotations.toml").write_text("schema = 1\n[tags.x]\n")
     found = run(copied)
     assert [one.name for one in found.objects] == ["jar"]
@@ -111,12 +113,26 @@ def test_bad_objects_are_named_and_the_others_go_on(copied):
         "single": "none by both cameras or at both times",
         "small": "the image is 40x30 but the camera was calibrated at 400x300",
         "torn": "an identity is a whole number",
+        "twice": "another file shows the same view, 0_0; keep one of them",
     }
     assert set(found.failed) == set(words)
     for name, text in words.items():
         assert text in found.failed[name]
         assert str(object_folder(copied, name)) in found.failed[name]
         assert "\n" not in found.failed[name]
+
+
+def test_objects_that_were_done_before_stay_on_the_page(copied):
+    shutil.copytree(object_folder(copied), object_folder(copied, "bowl"))
+    assert not any("LC" in text for text in run(copied).warnings)  # nobody misses camera C here
+    found = run(copied, names=["jar"])
+    assert [one.name for one in found.objects] == ["jar"]
+    assert [one.name for one in found.earlier] == ["bowl"]
+    draw_objects(found)
+    page = write_tags_page(found, "session").read_text(encoding="utf-8")
+    assert "2 objects with" in page
+    shutil.rmtree(found.work / "tags" / "bowl")
+    assert run(copied, names=["jar"]).earlier == []
 
 
 def test_an_identity_twice_is_left_out(copied):

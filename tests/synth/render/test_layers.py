@@ -266,6 +266,16 @@ def test_rays_that_no_lens_gives_have_no_layers():
     assert found.end.tolist() == [layers.OPAQUE, layers.ESCAPED]
 
 
+def test_a_ray_that_starts_on_a_surface_leaves_it():
+    tracer = layers.LayerTracer(traced(pane(0.01, 1.0), wall(3.0)))
+    away = np.array([[0.0, 0.0, -1.0], [0.3, 0.1, -1.0]])
+    from_wall = tracer.follow(np.array([0.2, 0.1, 3.0]), away)
+    assert from_wall.count.tolist() == [1, 1]  # the pane, and nothing behind it
+    np.testing.assert_allclose(from_wall.position[0, :, 2], 1.01, atol=1e-9)
+    into_wall = tracer.follow(np.array([0.2, 0.1, 3.0]), np.array([[0.0, 0.0, 1.0]]))
+    assert into_wall.count.tolist() == [0]
+
+
 def test_the_kitchen_is_traced_through_its_glass():
     """The first layer is what a ray meets; every ray ends on something opaque or is reflected."""
     from depthgauge.synth.library.rooms import kitchen

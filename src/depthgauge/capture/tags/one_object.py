@@ -171,7 +171,12 @@ class ObjectTask:
 
 
 def require_photographs(thing: TagObject) -> None:
-    """Raises BadData where some of the eight are not there."""
+    """Raises BadData where some of the eight are not there, or are there twice."""
+    if thing.doubled:
+        raise BadData(
+            f"{thing.doubled[0]}: another file shows the same view, {thing.doubled[0].stem}; keep "
+            "one of them."
+        )
     if missing := thing.missing():
         raise BadData(
             f"{thing.folder}: the photograph{'s' * (len(missing) > 1)} {', '.join(missing)} "

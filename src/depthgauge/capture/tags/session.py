@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from depthgauge._registry import unknown
 from depthgauge.capture.pipeline import run_steps
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.step_options import plain_options
-from depthgauge.capture.steps import Step, do_step, file_hash
+from depthgauge.capture.steps import Step, do_step, file_hash, has_step, read_step
 from depthgauge.capture.tags.one_object import ObjectTask, read_points, require_photographs
 from depthgauge.capture.tags.truth import compare_with_truth
 from depthgauge.errors import BadData, DepthgaugeError
@@ -27,6 +27,7 @@ FOLDER = "tags"
 REVISION = 1
 _FOUND = ".tags"
 _DOCUMENT_PAIRS = 40
+_NO_THIRD = "the pair LC is left out"
 
 
 class TagOptions(Options):
@@ -58,10 +59,18 @@ class TagRun:
 
     work: Path
     objects: Sequence[DoneObject]
+    """Those that were asked for."""
+    earlier: Sequence[DoneObject]
+    """The others, as they were done before with the same calibration."""
     failed: Mapping[str, str]
     """Objects that could not be used, and why."""
     warnings: Sequence[str]
     """Of the calibration; those of objects are in their steps."""
+
+    @property
+    def all_objects(self) -> list[DoneObject]:
+        """Those of this run and of earlier ones, by name."""
+        return sorted((*self.objects, *self.earlier), key=lambda one: one.name)
 
 
 @signature_from(TagOptions)
@@ -100,15 +109,28 @@ def capture_tags(
     pair = read_pair(work, "LR")
     done: list[DoneObject] = []
     failed: dict[str, str] = {}
-    for name, thing in objects.items():
-        if names and name not in names:
-            continue
+    for name in dict.fromkeys(names) or objects:
         try:
-            step = _do(work, thing, pair, options, report, again)
+            step = _do(work, objects[name], pair, options, report, again)
             done.append(DoneObject(name, step, truth_figures(session, work, name, pair)))
         except DepthgaugeError as error:
             failed[name] = str(error)
-    return TagRun(work, done, failed, warnings)
+    others = [name for name in objects if names and name not in names]
+    earlier = [
+        DoneObject(step.name, step, truth_figures(session, work, step.name, pair))
+        for step in _done_before(work, others)
+    ]
+    return TagRun(work, done, earlier, failed, warnings)
+
+
+def _done_before(work: Path, names: Sequence[str]) -> Iterator[Step]:
+    """The steps of objects that were made with the rectification that is there now."""
+    rectification = _rectification(work)
+    for name in names:
+        if has_step(work / FOLDER, name):
+            step = read_step(work / FOLDER, name)
+            if step.options.get("rectification") == rectification:
+                yield step
 
 
 def truth_figures(
@@ -133,7 +155,9 @@ def _calibrate(session: Session, work: Path, fewest: int, progress: Progress) ->
     done = run_steps(session, work, until="rectify", progress=progress)
     steps = {step.name: step for step in done}
     # `rectify` says only that there are no passive pictures; they are not needed here.
-    warnings = [f"calibrate: {text}" for text in steps["calibrate"].warnings]
+    # Nobody misses camera C either: two cameras photograph tags.
+    said = [text for text in steps["calibrate"].warnings if _NO_THIRD not in text]
+    warnings = [f"calibrate: {text}" for text in said]
     used = int(steps["calibrate"].figures["pairs"]["LR"]["views_used"])
     if used < fewest:
         warnings.append(
@@ -167,11 +191,13 @@ def _do(
         work / FOLDER,
         thing.name,
         task.make,
-        options={
-            **plain_options(options),
-            "rectification": file_hash(work / "rectify" / "LR.json"),
-        },
+        options={**plain_options(options), "rectification": _rectification(work)},
         revision=REVISION,
         files=[*thing.images.values(), *annotations],
         again=again,
     )
+
+
+def _rectification(work: Path) -> str:
+    """A hash of the rectification, part of every object's key."""
+    return file_hash(work / "rectify" / "LR.json")

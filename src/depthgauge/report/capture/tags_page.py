@@ -45,7 +45,7 @@ class _Picture:
 
 def draw_objects(run: TagRun) -> None:
     """Draws the pictures of objects that were made now, or that have none."""
-    for one in run.objects:
+    for one in run.all_objects:
         for draw, name in ((draw_overview, "tags.png"), (draw_identities, "identities.png")):
             if one.step.fresh or not (one.step.folder / name).is_file():
                 draw(one.step.folder)
@@ -59,18 +59,18 @@ def write_tags_page(run: TagRun, title: str) -> Path:
         title: The session's name.
     """
     steps = [read_step(run.work, n) for n in ("calibrate", "rectify") if has_step(run.work, n)]
-    objects = [_object(one, number) for number, one in enumerate(run.objects)]
+    objects = [_object(one, number) for number, one in enumerate(run.all_objects)]
     sections = [_summary(run), *objects, *(step_section(step) for step in steps)]
-    facts = [("objects", str(len(run.objects))), ("left out", str(len(run.failed)))]
+    facts = [("objects", str(len(run.all_objects))), ("left out", str(len(run.failed)))]
     page = run.work / "tags" / PAGE
     write_text(page, render_sections(title, _headline(run), facts, sections))
     return page
 
 
 def _headline(run: TagRun) -> str:
-    flow = sum(one.step.figures["points"]["flow"]["all"] for one in run.objects)
-    stereo = sum(one.step.figures["points"]["stereo"]["all"] for one in run.objects)
-    count = len(run.objects)
+    flow = sum(one.step.figures["points"]["flow"]["all"] for one in run.all_objects)
+    stereo = sum(one.step.figures["points"]["stereo"]["all"] for one in run.all_objects)
+    count = len(run.all_objects)
     return (
         f"{count} object{'s' * (count != 1)} with {flow} correspondences of flow and {stereo} of "
         "stereo."
@@ -79,9 +79,10 @@ def _headline(run: TagRun) -> str:
 
 def _summary(run: TagRun) -> Section:
     left_out = [f"{name} is left out: {why}" for name, why in run.failed.items()]
-    tables = [_overview(run.objects), _points_table([one.step.figures for one in run.objects])]
-    if any(one.truth for one in run.objects):
-        tables.append(_truth_overview(run.objects))
+    objects = run.all_objects
+    tables = [_overview(objects), _points_table([one.step.figures for one in objects])]
+    if any(one.truth for one in objects):
+        tables.append(_truth_overview(objects))
     body = _body([*left_out, *run.warnings], (), tables)
     return Section("summary", "All objects", "summary", body)
 

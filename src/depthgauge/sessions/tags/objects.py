@@ -32,6 +32,8 @@ class TagObject:
     folder: Path
     images: Mapping[tuple[int, int], Path]
     """By time and camera."""
+    doubled: tuple[Path, ...] = ()
+    """More photographs of views that another file shows already."""
 
     @property
     def annotations(self) -> Path:
@@ -63,17 +65,17 @@ def tag_objects(session: Session) -> list[TagObject]:
             f"{_FOLDER}/<object> with the photographs 0_0.png to 3_1.png (see "
             "docs/capture-tags.md)."
         )
-    return [TagObject(folder.name, folder, _images(folder)) for folder in folders]
+    return [_object(folder) for folder in folders]
 
 
-def _images(folder: Path) -> dict[tuple[int, int], Path]:
+def _object(folder: Path) -> TagObject:
     found: dict[tuple[int, int], Path] = {}
+    doubled = []
     for path in sorted(folder.iterdir()):
         name = _NAME.fullmatch(path.stem)
         if name is None or path.suffix.lower() not in _PICTURES:
             continue
         view = (int(name[1]), int(name[2]))
-        if view in found:
-            raise BadData(f"{path}: {found[view].name} has the same name; keep one.")
-        found[view] = path
-    return found
+        if found.setdefault(view, path) != path:
+            doubled.append(path)
+    return TagObject(folder.name, folder, found, tuple(doubled))

@@ -153,7 +153,8 @@ def step(
             continue
         distance = meet(starts[i], ways[i], vertices, triangles, t, face, shares)
         if not distance > 0.5 * skips[i]:
-            skips[i] *= 2.0  # the surface that the ray starts from, once more
+            # The surface that the ray starts from, once more; a first ray has no skip to double.
+            skips[i] = max(2.0 * skips[i], skip_at(starts[i, 0], starts[i, 1], starts[i, 2]))
             if skips[i] > 1.0:
                 ends[i] = LOST
             continue

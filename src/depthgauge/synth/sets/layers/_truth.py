@@ -35,7 +35,9 @@ def truth_of(views: dict[str, View]) -> tuple[Arrays, dict[str, Any]]:
         _motion(*pair) for pair in ((left, later), (later, left), (left, right))
     )
     layers = left.layers
-    material = np.where(layers.material < 0, NO_MATERIAL, layers.material).astype(np.uint8)
+    # Signed codes cannot hold NO_MATERIAL, so they are widened first.
+    codes = layers.material.astype(np.int16)
+    material = np.where(codes < 0, NO_MATERIAL, codes).astype(np.uint8)
     deeper = trace_layers(left.frame, left.camera, _COUNTED, layers.rough)
     axes = left.camera.world_from_camera[:3, :3]
     truth: Arrays = {

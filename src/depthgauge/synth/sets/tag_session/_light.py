@@ -42,8 +42,6 @@ _FAINT, _STRONG = 0.08, 0.25
 """By how much the root of the light must vary around a pixel for a second look at it: at few
 samples, or at all of them, as for the edges of a tag."""
 _GAP_M = 1e-3
-_FREE_M, _STEP_M, _TRIES = 1e-12, 1e-4, 8
-"""A ray that is not this far before a surface starts a step farther on, for some times."""
 _ROWS = 1 << 18
 """Rays at a time."""
 
@@ -90,24 +88,7 @@ class Lit:
         """What mirrors at points show; behind glass the ray's own direction is approximated."""
         ways = points - starts
         ways = ways - 2 * np.einsum("ij,ij->i", ways, normal)[:, None] * normal
-        return self.along(self._freed(points + 1e-5 * normal, ways), ways, bounce=False)
-
-    def _freed(self, starts: Floats, ways: Floats) -> Floats:
-        """Starts that are not on or behind the first surface that their rays meet.
-
-        The search for surfaces has fewer digits than their distances, so a ray that starts at a
-        surface may meet it at a distance of 0. The tracer would wait there for ever.
-        """
-        length = np.linalg.norm(ways, axis=1)
-        stuck = np.arange(len(ways))
-        for _ in range(_TRIES):
-            hits = self._frame.rays.cast(starts[stuck], ways[stuck])
-            stuck = stuck[(hits.triangle >= 0) & ~(hits.distance * length[stuck] > _FREE_M)]
-            if not len(stuck):
-                return starts
-            starts[stuck] += _STEP_M * ways[stuck] / length[stuck, None]
-        starts[stuck] = np.nan  # such a ray meets nothing
-        return starts
+        return self.along(points + 1e-5 * normal, ways, bounce=False)
 
     def _passed(self, found: RayLayers, last: NDArray[np.intp]) -> Light:
         """What glass before the last surface lets through."""
