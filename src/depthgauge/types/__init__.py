@@ -17,6 +17,7 @@ from depthgauge.types.samples import (
     clip_length,
     frame_name,
     is_known,
+    overlaid,
 )
 from depthgauge.types.scores import Note, Score, State, merge_states, sorted_rows
 
@@ -41,5 +42,6 @@ __all__ = [
     "frame_name",
     "is_known",
     "merge_states",
+    "overlaid",
     "sorted_rows",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +31,17 @@ def is_known(values: Map) -> Mask:
     for channel in range(1, values.shape[2]):
         known &= np.isfinite(values[..., channel])
     return known
+
+
+def overlaid(*mappings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Several mappings as one; a name is looked up in the first that has it.
+
+    Nothing is read or copied before somebody asks for it.
+
+    >>> overlaid({"depth": 1}, {"depth": 2, "rig": 3})["depth"]
+    1
+    """
+    return ChainMap(*mappings)  # type: ignore[arg-type]  # the result is only read
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from depthgauge.io import stored_dtype
 from depthgauge.io.stacks import is_member
 from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Estimate, Inputs, Map, Note, Sample, is_known
+from depthgauge.types import Estimate, Inputs, Map, Note, Sample, is_known, overlaid
 
 _LOW_DENSITY = 0.5
 _LONGEST_PX = 4096
@@ -310,7 +309,7 @@ def _check_values(
     if not known.any():
         yield Finding(sample.id, "all values are 0.", "Write NaN where there is no estimate.")
         return
-    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
+    items = overlaid(sample.truth or {}, sample.inputs)
     low, high = estimate_range(protocol, items)
     notes = () if truth is None else _notes(protocol, estimate, truth, items, (low, high))
     outside = 0.0

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from depthgauge._canonical import hash_json
 from depthgauge.benchmarks import Protocol
@@ -38,7 +36,17 @@ from depthgauge.engine.store.record import THRESHOLDS, Curve
 from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, Unavailable, WrongShape
 from depthgauge.metrics.order import count_within
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import ClipEstimate, Estimate, Inputs, Map, Note, Sample, Score, Truth
+from depthgauge.types import (
+    ClipEstimate,
+    Estimate,
+    Inputs,
+    Map,
+    Note,
+    Sample,
+    Score,
+    Truth,
+    overlaid,
+)
 
 _ENDINGS = ("mask", "labels")
 _FLOAT_FILES = (".pfm", ".npy", ".npz", ".exr")
@@ -251,7 +259,7 @@ class Judge:
         memory = self._memory
         if memory is None or view != _MAIN:
             return prepared
-        found = replace(prepared, items=ChainMap(memory.items, prepared.items))  # type: ignore[arg-type]  # only read
+        found = replace(prepared, items=overlaid(memory.items, prepared.items))
         memory.remember(prepared)
         return found
 
@@ -308,10 +316,10 @@ class Judge:
         return ready
 
     def _prepare(self, truth: Truth, inputs: Inputs, part: str) -> PreparedTruth:
-        items: Mapping[str, Any] = ChainMap(
+        items = overlaid(
             layer_items(self.protocol, truth, part),
-            truth,  # type: ignore[arg-type]  # only read
-            inputs,  # type: ignore[arg-type]  # only read
+            truth,
+            inputs,
         )
         plain = truth_map(self.protocol, truth, items, part)
         ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared, part=part)
@@ -330,7 +338,7 @@ class Judge:
         ready = prepare_truth(
             self.protocol,
             finer[name],
-            ChainMap(finer, InputsWithoutImages(inputs, factor, kept=kept)),  # type: ignore[arg-type]  # only read
+            overlaid(finer, InputsWithoutImages(inputs, factor, kept=kept)),
             declared=declared,
             resolution=resolution,
             factor=factor,

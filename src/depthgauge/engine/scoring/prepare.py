@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import ChainMap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from depthgauge.metrics.terms import LARGEST, SMALLEST
 from depthgauge.quantities import QUANTITIES, Quantity
 from depthgauge.regions import SampleMaps, SampleRegions, compute_regions
 from depthgauge.regions.objects import objects_of
-from depthgauge.types import Estimate, Map, Mask, is_known
+from depthgauge.types import Estimate, Map, Mask, is_known, overlaid
 
 FOCAL = "estimate_focal_px"
 """The name under which metrics get an estimate's focal length."""
@@ -92,7 +91,7 @@ def prepare_truth(
     low, high = estimate_range(protocol, items, part)
     if factor > 1 and protocol.resize_values == "scaled" and quantity.main.resize == "x":
         low, high = max(factor * low, -LARGEST), min(factor * high, LARGEST)
-    known: Mapping[str, Any] = ChainMap({"quantity": quantity.name}, things, items)  # type: ignore[arg-type]  # only read
+    known = overlaid({"quantity": quantity.name}, things, items)
     compared = scale_truth(protocol, full, part)
     return PreparedTruth(compared, masks, found, known, low, high, factor, part)
 
@@ -167,11 +166,11 @@ def _with_estimate(
             ready.items,
             (ready.low, ready.high),
         )
-        return ChainMap({LAYERS: layers}, ready.items)  # type: ignore[arg-type]  # only read
+        return overlaid({LAYERS: layers}, ready.items)
     if not needs_focal(protocol):
         return ready.items
     focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)
-    return ChainMap({FOCAL: focal}, ready.items)  # type: ignore[arg-type]  # only read
+    return overlaid({FOCAL: focal}, ready.items)
 
 
 def _sized_layers(protocol: Protocol, given: Estimate, ready: PreparedTruth) -> Map:
@@ -214,7 +213,7 @@ def _regions(
     found = compute_regions(
         {**protocol.regions, **texts},
         truth,
-        ChainMap({f"{name}_mask": mask for name, mask in given.items()}, items),  # type: ignore[arg-type]  # only read
+        overlaid({f"{name}_mask": mask for name, mask in given.items()}, items),
         quantity=quantity,
         declared=declared,
         things=things,

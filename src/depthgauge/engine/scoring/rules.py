@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.store.record import Curve
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions import check_names
-from depthgauge.types import Note, Sample, Score
+from depthgauge.types import Note, Sample, Score, overlaid
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def check_regions(rules: Rules, sample: Sample) -> None:
     protocol = rules.protocol
     if protocol.twin is not None:
         return
-    items: Mapping[str, Any] = ChainMap(sample.truth or {}, sample.inputs)  # type: ignore[arg-type]  # only read
+    items = overlaid(sample.truth or {}, sample.inputs)
     for resolution, part in protocol.views:
         prefix = f"{resolution}_" if resolution else ""
         texts = {**protocol.regions, **protocol.region_texts_at(resolution, part)}

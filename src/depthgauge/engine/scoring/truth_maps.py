@@ -9,7 +9,6 @@ maps would be scored on two kinds of truth.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +17,7 @@ from depthgauge.engine.scoring.layered import layered_truth, stack_part
 from depthgauge.errors import Unavailable
 from depthgauge.geometry.rigs import surface_normals
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Map, Rig, Sample
+from depthgauge.types import Map, Rig, Sample, overlaid
 
 
 def has_map(sample: Sample, protocol: Protocol) -> bool:
@@ -28,7 +27,7 @@ def has_map(sample: Sample, protocol: Protocol) -> bool:
     if not protocol.truth.from_depth:
         part = stack_part(protocol) or QUANTITIES[protocol.quantity].main
         return part.name in sample.truth
-    items: Mapping[str, Any] = ChainMap(sample.truth, sample.inputs)  # type: ignore[arg-type]  # only read
+    items = overlaid(sample.truth, sample.inputs)
     return _source(items) is not None
 
 
