@@ -7,7 +7,7 @@ import pytest
 from depthgauge import io
 from depthgauge.capture.check import check
 from depthgauge.capture.export import export
-from depthgauge.capture.splits import count_splits
+from depthgauge.capture.splits import count_dataset, count_splits
 from depthgauge.capture.steps import do_step
 from depthgauge.capture.warp.step import warp
 from depthgauge.datasets import booster, booster_unbalanced
@@ -87,8 +87,50 @@ def test_several_sessions_and_splits_in_one_dataset(world, work, tmp_path):
     assert [s.scene for s in booster.samples(tmp_path, "test-stereo")] == ["B", "B"]
     mono = next(iter(booster.samples(tmp_path, "test-mono")))
     assert list(mono.inputs) == ["left_image"]
-    picture = distributions.draw(count_splits(tmp_path), tmp_path / "out" / "distributions.png")
+    assert list(count_splits(tmp_path)) == ["train"]
+    with pytest.raises(BadData, match="--with-truth"):
+        count_dataset(tmp_path, "test-stereo")
+
+
+@pytest.mark.parametrize("split", ["test-stereo", "test-mono"])
+def test_a_test_split_has_its_truth_in_a_folder_of_its_own(world, work, tmp_path, split):
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    export(world.session, work, out, split="train")  # its truth stays beside its images
+    export(world.session, work, out, scene="T", split=split, with_truth=kept)
+    published = [path for path in (out / "test").rglob("*") if path.is_file()]
+    assert {p.name for p in published} == {"calib_00-02.xml", "im0.png", "im1.png"}
+    assert [s.truth for s in booster.samples(out, split)] == [None, None]
+    public, hidden = (next(iter(booster.samples(root, split))) for root in (out, kept))
+    assert np.isfinite(hidden.truth.disparity).any()
+    assert np.array_equal(public.inputs.left_image, hidden.inputs.left_image)
+    assert list(public.inputs) == list(hidden.inputs)
+    export(world.session, work, kept, scene="A", split="train")
+    picture = distributions.draw(count_splits(kept), tmp_path / "distributions.png")
     assert io.read_image(picture).shape[2] == 3
+
+
+def test_a_truth_that_was_published_goes_when_its_scene_is_replaced(world, work, tmp_path):
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    export(world.session, work, out, split="test-stereo", with_truth=kept)
+    leaked = out / "test" / "balanced" / "world" / "disp_00.npy"
+    shutil.copy(kept / "test" / "balanced" / "world" / "disp_00.npy", leaked)
+    export(world.session, work, out, split="test-stereo", overwrite=True)
+    assert not leaked.exists()
+
+
+def test_the_folder_of_the_truth_is_no_part_of_the_dataset(world, work, tmp_path):
+    out = tmp_path / "out"
+    for kept in (out, out / "truth", tmp_path):
+        with pytest.raises(Misuse, match="would be published"):
+            export(world.session, work, out, split="test-mono", with_truth=kept)
+    with pytest.raises(Misuse, match="leave out --with-truth"):
+        export(world.session, work, out, split="train", with_truth=tmp_path / "kept")
+    # If one of the two cannot be written, neither is.
+    kept = tmp_path / "kept"
+    export(world.session, work, kept, split="test-stereo")
+    with pytest.raises(CannotWrite, match="kept"):
+        export(world.session, work, out, split="test-stereo", with_truth=kept)
+    assert not out.exists()
 
 
 def test_a_scene_is_not_overwritten_unasked(world, work, tmp_path):

@@ -6,8 +6,8 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import has_step, read_step
 from depthgauge.datasets import booster, booster_unbalanced
 from depthgauge.datasets._booster import layout
+from depthgauge.datasets._test_splits import folder_of_truth, is_test_split, without_truth
 from depthgauge.errors import BadData, CannotWrite, Misuse
 from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.geometry.rectified import RectifiedPair
@@ -44,7 +45,10 @@ class ExportOptions(Options):
     scene: str | None = None
     """The scene's name; by default the session's."""
     split: Literal["train", "test-stereo", "test-mono", "unlabelled"] = "train"
-    """The split to write to; `unlabelled` has no truth and needs only step rectify."""
+    """The split to write to; `unlabelled` has no truth and needs only step rectify, the test splits
+    are written without theirs."""
+    with_truth: Path | None = None
+    """Of a test split: a folder outside of the dataset's that gets the scene with its truth."""
     exact: bool = False
     """For a simulated session: write its exact truth instead of the labels, in the same frames;
     needs only step rectify."""
@@ -80,9 +84,10 @@ def export(session: Session, work: Path, out: Path, options: ExportOptions) -> E
         BadData: A step is not done, or there is no passive picture.
         CannotWrite: The scene exists already.
         Misuse: The exact truth was requested for a session that was not simulated, or for pictures
-            without labels.
+            without labels; or the truth would be written beside published images.
     """
     split = options.split
+    kept = folder_of_truth(out, split, options.with_truth)
     name = options.scene or session.name
     truths = _truths(session, work, split, options.exact)
     warnings: list[str] = []
@@ -97,16 +102,40 @@ def export(session: Session, work: Path, out: Path, options: ExportOptions) -> E
             continue
         found[setup] = list(_samples(work, name, letters, truth))
         warnings += _without_labels(work, letters, truth)
-    _write(out, name, found, split, options.overwrite)
+    published = (
+        {s: list(without_truth(of)) for s, of in found.items()} if is_test_split(split) else found
+    )
+    _write({out: published} | ({kept: found} if kept else {}), name, split, options.overwrite)
     images = max(len(samples) for samples in found.values())
     return ExportedScene(name, tuple(found), images, tuple(warnings))
 
 
-def _write(
-    out: Path, scene: str, found: dict[str, list[Sample]], split: str, overwrite: bool
-) -> None:
-    """Writes all setups or none: first into a temporary folder, to see whether that works."""
-    places = {setup: layout.place_of(Path(), split, setup) / scene for setup in found}
+_Setups = Mapping[str, list[Sample]]
+
+
+def _write(copies: Mapping[Path, _Setups], scene: str, split: str, overwrite: bool) -> None:
+    """Writes all setups to all folders, or none: first aside, to see whether that works."""
+    for out, found in copies.items():
+        _require_room(out, _places(found, split, scene), overwrite)
+    with ExitStack() as stack:
+        asides = {out: stack.enter_context(_folder_aside(out)) for out in copies}
+        for out, found in copies.items():
+            for setup, samples in found.items():
+                _WRITERS[setup](asides[out], samples, split=split)
+        for out, found in copies.items():
+            for setup, at in _places(found, split, scene).items():
+                if (out / at).exists():  # it may hold files that are not ours
+                    _WRITERS[setup](out, found[setup], split=split, overwrite=True)
+                else:
+                    (out / at).parent.mkdir(parents=True, exist_ok=True)
+                    os.replace(asides[out] / at, out / at)
+
+
+def _places(found: _Setups, split: str, scene: str) -> dict[str, Path]:
+    return {setup: layout.place_of(Path(), split, setup) / scene for setup in found}
+
+
+def _require_room(out: Path, places: Mapping[str, Path], overwrite: bool) -> None:
     files = (layout.CALIBRATION, layout.LEFT, layout.RIGHT, *layout.TRUTH_FILES)
     there = {s for s, at in places.items() if any((out / at / file).exists() for file in files)}
     if there and not overwrite:
@@ -114,15 +143,6 @@ def _write(
             f"{out / places[min(there)]}: holds a scene already; say --overwrite (overwrite=True) "
             "to replace it."
         )
-    with _folder_aside(out) as aside:
-        for setup, samples in found.items():
-            _WRITERS[setup](aside, samples, split=split)
-        for setup, samples in found.items():
-            if (out / places[setup]).exists():  # it may hold files that are not ours
-                _WRITERS[setup](out, samples, split=split, overwrite=True)
-            else:
-                (out / places[setup]).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(aside / places[setup], out / places[setup])
 
 
 @contextmanager

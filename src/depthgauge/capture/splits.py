@@ -94,7 +94,10 @@ def count_dataset(root: Path, split: str) -> list[SceneCounts]:
             continue  # its illuminations share one truth
         truth = sample.truth
         if truth is None:
-            raise BadData(f"{root}: scene '{sample.scene}' of split '{split}' has no truth.")
+            raise BadData(
+                f"{root}: scene '{sample.scene}' of split '{split}' has no truth; give the folder "
+                "that was written with it (--with-truth)."
+            )
         items = truth.fresh()
         found[sample.scene] = count_scene(
             sample.scene, items["disparity"], items.get("material_labels")

@@ -33,7 +33,15 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--work", type=_FOLDER, help="Where steps are kept.  [default: SESSION/work]")
 @click.option("--object", "names", multiple=True, help="Only this object; may be repeated.")
 @click.option("--out", type=_FOLDER, help="Write a dataset in LayeredFlow's layout here.")
-@click.option("--split", type=click.Choice(["val", "test"]), default="val", help="Of the dataset.")
+@click.option(
+    "--split",
+    type=click.Choice(["val", "test"]),
+    default="val",
+    help="Of the dataset; test is written without its truth.",
+)
+@click.option(
+    "--with-truth", type=_FOLDER, help="Of split test: write the scenes with their truth here."
+)
 @click.option("--overwrite", is_flag=True, help="Replace scenes of the dataset.")
 @click.option("--again", is_flag=True, help="Do it although nothing has changed.")
 @options_of(TagOptions)
@@ -44,6 +52,7 @@ def tags(
     names: Sequence[str],
     out: Path | None,
     split: str,
+    with_truth: Path | None,
     overwrite: bool,
     again: bool,
     options: TagOptions,
@@ -81,7 +90,9 @@ def tags(
     }
     if out is not None and run.objects:
         done = [one.name for one in run.objects]
-        made = export_tags(place, done, out, split=split, overwrite=overwrite)
+        made = export_tags(
+            place, done, out, split=split, with_truth=with_truth, overwrite=overwrite
+        )
         for why in made.failed.values():
             warn(why)
         body["exported"] = {"folder": str(out), "scenes": list(made.scenes)}

@@ -233,3 +233,16 @@ def test_a_test_split_has_no_truth(drawn, done, tmp_path):
     assert (tmp_path / "calib" / "jar.json").is_file()
     sample = next(iter(layeredflow.samples(tmp_path, "test")))
     assert sample.truth is None
+
+
+def test_the_truth_of_a_test_split_goes_to_a_folder_of_its_own(drawn, done, tmp_path):
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    export_tags(drawn.folder / "work", ["jar"], out, split="test", with_truth=kept)
+    assert not (out / "test" / "jar" / "gt.pickle").exists()
+    hidden, public = (next(iter(layeredflow.samples(root, "test"))) for root in (kept, out))
+    assert hidden.truth is not None
+    assert public.truth is None
+    more = {"split": "test", "with_truth": kept}
+    failed = export_tags(drawn.folder / "work", ["jar"], tmp_path / "new", **more).failed
+    assert "kept/test/jar: holds a scene already" in failed["jar"]
+    assert not (tmp_path / "new").exists()

@@ -19,6 +19,7 @@ from depthgauge.capture.tags.session import FOLDER
 from depthgauge.datasets import layeredflow
 from depthgauge.datasets._layeredflow.points import Annotation, Place, Tag
 from depthgauge.datasets._paths import inside
+from depthgauge.datasets._test_splits import folder_of_truth, is_test_split
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError
 
 _VIEWS = ((1, 0), (1, 1), (2, 0), (2, 1))
@@ -31,6 +32,8 @@ class TagExportOptions(Options):
 
     split: Literal["val", "test"] = "val"
     """`test` has pictures and cameras, but no truth."""
+    with_truth: Path | None = None
+    """Of split `test`: a folder outside of the dataset's that gets the scenes with their truth."""
     overwrite: bool = False
     """Replace scenes of the same name."""
 
@@ -58,18 +61,28 @@ def export_tags(
         names: The objects.
         out: The dataset's folder; it can hold objects of several sessions.
         options: Where they go.
+
+    Raises:
+        Misuse: The truth would be written beside published images.
     """
+    kept = folder_of_truth(out, options.split, options.with_truth)
     written, failed = [], {}
     for name in names:
         try:
-            _write(work, name, out, options)
+            for folder in (out, kept) if kept else (out,):
+                _require_room(folder, name, options)
+            if kept is not None:
+                _write(work, name, kept, options, with_truth=True)
+            _write(work, name, out, options, with_truth=not is_test_split(options.split))
             written.append(name)
         except (DepthgaugeError, OSError) as error:
             failed[name] = str(error)
     return ExportedTags(tuple(written), failed)
 
 
-def _write(work: Path, name: str, out: Path, options: TagExportOptions) -> None:
+def _write(
+    work: Path, name: str, out: Path, options: TagExportOptions, *, with_truth: bool
+) -> None:
     folder = work / FOLDER / name
     points = read_points(folder)
     if not any(points.pairs(pair) for pair in PAIRS):
@@ -78,10 +91,6 @@ def _write(work: Path, name: str, out: Path, options: TagExportOptions) -> None:
             "annotations.toml and put it beside the object's photographs."
         )
     place = inside(out, f"{options.split}/{name}")
-    if place.exists() and not options.overwrite:
-        raise CannotWrite(
-            f"{place}: holds a scene already; say --overwrite (overwrite=True) to replace it."
-        )
     images = {picture: io.read_image(folder / f"{picture}.png") for picture in _PICTURES}
     with _folder_aside(out) as aside:  # an old scene stays until the new one is complete
         made = layeredflow.write_scene(
@@ -94,13 +103,21 @@ def _write(work: Path, name: str, out: Path, options: TagExportOptions) -> None:
             rig=read_pair(work, "LR").rig(),
             split=options.split,
         )
-        if options.split == "test":
+        if not with_truth:
             (made / layeredflow.TRUTH_FILE).unlink()
         shutil.rmtree(place, ignore_errors=True)
         cameras = f"{layeredflow.RIG_FOLDER}/{name}.json"
         for part in (f"{options.split}/{name}", cameras):
             (out / part).parent.mkdir(parents=True, exist_ok=True)
             os.replace(aside / part, out / part)
+
+
+def _require_room(out: Path, name: str, options: TagExportOptions) -> None:
+    place = inside(out, f"{options.split}/{name}")
+    if place.exists() and not options.overwrite:
+        raise CannotWrite(
+            f"{place}: holds a scene already; say --overwrite (overwrite=True) to replace it."
+        )
 
 
 def _places(points: ObjectPoints, kind: str) -> list[list[Place]]:
