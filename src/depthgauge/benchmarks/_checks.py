@@ -7,6 +7,7 @@ all mistakes in the others.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator
 
@@ -56,6 +57,17 @@ def check_file(benchmark: BenchmarkFile, broken: Collection[str] = ()) -> list[P
         hint = "use [regions], or the dataset's masks by their names"
         found.append(Problem("given_regions", "is for masks that come with a call", hint))
     return found
+
+
+def _check_tiers(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    tiers = list(benchmark.tiers.items())
+    for name, inputs in tiers:
+        if not inputs:
+            yield Problem(f"tiers.{name}", "has no inputs", 'write ["left_image"], for instance')
+    for (name, inputs), (after, fewer) in itertools.pairwise(tiers):
+        if not set(fewer) < set(inputs):
+            what = f"must have less than {name}: some of its inputs, and no others"
+            yield Problem(f"tiers.{after}", what)
 
 
 def _check_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
@@ -348,6 +360,7 @@ _OF_ALL: tuple[_Check, ...] = (
     (_check_dataset, ("dataset", "split")),
     (_check_dataset_options, ("dataset", "dataset_options")),
     (_check_perturb, ("perturb",)),
+    (_check_tiers, ("tiers",)),
 )
 _OF_TWINS: tuple[_Check, ...] = (
     (_check_twin, ("twin", "options")),

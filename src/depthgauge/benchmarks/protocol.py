@@ -59,6 +59,7 @@ _UNUSED: dict[str, Any] = {
     "resize_values": "scaled",
     "perturb": "",
     "dataset_options": {},
+    "tiers": {},
 }
 _EXTENDS = "extends"
 _NOT_TAKEN_OVER = ("id", "version", "title")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -194,6 +194,9 @@ class BenchmarkFile(_Strict):
     axes: dict[str, Axis] = {}
     """What numbered regions mean, by the name before the number."""
     scores: tuple[ScoreBlock, ...] = ()
+    tiers: dict[str, tuple[str, ...]] = {}
+    """What methods of each tier may take, the most first: `G1 = ["left_image", "rig"]`. A method is
+    given only what it declares, and is never ranked among those of another tier."""
     given_regions: tuple[str, ...] = ()
     """Regions that come as masks with the call, not from the dataset."""
     twin: str | None = None
@@ -256,6 +259,14 @@ class BenchmarkFile(_Strict):
 
         metric = score_id.partition("@")[0].partition(":")[0]
         return "higher" if metric in TWINS[self.twin].higher else "lower"
+
+    def tier_of(self, inputs: Collection[str]) -> str:
+        """The tier of a method that takes these inputs: the last that has all of them.
+
+        Inputs that no tier has, such as the sample's id, do not count. Empty without tiers.
+        """
+        counted = {name for taken in self.tiers.values() for name in taken} & set(inputs)
+        return next((t for t, has in reversed(self.tiers.items()) if counted <= set(has)), "")
 
     @cached_property
     def region_texts(self) -> dict[str, str]:

@@ -14,7 +14,8 @@ from depthgauge.io import exr, flo, netpbm, npy, npz, pfm, png, tiff
 from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.io._recognise import by_name, recognise
 from depthgauge.io._values import Request, check_scale, checked_map
-from depthgauge.quantities import guess, map_axes
+from depthgauge.io.shown import shown_picture
+from depthgauge.quantities import QUANTITIES, guess, map_axes
 from depthgauge.types import Map
 
 _READERS: dict[str, Callable[[AnyPath, Request], Map]] = {
@@ -85,6 +86,8 @@ def read_map(
         TooLarge: Its header claims more than the limit.
     """
     request = Request(quantity, raw, scale, limit, png_scale, tuple(invalid))
+    if quantity is not None and quantity in QUANTITIES and QUANTITIES[quantity].main.picture:
+        return shown_picture(path, _kind(path), request)
     return _READERS[_kind(path)](path, request)
 
 

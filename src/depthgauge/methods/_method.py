@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -79,6 +80,27 @@ class Method:
         """What its kind declares."""
         return self.kind.spec
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The inputs that it declares: those that it needs, and those that its options name."""
+        return tuple(dict.fromkeys([*self.spec.needs, *self.options.takes()]))
+
+    @property
+    def whole_clips(self) -> bool:
+        """Whether it is given a clip as a whole."""
+        return self.spec.whole_clips or bool(getattr(self.options, "whole_clips", False))
+
+    @property
+    def most_frames(self) -> int | None:
+        """How many frames of a clip it makes; None: all."""
+        told = getattr(self.options, "most_frames", None)
+        return self.spec.most_frames if told is None else int(told)
+
+    @property
+    def recorded_conditions(self) -> Mapping[str, Any]:
+        """Under which conditions its estimates were made, if only a run knows it."""
+        return {}
+
     def load(self) -> tuple[Function, MethodOptions]:
         """`estimate(inputs, options)` and the options that it takes; runs a file's code here.
 
@@ -139,8 +161,8 @@ class Method:
         who, length = f"method '{self.label}'", clip_length(inputs.unread())
         try:
             function, options = self.load()
-            if length is not None and not self.spec.whole_clips:
-                frames = Sample("", inputs, None).frames()
+            if length is not None and not self.whole_clips:
+                frames = islice(Sample("", inputs, None).frames(), self.most_frames)
                 returned: Any = (function(frame.inputs, options) for frame in frames)
             else:
                 returned = function(inputs, options)
@@ -216,6 +238,8 @@ class _DescribedSpec(BaseModel):
     keeps: bool
     gpu: bool
     whole_clips: bool
+    most_frames: int | None
+    alignment: str
 
 
 class _Described(BaseModel):

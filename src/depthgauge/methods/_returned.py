@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadEstimate
+from depthgauge.io.shown import shown
 from depthgauge.quantities import CONFIDENCE, QUANTITIES, Part, Quantity
 from depthgauge.types import ClipEstimate, Estimate, Frames, Map, frame_name
 
@@ -197,6 +198,8 @@ def _map(who: str, values: object, part: Part, copy: bool) -> Map:
             f"{who} returned {part.name} of shape {values.shape}, expected {form}; "
             "is it another quantity, or are the axes in another order?"
         )
+    if part.picture and values.dtype.kind == "u":
+        values = shown(values)
     return _float32(who, values.reshape(shape), part.name, copy)
 
 

@@ -22,6 +22,10 @@ class MethodOptions(Options):
         """The default label of a method with these options; empty: its id."""
         return ""
 
+    def takes(self) -> tuple[str, ...]:
+        """Inputs that these options ask for, beside those that the method always needs."""
+        return ()
+
 
 class StoredOptions(MethodOptions):
     """Options whose class is in code that is not loaded here: the values alone."""
@@ -60,6 +64,10 @@ class MethodSpec:
     whole_clips: bool = False
     """Whether it is given a clip as a whole, as `Frames`, and returns or yields one estimate per
     frame; other methods are called once per frame."""
+    most_frames: int | None = None
+    """It makes only so many frames of a clip, the first ones, and is scored on those; None: all."""
+    alignment: str = ""
+    """For methods that make views: how these relate to the camera that is asked for, in words."""
 
     def can_estimate(self, quantity: str) -> bool:
         """Whether it estimates that quantity, or a single layer of it."""

@@ -18,8 +18,9 @@ from depthgauge.errors import BadFile, MethodFailed, UnknownScale
 from depthgauge.io.beside import read_parts
 from depthgauge.methods._command import template as template_text
 from depthgauge.methods._command.process import ProcessExit, run
+from depthgauge.methods._returned import SpoolFolder
 from depthgauge.methods._spec import MethodOptions, MethodSpec
-from depthgauge.types import Estimate, Inputs, Map
+from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Map
 
 _KEPT_CHARACTERS = 4000
 _LONGEST_LINE = 300
@@ -43,8 +44,14 @@ class CommandOptions(MethodOptions):
     shell: quotes group words, and each placeholder is replaced within its own argument. Pictures:
     {left} {right} {first} {second} {image}, others by the input's name ({centre_image}), as PNG
     (8 bits, or 16 if the picture is float). {out}: the file to write; {out_dir}: its folder.
-    {rig}: JSON with cameras and baseline. {sample} {quantity} {seed} {min_disparity}
-    {max_disparity}: values. `{{` and `}}` are braces."""
+    {rig}: JSON with cameras and baseline. {disparity} {depth}: maps, as NPY. {sample} {quantity}
+    {seed} {min_disparity} {max_disparity}: values. `{{` and `}}` are braces."""
+    whole_clips: bool = False
+    """Whether the program is run once for a clip, not once for a frame: pictures and maps are
+    folders with a file per frame (`000000.png`, `000001.png` ...), and it writes one per frame
+    into {out_dir}, in the order of their names."""
+    most_frames: int | None = Field(default=None, gt=0)
+    """It makes only so many frames of a clip, the first ones, and is scored on those."""
     time_limit_s: float = Field(default=600, gt=0)
     """The program, and everything that it started, is killed after this time."""
     out_suffix: str = Field(default="npy", pattern=r"^(npy|npz|pfm|png|flo|exr|tif|tiff)$")
@@ -60,6 +67,10 @@ class CommandOptions(MethodOptions):
         """The program's name, or that of the script that an interpreter runs."""
         return template_text.program_name(self.template)
 
+    def takes(self) -> tuple[str, ...]:
+        """The inputs that its placeholders stand for."""
+        return template_text.inputs_of(self.template)
+
 
 SPEC = MethodSpec(
     id="command",
@@ -72,7 +83,7 @@ SPEC = MethodSpec(
 )
 
 
-def estimate(inputs: Inputs, options: CommandOptions) -> Estimate:
+def estimate(inputs: Inputs, options: CommandOptions) -> Estimate | ClipEstimate:
     """Runs the program on files in a private folder, which is removed afterwards.
 
     Its output, its exit code, its cost (`usage`) and the estimate's size are in `extras`.
@@ -83,7 +94,8 @@ def estimate(inputs: Inputs, options: CommandOptions) -> Estimate:
             write a readable file; `details` contains the end of its output.
     """
     with tempfile.TemporaryDirectory(prefix="depthgauge-", ignore_cleanup_errors=True) as name:
-        return _Call(inputs, options, Path(name).resolve()).estimate()
+        call = _Call(inputs, options, Path(name).resolve())
+        return call.clip() if options.whole_clips else call.estimate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,27 @@ class _Call:
     folder: Path
 
     def estimate(self) -> Estimate:
+        said = self._done()
+        values = self._read(said)
+        height, width = values.shape[:2]
+        quantity = self.inputs["quantity"]
+        extras = {**said, "size_px": [width, height]}
+        return Estimate(values, quantity, read_parts(self._out, quantity), extras)
+
+    def clip(self) -> ClipEstimate:
+        """A file for each frame; they are kept elsewhere, as this folder is removed."""
+        said, quantity, kept = self._done(), self.inputs["quantity"], SpoolFolder()
+        found = sorted(path for path in self._out.parent.rglob("*") if path.is_file())
+        if not found:
+            raise self._failed("ended well but wrote no file into {out_dir}", said)
+        frames = [
+            kept.keep(index, Estimate(self._read_file(path, said), quantity))
+            for index, path in enumerate(found)
+        ]
+        return ClipEstimate(Frames(frames, kept), quantity, said)
+
+    def _done(self) -> dict[str, Any]:
+        """Runs the program to its end, and returns what is known about that."""
         command = self._command()
         ended = self._run(command)
         said = {
@@ -106,11 +139,7 @@ class _Call:
         }
         if why := self._why_failed(ended, said):
             raise self._failed(why, said)
-        values = self._read(said)
-        height, width = values.shape[:2]
-        quantity = self.inputs["quantity"]
-        extras = {**said, "size_px": [width, height]}
-        return Estimate(values, quantity, read_parts(self._out, quantity), extras)
+        return said
 
     def _command(self) -> list[str]:
         template, given = self.options.template, self.folder / "in"
@@ -153,6 +182,9 @@ class _Call:
         path = self._written()
         if path is None:
             raise self._failed(f"ended well but wrote no {self._out.name} at {{out}}", said)
+        return self._read_file(path, said)
+
+    def _read_file(self, path: Path, said: Mapping[str, Any]) -> Map:
         try:
             return io.read_map(path, quantity=self.inputs["quantity"])
         except UnknownScale as error:

@@ -21,6 +21,10 @@ class FolderOptions(MethodOptions):
     pattern: str | None = None
     """Where a sample's file is, `{id}_disp.npy`; None: as in the dataset's submissions."""
 
+    tier: str = ""
+    """What the estimates were made from, in benchmarks with tiers: `G0`, `G1` or `G2`. Without it
+    they are in no tier, and ranked among no others."""
+
     def short_name(self) -> str:
         """The folder's own name."""
         return Path(os.path.abspath(self.path)).name
@@ -33,7 +37,7 @@ SPEC = MethodSpec(
     needs=("quantity", "finder"),
     options=FolderOptions,
     text_option="path",
-    local=("path", "pattern"),
+    local=("path", "pattern", "tier"),
     keeps=False,
     whole_clips=True,
 )

@@ -48,6 +48,9 @@ class Part:
     """False if an estimate may come without it."""
     positive: bool = False
     """Whether a single number must be above 0."""
+    picture: bool = False
+    """Whether it is a picture as it is shown, from 0 to 1: whole numbers are codes of 8 or 16 bits,
+    and code 0 is black, not missing."""
 
     @property
     def is_map(self) -> bool:

@@ -8,7 +8,9 @@ SPEC = Quantity(
     name="view",
     about="The picture of another camera: red, green and blue as they are shown, code / 255.",
     unit="",
-    parts=(Part("view", axes=("y", "x", "c"), channels=3, channel_names=("R", "G", "B")),),
+    parts=(
+        Part("view", axes=("y", "x", "c"), channels=3, channel_names=("R", "G", "B"), picture=True),
+    ),
     error="channels",
     default_metrics=("mae", "rms"),
     bounds=(0.0, 1.0),

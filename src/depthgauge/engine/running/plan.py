@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from depthgauge.engine.running.conditions import conditions_of
 from depthgauge.engine.running.hiding import described
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.store.item import read_item
@@ -183,6 +184,7 @@ def _changed(
 
 
 def _describe(method: Method, plan: Plan) -> dict[str, Any]:
+    protocol = plan.context.protocol
     return {
         "label": method.label,
         "method": method.spec.id,
@@ -196,6 +198,7 @@ def _describe(method: Method, plan: Plan) -> dict[str, Any]:
         **described(method, plan.context),
         "threads": plan.context.threads,
         "time_limit_s": _finite(plan.context.limit_of(method)),
+        **({"conditions": said} if (said := conditions_of(method, protocol)) else {}),
         **({"older_estimates": dict(method.older)} if method.older else {}),
     }
 

@@ -133,6 +133,7 @@ def recorded(entrant: Entrant) -> Method:
         entrant.options,
         entrant.options_hash,
         entrant.older,
+        entrant.conditions,
     )
 
 
@@ -143,6 +144,17 @@ class RecordedMethod(Method):
     recorded_options: Mapping[str, Any] = field(default_factory=dict)
     recorded_hash: str = ""
     recorded_older: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def recorded_conditions(self) -> Mapping[str, Any]:
+        """As they were recorded."""
+        return self.conditions
+
+    @property
+    def most_frames(self) -> int | None:
+        """As it was recorded."""
+        return self.conditions.get("frames")
 
     @property
     def older(self) -> Mapping[str, str]:
@@ -160,8 +172,15 @@ class RecordedMethod(Method):
 
     def __reduce__(self) -> tuple[Callable[..., Method], tuple[Any, ...]]:
         spec = self.spec
-        options, older = self.recorded_options, self.older
-        made = Entrant(self.label, spec.id, spec.title, options, self.recorded_hash, older=older)
+        made = Entrant(
+            self.label,
+            spec.id,
+            spec.title,
+            self.recorded_options,
+            self.recorded_hash,
+            older=self.older,
+            conditions=self.conditions,
+        )
         return recorded, (made,)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
+from depthgauge.engine.running.conditions import allowed
 from depthgauge.engine.running.data_check import clip_hashes, input_hashes, reported
 from depthgauge.engine.running.hosts import Hosts
 from depthgauge.engine.running.task import GIVEN, Context, Task
@@ -214,7 +215,7 @@ def _inputs(method: Method, task: Task, context: Context) -> Inputs:
 
     An input that cannot be read is a fault of the data, not of the method, whenever it is read.
     """
-    own = reported(_perturbed(task, context))
+    own = allowed(reported(_perturbed(task, context)), method, context.protocol)
     quantity = context.protocol.quantity
     needs = method.spec.needs or tuple(own)
     for name in needs:

@@ -65,6 +65,13 @@ class Entrant:
     seeds: tuple[int, ...] = (0,)
     older: Mapping[str, str] = field(default_factory=dict)
     """By `seed/sample`: the hash of the older code that its estimate was kept from."""
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    """In a benchmark with tiers: `tier`, `inputs`, `type`, `alignment`, `frames`."""
+
+    @property
+    def tier(self) -> str:
+        """What it was given; empty in a benchmark without tiers, or if nobody knows."""
+        return str(self.conditions.get("tier", ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,7 @@ def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
             options_hash=body["options_hash"],
             seeds=tuple(body["seeds"]),
             older=body.get("older") or body.get("older_estimates", {}),
+            conditions=body.get("conditions", {}),
         )
         for body in info["methods"]
     )

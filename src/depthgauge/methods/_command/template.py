@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 from string import Formatter
 from typing import Any
@@ -16,7 +16,7 @@ from depthgauge import io
 from depthgauge._registry import nearest
 from depthgauge.errors import Unavailable
 from depthgauge.geometry.camera_json import rig_to_json
-from depthgauge.types import Inputs
+from depthgauge.types import Frames, Inputs, frame_name
 
 PICTURES = {
     "left": "left_image",
@@ -27,6 +27,8 @@ PICTURES = {
 }
 """Placeholders for pictures, and the inputs that they stand for; any other input whose name ends in
 `_image` is its own placeholder."""
+MAPS = ("disparity", "depth")
+"""Placeholders for maps, and the inputs that they are."""
 OTHERS = (
     "out",
     "out_dir",
@@ -36,6 +38,7 @@ OTHERS = (
     "min_disparity",
     "max_disparity",
     "rig",
+    *MAPS,
 )
 _INTERPRETER = re.compile(r"(python|pypy|bash|sh|node|perl|ruby|julia|Rscript)[\d.]*")
 
@@ -86,6 +89,18 @@ def picture(name: str) -> str | None:
     return PICTURES.get(name, name if name.endswith("_image") else None)
 
 
+def inputs_of(template: str) -> tuple[str, ...]:
+    """The inputs that the placeholders of a template stand for.
+
+    >>> inputs_of("infer {left} {rig} --most {max_disparity} {out}")
+    ('disparity_range', 'left_image', 'rig')
+    """
+    ranged = dict.fromkeys(("min_disparity", "max_disparity"), "disparity_range")
+    own = ("out", "out_dir", "sample", "quantity", "seed")
+    names = placeholders(template) - set(own)
+    return tuple(sorted({picture(name) or ranged.get(name, name) for name in names}))
+
+
 def program_name(template: str) -> str:
     """The usual name of the program: the stem of its file, or of the script that it runs.
 
@@ -131,7 +146,9 @@ def fill_in(name: str, inputs: Inputs, folder: Path) -> str:
         Unavailable: The sample has no such input.
     """
     if (item := picture(name)) is not None:
-        return _picture(folder / f"{name}.png", _item(inputs, item, name))
+        return _file(folder / name, _item(inputs, item, name), _picture)
+    if name in MAPS:
+        return _file(folder / name, _item(inputs, name, name), _map)
     if name in ("min_disparity", "max_disparity"):
         low, high = _item(inputs, "disparity_range", name)
         return _number(low if name == "min_disparity" else high)
@@ -152,11 +169,28 @@ def _item(inputs: Inputs, item: str, name: str) -> Any:
     return inputs[item]
 
 
-def _picture(place: Path, image: Any) -> str:
+def _file(place: Path, thing: Any, write: Callable[[Path, Any], Path]) -> str:
+    """The file of a picture or a map; of a clip, a folder with one for each frame."""
+    if not isinstance(thing, Frames):
+        return str(write(place, thing))
+    place.mkdir()
+    for index, frame in enumerate(thing):
+        write(place / frame_name(index), frame)
+    return str(place)
+
+
+def _picture(place: Path, image: Any) -> Path:
     if image.dtype.kind == "f":
         image = np.nan_to_num(np.clip(image, 0, 1))
-    io.write_image(place, image)
-    return str(place)
+    path = place.with_suffix(".png")
+    io.write_image(path, image)
+    return path
+
+
+def _map(place: Path, values: Any) -> Path:
+    path = place.with_suffix(".npy")
+    io.write_map(path, values)
+    return path
 
 
 def _number(value: Any) -> str:
