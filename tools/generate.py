@@ -359,6 +359,8 @@ def _benchmark_facts(protocol: Protocol) -> Iterator[tuple[str, str]]:
         yield "missing estimate", f"`{protocol.missing}`"
         yield "estimates count within", _range(protocol)
     yield "pooling", f"`{protocol.pool}`"
+    for tier, inputs in protocol.tiers.items():
+        yield f"tier {tier}", ", ".join(f"`{name}`" for name in inputs)
     for thing, text in protocol.derived.items():
         yield f"derived `{thing}`", f"`{text}`"
     for name, text in _ranged(protocol.regions).items():

@@ -22,8 +22,8 @@ class FolderOptions(MethodOptions):
     """Where a sample's file is, `{id}_disp.npy`; None: as in the dataset's submissions."""
 
     tier: str = ""
-    """What the estimates were made from, in benchmarks with tiers: `G0`, `G1` or `G2`. Without it
-    they are in no tier, and ranked among no others."""
+    """In benchmarks with tiers, the tier of what the estimates were made from: `G0`, `G1` or `G2`.
+    Without it they are in a group of their own."""
 
     def short_name(self) -> str:
         """The folder's own name."""
