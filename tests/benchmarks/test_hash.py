@@ -127,6 +127,7 @@ CHANGES = {
     ],
     "resize_values": [{"resize_values": "kept", "estimate_resize": "nearest"}],
     "perturb": [{"perturb": "noise:5"}, {"perturb": "noise:6"}, {"perturb": "blur:5"}],
+    "tiers": [{"tiers": {"A": ["rig"]}}, {"tiers": {"B": ["rig"]}}, {"tiers": {"A": ["left_image"]}}],
     "derived": [
         {"scores": EDGES},
         {"scores": EDGES, "derived": {"edges": "edges:0.1"}},
