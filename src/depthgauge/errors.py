@@ -133,7 +133,7 @@ class SizesDiffer(WrongShape):
         super().__init__(
             f"the estimate is {estimate}, the truth is {truth}{turned}, and the protocol allows no "
             "resizing; give it at the truth's size, or set estimate_resize (without a benchmark: "
-            "--resize) to nearest, block, bilinear or zoom"
+            "--resize) to nearest, block, bilinear, zoom or area"
         )
 
     def __reduce__(self) -> tuple[type[SizesDiffer], tuple[str, str]]:

@@ -17,6 +17,9 @@ class Unit(Enum):
     PERCENT = ("%", 0)
     RATIO = ("", 0)
     DEGREE = ("deg", 0)
+    DECIBEL = ("dB", 0)
+    PIXEL = ("px", 0)
+    """A length in the picture, whatever the quantity."""
     QUANTITY = ("{}", 1)
     QUANTITY_SQUARED = ("{}\u00b2", 2)
     HUNDREDTH_PER_PX2 = ("0.01 {}/px\u00b2", 1)

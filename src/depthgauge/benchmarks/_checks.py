@@ -30,6 +30,7 @@ from depthgauge.regions import resolve
 from depthgauge.regions._shared_maps import is_shared_map, maker_of
 
 _SCALES = (1, 0.5, 0.25)
+_PICTURE_RESIZINGS = ("area", "bilinear")
 _FOLDER = "folder"
 """The dataset whose files need not say how they store values."""
 
@@ -143,6 +144,20 @@ def _check_sizes(benchmark: BenchmarkFile) -> Iterator[Problem]:
     elif benchmark.crop and scale != 1:
         what = f"is {shown(benchmark.crop)} with truth_scale = {scale:g}"
         yield Problem("crop", what, "crop goes only with truth_scale = 1")
+
+
+def _check_truth_size(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    if benchmark.truth_size is None or benchmark.quantity not in QUANTITIES:
+        return
+    quantity = QUANTITIES[benchmark.quantity]
+    if quantity.error != "channels" or quantity.main.resize != "keep":
+        what = f"is for pictures, not for {benchmark.quantity}"
+        yield Problem("truth_size", what, "use truth_scale")
+    if benchmark.estimate_resize not in _PICTURE_RESIZINGS:
+        hint = f"use {' or '.join(_PICTURE_RESIZINGS)}"
+        yield Problem("truth_size", "needs an estimate_resize that blends pixels", hint)
+    if benchmark.truth_scale != 1 or benchmark.crop or len(benchmark.resolutions) > 1:
+        yield Problem("truth_size", "goes without truth_scale, crop and other resolutions")
 
 
 def _check_missing(benchmark: BenchmarkFile) -> Iterator[Problem]:
@@ -369,6 +384,7 @@ _OF_TWINS: tuple[_Check, ...] = (
 _OF_SCORES: tuple[_Check, ...] = (
     (_check_options, ("twin",)),
     (_check_sizes, ("twin", "truth_scale", "crop")),
+    (_check_truth_size, ("quantity", "truth_size", "estimate_resize", "truth_scale", "crop")),
     (_check_missing, ("twin", "missing", "interpolate", "interpolate_constant")),
     (_check_truth, ("truth",)),
     (_check_from_depth, ("truth", "quantity")),

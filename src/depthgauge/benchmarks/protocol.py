@@ -60,6 +60,7 @@ _UNUSED: dict[str, Any] = {
     "perturb": "",
     "dataset_options": {},
     "tiers": {},
+    "truth_size": None,
 }
 _EXTENDS = "extends"
 _NOT_TAKEN_OVER = ("id", "version", "title")

@@ -26,6 +26,7 @@ _MOST = 1000
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 """A finite number: no text, no true or false."""
 Whole = Annotated[int, Field(strict=True)]
+Pixels = Annotated[int, Field(strict=True, ge=1, le=16384)]
 
 
 class _Strict(BaseModel):
@@ -167,7 +168,10 @@ class BenchmarkFile(_Strict):
     """Options of the dataset's reader: `reduce = 4`."""
     quantity: str
     truth_scale: Number = 1
-    estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom"] = "none"
+    truth_size: tuple[Pixels, Pixels] | None = None
+    """Width and height at which pictures are compared, in px: truth, estimate and images are
+    brought there as `estimate_resize` says; none: the truth's own."""
+    estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom", "area"] = "none"
     resize_values: Literal["scaled", "kept"] = "scaled"
     """Whether values in pixels scale with the size; light fields keep those of the images."""
     perturb: str = ""
@@ -305,6 +309,7 @@ class BenchmarkFile(_Strict):
 
 NOT_OF_TWINS = (
     "truth_scale",
+    "truth_size",
     "crop",
     "interpolate",
     "interpolate_constant",

@@ -13,11 +13,11 @@ from depthgauge.geometry._maps import as_map, need_positive, size_of
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
 
-Resizing = Literal["none", "nearest", "block", "bilinear", "zoom"]
+Resizing = Literal["none", "nearest", "block", "bilinear", "zoom", "area"]
 REVISION = 1
 """Raised whenever a resized value may change; part of the protocol's hash."""
 
-RESIZINGS = ("none", "nearest", "block", "bilinear", "zoom")
+RESIZINGS = ("none", "nearest", "block", "bilinear", "zoom", "area")
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -41,6 +41,9 @@ def resize(
     - `zoom`: the pixels that `scipy.ndimage.zoom(order=0)` takes: corner centres aligned,
       floor(i * (source - 1) / (target - 1) + 0.5). Not the same as `block`. (Where scipy's rounding
       runs past the last pixel it writes 0; here it is the last pixel.)
+    - `area`: along an axis that shrinks, the mean of the area that a pixel covers, as OpenCV's
+      INTER_AREA, so that nothing finer is left to alias; along one that grows, as `bilinear`. NaN
+      where a part of the area is missing. For pictures.
 
     Values in pixels are scaled with the image: disparity by the ratio of the widths, flow's u by
     that and its v by the ratio of the heights. All other quantities keep their values.
@@ -48,7 +51,7 @@ def resize(
     Args:
         values: (H, W) or (H, W, C).
         shape: Target height and width.
-        how: One of the five.
+        how: One of the six.
         quantity: Decides how values scale.
         scale_values: False where the values stay in pixels of the original image (hci4d, Spring).
 
@@ -68,6 +71,8 @@ def resize(
         return source
     if how == "bilinear":
         resized = _bilinear(source, height, width)
+    elif how == "area":
+        resized = _area(source, height, width)
     else:
         resized = _pick(source, height, width, how)
     if not scale_values:
@@ -78,12 +83,12 @@ def resize(
 def resize_labels(labels: Array, shape: tuple[int, int], how: Resizing) -> Array:
     """Masks, labels or images resized by picking pixels; dtype and values do not change.
 
-    `how` is as in `resize`, without `bilinear`.
+    `how` is as in `resize`, without `bilinear` and `area`.
 
     >>> resize_labels(np.array([[3, 7]]), (1, 4), "nearest")
     array([[3, 3, 7, 7]])
     """
-    if how == "bilinear":
+    if how in ("bilinear", "area"):
         raise Misuse("labels cannot be blended; resize them by nearest, block or zoom")
     height, width = _check(labels, shape, how)
     return labels if labels.shape[:2] == (height, width) else _pick(labels, height, width, how)
@@ -188,6 +193,24 @@ def _bilinear(source: Map, height: int, width: int) -> Map:
         source.reshape(*source.shape[:2], -1), rows, row_weights, columns, column_weights
     )
     return blended.reshape(height, width, *source.shape[2:])
+
+
+def _area(source: Map, height: int, width: int) -> Map:
+    """Means where an axis shrinks, then blends where the other one grows."""
+    import cv2
+
+    small = (min(width, source.shape[1]), min(height, source.shape[0]))
+    if small == source.shape[1::-1]:
+        return _bilinear(source, height, width)
+    missing = ~np.isfinite(source)
+    shrunk = cv2.resize(
+        np.where(missing, np.float32(0), source), small, interpolation=cv2.INTER_AREA
+    )
+    if missing.any():
+        gaps = cv2.resize(missing.astype(np.float32), small, interpolation=cv2.INTER_AREA)
+        shrunk[gaps > 0] = np.nan
+    shrunk = shrunk.reshape(small[1], small[0], *source.shape[2:])
+    return shrunk if small == (width, height) else _bilinear(shrunk, height, width)
 
 
 def _neighbours(source: int, target: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:

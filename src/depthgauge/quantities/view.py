@@ -12,6 +12,6 @@ SPEC = Quantity(
         Part("view", axes=("y", "x", "c"), channels=3, channel_names=("R", "G", "B"), picture=True),
     ),
     error="channels",
-    default_metrics=("mae", "rms"),
+    default_metrics=("psnr", "ssim"),
     bounds=(0.0, 1.0),
 )

@@ -30,7 +30,7 @@ from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Scores
-from depthgauge.errors import BadEstimate, BadScoreId, NotGiven, WrongShape
+from depthgauge.errors import BadEstimate, BadScoreId, NotGiven, Unavailable, WrongShape
 from depthgauge.io.reading import Reading, parse_invalid, parse_scale
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
@@ -130,7 +130,7 @@ def score(
             align: `none`, `median`, `scale` or `scale_shift`; `scale_shift:disparity` to fit in
                 another space than the quantity's own; or a table as in a benchmark.
             estimate_resize: How an estimate of another size is brought to the truth's: `nearest`,
-                `block`, `bilinear` or `zoom`.
+                `block`, `bilinear`, `zoom`, or `area` for pictures.
             crop: The box that is scored: `garg`, `eigen`, `nyu`, `45:471,41:601` (rows, columns) in
                 px or `0.4:0.99,0.0:1.0` in fractions; or the width of a border to leave out.
             derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
@@ -296,6 +296,8 @@ def score_prepared(protocol: Protocol, prepared: Mapping[str, PreparedSample]) -
     for part, maps in prepared.items():
         specs, quantity = protocol.specs_at(part=part), protocol.quantity_of(part)
         found |= measure(maps, specs, quantity, protocol.missing, protocol.pool)
+        for score_id, why in maps.unavailable.items():
+            raise Unavailable(f"{score_id}: {why}")
     scores = {spec.id: _whole(protocol, spec, found) for spec in protocol.specs}
     return Scores(protocol, scores, prepared[""].notes)
 

@@ -27,6 +27,8 @@ from depthgauge.engine.scoring.readings import notes_of
 from depthgauge.engine.scoring.resolutions import (
     FinerItems,
     InputsWithoutImages,
+    ItemsAtSize,
+    picture_at,
     size_factor,
 )
 from depthgauge.engine.scoring.rules import Outcome, Rules
@@ -322,6 +324,9 @@ class Judge:
             inputs,
         )
         plain = truth_map(self.protocol, truth, items, part)
+        if (size := self.protocol.truth_size) is not None:
+            how = self.protocol.estimate_resize
+            plain, items = picture_at(plain, size[::-1], how), ItemsAtSize(items, size, how)
         ready = prepare_truth(self.protocol, plain, items, declared=self.rules.declared, part=part)
         self._read_needs(ready, "")
         return ready
@@ -390,6 +395,8 @@ def _left_out(
     for spec in specs:
         if any(not _is_optional(name, protocol, optional) for name in lacking(prepared, spec)):
             yield f"{sample.id}: {spec.id}"
+        elif spec.id in prepared.unavailable:
+            yield f"{sample.id}: {spec.id} ({prepared.unavailable[spec.id].rstrip('.')})"
 
 
 def _is_optional(need: str, protocol: Protocol, optional: set[str]) -> bool:

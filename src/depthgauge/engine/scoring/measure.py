@@ -11,6 +11,7 @@ import numpy as np
 
 from depthgauge._once import cached_property
 from depthgauge.benchmarks.score_ids import ScoreSpec
+from depthgauge.errors import Unavailable
 from depthgauge.geometry.alignment import Alignment
 from depthgauge.metrics import Missing, Order, Recipe, value_and_total
 from depthgauge.metrics.fused.columns import Weights, columns_of
@@ -41,6 +42,8 @@ class PreparedSample:
     """The estimate at the truth's size, before it was aligned, clipped and filled."""
     notes: tuple[Note, ...] = ()
     """What speaks against the way in which the maps were read."""
+    unavailable: dict[str, str] = field(default_factory=dict)
+    """Why some scores cannot be computed here, by their ids; `measure` fills it."""
 
     @cached_property
     def allowed(self) -> Map:
@@ -59,7 +62,10 @@ class PreparedSample:
 def measure(
     prepared: PreparedSample, specs: Sequence[ScoreSpec], quantity: str, missing: Missing, pool: str
 ) -> dict[str, Score]:
-    """All scores, in the order of the specs; those that lack their region or needs are left out."""
+    """All scores, in the order of the specs; those that lack their region or needs are left out.
+
+    So are those whose metric says that it cannot be computed here: `prepared.unavailable` has them.
+    """
     here = [spec for spec in specs if spec.region in prepared.masks and not lacking(prepared, spec)]
     scores: dict[str, Score] = {}
     alignment = asdict(prepared.alignment) if prepared.alignment else None
@@ -69,7 +75,7 @@ def measure(
             scores[spec.id] = finished(
                 spec, state, quantity, missing, value=value, alignment=alignment
             )
-    return {spec.id: scores[spec.id] for spec in here}
+    return {spec.id: scores[spec.id] for spec in here if spec.id in scores}
 
 
 def lacking(prepared: PreparedSample, spec: ScoreSpec) -> list[str]:
@@ -111,16 +117,23 @@ def _measure_others(
     prepared: PreparedSample, specs: Sequence[ScoreSpec]
 ) -> Iterator[tuple[ScoreSpec, State, None]]:
     """Metrics that measure by themselves; those that share a measure are measured once."""
-    known: dict[tuple[Any, ...], State] = {}
+    known: dict[tuple[Any, ...], State | Unavailable] = {}
     for spec in specs:
         key = (spec.metric.measure_with, spec.region, tuple(sorted(spec.params.items())))
         if key not in known:
             needed = {name: prepared.items[name] for name in spec.metric.needs}
             mask = prepared.masks[spec.region] & prepared.known
-            known[key] = spec.metric.measure(
-                prepared.allowed, prepared.truth, mask, **needed, **spec.params
-            )
-        yield spec, known[key], None
+            try:
+                known[key] = spec.metric.measure(
+                    prepared.allowed, prepared.truth, mask, **needed, **spec.params
+                )
+            except Unavailable as problem:  # no weights of a network, for example
+                known[key] = problem
+        found = known[key]
+        if isinstance(found, Unavailable):
+            prepared.unavailable[spec.id] = str(found)
+        else:
+            yield spec, found, None
 
 
 def _measure_sums(

@@ -49,10 +49,12 @@ def pool_spec(
         scores: The score of each sample that has it.
         scenes: The scene of each sample.
         pool: `image`: the mean of the values; `scene`: states merged within each scene, then the
-            mean; `pixel`: all states merged.
+            mean; `pixel`: all states merged. What only a dataset has is always merged.
         missing: What a missing pixel costs.
     """
     filled = {name: score for name, score in scores.items() if score.why != "empty"}
+    if spec.metric.level == "dataset":
+        pool = "pixel"
     if pool == "image":
         value = plain_mean(score.value for score in filled.values())
     elif pool == "pixel":

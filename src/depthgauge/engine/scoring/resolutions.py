@@ -1,4 +1,8 @@
-"""The truth at another resolution: items that begin with its name, under their plain names."""
+"""Truths at other sizes than the plain one.
+
+A finer resolution: items that begin with its name, under their plain names. One size for all
+samples: every item that is a picture or a map, brought there when it is read.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from depthgauge.errors import Unavailable, WrongShape
-from depthgauge.types import Camera, Map, Rig
+from depthgauge.geometry.resizing import Resizing, resize, resize_labels
+from depthgauge.quantities import QUANTITIES
+from depthgauge.types import Camera, Image, Map, Rig
 
 
 class FinerItems(Mapping[str, Any]):
@@ -102,3 +110,67 @@ def size_factor(plain: Map, fine: Map, resolution: str) -> int:
             f"which is not a whole multiple of {width}x{height}."
         )
     return factor
+
+
+class ItemsAtSize(Mapping[str, Any]):
+    """The items of a sample at one size: pictures, maps, masks, labels and cameras.
+
+    Pictures are resampled and become float32 from 0 to 1; values of maps, such as disparities,
+    follow their size, and are picked, never blended, since a mean of two surfaces is neither.
+
+    Args:
+        items: At their own sizes, which may differ from each other.
+        size_px: Width and height.
+        how: How pictures are resampled.
+    """
+
+    def __init__(self, items: Mapping[str, Any], size_px: tuple[int, int], how: Resizing) -> None:
+        self._items = items
+        self._shape = (size_px[1], size_px[0])
+        self._how = how
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._items[name]
+        if isinstance(found, Rig):
+            cameras = {key: self._camera(camera) for key, camera in found.cameras.items()}
+            return replace(found, cameras=cameras)
+        if isinstance(found, Camera):
+            return self._camera(found)
+        if not isinstance(found, np.ndarray) or found.ndim < 2:
+            return found
+        return self._resized(name, found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._items
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _resized(self, name: str, found: Any) -> Any:
+        quantity = next((q for q in (name, name.partition("_")[2]) if q in QUANTITIES), "")
+        if name.endswith(("_mask", "_labels")):
+            return resize_labels(found, self._shape, "nearest")
+        if name.endswith("image") or (quantity and QUANTITIES[quantity].error == "channels"):
+            return picture_at(found, self._shape, self._how)
+        return resize(found, self._shape, "nearest", quantity) if quantity else found
+
+    def _camera(self, camera: Camera) -> Camera:
+        along_x, along_y = (
+            new / old for new, old in zip(self._shape[::-1], camera.size_px, strict=True)
+        )
+        (fx, fy), (cx, cy) = camera.focal_px, camera.centre_px
+        return replace(
+            camera,
+            focal_px=(fx * along_x, fy * along_y),
+            centre_px=((cx + 0.5) * along_x - 0.5, (cy + 0.5) * along_y - 0.5),
+            size_px=self._shape[::-1],
+        )
+
+
+def picture_at(image: Image | Map, shape: tuple[int, int], how: Resizing) -> Map:
+    """A picture at another height and width, float32; codes of 8 bits become 0 to 1."""
+    scale = np.float32(255 if image.dtype == np.uint8 else 1)
+    return resize(np.asarray(image, np.float32) / scale, shape, how, "view")

@@ -31,6 +31,7 @@ _RESIZE = {
     "block": "An estimate smaller by a whole factor is repeated in blocks{}.",
     "bilinear": "An estimate of another size is interpolated linearly{}.",
     "zoom": "An estimate of another size takes the nearest pixel, corner centres aligned.",
+    "area": "A picture of another size takes the mean of the area that each pixel covers.",
 }
 _POOL = {
     "image": "The plain mean over samples: each counts the same, regardless of its size.",
@@ -216,6 +217,13 @@ def _size(protocol: Protocol) -> str:
             0,
             f"The truth is used at {protocol.truth_scale:g} of its size and its values are "
             "scaled accordingly; thresholds stay as they are.",
+        )
+    if protocol.truth_size is not None:
+        width, height = protocol.truth_size
+        sentences.insert(
+            0,
+            f"Truth, estimate and images are compared at {width}x{height} px, whatever their own "
+            "size and shape; disparities are scaled with the width.",
         )
     if protocol.border:
         sentences.append(

@@ -1,0 +1,11 @@
+"""Views: what a generated picture is worth. Each module registers its metrics."""
+
+from depthgauge.metrics.views import (
+    disparity_scale,
+    matchability,
+    patches,
+    reconstruction,
+)
+from depthgauge.metrics.views._frames import frame_count
+
+__all__ = ["disparity_scale", "frame_count", "matchability", "patches", "reconstruction"]
