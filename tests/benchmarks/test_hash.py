@@ -15,6 +15,7 @@ from depthgauge.regions import REGIONS
 
 MAE = [{"metric": "mae", "region": "part"}]
 EDGES = [{"metric": "mae", "region": "near_background"}]
+VIEW = {"quantity": "view", "scores": [{"metric": "psnr"}], "estimate_resize": "area"}
 FITTED = {"kind": "median", "fit_on": "visible"}
 
 
@@ -125,9 +126,18 @@ CHANGES = {
         {"truth": {"min_depth_m": 80}},
         {"truth": {"cardboard": "objects_labels"}},
     ],
+    "truth_size": [
+        {**VIEW, "truth_size": [832, 480]},
+        {**VIEW, "truth_size": [480, 832]},
+        {**VIEW, "truth_size": [832, 480], "estimate_resize": "bilinear"},
+    ],
     "resize_values": [{"resize_values": "kept", "estimate_resize": "nearest"}],
     "perturb": [{"perturb": "noise:5"}, {"perturb": "noise:6"}, {"perturb": "blur:5"}],
-    "tiers": [{"tiers": {"A": ["rig"]}}, {"tiers": {"B": ["rig"]}}, {"tiers": {"A": ["left_image"]}}],
+    "tiers": [
+        {"tiers": {"A": ["rig"]}},
+        {"tiers": {"B": ["rig"]}},
+        {"tiers": {"A": ["left_image"]}},
+    ],
     "derived": [
         {"scores": EDGES},
         {"scores": EDGES, "derived": {"edges": "edges:0.1"}},

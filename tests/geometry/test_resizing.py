@@ -76,6 +76,36 @@ def test_bilinear_is_missing_only_where_a_needed_neighbour_is():
     np.testing.assert_array_equal(resize(middle, (1, 2), "bilinear", "depth"), [[5.0, 7.0]])
 
 
+def areas(source, target):
+    """How much of each source pixel is in each target pixel, as shares of the target's area."""
+    edges = np.arange(target + 1) * source / target
+    low = np.maximum(edges[:-1, None], np.arange(source))
+    high = np.minimum(edges[1:, None], np.arange(source) + 1)
+    return np.maximum(high - low, 0) * target / source
+
+
+@pytest.mark.parametrize(("source", "target"), [((12, 10), (5, 4)), ((12, 10), (12, 7))])
+def test_area_is_the_mean_of_what_a_pixel_covers(source, target):
+    values = noise((*source, 3))
+    rows, columns = (areas(a, b) for a, b in zip(source, target, strict=True))
+    expected = np.einsum("ya,xb,abc->yxc", rows, columns, values)
+    np.testing.assert_allclose(resize(values, target, "area", "view"), expected, atol=1e-6)
+
+
+def test_area_blends_along_an_axis_that_grows():
+    values = noise((8, 6))
+    found = resize(values, (4, 12), "area", "depth")
+    halved = (values[::2] + values[1::2]) / 2
+    np.testing.assert_allclose(found, resize(halved, (4, 12), "bilinear", "depth"), atol=1e-6)
+    larger = resize(values, (16, 12), "area", "depth")
+    np.testing.assert_array_equal(larger, resize(values, (16, 12), "bilinear", "depth"))
+
+
+def test_area_is_missing_where_a_part_of_it_is():
+    values = np.array([[1.0, 3.0, NAN, 5.0]], np.float32)
+    np.testing.assert_array_equal(resize(values, (1, 2), "area", "depth"), [[2.0, NAN]])
+
+
 def test_bilinear_of_channels_is_that_of_each():
     values = noise((5, 6, 2))
     found = resize(values, (9, 4), "bilinear", "normals")

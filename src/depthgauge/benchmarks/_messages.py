@@ -29,6 +29,7 @@ _WHOLE = {
     "estimate.clip": "[low, high], two finite numbers",
     "estimate.range": "'inputs', 'none' or [low, high], two finite numbers",
     "crop": "a whole number of pixels, or a box such as 'garg' or '45:471,41:601'",
+    "truth_size": "[width, height], two whole numbers of pixels",
     "scores.region": "a region or a list of regions",
 }
 """Values that are shown as a whole, because messages about their parts would not help."""

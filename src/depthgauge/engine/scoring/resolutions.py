@@ -14,6 +14,7 @@ import numpy as np
 
 from depthgauge.errors import Unavailable, WrongShape
 from depthgauge.geometry.resizing import Resizing, resize, resize_labels
+from depthgauge.io.shown import shown
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Image, Map, Rig
 
@@ -172,5 +173,4 @@ class ItemsAtSize(Mapping[str, Any]):
 
 def picture_at(image: Image | Map, shape: tuple[int, int], how: Resizing) -> Map:
     """A picture at another height and width, float32; codes of 8 bits become 0 to 1."""
-    scale = np.float32(255 if image.dtype == np.uint8 else 1)
-    return resize(np.asarray(image, np.float32) / scale, shape, how, "view")
+    return resize(shown(image), shape, how, "view")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadEstimate, WrongShape
+from depthgauge.io.shown import shown
 from depthgauge.metrics._judged import judged_pixels
 from depthgauge.types import Image, Map, Mask, State, is_known
 
@@ -58,10 +59,10 @@ def whole_views(estimate: Map, truth: Map, region: Mask | None) -> tuple[Picture
         return estimate, truth, State(present.size, 0)
     target = np.where(is_known(truth)[..., None], truth, np.float32(0)).astype(np.float32)
     farthest = (target < 0.5).astype(np.float32)
-    shown = np.where(judged[..., None], farthest, target)
-    shown = np.where(present[..., None], estimate, shown).astype(np.float32)
+    painted = np.where(judged[..., None], farthest, target)
+    whole = np.where(present[..., None], estimate, painted).astype(np.float32)
     count = int(np.count_nonzero(present))
-    return shown, target, State(count, int(np.count_nonzero(judged)) - count)
+    return whole, target, State(count, int(np.count_nonzero(judged)) - count)
 
 
 def as_picture(image: Image, size: tuple[int, ...], name: str = "left_image") -> Picture:
@@ -74,9 +75,7 @@ def as_picture(image: Image, size: tuple[int, ...], name: str = "left_image") ->
     if values.shape[:2] != size[:2]:
         found, wanted = (f"{shape[1]}x{shape[0]}" for shape in (values.shape, size))
         raise WrongShape(f"{name} is {found} but the views are {wanted}; give it at their size.")
-    scale = np.float32(255) if values.dtype == np.uint8 else np.float32(1)
-    picture: Picture = np.broadcast_to(values.astype(np.float32) / scale, (*size[:2], 3))
-    return np.ascontiguousarray(picture)
+    return np.ascontiguousarray(np.broadcast_to(shown(values), (*size[:2], 3)))
 
 
 def as_codes(picture: Picture) -> NDArray[np.uint8]:
