@@ -50,7 +50,7 @@ FLOORS: tuple[dict[str, str], ...] = (
     {"engine": "scoring, running, storing; returns results and prints nothing"},
     {"analysis": "intervals, ties, ranks, profiles, curves"},
     {"report": "tables, charts, pictures, the HTML page"},
-    {"serve": "a server that calls the same functions (planned)"},
+    {"serve": "a site: accounts, submissions, hidden truth"},
     {"cli": "one file per verb; parses and prints"},
 )
 """From the ground up. A room imports only from floors below its own."""

@@ -22,6 +22,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── WorkerLost              a worker process cannot be started or kept alive
 ├── CannotCompare           two runs are not of the same protocol, truth or samples
 ├── NothingScored           there was not one sample that could be scored
+├── Refused                 a site does not allow it; carries a code that programs can react to
 └── Misuse                  the call itself is wrong; exit 2
     └── BadScoreId          a score id, region expression or option that cannot be parsed
         └── NotGiven        a metric or region needs what came with neither of two maps
@@ -238,6 +239,23 @@ class WorkerLost(DepthgaugeError):
 
 class CannotCompare(DepthgaugeError):
     """Two runs are not of the same protocol, truth or samples."""
+
+
+class Refused(DepthgaugeError):
+    """A site does not allow something.
+
+    Args:
+        code: The reason for programs: `login`, `rate`, `forbidden`, `not-found`, `closed`,
+            `quota`, `invalid`, `conflict`.
+        text: The reason for people: one sentence.
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[str, str]]:
+        return type(self), (self.code, str(self))
 
 
 class NothingScored(DepthgaugeError):

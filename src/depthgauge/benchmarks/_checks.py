@@ -123,6 +123,13 @@ def _check_keys_of_twin(benchmark: BenchmarkFile) -> Iterator[Problem]:
         yield Problem("missing", "is 'interpolate' but a twin has its own rules", hint)
 
 
+def _check_hidden(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for index, name in enumerate(benchmark.hidden.scores):
+        if name not in benchmark.score_ids:
+            hint = nearest(name, benchmark.score_ids)
+            yield Problem(f"hidden.scores[{index}]", f"there is no score {shown(name)}", hint)
+
+
 def _check_reading(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if benchmark.reading.truth != SideReading() and benchmark.dataset not in (NO_DATASET, _FOLDER):
         yield Problem(
@@ -390,6 +397,7 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_from_depth, ("truth", "quantity")),
     (_check_estimate, ("estimate",)),
     (_check_reading, ("reading", "dataset")),
+    (_check_hidden, ("hidden", "scores")),
     (_check_depth_only, ("quantity",)),
     (_check_blocks, ("twin", "scores")),
     (_check_pools, ("scores", "pool")),

@@ -51,7 +51,7 @@ RULES_REVISION = 1
 """Raised whenever the engine's own rules (truth limits, ranges, clipping, filling order, pooling)
 may move a number; part of the hash."""
 
-_PROSE = {"title", "about", "truth_accuracy", "axes", "may_have", "reading"}
+_PROSE = {"title", "about", "truth_accuracy", "axes", "may_have", "reading", "hidden"}
 """Keys that are not hashed. The hash of a truth's values covers how it was read."""
 _UNUSED: dict[str, Any] = {
     "interpolate": None,

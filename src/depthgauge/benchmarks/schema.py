@@ -107,6 +107,20 @@ class Axis(_Strict):
     """One for each number of the family, in order; if empty, the numbers themselves."""
 
 
+class Hidden(_Strict):
+    """What a site tells about submissions if it keeps the truth to itself; no part of the hash."""
+
+    scores: tuple[str, ...] = ()
+    """The ids of the released scores, of all samples together; empty: the main score."""
+    samples: bool = Field(default=False, strict=True)
+    """Whether they are released for every sample, too."""
+    digits: Whole = Field(default=3, ge=1, le=6)
+    """Significant digits of what is released."""
+    least_density: Number = Field(default=0.9, gt=0, le=1)
+    """The least share of pixels of every sample with an estimate inside the allowed range; sparser
+    submissions are refused unscored, because the score of few pixels tells their truth."""
+
+
 class ScoreBlock(BaseModel):
     """Scores of one metric, one for each combination of parameters and regions in the lists."""
 
@@ -195,6 +209,8 @@ class BenchmarkFile(_Strict):
     one, what uses it is left out instead of reported as unknown."""
     derived: dict[str, str] = {}
     """Parameters of maps that regions and metrics share: `edges = "edges:0.1"`."""
+    hidden: Hidden = Hidden()
+    """What a site with hidden truth releases."""
     axes: dict[str, Axis] = {}
     """What numbered regions mean, by the name before the number."""
     scores: tuple[ScoreBlock, ...] = ()
@@ -244,6 +260,11 @@ class BenchmarkFile(_Strict):
         from depthgauge.benchmarks.twins import TWINS
 
         return TWINS[self.twin].score_ids(TWINS[self.twin].options(self.options))
+
+    @property
+    def released_scores(self) -> tuple[str, ...]:
+        """The ids of the scores that a site with hidden truth shows."""
+        return self.hidden.scores or (self.main_score,)
 
     @property
     def main_score(self) -> str:

@@ -15,7 +15,7 @@ from depthgauge.errors import BadData, UnknownScale
 from depthgauge.io.beside import read_main, read_parts
 from depthgauge.io.reading import Reading
 from depthgauge.io.stacks import is_member
-from depthgauge.quantities import QUANTITIES
+from depthgauge.quantities import CONFIDENCE, QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames, frame_name
 
 OWN_LAYOUT = "{sample}/{quantity}.npy"
@@ -116,6 +116,18 @@ def estimate_candidates(
         sample_id + any_suffix,
         f"{sample_id}/{stem}{any_suffix}",
     )
+
+
+def estimate_names(dataset: Dataset, sample_id: str, quantity: str) -> frozenset[str]:
+    """All file names that a sample's estimate may have, other parts and numbers beside it included.
+
+    Layouts with the method's name in file names are left out: they allow any name.
+    """
+    declared = QUANTITIES[quantity]
+    layouts = [layout for layout in _layouts(dataset, quantity) if "{name}" not in layout]
+    found = {_fill(layout, sample_id, declared.main.name, "") for layout in layouts}
+    found |= {f"{sample_id}/{part.name}.npy" for part in (*declared.parts[1:], CONFIDENCE)}
+    return frozenset({*found, f"{sample_id}/estimate.json"})
 
 
 def _layouts(dataset: Dataset, quantity: str) -> Iterator[str]:

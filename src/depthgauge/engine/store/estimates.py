@@ -69,14 +69,15 @@ def keep(place: Place, method: Method, stored: StoredEstimate) -> None:
     if isinstance(estimate, ClipEstimate):
         for index, frame in enumerate(estimate.frames):
             if frame is not None:
-                _write_parts(folder / frame_name(index), frame)
+                write_parts(folder / frame_name(index), frame)
     else:
-        _write_parts(folder, estimate)
+        write_parts(folder, estimate)
     body = json.dumps(_describe(place, method, stored), indent=1, allow_nan=False)
     write_text(folder / "estimate.json", body + "\n")
 
 
-def _write_parts(folder: Path, estimate: Estimate) -> None:
+def write_parts(folder: Path, estimate: Estimate) -> None:
+    """Writes the maps of an estimate: `<quantity>.npy`, and one file for each other part."""
     declared = QUANTITIES[estimate.quantity]
     others = [part for part in (*declared.parts[1:], CONFIDENCE) if part.is_map]
     try:

@@ -1,0 +1,1 @@
+"""Accounts: passwords, sessions, tokens, links that work once, and limits on trying."""

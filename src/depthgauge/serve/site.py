@@ -1,0 +1,83 @@
+"""The folder of a site, and who may read what in it.
+
+DIR/web        database, uploads, archives: the web process and the workers
+DIR/workers    where the truth of each benchmark is, jobs, logs: the workers alone
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from depthgauge.errors import CannotWrite
+from depthgauge.serve.storage.blobs import Blobs
+from depthgauge.serve.storage.database import Database, migrate, open_database
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A folder with everything that a site has, but the data of its benchmarks."""
+
+    root: Path
+    database_url: str = ""
+    """Empty: SQLite in the folder."""
+
+    @property
+    def web(self) -> Path:
+        """What the web process reads and writes."""
+        return self.root / "web"
+
+    @property
+    def workers(self) -> Path:
+        """What workers read and write; the web process cannot open it."""
+        return self.root / "workers"
+
+    @property
+    def uploads(self) -> Path:
+        """Archives that are still arriving."""
+        return self.web / "uploads"
+
+    @property
+    def blobs(self) -> Blobs:
+        """Archives that have arrived."""
+        return Blobs(self.web / "blobs")
+
+    @property
+    def url(self) -> str:
+        """The address of the database."""
+        return self.database_url or f"sqlite:///{self.web / 'site.db'}"
+
+    def open(self) -> Database:
+        """Connects to the database."""
+        return open_database(self.url)
+
+
+def open_site(root: Path, database_url: str = "") -> Site:
+    """Opens the folder of a site; makes it, and the tables, if they are not there.
+
+    Raises:
+        CannotWrite: The folder cannot be made.
+        BadData: The database was made by a newer version.
+    """
+    site = Site(Path(root).resolve(), database_url)
+    make_folders(site)
+    migrate(site.url)
+    return site
+
+
+def make_folders(site: Site) -> None:
+    """Makes what is missing of the folder of a site.
+
+    Raises:
+        CannotWrite: It cannot be made.
+    """
+    try:
+        for folder in (site.uploads, site.blobs.folder, site.web / "tmp"):
+            folder.mkdir(parents=True, exist_ok=True)
+        for name in ("benchmarks", "jobs", "logs"):
+            (site.workers / name).mkdir(parents=True, exist_ok=True)
+        os.chmod(site.workers, 0o700)
+    except OSError as error:
+        text = f"{site.root}: cannot be made ({error.strerror}); choose another."
+        raise CannotWrite(text) from None

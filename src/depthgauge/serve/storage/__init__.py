@@ -1,0 +1,1 @@
+"""What a site keeps: tables in a database, uploaded files in a folder."""

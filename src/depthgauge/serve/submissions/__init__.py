@@ -1,0 +1,1 @@
+"""Submissions: from an upload to released scores."""

@@ -1,0 +1,215 @@
+"""The benchmarks of a site, as workers know them: protocol, inputs, and where the truth is.
+
+The database has what visitors see. What is released is decided here, from a file that the web
+process cannot open: whoever takes over the web process cannot have more released.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from depthgauge.benchmarks import Protocol, find_benchmark, make_protocol
+from depthgauge.datasets._paths import unsafe
+from depthgauge.engine.scoring.samples import samples_of
+from depthgauge.errors import BadData, Misuse
+from depthgauge.io import write_text
+from depthgauge.serve.site import Site
+from depthgauge.serve.storage.database import Database, audit, now
+from depthgauge.serve.storage.models import Benchmark
+
+MOST_BYTES = 4 << 30
+MONTHLY_QUOTA = 5
+_ABOUT_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A benchmark of a site."""
+
+    protocol: Protocol
+    data: Path
+    """The inputs; where the truth is not hidden, with the truth."""
+    hidden: Path | None
+    """The data with the hidden truth."""
+
+    @property
+    def truth(self) -> Path:
+        """The folder that scoring reads."""
+        return self.hidden or self.data
+
+
+def add_benchmark(
+    site: Site,
+    database: Database,
+    benchmark: str,
+    data: Path,
+    *,
+    hidden: Path | None = None,
+    monthly_quota: int = MONTHLY_QUOTA,
+    most_bytes: int = MOST_BYTES,
+) -> Registered:
+    """Opens a benchmark for submissions, or changes where its data is.
+
+    Args:
+        site: The site.
+        database: Its database.
+        benchmark: Its id, or the path of its TOML file.
+        data: What participants have; without truth if the truth is hidden.
+        hidden: The same with the truth, in a folder of its own.
+        monthly_quota: Submissions of a team in a calendar month.
+        most_bytes: The largest archive.
+
+    Raises:
+        BadData: The folders do not fit together, or there is truth where it would be seen.
+        Misuse: Submissions of this benchmark cannot be taken.
+    """
+    protocol = find_benchmark(benchmark)
+    _require_possible(protocol)
+    found = Registered(protocol, Path(data).resolve(), Path(hidden).resolve() if hidden else None)
+    samples = _require_data(site, found)
+    body = {
+        "protocol": protocol.model_dump(mode="json", exclude_unset=True),
+        "protocol_hash": protocol.hash,
+        "data": str(found.data),
+        "hidden": None if found.hidden is None else str(found.hidden),
+    }
+    with database.begin() as session:
+        _require_same_protocol(session.get(Benchmark, protocol.id), protocol)
+    path = _file(site, protocol.id)
+    write_text(path, json.dumps(body, indent=1) + "\n")
+    os.chmod(path, 0o600)
+    with database.begin() as session:
+        row = Benchmark(
+            id=protocol.id,
+            title=protocol.title or protocol.id,
+            about=" ".join(protocol.about.split())[:_ABOUT_CHARACTERS],
+            protocol_hash=protocol.hash,
+            hidden=found.hidden is not None,
+            quantity=protocol.quantity,
+            samples=samples,
+            columns=list(_columns(found)),
+            monthly_quota=monthly_quota,
+            most_bytes=most_bytes,
+            added_at=now(),
+        )
+        session.merge(row)
+        audit(session, "benchmark added", protocol.id)
+    return found
+
+
+def read_registered(site: Site, benchmark_id: str) -> Registered:
+    """A benchmark by its id.
+
+    Raises:
+        BadData: There is none, or the protocol means something else with this version.
+    """
+    path = _file(site, benchmark_id)
+    try:
+        body = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise BadData(f"{path}: cannot be read ({error}); run `serve add` again.") from None
+    protocol = make_protocol(body["protocol"], f"{path}")
+    if protocol.hash != body["protocol_hash"]:
+        raise BadData(
+            f"{benchmark_id}: with this version of depthgauge the protocol gives other numbers "
+            "than when it was added; install the version that was used then."
+        )
+    return Registered(
+        protocol, Path(body["data"]), Path(body["hidden"]) if body["hidden"] else None
+    )
+
+
+def hidden_folders(site: Site) -> list[Path]:
+    """All folders with hidden truth.
+
+    Raises:
+        PermissionError: This process may not know: it runs as another user.
+    """
+    files = sorted(p for p in (site.workers / "benchmarks").iterdir() if p.suffix == ".json")
+    listed = [json.loads(path.read_text())["hidden"] for path in files]
+    return [Path(hidden) for hidden in listed if hidden]
+
+
+def _file(site: Site, benchmark_id: str) -> Path:
+    if "/" in benchmark_id or unsafe(benchmark_id):
+        raise BadData(f"'{benchmark_id[:80]}' is no id of a benchmark.")
+    return site.workers / "benchmarks" / f"{benchmark_id}.json"
+
+
+def _require_possible(protocol: Protocol) -> None:
+    if protocol.twin is not None:
+        raise Misuse(
+            f"{protocol.id} reads files as the public program does, and a site writes every "
+            "estimate anew before it is scored; add the benchmark without '-toolkit'"
+        )
+    if protocol.perturb:
+        raise Misuse(f"{protocol.id} runs methods on changed images; estimates cannot be submitted")
+
+
+def _require_data(site: Site, found: Registered) -> list[str]:
+    """The ids of the samples, if the folders have what they should, and nothing else."""
+    public = samples_of(found.protocol, found.data)
+    if found.hidden is None:
+        if not all(sample.truth is not None for sample in public):
+            raise BadData(
+                f"{found.data}: some samples have no truth; name the folder with --hidden."
+            )
+        return [sample.id for sample in public]
+    _require_apart(site, found.data, found.hidden)
+    shown = [sample.id for sample in public if sample.truth is not None]
+    if shown:
+        raise BadData(
+            f"{found.data}: has the truth of {len(shown)} samples beside their images, as of "
+            f"{shown[0]}; give a folder without it (see --with-truth of the command that wrote it)."
+        )
+    kept = samples_of(found.protocol, found.hidden)
+    if {s.id for s in kept} != {s.id for s in public} or any(s.truth is None for s in kept):
+        raise BadData(
+            f"{found.hidden}: must have exactly the samples of {found.data}, all with their truth."
+        )
+    return [sample.id for sample in public]
+
+
+def _require_apart(site: Site, data: Path, hidden: Path) -> None:
+    for other in (data, site.web):
+        if hidden.is_relative_to(other) or other.is_relative_to(hidden):
+            raise BadData(
+                f"{hidden}: the hidden truth must be neither inside of {other} nor around it; move "
+                "it to a folder of its own."
+            )
+
+
+def _require_same_protocol(before: Benchmark | None, protocol: Protocol) -> None:
+    if before is not None and before.protocol_hash != protocol.hash:
+        raise BadData(
+            f"{protocol.id}: this site has it with another protocol, whose scores cannot be put "
+            "into one table with these; give the new one another id."
+        )
+
+
+def _columns(found: Registered) -> list[dict[str, Any]]:
+    """The scores that are shown, the one that ranks first."""
+    protocol = found.protocol
+    wanted = protocol.score_ids if found.hidden is None else protocol.released_scores
+    specs = {spec.id: spec for spec in protocol.specs}
+    ordered = sorted(wanted, key=lambda name: name != protocol.main_score)
+    return [
+        {
+            "id": name,
+            "unit": specs[name].metric.unit_of(protocol.quantity, specs[name].params),
+            "better": protocol.better(name),
+        }
+        for name in ordered
+    ]
+
+
+def known_benchmarks(database: Database) -> list[str]:
+    """The ids of all benchmarks of a site."""
+    with database.begin() as session:
+        return list(session.scalars(select(Benchmark.id).order_by(Benchmark.id)))

@@ -1,0 +1,228 @@
+"""A worker: takes submissions from the queue, checks them in the sandbox, scores them.
+
+`python -m depthgauge.serve.submissions.worker` is a process of its own, the only kind that reads
+hidden truth.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from depthgauge.engine.scoring.evaluate import evaluate
+from depthgauge.engine.scoring.result import Result
+from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
+from depthgauge.serve.site import Site
+from depthgauge.serve.storage.database import Database
+from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome, end, renew, take
+from depthgauge.serve.submissions.registry import Registered, hidden_folders, read_registered
+
+CHECK_S = 900
+"""The most time that reading an archive may take."""
+_GIB = 1 << 30
+LIMITS = {"AS": 8 * _GIB, "CPU": CHECK_S, "FSIZE": 8 * _GIB, "CORE": 0}
+_IDLE_S = 1.0
+_MOST_LOG = 100_000
+
+
+def work(site: Site, database: Database, *, stop: threading.Event | None = None) -> None:
+    """Works until it is told to stop; finishes what it has begun."""
+    stop = stop or threading.Event()
+    while not stop.is_set():
+        if not work_once(site, database):
+            stop.wait(_IDLE_S)
+
+
+def work_once(site: Site, database: Database) -> bool:
+    """Takes and ends one submission; False if there is none."""
+    job = take(database)
+    if job is None:
+        return False
+    with _renewing(database, job):
+        try:
+            outcome = process(site, job)
+        except Exception:  # whatever it is: the author gets a message, the admin the log
+            write_log(site, job, traceback.format_exc())
+            outcome = Outcome("failed", "not-scored")
+    end(database, job, outcome)
+    return True
+
+
+def process(site: Site, job: Job) -> Outcome:
+    """Checks and scores one submission; writes nothing but its log."""
+    found = read_registered(site, job.benchmark)
+    with tempfile.TemporaryDirectory(dir=site.workers / "jobs") as name:
+        folder = Path(name)
+        shutil.copyfile(site.blobs.path(job.archive), folder / "archive.zip")
+        report = run_sandbox(site, job, _task(site, found, folder))
+        if report is None:
+            return Outcome("failed", "too-long")
+        if report["archive"]:
+            listed = [{"sample": "", "problem": text, "do": ""} for text in report["archive"]]
+            return Outcome("failed", "archive", listed)
+        if report["check"]:
+            return Outcome("failed", "check", report["check"])
+        if report["sparse"]:
+            return Outcome("failed", "sparse", _sparse(report["sparse"], found))
+        if job.dry_run:
+            return Outcome("scored", "dry-run")
+        return _score(site, job, found, folder / "estimates")
+
+
+def _task(site: Site, found: Registered, folder: Path) -> dict[str, Any]:
+    """What the sandbox is to do, and what it must not see."""
+    hide = [site.web, site.workers / "benchmarks", site.workers / "logs", *hidden_folders(site)]
+    return {
+        "archive": str(folder / "archive.zip"),
+        "folder": str(folder),
+        "protocol": found.protocol.model_dump(mode="json", exclude_unset=True),
+        "data": str(found.data),
+        "least_density": 0.0 if found.hidden is None else found.protocol.hidden.least_density,
+        "hide": [str(path) for path in hide],
+        "limits": LIMITS,
+    }
+
+
+def run_sandbox(site: Site, job: Job, task: dict[str, Any]) -> dict[str, Any] | None:
+    """What the sandbox says; None if it did not come to an end."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "depthgauge.serve.submissions.sandbox"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=_plain_environment(task["folder"]),
+    )
+    try:
+        said, errors = process.communicate(json.dumps(task).encode(), timeout=CHECK_S)
+    except subprocess.TimeoutExpired:
+        said, errors = b"", b"it took too long"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    if process.returncode != 0:
+        write_log(site, job, errors.decode(errors="replace"))
+        return None
+    report: dict[str, Any] = json.loads(said)
+    return report
+
+
+def _plain_environment(folder: str) -> dict[str, str]:
+    """No secrets of the worker, and a folder of its own for temporary files."""
+    kept = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "DEPTHGAUGE_CACHE", "DEPTHGAUGE_THREADS")
+    found = {name: os.environ[name] for name in kept if name in os.environ}
+    return {**found, "TMPDIR": folder, "HOME": folder}
+
+
+def _sparse(densities: dict[str, float], found: Registered) -> list[dict[str, str]]:
+    least = found.protocol.hidden.least_density
+    return [
+        {
+            "sample": sample,
+            "problem": f"values inside the allowed range at {100 * density:.1f} % of the pixels.",
+            "do": f"Estimate at least {100 * least:g} %.",
+        }
+        for sample, density in densities.items()
+    ]
+
+
+def _score(site: Site, job: Job, found: Registered, estimates: Path) -> Outcome:
+    try:
+        with warnings.catch_warnings():
+            # Notes compare estimates with the truth; nobody may see them here.
+            warnings.simplefilter("ignore", DepthgaugeWarning)
+            result = evaluate(found.protocol, found.truth, estimates, check=False)
+    except DepthgaugeError as error:
+        write_log(site, job, str(error))
+        return Outcome("failed", "not-scored")
+    if result.failed:
+        write_log(site, job, json.dumps(dict(result.failed), indent=1))
+        return Outcome("failed", "not-scored")
+    return Outcome("scored", scores=list(released(found, result)))
+
+
+def released(found: Registered, result: Result) -> Iterator[tuple[str, str, float | None]]:
+    """What may be known of a result: sample (empty: all), score id, value.
+
+    Of hidden truth only what the benchmark's `[hidden]` lists, rounded. Counts, missing pixels,
+    states and reasons are never in it.
+    """
+    rules = found.protocol.hidden
+    everything = found.hidden is None
+    names = found.protocol.score_ids if everything else found.protocol.released_scores
+    digits = None if everything else rules.digits
+    for name in names:
+        yield "", name, rounded(result.summary[name].value, digits)
+        if everything or rules.samples:
+            for sample, scores in result.samples.items():
+                if name in scores and scores[name].why != "dataset":
+                    yield sample, name, rounded(scores[name].value, digits)
+
+
+def rounded(value: float, digits: int | None) -> float | None:
+    """A value with so many significant digits; None for what is no number.
+
+    >>> rounded(12.3456, 3), rounded(float("nan"), 3), rounded(0.1 + 0.2, None)
+    (12.3, None, 0.30000000000000004)
+    """
+    if not math.isfinite(value):
+        return None
+    return value if digits is None else float(f"{value:.{digits}g}")
+
+
+def write_log(site: Site, job: Job, text: str) -> None:
+    """Adds to what an admin can read with `serve log`."""
+    path = site.workers / "logs" / f"{job.submission}.txt"
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {text[:_MOST_LOG]}\n")
+
+
+@contextmanager
+def _renewing(database: Database, job: Job) -> Iterator[None]:
+    """Keeps the lease while the block runs."""
+    done = threading.Event()
+
+    def keep() -> None:
+        while not done.wait(LEASE_S / 4):
+            with suppress(Exception):  # a database that is away may come back in time
+                if not renew(database, job):
+                    return
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def main() -> None:
+    """The process: `worker DIR [DATABASE]`; ends at SIGTERM after what it has begun."""
+    from depthgauge._confine import end_with_parent
+
+    end_with_parent()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    site = Site(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
+    work(site, site.open(), stop=stop)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""A site with a database in a temporary folder; passwords are hashed cheaply."""
+
+import pytest
+
+argon2 = pytest.importorskip("argon2", reason="extra [serve]")
+pytest.importorskip("fastapi", reason="extra [serve]")
+
+from depthgauge.serve.accounts import links, people, secrets  # noqa: E402
+from depthgauge.serve.storage.database import engine_of, migrate  # noqa: E402
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture(autouse=True)
+def cheap_hashes(monkeypatch):
+    cheap = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(secrets, "HASHER", cheap)
+
+
+@pytest.fixture(scope="session")
+def empty_site(tmp_path_factory):
+    """The file of a database with empty tables; migrating takes longer than copying."""
+    path = tmp_path_factory.mktemp("site") / "site.db"
+    migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def add_user(database):
+    """Makes an account by the link that its role needs."""
+
+    def add(email="ann@example.org", *, admin=False, team_id=None):
+        with database.begin() as session:
+            if admin:
+                secret = links.first_admin_link(session)
+            else:
+                secret = links.make_link(session, "invitation", team_id=team_id)
+            people.join(session, secret, email, email.partition("@")[0].title(), PASSWORD)
+            return session.query(people.User).filter_by(email=email).one()
+
+    return add
+
+
+@pytest.fixture(scope="session")
+def tiny_data(tmp_path_factory):
+    from tests.serve.tiny import write_data
+
+    return write_data(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def site(empty_site, tmp_path):
+    """A site without benchmarks."""
+    from depthgauge.serve.site import Site, make_folders
+
+    made = Site(tmp_path / "site")
+    make_folders(made)
+    (made.web / "site.db").write_bytes(empty_site.read_bytes())
+    return made
+
+
+@pytest.fixture
+def database(site):
+    made = site.open()
+    yield made
+    engine_of(made).dispose()
+
+
+@pytest.fixture
+def tiny(site, database, tiny_data):
+    """A site with the hidden benchmark `tiny`."""
+    from depthgauge.serve.submissions.registry import add_benchmark
+
+    return add_benchmark(
+        site,
+        database,
+        str(tiny_data / "tiny.toml"),
+        tiny_data / "public",
+        hidden=tiny_data / "hidden",
+    )
+
+
+@pytest.fixture
+def send(site, database):
+    """Uploads and submits an archive."""
+    from tests.serve.tiny import archive, sha256
+
+    from depthgauge.serve.submissions import intake
+
+    def send_it(user, content=None, method="Mine", **entry):
+        content = archive() if content is None else content
+        upload = intake.begin_upload(site, database, user, "tiny", len(content), sha256(content))
+        with database.begin() as session:
+            row = intake.find_upload(session, user, upload)
+        intake.append(site, row, 0, content)
+        return intake.submit(site, database, user, upload, intake.Entry(method, **entry))
+
+    return send_it
+
+
+@pytest.fixture
+def read(database):
+    """A submission as it is now, with its scores."""
+    from depthgauge.serve.storage.models import Submission
+
+    def read_it(submission):
+        with database.begin() as session:
+            found = session.get_one(Submission, submission.id)
+            scores = {(s.sample, s.score): s.value for s in found.scores}
+            session.expunge(found)
+        return found, scores
+
+    return read_it
+
+
+@pytest.fixture(autouse=True)
+def sandbox_here(request, monkeypatch):
+    """Starting the sandbox takes two seconds: only tests that ask for it do."""
+    if "real_sandbox" in request.fixturenames:
+        return
+    from depthgauge.serve.submissions import sandbox, worker
+
+    monkeypatch.setattr(worker, "run_sandbox", lambda site, job, task: sandbox.check(task))
+
+
+@pytest.fixture
+def real_sandbox():
+    """Asks for the process."""

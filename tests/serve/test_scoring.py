@@ -1,0 +1,162 @@
+"""From an archive to released scores, by a worker."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.serve import tiny as made
+
+from depthgauge.engine.scoring.evaluate import evaluate
+from depthgauge.serve.submissions import worker
+from depthgauge.serve.submissions.messages import MESSAGES
+
+
+def test_a_submission_is_scored_and_only_the_released_is_kept(
+    site, database, tiny, add_user, send, read, tmp_path, real_sandbox
+):
+    sent = send(add_user())
+    assert worker.work_once(site, database)
+    assert not worker.work_once(site, database)
+    found, scores = read(sent)
+    assert (found.state, found.message, found.problems) == ("scored", "", [])
+    for name, values in made.estimates().items():
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        np.save(tmp_path / "mine" / name / "disparity.npy", values)
+    own = evaluate(tiny.protocol, tiny.hidden, tmp_path / "mine").summary
+    assert scores == {
+        ("", "mae@all"): float(f"{own['mae@all'].value:.3g}"),
+        ("", "badpix:1@all"): float(f"{own['badpix:1@all'].value:.3g}"),
+    }
+    assert scores["", "mae@all"] == 0.5
+    assert not list((site.workers / "jobs").iterdir())
+
+
+def test_without_hidden_truth_all_scores_are_kept(site, database, add_user, read, tiny_data):
+    from depthgauge.serve.submissions import intake
+    from depthgauge.serve.submissions.registry import add_benchmark
+
+    add_benchmark(site, database, str(tiny_data / "tiny.toml"), tiny_data / "hidden")
+    user, content = add_user(), made.archive()
+    sha = made.sha256(content)
+    upload = intake.begin_upload(site, database, user, "tiny", len(content), sha)
+    with database.begin() as session:
+        intake.append(site, intake.find_upload(session, user, upload), 0, content)
+    sent = intake.submit(site, database, user, upload, intake.Entry("Mine"))
+    worker.work_once(site, database)
+    _, scores = read(sent)
+    assert len(scores) == 4 * (1 + len(made.NAMES))
+    assert scores["boxes", "density@all"] == 100
+
+
+def test_a_dry_run_is_checked_and_not_scored(site, database, tiny, add_user, send, read):
+    good = send(add_user(), dry_run=True)
+    worker.work_once(site, database)
+    found, scores = read(good)
+    assert (found.state, found.message, scores) == ("scored", "dry-run", {})
+
+
+def test_problems_of_the_author_are_all_told_and_nothing_is_scored(
+    site, database, tiny, add_user, send, read
+):
+    maps = {"boxes": np.ones((10, 10), np.float32), "fence": np.full(made.SIZE, np.nan)}
+    wrong_size = send(add_user(), made.archive({**made.estimates(), "boxes": maps["boxes"]}))
+    empty = send(add_user("b@example.org"), made.archive({**made.estimates(), **maps}))
+    missing = send(add_user("c@example.org"), made.archive({"boxes": made.estimates()["boxes"]}))
+    for _ in range(3):
+        worker.work_once(site, database)
+    for sent, text in (
+        (wrong_size, "the estimate is 10x10, the picture is 64x48"),
+        (empty, "no finite value"),
+        (missing, "no estimate for 'fence'"),
+    ):
+        found, scores = read(sent)
+        assert (found.state, found.message, scores) == ("failed", "check", {})
+        assert any(text in problem["problem"] for problem in found.problems), found.problems
+        assert str(site.root) not in json.dumps(found.problems)
+        assert found.message in MESSAGES
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e6, -5.0, made.HIGH + 1], ids=str)
+def test_one_pixel_tells_nothing(site, database, tiny, add_user, send, read, value):
+    """A map that is missing, or impossible, but for one pixel, would tell that pixel's truth."""
+    maps = {name: np.full(made.SIZE, value, np.float32) for name in made.NAMES}
+    for values in maps.values():
+        values[10, 10] = 12.0
+    sent = send(add_user(), made.archive(maps))
+    worker.work_once(site, database)
+    found, scores = read(sent)
+    assert found.state == "failed"
+    assert found.message in ("sparse", "check")
+    assert scores == {}
+
+
+def test_the_least_density_is_of_every_sample(site, database, tiny, add_user, send, read):
+    maps = made.estimates()
+    maps["fence"][: made.SIZE[0] // 6] = np.nan  # five sixths are left
+    sent = send(add_user(), made.archive(maps))
+    worker.work_once(site, database)
+    found, _ = read(sent)
+    assert found.message == "sparse"
+    assert [p["sample"] for p in found.problems] == ["fence"]
+    assert "83.3 %" in found.problems[0]["problem"]
+
+
+def test_errors_while_scoring_reach_the_log_only(
+    site, database, tiny, add_user, send, read, monkeypatch
+):
+    from depthgauge.errors import BadData
+
+    def fail(*_args, **_more):
+        raise BadData("the truth of boxes is 12.345")
+
+    monkeypatch.setattr(worker, "evaluate", fail)
+    sent = send(add_user())
+    worker.work_once(site, database)
+    found, scores = read(sent)
+    assert (found.state, found.message, found.problems, scores) == ("failed", "not-scored", [], {})
+    assert "12.345" in (site.workers / "logs" / f"{sent.id}.txt").read_text()
+
+
+def test_the_sandbox_cannot_open_the_truth(site, database, tiny, tmp_path):
+    """What runs there, whatever it is, finds neither the truth nor the site."""
+    import subprocess
+    import sys
+
+    secret = tiny.hidden / "dataset.json"
+    code = (
+        "import json, sys\n"
+        "from pathlib import Path\n"
+        "from depthgauge._confine.ways import hide\n"
+        "hide([Path(p) for p in json.loads(sys.argv[1])])\n"
+        "for path in sys.argv[2:]:\n"
+        "    try:\n"
+        "        open(path).read(); print('read')\n"
+        "    except OSError as error:\n"
+        "        print(type(error).__name__)\n"
+    )
+    hide = json.dumps([str(site.web), str(site.workers / "benchmarks"), str(tiny.hidden)])
+    (tmp_path / "link").symlink_to(secret)
+    files = [secret, tmp_path / "link", site.web / "site.db", tiny.data / "dataset.json"]
+    run = subprocess.run(
+        [sys.executable, "-c", code, hide, *map(str, files)], capture_output=True, text=True
+    )
+    *hidden, public = run.stdout.split()
+    assert len(hidden) == 3, run.stderr
+    assert set(hidden) <= {"PermissionError", "FileNotFoundError"}
+    assert public == "read"
+
+
+def test_the_sandbox_has_limits(
+    site, database, tiny, add_user, send, read, monkeypatch, real_sandbox
+):
+    monkeypatch.setattr(worker, "LIMITS", {"AS": 1 << 28})
+    sent = send(add_user())
+    worker.work_once(site, database)
+    found, _ = read(sent)
+    assert (found.state, found.message) == ("failed", "too-long")
+    assert (site.workers / "logs" / f"{sent.id}.txt").is_file()
+
+
+def test_what_is_released_is_rounded_before_it_is_stored():
+    assert worker.rounded(1234567.0, 3) == 1230000.0
+    assert worker.rounded(float("inf"), 3) is None
