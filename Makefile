@@ -12,7 +12,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo setup check test test-long test-nets fast-tests lint style types perf evidence docs site clean
+.PHONY: demo setup check test test-long test-nets fast-tests lint style types perf evidence docs site web gallery clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
@@ -34,8 +34,13 @@ $(BIN)/python:
 	ls /usr/lib/*/libLLVM*19* >/dev/null 2>&1 || install libllvm19 "passive images are rendered more slowly"
 	touch $@
 
+# What the front end is built with. Optional too: the built files are committed.
+.venv/.web: web/package-lock.json .venv/.dev
+	@$(BIN)/python -m tools.web install || echo "the front end's packages could not be installed: its bundle is not checked"
+	touch $@
+
 setup:  # packages of Python and of the system are installed side by side
-	@$(MAKE) --no-print-directory -j2 .venv/.dev .venv/.system
+	@$(MAKE) --no-print-directory -j2 .venv/.dev .venv/.system .venv/.web
 
 demo: .venv/.ready  ## the main job, from nothing to numbers
 	$(DEPTHGAUGE) demo --out out/demo
@@ -47,7 +52,7 @@ test: setup  ## what must never break: ruff, mypy and the tests, in a few minute
 	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory -j2 types fast-tests
 
-fast-tests: .venv/.dev .venv/.system
+fast-tests: .venv/.dev .venv/.system .venv/.web
 	$(BIN)/python $(PYTEST) -m 'not long'
 
 test-long: setup  ## before a release: endurance, many examples per property, other versions of Python
@@ -98,5 +103,11 @@ site: .venv/.docs  ## the documentation as a site, in out/site; a dead link or a
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "out/site: built; to read it with search, say: python3 -m http.server --directory out/site"
 
+web: .venv/.dev  ## builds the front end's scripts into the package
+	$(BIN)/python -m tools.web
+
+gallery: .venv/.dev  ## serves every island of the front end with made data
+	$(BIN)/python -m tools.gallery
+
 clean:
-	rm -rf .venv .cache out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf web/node_modules .venv .cache out .pytest_cache .mypy_cache .ruff_cache

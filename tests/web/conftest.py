@@ -1,0 +1,78 @@
+"""One browser and one gallery for all tests of the front end."""
+
+import shutil
+
+import pytest
+from tools.gallery.server import served
+from tools.web import WEB
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="session")
+def gallery(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("gallery")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    if CHROMIUM is None:
+        pytest.skip("needs chromium, which is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
+    with playwright.sync_playwright() as started:
+        # Software WebGL: there is no GPU where tests run.
+        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium, gallery):
+    """Opens pages of the gallery; at the end, none of them may have complained about anything."""
+    contexts, trouble = [], []
+
+    def opened(path, *, width=1300, scheme="light", scripts=True):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            java_script_enabled=scripts,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.goto(gallery + path)
+        if scripts:
+            name = path.strip("/").partition("?")[0]
+            page.wait_for_selector(f"dg-{name}:defined", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+@pytest.fixture
+def accessible():
+    """Asserts that axe finds nothing on a page, and that it does not scroll sideways."""
+    if not AXE.exists():
+        pytest.skip("needs axe-core; say: make web")
+
+    def accessible(page):
+        width = page.viewport_size["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate(AXE.read_text("utf-8"))
+        found = page.evaluate(
+            "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', "
+            "'best-practice']}).then(r => r.violations.map(v => v.id + ': ' "
+            "+ v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | ')))"
+        )
+        assert found == []
+
+    return accessible

@@ -1,0 +1,106 @@
+// The table as it is seen, as CSV and LaTeX. The escapes are those of report/sanitize.py and
+// report/tables/formats.py.
+import type { BoardTable, Column, Row } from "./table.js";
+
+const HARMFUL = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const SPACES = /[\t\n\x0b\x0c\r\x85\u2028\u2029]+/g;
+const LATEX: Record<string, string> = {
+  "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", $: "\\$", "&": "\\&", "#": "\\#", "%": "\\%", _: "\\_",
+  "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
+  '"': "''", "`": "\\textasciigrave{}", "[": "{[}", "*": "{*}", "\u00b1": "$\\pm$", "\u00b2": "\\textsuperscript{2}",
+  "\u00b3": "\\textsuperscript{3}", "\u00b0": "$^\\circ$", "\u2020": "$^\\dagger$", "\u2013": "--", "\u2014": "---",
+  "\u2026": "\\ldots{}", "\u2019": "'", "\u2191": "$\\uparrow$", "\u2193": "$\\downarrow$",
+};
+
+export function clean(text: string): string {
+  return text.replace(SPACES, " ").replace(HARMFUL, "\ufffd");
+}
+
+export function latex(text: string): string {
+  return [...clean(text)].map(latexCharacter).join("").replaceAll("--", "-{}-");
+}
+
+function latexCharacter(character: string): string {
+  const known = LATEX[character];
+  if (known !== undefined) return known;
+  const plain = (character >= " " && character <= "~") || (character <= "\u017e" && /^\p{L}$/u.test(character));
+  return plain ? character : `{[}U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`;
+}
+
+/** A field of text; a spreadsheet would run what begins like a formula, so that gets an apostrophe. */
+export function csvText(text: string): string {
+  const safe = /^\s*[=+\-@]/.test(text) ? `'${clean(text)}` : clean(text);
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** RFC 4180: full precision, missing numbers are empty, rows and columns as they are seen. */
+export function toCsv(table: BoardTable): string {
+  const columns = shownColumns(table);
+  const lines = [columns.map((column) => csvText(column.id)).join(",")];
+  for (const row of shownRows(table)) {
+    lines.push(columns.map((column) => csvCell(table, row, column)).join(","));
+  }
+  return lines.map((line) => `${line}\r\n`).join("");
+}
+
+function csvCell(table: BoardTable, row: Row, column: Column): string {
+  if (column === table.columns[0]) return csvText(row.label);
+  const value = table.value(row, column);
+  return Number.isNaN(value) ? "" : String(value).replace("Infinity", "inf");
+}
+
+/** A table environment in booktabs style, ready to paste. */
+export function toLatex(table: BoardTable, notes: readonly string[]): string {
+  const columns = shownColumns(table);
+  const caption = latex(captionOf(table));
+  const lines = [
+    "% needs \\usepackage{booktabs}",
+    ...notes.map((note) => `% ${clean(note)}`),
+    "\\begin{table}[t]",
+    "  \\centering",
+    `  \\caption{${caption}${/[.!?]$/.test(caption) || caption === "" ? "" : "."}}`,
+    `  \\begin{tabular}{l${"r".repeat(columns.length - 1)}}`,
+    "    \\toprule",
+    `    ${columns.map(latexHead).join(" & ")} \\\\`,
+    "    \\midrule",
+  ];
+  let before: Row | null = null;
+  for (const row of shownRows(table)) {
+    if (before?.ranked === true && !row.ranked) lines.push("    \\midrule");
+    lines.push(`    ${columns.map((column) => latexCell(table, row, column)).join(" & ")} \\\\`);
+    before = row;
+  }
+  return [...lines, "    \\bottomrule", "  \\end{tabular}", "\\end{table}", ""].join("\n");
+}
+
+/** What the caption says, without what is hidden. */
+function captionOf(table: BoardTable): string {
+  const caption = table.element.caption?.cloneNode(true);
+  if (!(caption instanceof HTMLElement)) return "";
+  caption.querySelectorAll("[hidden]").forEach((part) => part.remove());
+  return caption.textContent?.trim() ?? "";
+}
+
+function latexHead(column: Column): string {
+  return latex(column.text) + (column.unit === "" ? "" : ` {[}${latex(column.unit)}]`);
+}
+
+function latexCell(table: BoardTable, row: Row, column: Column): string {
+  const cell = row.cells[table.columns.indexOf(column)];
+  const text = column === table.columns[0] ? latex(row.label) : latex((cell?.querySelector("span") ?? cell)?.textContent?.trim() ?? "");
+  if (!row.ranked) return `\\textit{${text}}`;
+  if (cell?.classList.contains("best") === true) return `\\textbf{${text}}`;
+  return cell?.classList.contains("second") === true ? `\\underline{${text}}` : text;
+}
+
+function shownColumns(table: BoardTable): Column[] {
+  return table.columns.filter((column) => !column.head.hidden);
+}
+
+function shownRows(table: BoardTable): Row[] {
+  const inOrder = new Map(table.rows.map((row) => [row.element, row]));
+  return [...table.element.tBodies]
+    .flatMap((body) => [...body.rows])
+    .flatMap((element) => inOrder.get(element) ?? [])
+    .filter((row) => !row.element.hidden);
+}
