@@ -16,6 +16,7 @@ from depthgauge.analysis.intervals import (
 from depthgauge.analysis.pooling import MIN_UNITS, Replicates, replicate_scores
 from depthgauge.analysis.resampling import Draws, draw, draw_units, group_samples, make_units, whole
 from depthgauge.analysis.seeds import scores_of
+from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.types import Score, State
 
 SCORES = [
@@ -290,3 +291,17 @@ def test_what_was_measured_lies_in_its_interval(build):
     for spec in run.protocol.specs:
         found = pooled_interval(run, "a", spec.id)
         assert found.low <= run.results["a", 0].summary[spec.id].value <= found.high
+
+
+@pytest.mark.parametrize("pool", ["image", "pixel"])
+def test_distances_of_sets_are_not_resampled(pool):
+    body = {"id": "v", "version": 1, "dataset": "stereogenbench", "quantity": "view"}
+    protocol = make_protocol({**body, "pool": pool, "scores": [{"metric": "fid"}]}, "test")
+    rows = np.random.default_rng(0).random((12, 1, 108))
+    scores = {
+        f"s{i:02}": Score(math.nan, 9, 0, state=State(9, 0, np.zeros(1), rows=row), level="dataset")
+        for i, row in enumerate(rows)
+    }
+    draws = draw(group_samples(scores, {}), resamples=10)
+    found = replicate_scores(protocol, "fid@all", scores, draws)
+    assert (found.why, found.units, found.values.size) == ("not resampled", 12, 0)

@@ -12,6 +12,7 @@ from depthgauge.analysis.board import BoardWarning, Row
 from depthgauge.analysis.pooling import (
     INFINITE,
     MIN_UNITS,
+    NOT_RESAMPLED,
     NOT_STORED,
     OF_THE_ORIGINAL,
     TOO_FEW,
@@ -121,6 +122,8 @@ def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Ite
         )
     if lost := [sheet.column.id for sheet in shown if NOT_STORED in sheet.whys]:
         yield f"The run does not store what intervals of {_listed(lost)} need, so there are none."
+    if sets := [sheet.column.id for sheet in shown if NOT_RESAMPLED in sheet.whys]:
+        yield f"Distances of sets cannot be resampled: there are no intervals of {_listed(sets)}."
     if endless := [sheet.column.id for sheet in shown if INFINITE in sheet.whys]:
         yield f"Infinite values of {_listed(endless)} have no interval and are in no tie group."
 

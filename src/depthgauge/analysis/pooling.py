@@ -28,6 +28,10 @@ INCOMPLETE = "incomplete"
 INFINITE = "infinite"
 NOT_STORED = "not stored"
 OF_THE_ORIGINAL = "pooled as the original does"
+NOT_RESAMPLED = "not resampled"
+_WIDEST_ROW = 16
+"""Longer rows are features of pictures. A set in which some occur twice has another covariance than
+one of different pictures, so the distance of resampled sets says nothing about that of new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class Replicates:
     """The number of units that have this score."""
     why: str = ""
     """Why there are none: `too few` units, an `incomplete` or `infinite` value, a state that
-    cannot be merged or was `not stored`, or a twin that is `pooled as the original does`."""
+    cannot be merged or was `not stored`, a distance of sets, which is `not resampled`, or a twin
+    that is `pooled as the original does`."""
 
 
 def spec_of(protocol: Protocol, score_id: str) -> ScoreSpec | None:
@@ -81,6 +86,10 @@ def replicate_scores(
     if why:
         return Replicates(np.zeros(0), units, why)
     spec, pool = spec_of(protocol, score_id), pool_of(protocol)
+    if spec is not None and spec.metric.level == "dataset":
+        pool = "pixel"
+        if _has_features(filled):
+            return Replicates(np.zeros(0), units, NOT_RESAMPLED)
     if spec is None or pool == "image":
         values = np.array([score.value for score in filled.values()])
         sums = draws.units.add_up(filled, np.stack([values, np.ones_like(values)], axis=1))
@@ -98,6 +107,11 @@ def _unusable(filled: Mapping[str, Score], units: int) -> str:
     if "infinite" in whys:
         return INFINITE
     return TOO_FEW if units < MIN_UNITS else ""
+
+
+def _has_features(scores: Mapping[str, Score]) -> bool:
+    rows = (score.state.rows for score in scores.values() if score.state is not None)
+    return any(each is not None and each.shape[1] > _WIDEST_ROW for each in rows)
 
 
 def can_merge(spec: ScoreSpec, scores: Mapping[str, Score]) -> bool:

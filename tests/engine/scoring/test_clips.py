@@ -258,7 +258,7 @@ def test_a_command_is_run_for_each_frame_of_a_clip(data, benchmark, tmp_path):
 
 def test_metrics_over_a_clip_get_the_frame_before():
     @metric(
-        "flicker",
+        "own_flicker",
         unit=Unit.QUANTITY,
         better="lower",
         bounds=(0, math.inf),
@@ -284,16 +284,16 @@ def test_metrics_over_a_clip_get_the_frame_before():
 
     try:
         sample = clip()
-        judge = Judge(Rules.of(protocol(scores=[{"metric": "flicker"}]), [sample]))
+        judge = Judge(Rules.of(protocol(scores=[{"metric": "own_flicker"}]), [sample]))
         estimate = ClipEstimate(
             Frames([Estimate(truth_of(i) + np.float32(i % 2), "depth") for i in range(LENGTH)]),
             "depth",
         )
         outcome = judge.score_map(sample, lambda: estimate)
     finally:
-        METRICS._things.pop("flicker")
-        METRICS._homes.pop("flicker")
-    score = outcome.scores["flicker@all"]
+        METRICS._things.pop("own_flicker")
+        METRICS._homes.pop("own_flicker")
+    score = outcome.scores["own_flicker@all"]
     assert score.count == (LENGTH - 1) * (math.prod(SIZE) - 1)
     assert score.value == pytest.approx(1.0)
     assert outcome.left_out == ()

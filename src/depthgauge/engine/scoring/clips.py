@@ -12,7 +12,7 @@ import numpy as np
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.measure import PreparedSample
+from depthgauge.engine.scoring.measure import CLIP_MEMORY, PreparedSample
 from depthgauge.engine.store.record import Curve
 from depthgauge.errors import BadEstimate
 from depthgauge.metrics import total_of
@@ -26,12 +26,13 @@ PREVIOUS = ("previous_estimate", "previous_truth")
 class FrameMemory:
     """What is remembered from one frame of a clip to the next."""
 
-    items: dict[str, Any] = field(default_factory=dict)
+    items: dict[str, Any] = field(default_factory=lambda: {CLIP_MEMORY: {}})
 
     def remember(self, prepared: PreparedSample) -> None:
         """Keeps the maps of a frame for the next one."""
         maps = (prepared.allowed, prepared.truth)
-        self.items = dict(zip(PREVIOUS, maps, strict=True))
+        kept = self.items[CLIP_MEMORY]
+        self.items = {**dict(zip(PREVIOUS, maps, strict=True)), CLIP_MEMORY: kept}
 
 
 def frame_pairs(

@@ -21,6 +21,9 @@ from depthgauge.metrics.terms import LARGEST, ErrorName
 from depthgauge.regions import pack_all
 from depthgauge.types import Map, Mask, Note, Plane, Score, State, is_known
 
+CLIP_MEMORY = "clip_memory"
+"""What a metric of clips may keep from frame to frame: a dict of its own, empty at first."""
+
 
 @dataclass(frozen=True)
 class PreparedSample:
@@ -122,6 +125,8 @@ def _measure_others(
         key = (spec.metric.measure_with, spec.region, tuple(sorted(spec.params.items())))
         if key not in known:
             needed = {name: prepared.items[name] for name in spec.metric.needs}
+            if CLIP_MEMORY in needed:
+                needed[CLIP_MEMORY] = needed[CLIP_MEMORY].setdefault(key, {})
             mask = prepared.masks[spec.region] & prepared.known
             try:
                 known[key] = spec.metric.measure(

@@ -59,14 +59,21 @@ def best_shifts(
     channels: int,
     best: Array,
 ) -> None:
-    """The smallest mean squared error over shifts of each patch into `best` (rows, columns)."""
+    """The smallest mean squared error over shifts of each patch into `best` (rows, columns).
+
+    The shift that was best for the patch before is tried first: it is often close to the best one
+    here, so that most others are given up early. The order does not change the result.
+    """
     n = patch * channels
     for row in range(begin, end):
-        top = row * stride
+        top, likely = row * stride, least_px
         for column in range(best.shape[1]):
             x = column * stride
-            least = np.float32(np.inf)
-            for d in range(least_px, min(most_px, x) + 1):
+            most = min(most_px, x)
+            least, found = np.float32(np.inf), likely
+            count = most - least_px + 1
+            for i in range(count):
+                d = least_px + (likely - least_px + i) % count
                 at, other = x * channels, (x - d) * channels
                 for k in range(n):
                     sums[k] = 0.0
@@ -84,7 +91,8 @@ def best_shifts(
                     if total >= least:
                         break
                 if total < least:
-                    least = total
+                    least, found = total, d
+            likely = found
             if least < np.inf:
                 best[row, column] = least / (patch * n)
 

@@ -3,9 +3,21 @@
 from depthgauge.metrics.views import (
     disparity_scale,
     matchability,
+    motion,
     patches,
+    perception,
     reconstruction,
+    sets,
 )
 from depthgauge.metrics.views._frames import frame_count
 
-__all__ = ["disparity_scale", "frame_count", "matchability", "patches", "reconstruction"]
+__all__ = [
+    "disparity_scale",
+    "frame_count",
+    "matchability",
+    "motion",
+    "patches",
+    "perception",
+    "reconstruction",
+    "sets",
+]
