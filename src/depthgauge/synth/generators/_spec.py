@@ -126,7 +126,11 @@ GENERATORS: Registry[Generator] = Registry(
     "kind of data to make",
     "depthgauge.synth.generators",
     collect=_collect,
-    also=("depthgauge.annotate.generator", "depthgauge.engine.generating.layers"),
+    also=(
+        "depthgauge.annotate.generator",
+        "depthgauge.engine.generating.layers",
+        "depthgauge.report.rig.generator",
+    ),
 )
 """All generators by name; those of higher floors are named, not imported."""
 
