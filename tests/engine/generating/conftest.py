@@ -7,7 +7,7 @@ SMALL_RIG = {
     "width": 96,
     "height": 96,
     "frames": 5,
-    "seed": 3,
+    "seed": 77,
     "unseen": 0.5,
     "workers": 1,
 }
