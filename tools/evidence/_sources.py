@@ -173,6 +173,24 @@ LAYER_MAKERS = (
     "!depthgauge.synth.sets.layers._sheet",
 )
 """What decides the bytes of a set of `make layers`."""
+RIG_MAKERS = (
+    "depthgauge.datasets._stereogen.poses",
+    "depthgauge.datasets._stereogen.writing",
+    "depthgauge.io._video_writing",
+    "depthgauge.io.video",
+    "depthgauge.synth.library.interiors",
+    "depthgauge.synth.library.maps",
+    "depthgauge.synth.library.subjects",
+    "depthgauge.synth.library.surfaces",
+    "depthgauge.synth.render._quick_rays",
+    "depthgauge.synth.render._shade_kernels",
+    "depthgauge.synth.render.shaded",
+    "depthgauge.synth.scene.camera",
+    "depthgauge.synth.scene.mesh",
+    "depthgauge.synth.scene.texture",
+    "depthgauge.synth.sets.rig",
+)
+"""What decides the bytes of a set of `make rig`."""
 LAYER_BENCHMARKS = tuple(
     f"{quantity}{of}"
     for quantity in ("flow", "disparity")
@@ -353,6 +371,11 @@ SOURCES = {
         "depthgauge.metrics.terms",
         "depthgauge.metrics.fused.tiles",
         "depthgauge.quantities",
+    ),
+    "rig": (
+        *RIG_MAKERS,
+        "depthgauge.engine.auditing",
+        "depthgauge.engine.generating.rig_statistics",
     ),
     "tags": (*TAG_SIMULATOR, *TAG_PIPELINE),
     "trials-flow": (
