@@ -15,7 +15,7 @@ from depthgauge.analysis.demonstrations import DEMONSTRATIONS
 from depthgauge.capture.registry import step_names
 from depthgauge.cli import VERBS, depthgauge
 
-NO_DATA = {"completion": "prints a script for a shell"}
+NO_DATA = {"completion": "prints a script for a shell", "serve start": "runs until it is stopped"}
 """Verbs without --json, and why."""
 
 
@@ -91,12 +91,86 @@ def arguments(
             "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "dataset audit": [_booster(tmp_path / "scenes"), "--dataset", "booster"],
+            **(_serve(tmp_path, request) if verb.startswith(("serve", "submit")) else {}),
             "doctor": [],
             "completion": ["bash"],
         }
         return [*verb.split(), *map(str, found[verb])]
 
     return find
+
+
+def _serve(folder, request):
+    """Arguments of `serve` and `submit`, with a site that has a user, a benchmark and a log."""
+    from tests.serve.tiny import archive, write_data
+
+    data, site = folder / "tiny", folder / "site"
+    if not site.exists():
+        write_data(data)
+        request.getfixturevalue("small_site")(site)
+    at, who = ["--site", site], "ann@example.org"
+    folders = ["--data", data / "public", "--hidden", data / "hidden"]
+    (folder / "mine").mkdir(exist_ok=True)
+    (folder / "mine" / "boxes.npy").write_bytes(archive())
+    url = request.getfixturevalue("answering_site")
+    return {
+        "serve start": ["/dev/null/site"],
+        "serve add": [data / "tiny.toml", *at, *folders],
+        "serve phase": ["stereo", "first", *at, "--opens", "2030-01-01"],
+        "serve invite": at,
+        "serve log": ["abc", *at],
+        "serve user list": at,
+        "serve user role": [who, "organiser", *at],
+        "serve user reset": [who, *at],
+        "submit": [url, "tiny", folder / "mine", "--method", "Mine", "--token", "dg_x"],
+    }
+
+
+@pytest.fixture
+def small_site():
+    from depthgauge.serve.accounts import links, people
+    from depthgauge.serve.site import open_site
+    from depthgauge.serve.storage.models import Benchmark
+
+    plain = {"title": "", "about": "", "protocol_hash": "", "quantity": "", "added_at": 0}
+
+    def make(root):
+        site = open_site(root)
+        (site.workers / "logs" / "abc.txt").write_text("what happened\n")
+        with site.open().begin() as session:
+            secret = links.make_link(session, "invitation")
+            people.join(session, secret, "ann@example.org", "Ann", "correct horse")
+            lists = {"samples": [], "columns": [], "hidden": False}
+            session.add(Benchmark(id="stereo", monthly_quota=1, most_bytes=1, **plain, **lists))
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def answering_site():
+    """Says yes to every upload, as a site would."""
+    import json
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from threading import Thread
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = {"id": "1", "received": told.get("size"), "piece_bytes": 1}
+            if self.path.endswith("submit"):
+                body = {"id": "1", "state": "queued", "problems": [], "scores": [], "message": ""}
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def log_message(self, *_args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
 
 
 def _annotate(folder, annotated):
@@ -159,12 +233,12 @@ def _with_rig(images):
 def every_verb() -> list[str]:
     """All verbs, and in place of a group what is below it."""
     context = click.Context(depthgauge)
-    found = []
-    for verb in VERBS:
-        command = depthgauge.get_command(context, verb)
-        below = getattr(command, "commands", {})
-        found += [f"{verb} {name}" for name in below] if below else [verb]
-    return found
+    return [n for verb in VERBS for n in _names(verb, depthgauge.get_command(context, verb))]
+
+
+def _names(name: str, command: click.Command) -> list[str]:
+    below = getattr(command, "commands", {})
+    return [n for sub in below for n in _names(f"{name} {sub}", below[sub])] if below else [name]
 
 
 @pytest.mark.parametrize("verb", every_verb())
@@ -191,8 +265,8 @@ def test_quiet_leaves_only_data_and_errors(run, arguments, verb):
 
 
 def steady(text: str) -> str:
-    """Without the size of a page, in which times are written."""
-    return re.sub(r"\d+\.\d+ MB", "", text)
+    """Without the size of a page, in which times are written, and without secrets of links."""
+    return re.sub(r"\d+\.\d+ MB|(?<=/)(join|reset)/[\w-]+", "", text)
 
 
 @pytest.mark.parametrize("verb", every_verb())

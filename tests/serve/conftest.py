@@ -1,5 +1,7 @@
 """A site with a database in a temporary folder; passwords are hashed cheaply."""
 
+import warnings
+
 import pytest
 
 argon2 = pytest.importorskip("argon2", reason="extra [serve]")
@@ -9,6 +11,11 @@ from depthgauge.serve.accounts import links, people, secrets  # noqa: E402
 from depthgauge.serve.storage.database import engine_of, migrate  # noqa: E402
 
 PASSWORD = "correct horse"
+
+with warnings.catch_warnings():
+    # Newer versions of starlette ask for a successor of httpx; both work.
+    warnings.simplefilter("ignore")
+    import starlette.testclient  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

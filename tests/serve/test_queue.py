@@ -11,10 +11,11 @@ import pytest
 from tests.serve import tiny as made
 
 from depthgauge.errors import BadData, Misuse, Refused
+from depthgauge.serve.lockout import hidden_folders
 from depthgauge.serve.storage.models import Benchmark, Phase, Submission, Upload
 from depthgauge.serve.submissions import intake, queue, worker
 from depthgauge.serve.submissions.queue import Outcome
-from depthgauge.serve.submissions.registry import add_benchmark, hidden_folders, read_registered
+from depthgauge.serve.submissions.registry import add_benchmark, read_registered
 
 
 @pytest.fixture

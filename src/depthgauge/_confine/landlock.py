@@ -71,6 +71,29 @@ def hide(folders: Sequence[Path]) -> Path | None:
     return temporary
 
 
+def permit_only(readable: Sequence[Path], writable: Sequence[Path]) -> None:
+    """Leaves this process, and all that it starts, these files and folders and no others, for ever.
+
+    What is readable can also be executed; what is writable cannot. Files that are open stay open,
+    and so do network connections. There must be no other threads. Places that do not exist are
+    left out.
+
+    Raises:
+        OSError: The kernel does not allow it.
+    """
+    rules = _new_ruleset()
+    try:
+        wanted = [(path, _EXECUTE | _READ_FILE | _LIST) for path in readable]
+        wanted += [(path, _ALL & ~_EXECUTE) for path in writable]
+        for path, rights in wanted:
+            place = path.resolve()
+            _permit(rules, place, rights if place.is_dir() else rights & _OF_A_FILE)
+        drop_privileges()
+        system_call(_RESTRICT_SELF, rules, 0)
+    finally:
+        os.close(rules)
+
+
 def _permitted(hidden: set[Path], above: set[Path]) -> Iterator[tuple[Path, int]]:
     """What may be done where."""
     for folder in above:

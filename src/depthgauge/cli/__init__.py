@@ -30,6 +30,8 @@ VERBS = {
     "capture": "from photographs under projected patterns to ground truth",
     "annotate": "from drawings on a photograph to normals, depth and agreement",
     "dataset": "verify a dataset folder",
+    "serve": "run a site with submissions, hidden truth and leaderboards",
+    "submit": "send a folder of estimates to a site",
     "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_MS = 15_000
 """How long a writer waits for another one in SQLite."""
 
+_READS = "depthgauge_reads"
+
 Database = sessionmaker[Session]
 """Makes sessions: `with database.begin() as session` is one transaction."""
 
@@ -25,8 +29,16 @@ def open_database(url: str) -> Database:
     engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", _begin_immediately)
+        event.listen(engine, "begin", _begin)
     return sessionmaker(engine, expire_on_commit=False)
+
+
+@contextmanager
+def reading(database: Database) -> Iterator[Session]:
+    """A transaction that only reads; others can write meanwhile."""
+    with database.begin() as session:
+        session.connection(execution_options={_READS: True})
+        yield session
 
 
 def migrate(url: str) -> None:
@@ -72,10 +84,11 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _begin_immediately(connection: Any) -> None:
+def _begin(connection: Any) -> None:
     # A transaction that reads first and writes later fails if another one wrote in between; so
-    # writers wait at the beginning.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    # writers wait at the beginning. Those that only read wait for nobody.
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 def engine_of(database: Database) -> Engine:

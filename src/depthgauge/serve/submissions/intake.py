@@ -46,6 +46,8 @@ def begin_upload(
 ) -> str:
     """Announces an archive; returns the id of the upload.
 
+    An upload of the same archive that was interrupted goes on under its id.
+
     Raises:
         Refused: The benchmark takes none, the quota is used up, or the archive is too large.
         CannotWrite: There is no room for it.
@@ -63,8 +65,11 @@ def begin_upload(
                 "invalid", f"The archive has {size:,} bytes; at most {most} MiB are taken"
             )
         require_quota(session, user, benchmark)
-        open_ones = select(func.count()).where(Upload.user_id == user.id)
-        if int(session.scalar(open_ones) or 0) >= _MOST_UPLOADS:
+        open_ones = list(session.scalars(select(Upload).where(Upload.user_id == user.id)))
+        for one in open_ones:
+            if (one.benchmark_id, one.size, one.sha256) == (benchmark.id, size, sha256):
+                return one.id
+        if len(open_ones) >= _MOST_UPLOADS:
             raise Refused("quota", f"You have {_MOST_UPLOADS} unfinished uploads; finish one first")
         upload = Upload(
             id=new_id(),

@@ -19,6 +19,7 @@ from depthgauge.datasets._paths import unsafe
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import BadData, Misuse
 from depthgauge.io import write_text
+from depthgauge.serve.lockout import require_outside
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import Benchmark
@@ -125,17 +126,6 @@ def read_registered(site: Site, benchmark_id: str) -> Registered:
     )
 
 
-def hidden_folders(site: Site) -> list[Path]:
-    """All folders with hidden truth.
-
-    Raises:
-        PermissionError: This process may not know: it runs as another user.
-    """
-    files = sorted(p for p in (site.workers / "benchmarks").iterdir() if p.suffix == ".json")
-    listed = [json.loads(path.read_text())["hidden"] for path in files]
-    return [Path(hidden) for hidden in listed if hidden]
-
-
 def _file(site: Site, benchmark_id: str) -> Path:
     if "/" in benchmark_id or unsafe(benchmark_id):
         raise BadData(f"'{benchmark_id[:80]}' is no id of a benchmark.")
@@ -177,6 +167,7 @@ def _require_data(site: Site, found: Registered) -> list[str]:
 
 
 def _require_apart(site: Site, data: Path, hidden: Path) -> None:
+    require_outside([hidden])
     for other in (data, site.web):
         if hidden.is_relative_to(other) or other.is_relative_to(hidden):
             raise BadData(

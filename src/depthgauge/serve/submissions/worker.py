@@ -26,10 +26,11 @@ from typing import Any
 from depthgauge.engine.scoring.evaluate import evaluate
 from depthgauge.engine.scoring.result import Result
 from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
+from depthgauge.serve.lockout import hidden_folders
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome, end, renew, take
-from depthgauge.serve.submissions.registry import Registered, hidden_folders, read_registered
+from depthgauge.serve.submissions.registry import Registered, read_registered
 
 CHECK_S = 900
 """The most time that reading an archive may take."""

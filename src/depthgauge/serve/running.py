@@ -1,0 +1,151 @@
+"""Runs a site: one web process and its workers, each started again if it dies."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from depthgauge._confine import landlock
+from depthgauge.errors import BadData
+from depthgauge.serve.lockout import hidden_folders, require_outside
+from depthgauge.serve.site import Site
+from depthgauge.serve.web.settings import WebSettings
+
+_LOOK_S = 0.2
+_LONGEST_PAUSE_S = 30.0
+_HEALTHY_S = 60.0
+_END_S = 10.0
+_START_S = 30.0
+
+
+@dataclass
+class _Kept:
+    """A process that is started again when it dies, after a pause that grows."""
+
+    command: Sequence[str]
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    pause: float = field(default=0.5)
+
+    def look(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            return
+        moment = time.monotonic()
+        if self.process is not None:
+            lived = moment - self.started
+            self.pause = 0.5 if lived > _HEALTHY_S else min(2 * self.pause, _LONGEST_PAUSE_S)
+            if lived < self.pause:
+                return
+        self.process, self.started = subprocess.Popen(self.command), moment
+
+    def end(self) -> None:
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def run_site(
+    site: Site,
+    settings: WebSettings,
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    stop: threading.Event | None = None,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Runs until it is stopped.
+
+    Args:
+        site: The site; its tables are up to date.
+        settings: Of the web process.
+        host: The address to listen on.
+        port: The port to listen on.
+        workers: How many processes score.
+        stop: Set to end it; SIGTERM and Ctrl-C do so, too.
+        on_ready: Called when the site answers.
+
+    Raises:
+        BadData: There is hidden truth that nothing protects, or the port is taken.
+    """
+    require_protection(site)
+    _require_free(host, port)
+    told = {
+        "root": str(site.root),
+        "database_url": site.database_url,
+        "public_url": settings.public_url,
+        "trusted_proxies": list(settings.trusted_proxies),
+        "host": host,
+        "port": port,
+    }
+    python = [sys.executable, "-P", "-m"]
+    web = _Kept([*python, "depthgauge.serve.web.process", json.dumps(told)])
+    worker = [*python, "depthgauge.serve.submissions.worker", str(site.root), site.database_url]
+    kept = [web, *(_Kept(worker) for _ in range(workers))]
+    stop = stop or _stopped_by_signals()
+    try:
+        begun, ready = time.monotonic(), False
+        while not stop.wait(_LOOK_S):
+            for one in kept:
+                one.look()
+            if not ready and (ready := _answers(host, port)):
+                on_ready()
+            if not ready and time.monotonic() - begun > _START_S:
+                raise BadData(f"{site.root}: the web process does not start; see what it printed.")
+    finally:
+        for one in kept:
+            one.end()
+
+
+def require_protection(site: Site) -> None:
+    """Requires that the web process can be locked out of the hidden truth.
+
+    Raises:
+        BadData: It cannot.
+    """
+    try:
+        hidden = hidden_folders(site)
+    except PermissionError:
+        return
+    require_outside(hidden)
+    if hidden and not landlock.works():
+        raise BadData(
+            f"{site.root}: has benchmarks with hidden truth, and this system has no Landlock "
+            "(Linux 6.2 or newer); run web and workers as two users (see the operators' page)."
+        )
+
+
+def _stopped_by_signals() -> threading.Event:
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _require_free(host: str, port: int) -> None:
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            why = f"{host}:{port} cannot be used ({error.strerror}); choose another with --port."
+            raise BadData(why) from None
+
+
+def _answers(host: str, port: int) -> bool:
+    with suppress(OSError), socket.create_connection((host, port), 0.2):
+        return True
+    return False

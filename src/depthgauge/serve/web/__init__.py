@@ -1,0 +1,1 @@
+"""The web process: pages that need no JavaScript, and the same as JSON."""

@@ -1,0 +1,165 @@
+"""The pages of benchmarks and submissions."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from depthgauge.errors import Refused
+from depthgauge.serve import board
+from depthgauge.serve.storage.database import reading
+from depthgauge.serve.storage.models import Benchmark, Snapshot, User
+from depthgauge.serve.submissions import intake, queue
+from depthgauge.serve.web import views
+from depthgauge.serve.web.rendering import page, style_sheet
+from depthgauge.serve.web.security import form_of, member, require_own_form, visitor, web_of
+
+Visitor = Annotated[User | None, Depends(visitor)]
+Member = Annotated[User, Depends(member)]
+Form = Annotated[dict[str, str], Depends(form_of)]
+_BLOCK = 4 << 20
+_FORM_BYTES = 1 << 20
+
+pages = APIRouter(include_in_schema=False)
+
+
+@pages.get("/static/site.css")
+def css() -> Response:
+    """The style of all pages."""
+    headers = {"Cache-Control": "public, max-age=3600"}
+    return PlainTextResponse(style_sheet(), media_type="text/css", headers=headers)
+
+
+@pages.get("/favicon.ico")
+def icon() -> Response:
+    """There is none; browsers ask for it."""
+    return Response(status_code=204)
+
+
+@pages.get("/")
+def home(request: Request, user: Visitor) -> HTMLResponse:
+    """What this site measures."""
+    web = web_of(request)
+    with reading(web.database) as session:
+        found = session.scalars(select(Benchmark).order_by(Benchmark.id))
+        listed = [views.benchmark_view(session, one, rows=False) for one in found]
+    return page(request, "home", user, benchmarks=listed, public_url=web.settings.origin)
+
+
+@pages.get("/benchmarks/{benchmark_id}")
+def benchmark(request: Request, benchmark_id: str, user: Visitor) -> HTMLResponse:
+    """A benchmark, its leaderboard, and how to submit."""
+    return _benchmark_page(request, benchmark_id, user, None)
+
+
+@pages.get("/benchmarks/{benchmark_id}/at/{number}")
+def benchmark_at(request: Request, benchmark_id: str, number: int, user: Visitor) -> HTMLResponse:
+    """A leaderboard of a former day."""
+    return _benchmark_page(request, benchmark_id, user, number)
+
+
+def _benchmark_page(
+    request: Request, benchmark_id: str, user: User | None, number: int | None
+) -> HTMLResponse:
+    web = web_of(request)
+    with reading(web.database) as session:
+        row = views.find_benchmark_row(session, benchmark_id)
+        shown = views.benchmark_view(session, row)
+        snapshot, rows = None, shown["rows"]
+        if number is not None:
+            snapshot, rows = board.read_snapshot(session, benchmark_id, number)
+            shown["columns"] = snapshot.body["columns"]
+        of_this = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)
+        newest = list(session.scalars(of_this.order_by(Snapshot.id.desc()).limit(1)))
+    return page(
+        request,
+        "benchmark",
+        user,
+        benchmark=shown,
+        rows=rows,
+        snapshot=snapshot,
+        snapshots=newest,
+        public_url=web.settings.origin,
+    )
+
+
+@pages.post("/benchmarks/{benchmark_id}/submit")
+async def submit(request: Request, benchmark_id: str, user: Member) -> Response:
+    """Takes an archive from the page of a benchmark."""
+    web = web_of(request)
+    await run_in_threadpool(_require_size, request, benchmark_id)
+    async with request.form(max_files=1, max_fields=20, max_part_size=_FORM_BYTES) as form:
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        require_own_form(request, fields.get("csrf", ""))
+        archive = form.get("archive")
+        if not isinstance(archive, UploadFile) or not archive.size:
+            raise Refused("invalid", "Choose the archive")
+        entry = intake.Entry(
+            fields.get("method", ""),
+            fields.get("version", ""),
+            {name: fields.get(name, "") for name in intake.DETAILS if fields.get(name)},
+            fields.get("dry_run") == "yes",
+        )
+        made = await run_in_threadpool(_take_in, web, user, benchmark_id, archive, entry)
+    return RedirectResponse(f"/submissions/{made}", 303)
+
+
+def _require_size(request: Request, benchmark_id: str) -> None:
+    """Requires a length that can be an archive's, before any of it is read."""
+    with reading(web_of(request).database) as session:
+        most = views.find_benchmark_row(session, benchmark_id).most_bytes
+    length = request.headers.get("content-length", "")
+    if not length.isdigit() or int(length) > most + _FORM_BYTES:
+        raise Refused("invalid", f"The archive may have at most {most >> 20} MiB")
+
+
+def _take_in(web: Any, user: User, benchmark_id: str, archive: UploadFile, entry: Any) -> str:
+    digest, size = hashlib.sha256(), 0
+    while block := archive.file.read(_BLOCK):
+        digest.update(block)
+        size += len(block)
+    archive.file.seek(0)
+    sha256 = digest.hexdigest()
+    upload_id = intake.begin_upload(web.site, web.database, user, benchmark_id, size, sha256)
+    with reading(web.database) as session:
+        upload = intake.find_upload(session, user, upload_id)
+    offset = 0
+    while block := archive.file.read(_BLOCK):
+        offset = intake.append(web.site, upload, offset, block)
+    return intake.submit(web.site, web.database, user, upload_id, entry).id
+
+
+@pages.get("/submissions/{submission_id}")
+def submission(request: Request, submission_id: str, user: Visitor) -> HTMLResponse:
+    """A submission: its state, problems, scores."""
+    with reading(web_of(request).database) as session:
+        found = views.find_submission(session, user, submission_id)
+        shown = views.submission_view(session, found, user)
+        own = views.is_own(found, user)
+    return page(request, "submission", user, one=shown, own=own)
+
+
+@pages.post("/submissions/{submission_id}/withdraw")
+def withdraw(request: Request, submission_id: str, user: Member, _form: Form) -> Response:
+    """Takes a submission back."""
+    with web_of(request).database.begin() as session:
+        found = views.own_submission(session, user, submission_id)
+        queue.withdraw(session, found, user)
+        session.flush()
+        board.take_snapshot(session, found.benchmark_id)
+    return RedirectResponse(f"/submissions/{submission_id}", 303)
+
+
+@pages.post("/submissions/{submission_id}/visibility")
+def set_visibility(request: Request, submission_id: str, user: Member, form: Form) -> Response:
+    """Publishes an entry, or takes it off the leaderboard."""
+    with web_of(request).database.begin() as session:
+        found = views.own_submission(session, user, submission_id)
+        board.publish(session, found, user, form.get("visibility", ""))
+    return RedirectResponse(f"/submissions/{submission_id}", 303)

@@ -1,0 +1,65 @@
+"""The templates of the pages: autoescaped, strict, in the colours of the report."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from depthgauge._tables import show_number
+from depthgauge.report.page.templates import asset
+from depthgauge.report.sanitize import clean
+from depthgauge.serve.storage.models import User
+from depthgauge.serve.web.security import csrf_token
+from depthgauge.serve.web.views import day
+
+
+@functools.cache
+def style_sheet() -> str:
+    """The style of all pages: the report's, and what only a site has."""
+    own = resources.files("depthgauge.serve.web").joinpath("templates", "site.css")
+    return f"{asset('report.css')}{own.read_text('utf-8')}"
+
+
+@functools.cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("depthgauge.serve.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean(value) if type(value) is str else value,
+    )
+    made.filters |= {"day": day, "number": _number, "bytes": _bytes}
+    return made
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    # Released values are rounded: zeros that we add would look like digits that are known.
+    return min(f"{value:.6g}", show_number(value), key=len)
+
+
+def _bytes(size: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"
+
+
+def page(
+    request: Request, name: str, user: User | None, *, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """A page for a visitor."""
+    text = (
+        _environment()
+        .get_template(f"{name}.html.j2")
+        .render(user=user, csrf=csrf_token(request), status=status, **values)
+    )
+    return HTMLResponse(text, status)
