@@ -268,11 +268,17 @@ def test_one_method_is_said_to_be_alone():
 
 
 def test_directions_are_those_of_the_metrics_or_given():
-    values = {"a": {"density@all": 90.0, "psnr": 30.0}, "b": {"density@all": 99.0, "psnr": 20.0}}
+    values = {
+        "a": {"density@all": 90.0, "sharpness": 30.0},
+        "b": {"density@all": 99.0, "sharpness": 20.0},
+    }
     assert labels(rank_by_profile(values, profile(("x", "density*", 1)))) == ["b", "a"]
-    assert labels(rank_by_profile(values, profile(("x", "psnr", 1)))) == ["b", "a"]
-    better = {"psnr": "higher"}
-    assert labels(rank_by_profile(values, profile(("x", "psnr", 1)), better=better)) == ["a", "b"]
+    assert labels(rank_by_profile(values, profile(("x", "sharpness", 1)))) == ["b", "a"]
+    better = {"sharpness": "higher"}
+    assert labels(rank_by_profile(values, profile(("x", "sharpness", 1)), better=better)) == [
+        "a",
+        "b",
+    ]
 
 
 # --------------------------------------------------------------------------------------- board

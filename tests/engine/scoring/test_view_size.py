@@ -91,8 +91,10 @@ def test_items_follow_the_size():
     )
     np.testing.assert_allclose(items["left_image"], np.full((10, 20, 3), 0.2), atol=1e-7)
     assert items["wrong_view"].shape == (10, 20, 3)
-    np.testing.assert_array_equal(items["disparity"], disparity[::4, ::2] / 2)
-    np.testing.assert_array_equal(items["right_depth"], disparity[::4, ::2])
+    middle = disparity[2::4, 1::2]
+    np.testing.assert_array_equal(items["disparity"], middle / 2)
+    np.testing.assert_array_equal(items["right_depth"], middle)
+    np.testing.assert_array_equal(disparity[0, :2], [0, 1])  # the sample's own stays
     assert items["near_mask"].dtype == bool
     smaller = items["rig"].cameras["left"]
     assert (smaller.focal_px, smaller.size_px) == ((50.0, 25.0), (20, 10))
