@@ -70,21 +70,6 @@ class Proposal:
         )
 
 
-def propose(rng: np.random.Generator, shoot: Shoot, *, reserved: bool) -> Proposal:
-    """Draws a proposal and tests its spawn.
-
-    Args:
-        rng: Source of everything random.
-        shoot: What the scenes have in common.
-        reserved: Whether the map is one that training never shows.
-
-    Raises:
-        Rejected: The subject has no ground or no space; the proposal's draws are in `drawn`.
-    """
-    drawn = draw(rng, shoot, reserved=reserved)
-    return placed(drawn, rng, shoot)
-
-
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """What was drawn before anything was tested: the proposed distribution."""
