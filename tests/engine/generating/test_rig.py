@@ -78,7 +78,8 @@ def test_a_scene_that_was_cut_off_is_made_again_with_the_same_bytes(copy):
     (marker.parent / "cam_03_rgb.mp4").write_bytes(b"half")
     marker.unlink()
     generate("rig", copy, **SMALL_RIG)
-    assert contents(copy) == before
+    after = contents(copy)
+    assert [path for path in {**before, **after} if before.get(path) != after.get(path)] == []
 
 
 def test_other_options_are_refused_by_name(copy):

@@ -75,9 +75,9 @@ def traced_film(
         tracer = RoomTracer(scene, side, float(proposal.times_s[number]))
         lit = tracer.under(lamps, sky)
         shown = []
-        for place, (camera, view) in enumerate(zip(rows[number], views, strict=True)):
+        for index, (camera, view) in enumerate(zip(rows[number], views, strict=True)):
             # Noise of its own for every view: equal noise would look like a surface far away.
-            own = seed + 1000 * (len(views) * number + place)
+            own = seed + 1000 * (len(views) * number + index)
             light = tracer.render(lit, camera, samples, own % (1 << 30))
             exposure = exposure or _MIDDLE / max(float(np.mean(light)), 1e-9)
             picture = np.rint(stored(np.clip(exposure * light.astype(np.float64), 0, None)))
