@@ -12,6 +12,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 │   └── SizesDiffer         estimate and truth differ in size, and nothing says how to resize
 ├── BadData                 a dataset or estimates folder lacks something or contradicts itself
 │   ├── UnreadableInput     an input that a method asked for cannot be read; not its failure
+│   │   └── LostSample      the same, in a dataset that leaves such samples out
 │   └── MethodChanged       a run has a method of that name with other code or options
 ├── BadProtocol             a benchmark file has mistakes; all of them are listed
 ├── Unavailable             this sample lacks what was requested (no mask, no right view ...)
@@ -147,6 +148,10 @@ class BadData(DepthgaugeError):
 
 class UnreadableInput(BadData):
     """An input that a method asked for cannot be read, which is not the method's failure."""
+
+
+class LostSample(UnreadableInput):
+    """An input is damaged, in a dataset whose damaged samples are left out by name."""
 
 
 class MethodChanged(BadData):

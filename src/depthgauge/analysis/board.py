@@ -73,6 +73,8 @@ class Row:
     """Median over samples."""
     peak_memory_mb: float = math.nan
     """Largest over samples."""
+    tier: str = ""
+    """What it was given, in benchmarks with tiers; ranks are within the tier."""
     dominated_by: tuple[str, ...] = ()
     """Methods that are at least as good in every score and better in one."""
 
@@ -109,6 +111,8 @@ class Board:
     """Scores with too few samples for an interval, where other scores have one."""
     warnings: tuple[BoardWarning, ...] = ()
     """What makes numbers doubtful, that of most samples first."""
+    tiers: tuple[str, ...] = ()
+    """Groups of rows that are ranked separately; empty: all are ranked together."""
 
     def column(self, score_id: str) -> Column:
         """The column of that id."""

@@ -22,6 +22,7 @@ from depthgauge.analysis.pooling import TOO_FEW, better_of
 from depthgauge.analysis.ranks import rank_keys
 from depthgauge.analysis.resampling import RESAMPLES, Draws, draw_units
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
+from depthgauge.analysis.tiers import require_same_tier
 from depthgauge.analysis.ties import cannot_tell
 from depthgauge.engine.store.record import Run
 
@@ -124,6 +125,8 @@ def compare_runs(
             the runs have different samples and `common` is not set. The text names what differs.
     """
     shared, only_one = require_comparable(a, b, common)
+    for old, new in _pairs(a, b, [{x: x for x in labels_of(run)} for run in (a, b)]):
+        require_same_tier(a, old, b, new)
     merged, renamed = merge_methods(restrict(a, shared), restrict(b, shared))
     draws = draw_units(merged, resamples=resamples, seed=seed)
     changes = tuple(

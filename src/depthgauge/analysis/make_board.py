@@ -19,6 +19,7 @@ from depthgauge.analysis.practical import smallest_differences
 from depthgauge.analysis.ranks import pareto, sort_labels
 from depthgauge.analysis.resampling import RESAMPLES, draw_units
 from depthgauge.analysis.seeds import labels_of, seeds_of, values_of
+from depthgauge.analysis.tiers import require_one_tier
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.record import Run
@@ -74,13 +75,15 @@ def make_board(
 
     Raises:
         UnknownName: The run has no such score.
+        CannotCompare: Its methods are of several tiers; `joined_board` ranks within each.
     """
     check_choices(run.protocol, main=main, practical=practical, accuracy=accuracy)
+    require_one_tier(run)
     columns = make_columns(run)
     main = _main_score(run, main)
     limits = smallest_differences(run, practical=practical, accuracy=accuracy)
     draws = draw_units(run, resamples=resamples, seed=seed)
-    given = _checked_oracles(run, oracles or {})
+    given = _checked_oracles(run, {**run.controls, **(oracles or {})})
     together = replace(
         run, results={**run.results, **{(name, 0): found for name, found in given.items()}}
     )

@@ -146,6 +146,7 @@ def merge_methods(a: Run, b: Run) -> tuple[Run, list[dict[str, str]]]:
         results={**second.results, **first.results},
         curves={**second.curves, **first.curves},
         timings=(*first.timings, *(t for t in second.timings if t.method not in known)),
+        controls={**second.controls, **first.controls},
         info={"merged": [str(a.path), str(b.path)]},
     )
     return merged, renamed
@@ -195,6 +196,7 @@ def restrict(run: Run, samples: Collection[str]) -> Run:
     return replace(
         run,
         results={key: _restrict_result(r, set(kept), run.scenes) for key, r in run.results.items()},
+        controls={n: _restrict_result(r, set(kept), run.scenes) for n, r in run.controls.items()},
         samples=kept,
         scenes={name: run.scenes.get(name, "") for name in kept},
         truth_hashes={name: run.truth_hashes[name] for name in kept if name in run.truth_hashes},

@@ -15,6 +15,7 @@ from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.ranks import kendall_tau, min_ranks, rank_keys
 from depthgauge.analysis.resampling import RESAMPLES, Floats, draw_units
 from depthgauge.analysis.seeds import labels_of, spread_of
+from depthgauge.analysis.tiers import require_one_tier
 from depthgauge.engine.store.record import THRESHOLDS, Run
 
 
@@ -59,7 +60,11 @@ def rank_stability(run: Run, *, main: str | None = None) -> Stability:
         run: A run with curves.
         main: The score id whose threshold is the main one; by default the protocol's first score
             that has one.
+
+    Raises:
+        CannotCompare: Its methods are of several tiers.
     """
+    require_one_tier(run)
     curves = correct_curves(run)
     labels = tuple(sorted(curves))
     grid = np.array(THRESHOLDS)
@@ -138,7 +143,11 @@ def rank_probabilities(
     Returns:
         None if there are too few units for a bootstrap (see `intervals`), or no method has a
         value.
+
+    Raises:
+        CannotCompare: Its methods are of several tiers.
     """
+    require_one_tier(run)
     draws = draw_units(run, resamples=resamples, seed=seed)
     labels = tuple(labels_of(run))
     found = [replicate(run, label, score_id, draws) for label in labels]

@@ -77,7 +77,8 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         title = f"{out}: {run.protocol.title or run.protocol.id}, {count(n, 'sample')}"
         click.echo(leaderboard(run, title, out))
     if left_out := run.info.get("left_out"):
-        warn(f"left out, the data has no truth for them: {some_of(left_out)}")
+        many = count(len(left_out), "sample")
+        warn(f"{many} left out, the data has no truth for them: {some_of(left_out)}")
     texts = dict.fromkeys(text for found in run.results.values() for text in found.left_out)
     if lacking := [text for text in texts if text not in (left_out or ())]:
         warn(f"left out, because the data lacks what they need: {some_of(lacking)}")
@@ -91,9 +92,9 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
 
 def leaderboard(run: Run, title: str, folder: Path | None) -> str:
     """The methods of a run as text, as wide as the window."""
-    from depthgauge.analysis.make_board import make_board
+    from depthgauge.analysis.tier_boards import joined_board
 
-    return fitting_board(make_board(run), title, run.protocol, folder)
+    return fitting_board(joined_board(run), title, run.protocol, folder)
 
 
 def fitting_board(

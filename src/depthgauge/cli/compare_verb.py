@@ -31,12 +31,12 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
     what differs and prints no number. Differences come with an interval over samples.
     """
     from depthgauge.analysis.compare import compare
-    from depthgauge.analysis.make_board import make_board
+    from depthgauge.analysis.tier_boards import joined_board
 
     with working("comparing ..."):
         found = compare(first, second, common=common)
         protocol = found.merged.protocol
-        board = make_board(found.merged, **board_choices(protocol, options))
+        board = joined_board(found.merged, **board_choices(protocol, options))
     if json_to is not None:
         write_json(json_to, found.to_json(board))
     for note in found.notes:

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from depthgauge.report.tables.leaderboard import TableStyle
 
 
+VIEW_PIVOTS = (
+    *("conditions", "branches", "controls", "diagnostics", "baselines", "focal-lengths"),
+    *("implicit-baseline", "maps"),
+)
+"""As in `report/tables/views.py`, which is not imported before it is needed."""
+
+
 @click.command("report")
 @click.argument(
     "folders", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
@@ -47,11 +54,14 @@ if TYPE_CHECKING:
 @click.option("--samples", is_flag=True, help="With a table: the main score of every sample.")
 @click.option(
     "--pivot",
-    type=click.Choice(["methods", "regions", "layers", "points"]),
+    type=click.Choice(["methods", "regions", "layers", "points", *VIEW_PIVOTS]),
     help="With a table: metrics by regions, as in papers. methods: a row for each method, "
     "the metrics in a group for each region. regions: a table for each method, a row for each "
     "region. layers: a row for each method, a group for each layer or material. points: how many "
-    "points each layer and material has.",
+    "points each layer and material has. The others are tables of right-view generation.",
+)
+@click.option(
+    "--tier", metavar="NAME", help="Only methods of this tier, in benchmarks that have tiers."
 )
 @click.option("--column", "columns", multiple=True, help="Only this score; may be repeated.")
 @click.option(
@@ -107,9 +117,12 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
     if len(folders) > 1:
         _check_several(options)
     from depthgauge.analysis.merged_runs import load_merged
+    from depthgauge.analysis.tiers import one_tier
 
     with working("reading the run ..."):
         run = load_merged(folders, options["data"])
+        if options["tier"] is not None:
+            run = one_tier(run, options["tier"])
     folder = folders[0]
     options["pictures"] = len(folders) == 1
     options["choices"] = board_choices(run.protocol, options)
@@ -140,7 +153,7 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
         raise click.UsageError("--samples and --pivot are two different tables; choose one.")
     if options["regions"] and options["pivot"] not in ("methods", "regions"):
         raise click.UsageError("--region is for --pivot methods or regions.")
-    if options["columns"] and options["pivot"] in ("layers", "points"):
+    if options["columns"] and options["pivot"] in ("layers", "points", *VIEW_PIVOTS):
         raise click.UsageError(
             f"--pivot {options['pivot']} has its own columns; leave out --column."
         )
@@ -202,8 +215,8 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
 
 
 def _board(run: Run, options: dict[str, Any]) -> Board:
-    from depthgauge.analysis.make_board import make_board
     from depthgauge.analysis.maps.oracles import score_oracles
+    from depthgauge.analysis.tier_boards import joined_board
     from depthgauge.engine.running.maps import RunMaps
 
     oracles = None
@@ -211,16 +224,19 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
         with progress_bar("oracles") as step:
             oracles = score_oracles(RunMaps(run, options["data"]), step)
     choices = options["choices"]
-    return make_board(run, **choices, oracles=oracles)
+    return joined_board(run, **choices, oracles=oracles)
 
 
 def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
     from depthgauge.report.tables.layers import layers_text
     from depthgauge.report.tables.render import leaderboard_text, pivot_text, samples_text
+    from depthgauge.report.tables.views import views_text
 
     form, style = options["kind"], _style(options)
     if options["pivot"] in ("layers", "points"):
         return layers_text(run, board, form, options["pivot"], style)
+    if options["pivot"] in VIEW_PIVOTS:
+        return views_text(run, form, options["pivot"], style)
     if options["pivot"]:
         regions = options["regions"]
         return pivot_text(

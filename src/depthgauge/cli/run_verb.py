@@ -97,6 +97,11 @@ if TYPE_CHECKING:
     help="Hide the data, the run folder and other processes from methods: by default where the "
     "system can; --isolate fails where it cannot.",
 )
+@click.option(
+    "--controls",
+    is_flag=True,
+    help="Also score views that are known to be right or wrong (benchmarks of views).",
+)
 @trust_option
 @setting_options
 @json_option

@@ -42,6 +42,8 @@ class DatasetSpec:
     lists_hashes: bool = False
     """Whether the layout lists hashes of its files: then its reader takes `trust`, which skips
     their comparison."""
+    facts: tuple[str, ...] = ()
+    """Numbers and words of the truth by which results are split; runs keep them: `baseline_m`."""
     revision: int = 1
     """Raised whenever the reader may change a value."""
 

@@ -33,7 +33,7 @@ from depthgauge.datasets._stereogen.writing import read_manifest as read_manifes
 from depthgauge.datasets._stereogen.writing import scene_row as scene_row
 from depthgauge.datasets._stereogen.writing import write_lists as write_lists
 from depthgauge.datasets._stereogen.writing import write_scene as write_scene
-from depthgauge.errors import BadData, BadFile, Misuse, RunWarning
+from depthgauge.errors import BadData, BadFile, Misuse, RunWarning, Unavailable
 from depthgauge.geometry.disparity import disparity_from_depth
 from depthgauge.types import Frames, Inputs, Map, Rig, Sample, Truth
 
@@ -49,6 +49,7 @@ SPEC = DatasetSpec(
     sample_layout="train/<family>/<map>/<scene>/, eval/MapSeenInTrain/<family>/<map>/<scene>/ and "
     "eval/MapUnseenInTrain/<family>/<map>/<scene>/ with cam_00_rgb.mp4 ..., cam_00_depth.mkv ..., "
     "baseline.json, trajectory.json and _scene_complete.json",
+    facts=("baseline_m", "focal_length_mm", "map_name", "family", "subset"),
 )
 _PAIRS = ("primary", "adjacent", "all")
 _TASKS = ("generation", "matching", "depth")
@@ -204,6 +205,7 @@ def _facts(scene: RigScene, pair: Pair) -> dict[str, Any]:
         "focal_length_mm": scene.focal_mm,
         "map_name": scene.map_name,
         "family": str(scene.facts.get("regime", "")),
+        "subset": next((n for n, s in names.SUBSETS.items() if s in scene.folder.parts), "train"),
     }
 
 
@@ -218,7 +220,8 @@ def _clip(load: Callable[..., Any], scene: RigScene, which: Any, frames: range) 
 
 
 def _read_image(scene: RigScene, camera: int, frame: int) -> NDArray[np.uint8]:
-    return scene.image(camera, frame)
+    found: NDArray[np.uint8] = usable(scene.image, camera, frame)
+    return found
 
 
 def _read_view(scene: RigScene, camera: int, frame: int) -> Map:
@@ -229,6 +232,9 @@ def _read_view(scene: RigScene, camera: int, frame: int) -> Map:
 
 def _read_depth(scene: RigScene, camera: int, frame: int) -> Map:
     found: Map = usable(scene.depth, camera, frame)
+    if not np.isfinite(found).any():
+        path = scene.folder / names.depth_name(camera)
+        raise Unavailable(f"cannot be used: {path}: frame {frame} has no depth at all.")
     return found
 
 

@@ -98,12 +98,12 @@ def _table(
     columns: Sequence[str],
     style: tuple[int | None, bool, str],
 ) -> str:
-    from depthgauge.analysis.make_board import make_board
+    from depthgauge.analysis.tier_boards import joined_board
     from depthgauge.report.tables.leaderboard import TableStyle
     from depthgauge.report.tables.render import FORMATS, leaderboard_text
 
     if form not in FORMATS:
         raise unknown("form of a report", form, ["html", *FORMATS])
-    board = make_board(run, main=main)
+    board = joined_board(run, main=main)
     chosen = [board.column(name).id for name in columns]
     return leaderboard_text(run, board, form, chosen, TableStyle(*style))

@@ -305,6 +305,8 @@ class ClipEstimate:
     quantity: str
     extras: Mapping[str, Any] = field(default_factory=dict)
     """What else a method reports; shown to people, never scored."""
+    declared: int | None = None
+    """The method makes only so many frames, the first ones, and is scored on those; None: all."""
 
 
 @dataclass(frozen=True, slots=True)

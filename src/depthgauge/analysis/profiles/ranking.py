@@ -31,7 +31,7 @@ from depthgauge.analysis.profiles._result import (
 )
 from depthgauge.analysis.ranks import min_ranks, rank_keys
 from depthgauge.analysis.resampling import Floats
-from depthgauge.errors import Unavailable
+from depthgauge.errors import CannotCompare, Unavailable
 from depthgauge.metrics import METRICS
 from depthgauge.units import Unit
 
@@ -188,8 +188,16 @@ def choose_profiles(
 
     Raises:
         Unavailable: Nothing that a wanted profile weighs is scored.
+        CannotCompare: The methods are of several tiers.
     """
     if sum(not row.oracle for row in board.rows) < 2:
+        return ()
+    if board.tiers and wanted is not None:
+        raise CannotCompare(
+            f"methods of {len(board.tiers)} tiers were given different inputs, so no profile ranks "
+            f"them; choose one tier, such as --tier {board.tiers[0]}."
+        )
+    if board.tiers:
         return ()
     if wanted is not None:
         return tuple(rank_by_profile(board, profile) for profile in wanted)

@@ -185,7 +185,7 @@ def unknown_fields(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def usable(load: Any, *arguments: Any) -> Any:
-    """Calls a loader of the truth; a damaged file costs only its sample.
+    """Calls a loader; a damaged file costs only its sample.
 
     Raises:
         Unavailable: It names the file.
@@ -193,7 +193,7 @@ def usable(load: Any, *arguments: Any) -> Any:
     try:
         return load(*arguments)
     except (BadFile, BadData) as error:
-        raise Unavailable(f"has no usable truth: {error}") from error
+        raise Unavailable(f"cannot be used: {error}") from error
 
 
 # --- fields ---------------------------------------------------------------------------------------

@@ -14,7 +14,13 @@ from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.data_record import DataRecord, Mark, marks_of, read_record
 from depthgauge.engine.store.record import Run
-from depthgauge.errors import BadData, DepthgaugeError, UnreadableInput
+from depthgauge.errors import (
+    BadData,
+    DepthgaugeError,
+    LostSample,
+    Unavailable,
+    UnreadableInput,
+)
 from depthgauge.perturbations import parse_perturbation, perturb_inputs
 from depthgauge.types import Frames, Inputs, Sample
 
@@ -147,6 +153,8 @@ def _read(loader: Callable[[], Any]) -> Any:
     try:
         found = loader()
         return _hashed(found) if isinstance(found, Frames) else found
+    except Unavailable as error:
+        raise LostSample(str(error)) from error
     except DepthgaugeError as error:
         raise UnreadableInput(str(error)) from error
     except (OSError, MemoryError) as error:

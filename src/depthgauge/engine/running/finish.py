@@ -156,7 +156,7 @@ def look_at_items(
                 warnings.warn(f"{error} It is made again.", RunWarning, stacklevel=2)
                 found.redo.add(name)
             continue
-        failed = retry_failed and item.outcome.failed
+        failed = retry_failed and (item.outcome.failed or item.outcome.skipped)
         if task is not None and (failed or is_stale(item, task, context)):
             found.redo.add(name)
         else:
@@ -232,6 +232,9 @@ def _same_data(
                 )
         if item.inputs is None:
             unknown.add(item.sample)
+        if item.outcome.skipped:
+            yield item
+            continue
         if hashes.setdefault(item.sample, item.outcome.truth_hash) != item.outcome.truth_hash:
             raise BadData(
                 f"{folder}: the truth of sample '{item.sample}' changed while this run was made; "

@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from depthgauge.datasets import DATASETS
 from depthgauge.engine.running.conditions import conditions_of
+from depthgauge.engine.running.controls import Control, other_scene
 from depthgauge.engine.running.hiding import described
 from depthgauge.engine.running.task import Context, Task, task_id
 from depthgauge.engine.store.item import read_item
@@ -44,20 +46,24 @@ class Plan:
     """Whether finished samples of a method stay when its code has changed."""
 
     def seeds_of(self, method: Method) -> range:
-        """The seeds that a method is given."""
+        """The seeds that a method is given; controls have only one."""
+        if isinstance(method, Control):
+            return range(1)
         return range(self.own_seeds.get(method.label, self.seeds))
 
     def tasks(self) -> Iterator[Task]:
         """Sample after sample, so that a worker reads and prepares each truth once."""
         protocol_hash = self.context.protocol.hash
-        for sample in self.samples:
+        for place, sample in enumerate(self.samples):
             for n, method in enumerate(self.context.methods):
+                is_control = isinstance(method, Control)
+                other = other_scene(self.samples, place) if is_control else None
                 for seed in self.seeds_of(method):
                     name = task_id(
                         protocol_hash, method.label, method.options_hash, seed, sample.id
                     )
                     before = self.before.get((method.label, seed, sample.id), "")
-                    yield Task(name, n, seed, sample, before=before)
+                    yield Task(name, n, seed, sample, before=before, other=other)
 
 
 def begin(plan: Plan) -> dict[str, Any]:
@@ -75,6 +81,7 @@ def begin(plan: Plan) -> dict[str, Any]:
         "data": str(plan.data),
         "samples": [sample.id for sample in plan.samples],
         "scenes": {sample.id: sample.scene for sample in plan.samples if sample.scene},
+        **({"facts": facts} if (facts := _facts(plan)) else {}),
         "left_out": list(plan.left_out),
         "methods": [],
         "unfinished": [],
@@ -92,6 +99,19 @@ def begin(plan: Plan) -> dict[str, Any]:
     info["commands"] = list(dict.fromkeys([*info["commands"], _command()]))
     write_info(folder, info)
     return info
+
+
+def _facts(plan: Plan) -> dict[str, dict[str, Any]]:
+    """By sample: the numbers and words by which results can be split, where a dataset has some."""
+    names = DATASETS[plan.context.dataset].spec.facts
+    if not names:
+        return {}
+    return {
+        sample.id: {name: sample.truth[name] for name in names if name in sample.truth}
+        | ({} if sample.length is None else {"frames": sample.length})
+        for sample in plan.samples
+        if sample.truth is not None
+    }
 
 
 def _require_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +13,8 @@ from typing import Any
 from depthgauge._progress import Progress
 from depthgauge._registry import unknown
 from depthgauge.benchmarks import Protocol, find_benchmark
+from depthgauge.engine.running.call_checks import check_call, check_ids, check_methods
+from depthgauge.engine.running.controls import controls_of
 from depthgauge.engine.running.executors import EXECUTORS
 from depthgauge.engine.running.finish import (
     finish,
@@ -23,7 +24,7 @@ from depthgauge.engine.running.finish import (
 )
 from depthgauge.engine.running.hiding import require_hidden
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
-from depthgauge.engine.running.task import GIVEN, Context, Task
+from depthgauge.engine.running.task import Context, Task
 from depthgauge.engine.scoring.rules import Rules, check_regions
 from depthgauge.engine.scoring.samples import choose, expected, samples_of
 from depthgauge.engine.scoring.truth_maps import has_map
@@ -98,6 +99,7 @@ def run(
     redo_changed: bool = False,
     isolate: bool | None = None,
     trust: bool = False,
+    controls: bool = False,
     progress: Progress | None = None,
 ) -> Run:
     """Runs methods on a benchmark and scores them; continues an interrupted call.
@@ -130,6 +132,8 @@ def run(
         isolate: Whether the data, the run folder and other processes are hidden from methods: by
             default where the system can do it; True fails where it cannot.
         trust: Whether files are read without a look at the hashes that a dataset lists.
+        controls: Whether views that are known to be right or wrong are scored, too: they show the
+            scale of every metric.
         progress: Called after each item.
 
     Returns:
@@ -141,16 +145,17 @@ def run(
     """
     protocol = find_benchmark(benchmark)
     named = [methods] if isinstance(methods, (str, Path)) else methods
-    found = tuple(_limited(method, time_limit_s) for method in find_methods(named))
+    more = controls_of(protocol) if controls else ()
+    found = tuple(_limited(m, time_limit_s) for m in find_methods([*named, *more]))
     where = Where(default_workers() if workers is None else workers, cluster, executor)
-    _check_call(found, where, seeds, time_limit_s)
+    check_call(found, where.workers, seeds, time_limit_s)
     root = Path(data).absolute()  # a method may change the working folder
     samples = samples_of(protocol, root, folders_of(found), trust=trust)
     rules = Rules.of(protocol, samples)
     chosen = choose(samples, [only] if isinstance(only, str) else only)
     known = _with_truth(chosen, protocol)
-    _check_ids(known)
-    _check_methods(found, protocol, known)
+    check_ids(known)
+    check_methods(found, protocol, known)
     check_regions(rules, known[0])
     folder = Path(out).absolute()
     context = Context(
@@ -335,61 +340,6 @@ def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
             f"{protocol.quantity}; there is nothing to score."
         )
     return known
-
-
-def _check_ids(samples: Iterable[Sample]) -> None:
-    """Rejects sample names that a table or a disk cannot distinguish, before anything runs."""
-    seen: dict[str, str] = {}
-    for sample in samples:
-        folded = unicodedata.normalize("NFC", sample.id).casefold()
-        if folded in seen:
-            raise BadData(
-                f"samples '{seen[folded]}' and '{sample.id}' would be one folder on some disks; "
-                "rename one of them."
-            )
-        seen[folded] = sample.id
-        try:
-            sample.id.encode()
-        except UnicodeEncodeError as error:
-            raise BadData(
-                f"sample {sample.id!a}: the name of its file is not UTF-8; rename the file."
-            ) from error
-
-
-def _check_call(methods: Sequence[Method], where: Where, seeds: int, time_limit_s: float) -> None:
-    if not methods:
-        raise Misuse("give at least one method, such as sgbm; 'depthgauge list methods' has all.")
-    if seeds < 1:
-        raise Misuse(f"seeds is {seeds} but must be at least 1.")
-    if where.workers < 0:
-        raise Misuse(f"workers is {where.workers} but must be 0 or more.")
-    if not time_limit_s > 0:
-        raise Misuse(f"the time limit is {time_limit_s:g} s but must be positive.")
-
-
-def _check_methods(methods: Sequence[Method], protocol: Protocol, samples: list[Sample]) -> None:
-    """Rejects a method that cannot estimate a single sample, before anything runs."""
-    for method in methods:
-        spec = method.spec
-        if not spec.can_estimate(protocol.quantity):
-            raise Misuse(
-                f"method '{method.label}' estimates {' and '.join(spec.quantities)}, but "
-                f"{protocol.id} scores {protocol.quantity}; choose another method or benchmark."
-            )
-        if protocol.perturb and not spec.keeps:
-            raise Misuse(
-                f"method '{method.label}' reads existing estimates, made from other "
-                f"images than those with {protocol.perturb}; run the method itself."
-            )
-        folder = getattr(method.options, "path", None) if spec.id == "folder" else None
-        if folder is not None and not Path(folder).is_dir():
-            raise BadData(f"{folder}: there is no such folder of estimates.")
-        needs = [name for name in spec.needs if name not in GIVEN]
-        if not any(all(name in s.inputs for name in needs) for s in samples):
-            raise Misuse(
-                f"method '{method.label}' needs {' and '.join(needs)}; no sample has them, "
-                f"they have {', '.join(samples[0].inputs) or 'no inputs'}."
-            )
 
 
 def default_workers() -> int:

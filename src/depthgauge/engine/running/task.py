@@ -34,6 +34,8 @@ class Task:
     """Whether the estimate is made again even if one is stored."""
     details: str = ""
     """What the method wrote before it failed."""
+    other: Sample | None = None
+    """For controls: a sample of another scene."""
 
     def given_up(self, why: str, details: str = "") -> Task:
         """The same task, to be scored as one without an estimate."""

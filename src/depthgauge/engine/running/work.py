@@ -17,6 +17,7 @@ import numpy as np
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS
 from depthgauge.engine.running.conditions import allowed
+from depthgauge.engine.running.controls import Control
 from depthgauge.engine.running.data_check import clip_hashes, input_hashes, reported
 from depthgauge.engine.running.hosts import Hosts
 from depthgauge.engine.running.task import GIVEN, Context, Task
@@ -40,7 +41,9 @@ from depthgauge.errors import (
     BadData,
     BadEstimate,
     DepthgaugeError,
+    LostSample,
     MethodFailed,
+    Unavailable,
     UnreadableInput,
     WorkerLost,
 )
@@ -90,10 +93,17 @@ def do_task(
         DepthgaugeError: The sample itself cannot be used, or nothing can be written.
     """
     method = context.methods[task.method]
-    made = _estimate(task, context, method, hosts)
+    lost = ""
+    try:
+        made = _estimate(task, context, method, hosts)
+    except LostSample as error:
+        made, lost = _Attempt(), str(error)
     estimated()
     began = time.perf_counter()
-    outcome = _judge(task, made, context, judge)
+    if lost:
+        outcome = Outcome(left_out=(f"{task.sample.id}: {lost}",), skipped=True)
+    else:
+        outcome = _judge(task, made, context, judge)
     timing = Timing(
         method=method.label,
         seed=task.seed,
@@ -123,6 +133,8 @@ def do_task(
 def _estimate(task: Task, context: Context, method: Method, hosts: Hosts | None) -> _Attempt:
     if task.failed:
         return _Attempt(failed=task.failed, details=task.details)
+    if isinstance(method, Control):
+        return _control(method, task)
     if not method.spec.keeps:  # it only reads files, and is ours
         return _call(method, task, context, None)
     root = context.reuse_from or context.folder / "estimates"
@@ -138,6 +150,15 @@ def _estimate(task: Task, context: Context, method: Method, hosts: Hosts | None)
     if made.estimate is not None and context.keep_estimates:
         keep(place, method, StoredEstimate(made.estimate, made.usage, made.sha256))
     return made
+
+
+def _control(method: Control, task: Task) -> _Attempt:
+    """The views of a control; where there are none, it has no score there."""
+    try:
+        views = method.views(task.sample, task.other)
+        return _Attempt(views, sha256=estimate_hash(views))
+    except Unavailable as error:
+        return _Attempt(failed=reason(str(error)))
 
 
 def _stored_before(place: Place, task: Task, context: Context, method: Method) -> _Attempt:
@@ -245,6 +266,8 @@ def _judge(task: Task, made: _Attempt, context: Context, judge: Judge) -> Outcom
     estimate, sample = made.estimate, task.sample
     if estimate is None:
         return judge.score_none(sample, made.failed)
+    if isinstance(estimate, ClipEstimate):
+        estimate = replace(estimate, declared=context.methods[task.method].most_frames)
     if context.protocol.twin is None or isinstance(estimate, ClipEstimate):
         return judge.score_map(sample, lambda: estimate)
     if made.path is not None:

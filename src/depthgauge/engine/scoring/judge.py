@@ -169,7 +169,13 @@ class Judge:
             with_notes=self.with_notes,
             memory=FrameMemory(),
         )
-        frames = [judge._score(*pair) for pair in frame_pairs(sample, estimate)]
+        declared = None if estimate is None else estimate.declared
+        frames = [
+            judge._score(*pair)
+            if declared is None or index < declared
+            else Outcome(truth_hash=judge.hash_of(pair[0]))  # not scored, but the same truth
+            for index, pair in enumerate(frame_pairs(sample, estimate))
+        ]
         scores = merge_scores(self.protocol, self.protocol.specs, (f.scores for f in frames))
         left_out = dict.fromkeys(text for frame in frames for text in frame.left_out)
         return Outcome(

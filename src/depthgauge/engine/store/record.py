@@ -105,6 +105,10 @@ class Run:
     """The rest of run.json: data folder, versions, host, dates, command."""
     estimate_hashes: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
     """SHA-256 of each estimate's values, by sample; empty where a method failed."""
+    controls: Mapping[str, Result] = field(default_factory=dict)
+    """By name: results of views that are known to be right or wrong. Shown, never ranked."""
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By sample: numbers and words by which results are split, such as `baseline_m`."""
     input_hashes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """SHA-256 of the inputs that methods were given, by sample and name, where it was recorded."""
 

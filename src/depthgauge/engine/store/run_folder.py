@@ -111,8 +111,17 @@ def protocol_of(info: Mapping[str, Any], where: Path) -> Protocol:
     return protocol
 
 
+CONTROL = "control"
+"""The method id of controls, which are no methods."""
+
+
+def control_labels(info: Mapping[str, Any]) -> list[str]:
+    """The controls of a run."""
+    return [body["label"] for body in info["methods"] if body["method"] == CONTROL]
+
+
 def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
-    """The methods of a run whose items are all in its tables."""
+    """The methods of a run whose items are all in its tables, without controls."""
     return tuple(
         Entrant(
             label=body["label"],
@@ -125,6 +134,7 @@ def entrants_of(info: Mapping[str, Any]) -> tuple[Entrant, ...]:
             conditions=body.get("conditions", {}),
         )
         for body in info["methods"]
+        if body["method"] != CONTROL
     )
 
 

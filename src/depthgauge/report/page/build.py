@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from depthgauge._progress import Progress
+from depthgauge.analysis.baselines import baseline_curves
 from depthgauge.analysis.board import Board
 from depthgauge.analysis.comparable import has_value_errors
 from depthgauge.analysis.degradation import degradations
-from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
@@ -28,6 +28,7 @@ from depthgauge.analysis.sample_choice import (
 from depthgauge.analysis.seeds import SampleValues, values_alone, values_of
 from depthgauge.analysis.stability import rank_probabilities
 from depthgauge.analysis.thresholds import curves_of, stability_of
+from depthgauge.analysis.tier_boards import joined_board
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
@@ -37,6 +38,7 @@ from depthgauge.report.pictures.examples import example_maps, example_pictures
 from depthgauge.report.pictures.model import SamplePictures
 from depthgauge.report.pictures.sample import sample_pictures
 from depthgauge.report.tables.layers import layer_tables
+from depthgauge.report.tables.views import view_tables
 from depthgauge.types import Map
 
 
@@ -80,7 +82,7 @@ def build_page(
             oracles = score_oracles(maps, progress)
         except DepthgaugeError as error:
             notes.append(f"There are no oracles: {error}")
-    board = make_board(run, main=main, accuracy=accuracy, practical=practical, oracles=oracles)
+    board = joined_board(run, main=main, accuracy=accuracy, practical=practical, oracles=oracles)
     families = degradations(board, run.protocol)
     known = values_of(run)
     values = {row.label: known[row.label] for row in board.rows if row.label in known}
@@ -96,11 +98,13 @@ def build_page(
         examples=tuple(drawn.examples),
         pictures=tuple(drawn.pictures),
         curves=curves_of(run),
-        stability=stability_of(run, board),
+        stability=None if board.tiers else stability_of(run, board),
         precision_recall={
             row.label: curves[row.label] for row in board.rows if row.label in curves
         },
         layer_tables=tuple(layer_tables(run, board)),
+        view_tables=tuple(view_tables(run).values()),
+        baseline_curves=tuple(baseline_curves(run) if run.protocol.tiers else ()),
         degradations=families,
         profiles=choose_profiles(board, profiles),
         radar=radar_of(board, degradations=families),
@@ -195,7 +199,7 @@ def _truths(maps: RunMaps, samples: Iterable[str]) -> Iterator[Map]:
 def _probabilities(
     run: Run, board: Board, practical: Mapping[str, float] | None, accuracy: float | None
 ) -> dict[str, Sequence[float]]:
-    if len(run.entrants) < 2:
+    if len(run.entrants) < 2 or board.tiers:
         return {}
     limits = smallest_differences(run, practical=practical, accuracy=accuracy)
     found = rank_probabilities(run, board.main, practical=limits.get(board.main, 0.0))

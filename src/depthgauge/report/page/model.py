@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from depthgauge._once import cached_property
+from depthgauge.analysis.baselines import BaselineCurve
 from depthgauge.analysis.board import Board, Column
 from depthgauge.analysis.comparable import has_value_errors, is_up_to_scale
 from depthgauge.analysis.degradation import Degradation, table_columns
@@ -90,6 +91,10 @@ class Page:
     """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""
     layer_tables: tuple[Pivot, ...] = ()
     """Scores by layer and material, and how many points there are; empty without layers."""
+    view_tables: tuple[Pivot, ...] = ()
+    """Right-view generation by branch, control, baseline ...; empty for other quantities."""
+    baseline_curves: tuple[BaselineCurve, ...] = ()
+    """Scores of views along the baseline."""
     degradations: tuple[Degradation, ...] = ()
     """Scores along axes of difficulty; the long ones are left out of tables and radar."""
     profiles: tuple[ProfileRanking, ...] = ()

@@ -129,6 +129,12 @@ def _table(
     ranked = [line for line, row in zip(lines, board.rows, strict=True) if not row.oracle]
     oracles = [line for line, row in zip(lines, board.rows, strict=True) if row.oracle]
     bodies = [("methods", "", ranked)]
+    if board.tiers:
+        tiers = {row.label: row.tier for row in board.rows}
+        bodies = [
+            ("methods", f"Tier {name}", [line for line in ranked if tiers[line.label] == name])
+            for name in board.tiers
+        ]
     bodies += [("oracles", "Oracles, not ranked", oracles)] if oracles else []
     heads = _heads(board, grouped)
     return BoardView(

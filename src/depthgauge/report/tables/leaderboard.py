@@ -60,6 +60,7 @@ def leaderboard_table(
         title=title or f"Methods by {board.main}",
         columns=(
             TableColumn("method", align="left"),
+            *([TableColumn("tier", align="left")] if board.tiers else []),
             *(
                 replace(_column(board, column), latex=name)
                 for column, name in zip(shown, score_names(shown), strict=True)
@@ -257,6 +258,7 @@ def _row(
 ) -> TableRow:
     label = f"{row.label} \u2020" if row.oracle else row.label
     cells = [TableCell(label, fields=(row.label,))]
+    cells += [TableCell(row.tier or "-")] if board.tiers else []
     for column in shown:
         head = _column(board, column)
         mark = "" if row.oracle else marks[column.id].get(row.label, "")

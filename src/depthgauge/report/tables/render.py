@@ -60,7 +60,13 @@ def samples_text(
     score = board.column(column or board.main)
     source = source_line(run.protocol)
     table = sample_table(values_of(run), score, samples=run.samples, source=source, style=style)
+    if board.tiers:  # whose methods are not ranked together
+        table = replace(table, rows=tuple(_unmarked(row) for row in table.rows))
     return FORMATS[form](table)
+
+
+def _unmarked(row: formats.TableRow) -> formats.TableRow:
+    return replace(row, cells=tuple(replace(cell, mark="") for cell in row.cells))
 
 
 def pivot_text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from depthgauge.analysis.board import Board, Row
 from depthgauge.report.tables.leaderboard import show_cell, show_interval
@@ -16,6 +17,8 @@ def headline(board: Board) -> str:
 
     The words follow the ranks, so that the sentence and the table cannot disagree.
     """
+    if board.tiers:
+        return " ".join(_of_tier(board, tier) for tier in board.tiers)
     ranked = [row for row in board.rows if not row.oracle and board.main in row.cells]
     complete = [row for row in ranked if not math.isnan(row.cells[board.main].value)]
     if not ranked:
@@ -33,6 +36,11 @@ def headline(board: Board) -> str:
     sentence = f"{names} {verb} {_MOST[column.better]} {board.main}: {value}"
     tied = _tied(board, complete, best)
     return f"{sentence}, but cannot be told apart from {listing(tied)}." if tied else f"{sentence}."
+
+
+def _of_tier(board: Board, tier: str) -> str:
+    rows = tuple(row for row in board.rows if row.tier == tier)
+    return f"Tier {tier}: {headline(replace(board, rows=rows, tiers=()))}"
 
 
 def _article(noun: str) -> str:
