@@ -2,7 +2,7 @@
 
 import pytest
 
-from depthgauge.benchmarks.schema import expand, expand_all, expand_table
+from depthgauge.benchmarks.numbered import expand, expand_all, expand_table
 from depthgauge.errors import BadScoreId
 
 

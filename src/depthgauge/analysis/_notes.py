@@ -20,6 +20,8 @@ from depthgauge.analysis.pooling import (
 from depthgauge.analysis.resampling import Draws
 from depthgauge.engine.store.record import Run
 
+ONLY_ONE = "There is one method, so there is nothing to compare."
+
 
 def board_notes(
     run: Run,
@@ -132,7 +134,7 @@ def _about_groups(
     sheets: Sequence[Sheet], rows: Sequence[Row], practical: Mapping[str, float]
 ) -> Iterator[str]:
     if len(rows) < 2:
-        yield "There is one method, so there is nothing to compare."
+        yield ONLY_ONE
         return
     grouped = [sheet for sheet in sheets if any(c.group is not None for c in sheet.cells.values())]
     if not grouped:

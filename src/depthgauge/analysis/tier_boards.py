@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from depthgauge.analysis._notes import ONLY_ONE
 from depthgauge.analysis.board import Board, Cell, Row
 from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.tiers import one_tier, tiers_of
@@ -34,7 +35,8 @@ def joined_board(run: Run, **choices: Any) -> Board:
         rows += [replace(row, tier=tier, cells=_apart(row.cells, place)) for row in methods]
     oracles = [row for row in first.rows if row.oracle]
     said = (board.notes for board in boards.values())
-    notes = tuple(dict.fromkeys([NOTE, *(note for notes in said for note in notes)]))
+    each = (note for notes in said for note in notes if note != ONLY_ONE)
+    notes = tuple(dict.fromkeys([NOTE, *each]))
     warned = tuple(dict.fromkeys(w for board in boards.values() for w in board.warnings))
     return replace(first, rows=(*rows, *oracles), notes=notes, warnings=warned, tiers=tuple(boards))
 

@@ -53,28 +53,41 @@ def table_view(pivot: Pivot) -> TableView:
     spans = [span for _, span in pivot.groups]
     starts = set(itertools.accumulate(spans[:-1]))
     heads = [_head(column, k in starts) for k, column in enumerate(table.columns)]
+    texts = {k for k, column in enumerate(table.columns) if column.align == "left"}
     rows = [
-        (row.cells[0].text, [_cell(c, k in starts) for k, c in enumerate(row.cells) if k])
+        (
+            row.cells[0].text,
+            [_cell(c, k in starts, k in texts) for k, c in enumerate(row.cells) if k],
+        )
         for row in table.rows
     ]
     return TableView(
         title=table.title,
         spans=spans,
-        groups=pivot.groups[1:],
+        groups=_groups(pivot),
         heads=heads,
         rows=rows,
         notes=table.notes,
     )
 
 
+def _groups(pivot: Pivot) -> list[tuple[str, int]]:
+    """Headings over all columns but the first, which has none above it."""
+    if not pivot.groups:
+        return []
+    (name, span), *rest = pivot.groups
+    return [*([(name, span - 1)] if span > 1 else []), *rest]
+
+
 def _head(column: TableColumn, starts: bool) -> HeadView:
     unit = f"{column.unit} {ARROWS.get(column.better, '')}".strip()
     sort = "text" if column.align == "left" else column.better or "higher"
-    return HeadView(column.heading, unit, sort, "start" if starts else "")
+    kinds = ["text" if column.align == "left" else "", "start" if starts else ""]
+    return HeadView(column.heading, unit, sort, " ".join(filter(None, kinds)))
 
 
-def _cell(cell: TableCell, starts: bool) -> CellView:
+def _cell(cell: TableCell, starts: bool, text: bool) -> CellView:
     field = cell.fields[0] if cell.fields else None
     value = float(field) if isinstance(field, (int, float)) else math.nan
-    kind = f"{cell.mark} start" if starts else cell.mark
-    return CellView(cell.text, cell.detail, kind.strip(), sortable(value))
+    kinds = [cell.mark, "start" if starts else "", "text" if text else ""]
+    return CellView(cell.text, cell.detail, " ".join(filter(None, kinds)), sortable(value))

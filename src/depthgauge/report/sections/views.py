@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from markupsafe import Markup
 
 from depthgauge.analysis.baselines import BaselineCurve
@@ -9,10 +11,11 @@ from depthgauge.report.charts.axes import AxisLines, axis_chart
 from depthgauge.report.charts.styles import legend
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
-from depthgauge.report.sections._pivot_views import table_view
+from depthgauge.report.sections._pivot_views import TableView, table_view
 from depthgauge.report.sections._section import SectionSpec
 from depthgauge.report.tables.formats import ARROWS
 from depthgauge.report.tables.pivot_formats import render_pivots
+from depthgauge.report.tables.views import APART, DASHES
 
 SPEC = SectionSpec("views", "Right views by what methods were given", "Right views", order=12)
 _TEXT = (
@@ -31,8 +34,8 @@ def body(page: Page) -> Markup | None:
     labels = list(dict.fromkeys(label for curve in shown for label in curve.lines))
     return render(
         "views.html.j2",
-        texts=[_TEXT],
-        tables=[table_view(pivot) for pivot in page.view_tables],
+        texts=[_TEXT, DASHES],
+        tables=[_without_common(table_view(pivot)) for pivot in page.view_tables],
         chart_title="Scores along the baseline",
         legend=legend(labels, page.styles),
         charts=[
@@ -43,6 +46,11 @@ def body(page: Page) -> Markup | None:
             ("LaTeX", render_pivots(page.view_tables, "latex")),
         ],
     )
+
+
+def _without_common(table: TableView) -> TableView:
+    """A table without the notes that stand once above all of them."""
+    return replace(table, notes=[note for note in table.notes if note not in (DASHES, APART)])
 
 
 def _lines(curve: BaselineCurve) -> AxisLines:

@@ -34,6 +34,18 @@ GROUPS = {
     "Distributional": ("fid", "fvd"),
 }
 """The eight metrics of the main table."""
+NAMES = {
+    "psnr": "PSNR",
+    "ssim": "SSIM",
+    "lpips": "LPIPS",
+    "e_match": "E_Match",
+    "p_psnr": "P-PSNR",
+    "sd": "SD",
+    "fid": "FID",
+    "fvd": "FVD",
+}
+"""What papers call them."""
+_LATEX = {"e_match": r"$\mathcal{E}_{\mathrm{Match}}$"}
 OTHER = "Further diagnostics"
 _DASH = {"unavailable": "(i)", "incomplete": "(ii)", "unusable": "(iii)"}
 DASHES = (
@@ -44,7 +56,7 @@ DASHES = (
 ENTRIES = (
     "Entries are means over scenes \u00b1 95 % intervals (Student's t over the scenes' means)."
 )
-_APART = "Rows of different tiers answer different questions and are not ranked together."
+APART = "Rows of different tiers answer different questions and are not ranked together."
 
 
 def view_tables(run: Run, style: TableStyle = PLAIN) -> dict[str, Pivot]:
@@ -90,7 +102,7 @@ def branches_pivot(run: Run, style: TableStyle = PLAIN) -> Pivot:
         "Right views by branch",
         "branches",
         replace(style, intervals=False),
-        notes=(_APART,),
+        notes=(APART,),
     )
 
 
@@ -136,7 +148,7 @@ def _binned(
 ) -> Pivot:
     groups = _main_groups(run.protocol, whole=False)
     heads = ("method", "tier", heading, "N_s", "N_f")
-    return _scores(run, rows, groups, heads, title, name, style, (ENTRIES, _APART))
+    return _scores(run, rows, groups, heads, title, name, style, (ENTRIES, APART))
 
 
 def _main_groups(protocol: Protocol, whole: bool = True) -> dict[str, list[ScoreSpec]]:
@@ -193,10 +205,11 @@ def _head(text: str) -> TableColumn:
 
 def _score_head(protocol: Protocol, spec: ScoreSpec, style: TableStyle) -> TableColumn:
     unit = spec.metric.unit_of(protocol.quantity, spec.params)
-    shown = spec.id.removesuffix("@all")
+    name = spec.metric.name
+    shown = NAMES.get(name, spec.id.removesuffix("@all"))
     half = (f"{spec.id} half width",) if style.intervals else ()
     fields = (spec.id, *half, f"{spec.id} absent")
-    return TableColumn(shown, unit, spec.metric.better, fields=fields)
+    return TableColumn(shown, unit, spec.metric.better, fields=fields, latex=_LATEX.get(name, ""))
 
 
 def _about(row: StratumRow, head: str) -> TableCell:
