@@ -94,6 +94,7 @@ def test_a_wrong_section_is_named_and_the_page_is_made_without_it(join, page, ch
 def test_ours_are_in_a_fixed_order():
     assert [each.spec.name for each in ordered_sections()] == [
         "leaderboard",
+        "views",
         "layers",
         "examples",
         "certainty",
