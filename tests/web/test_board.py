@@ -168,7 +168,10 @@ def test_without_scripts_it_is_a_table_and_a_form(opened):
     assert len(labels(page)) == 12
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1300, "light"), (2560, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(390, "dark"), (1300, "light"), pytest.param(2560, "dark", marks=pytest.mark.long)],
+)
 def test_it_is_accessible(opened, accessible, width, scheme):
     page = opened("/board?weight=rms@all*2&sort=density", width=width, scheme=scheme)
     page.get_by_role("button", name="Columns" if width == 390 else "My priorities").click()

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tools.gallery import board, data
+from tools.gallery import board, chart, data
 from tools.web import BUNDLE, ROOT, WEB
 
 POLICY = (
@@ -25,11 +25,17 @@ _TYPES = {
     ".js": "text/javascript",
     ".css": "text/css",
     ".json": "application/json",
+    ".png": "image/png",
     ".webp": "image/webp",
     ".dgpc": "application/octet-stream",
 }
 PAGES: dict[str, Callable[[dict[str, str]], dict[str, Any]]] = {
     "board": lambda query: {"board": board.board(query.get("columns", ""), query.get("of", ""))},
+    "compare": lambda _: {},
+    "points": lambda _: {},
+    "lightfield": lambda _: {},
+    "stereo": lambda _: {},
+    "chart": lambda _: {"chart": chart.chart()},
 }
 
 

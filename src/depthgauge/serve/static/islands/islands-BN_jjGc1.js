@@ -1,1 +1,0 @@
-var e={"dg-board":()=>import(`./board-CyEfm3Vo.js`)},t=new IntersectionObserver(n=>{for(let r of n)r.isIntersecting&&(t.unobserve(r.target),e[r.target.localName]?.())},{rootMargin:`400px`});for(let n of Object.keys(e))for(let e of document.querySelectorAll(n))t.observe(e);
