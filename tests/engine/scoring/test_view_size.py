@@ -133,7 +133,7 @@ def test_what_cannot_be_computed_here_is_left_out_and_named(tmp_path, monkeypatc
     outcome = Judge(Rules.of(rules, [still])).score_map(still, lambda: picture(0))
     assert [*outcome.scores] == ["psnr@all"]
     (named,) = outcome.left_out
-    assert named.startswith("still: sd:onnx-0123456789ab@all (no ONNX file in")
+    assert named.startswith("sd:onnx-0123456789ab@all (no ONNX file in")
     assert not outcome.failed
     assert [*gather(rules, {"still": outcome}, {}).summary] == ["psnr@all"]
 

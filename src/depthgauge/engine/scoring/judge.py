@@ -402,7 +402,8 @@ def _left_out(
         if any(not _is_optional(name, protocol, optional) for name in lacking(prepared, spec)):
             yield f"{sample.id}: {spec.id}"
         elif spec.id in prepared.unavailable:
-            yield f"{sample.id}: {spec.id} ({prepared.unavailable[spec.id].rstrip('.')})"
+            # The same for every sample, so it is said once.
+            yield f"{spec.id} ({prepared.unavailable[spec.id].rstrip('.')})"
 
 
 def _is_optional(need: str, protocol: Protocol, optional: set[str]) -> bool:
