@@ -12,7 +12,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo setup check test test-long test-nets fast-tests lint style types perf evidence docs site web gallery clean
+.PHONY: demo serve setup check test test-long test-nets fast-tests lint style types perf evidence docs site web gallery clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "depthgauge needs Python 3.11 or newer; say: make PYTHON=/path/to/python3.11")'
@@ -44,6 +44,13 @@ setup:  # packages of Python and of the system are installed side by side
 
 demo: .venv/.ready  ## the main job, from nothing to numbers
 	$(DEPTHGAUGE) demo --out out/demo
+
+serve: .venv/.serve  ## a site to look at, with benchmarks and baselines, on this machine only
+	$(DEPTHGAUGE) serve out/demo-site --demo
+
+.venv/.serve: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[serve]'
+	touch .venv/.ready $@
 
 check: .venv/.dev  ## what changed against main: ruff, mypy, its tests, the house and the pages
 	$(BIN)/python -m tools.check

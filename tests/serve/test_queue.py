@@ -319,6 +319,21 @@ def test_truth_beside_the_images_is_refused(site, database, tiny_data, tmp_path)
     assert hidden_folders(site) == []
 
 
+def test_what_one_benchmark_hides_another_does_not_publish(
+    site, database, tiny, tiny_data, tmp_path
+):
+    other = tmp_path / "other.toml"
+    other.write_text(made.TOML.replace('id = "tiny"', 'id = "other"'))
+    with pytest.raises(BadData, match="another benchmark hides"):
+        add_benchmark(site, database, str(other), tiny.hidden)
+    with pytest.raises(BadData, match="another benchmark hides"):
+        add_benchmark(site, database, str(other), tiny.hidden.parent, hidden=tmp_path)
+    made.write_data(tmp_path / "new")
+    with pytest.raises(BadData, match="neither inside"):
+        add_benchmark(site, database, str(other), tmp_path / "new" / "public", hidden=tiny.data)
+    add_benchmark(site, database, str(other), tiny.data, hidden=tiny.hidden)  # the same folders
+
+
 def test_only_workers_know_where_the_truth_is(site, database, tiny):
     assert read_registered(site, "tiny").hidden == tiny.hidden
     assert (site.workers.stat().st_mode & 0o777) == 0o700

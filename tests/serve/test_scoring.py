@@ -90,6 +90,27 @@ def test_one_pixel_tells_nothing(site, database, tiny, add_user, send, read, val
     assert scores == {}
 
 
+@pytest.mark.parametrize("value", [np.nan, 1e6], ids=str)
+def test_one_pixel_would_tell_its_truth_without_the_defence(
+    site, database, tiny, add_user, send, read, value, monkeypatch
+):
+    """Why the least density counts what is inside the range: else this works, with any digits."""
+    from depthgauge.serve.submissions import sandbox
+
+    monkeypatch.setattr(sandbox, "inside_density", lambda *_: 1.0)
+    monkeypatch.setattr("depthgauge.engine.scoring.check.check_estimates", lambda *_: [])
+    monkeypatch.setattr(worker, "rounded", lambda value, _: value)
+    maps = {name: np.full(made.SIZE, value, np.float32) for name in made.NAMES}
+    for name, values in maps.items():
+        values[10, 10] = made.LOW + 0.01 if name == "boxes" else made.truths()[name][10, 10]
+    sent = send(add_user(), made.archive(maps))
+    worker.work_once(site, database)
+    _, scores = read(sent)
+    # The pooled error is half the distance of the one pixel of `boxes`.
+    stolen = 2 * scores["", "mae@all"] + made.LOW + 0.01
+    assert stolen == pytest.approx(float(made.truths()["boxes"][10, 10]), abs=1e-4)
+
+
 def test_the_least_density_is_of_every_sample(site, database, tiny, add_user, send, read):
     maps = made.estimates()
     maps["fence"][: made.SIZE[0] // 6] = np.nan  # five sixths are left

@@ -334,7 +334,7 @@ def crawl(client, known, head=None):
         filled = [path]
         for name, values in known.items():
             filled = [p.replace(f"{{{name}}}", value) for p in filled for value in values]
-        texts += [client.get(p, headers=head or {}).text for p in sorted(set(filled))]
+        texts += [client.get(p, headers=head or {}).text for p in dict.fromkeys(filled)]
     return "\n".join(texts)
 
 
@@ -382,3 +382,58 @@ def test_nobody_sees_what_is_not_theirs(site, database, tiny, browser, add_user,
 def _truth_texts():
     """Values of the hidden truth as a page might show them."""
     return [f"{value:.4f}" for truth in made.truths().values() for value in truth.flat[:50]]
+
+
+def test_two_sites_with_other_truths_and_equal_scores_answer_alike(tmp_path, empty_site):
+    """What a site says depends on the truth only through what is released."""
+    seen = [_everything(tmp_path / str(seed), empty_site, seed) for seed in (1, 2)]
+    lines = zip(*(text.splitlines() for text in seen), strict=True)
+    assert [pair for pair in lines if pair[0] != pair[1]] == []
+    assert "0.5" in seen[0]
+
+
+def _everything(folder, empty_site, seed):
+    """All that a site with the truth of a seed says about a published and a failed entry."""
+    from depthgauge.serve.site import Site, make_folders
+    from depthgauge.serve.storage.database import engine_of
+    from depthgauge.serve.submissions import intake
+    from depthgauge.serve.submissions.registry import add_benchmark
+
+    folder.mkdir()
+    data, site = made.write_data(folder, seed), Site(folder / "site")
+    make_folders(site)
+    (site.web / "site.db").write_bytes(empty_site.read_bytes())
+    database = site.open()
+    toml = str(data / "tiny.toml")
+    add_benchmark(site, database, toml, data / "public", hidden=data / "hidden")
+    with database.begin() as session:
+        people.join(session, links.make_link(session, "invitation"), "a@b.c", "Ann", PASSWORD)
+        ann = session.query(User).one()
+        head = {"Authorization": f"Bearer {people.make_token(session, ann, 't', people.SCOPES, 1)}"}
+    client = TestClient(make_app(site, database, WebSettings(URL)), base_url=URL)
+    client.post("/login", data={"email": "a@b.c", "password": PASSWORD}, headers=FORM)
+    ids = []
+    for content in (
+        made.archive(made.estimates(0.5, seed)),
+        made.archive({}, [("odd", b"")]),
+        made.archive({name: values * 0 - 1 for name, values in made.estimates().items()}),
+    ):
+        sha = made.sha256(content)
+        upload = intake.begin_upload(site, database, ann, "tiny", len(content), sha)
+        with database.begin() as session:
+            intake.append(site, intake.find_upload(session, ann, upload), 0, content)
+        ids.append(intake.submit(site, database, ann, upload, intake.Entry("Mine")).id)
+        worker.work_once(site, database)
+        with database.begin() as session:  # else ids decide the order
+            session.get_one(Submission, ids[-1]).created_at = len(ids)
+    shown = {"visibility": "public"}
+    client.post(f"/api/submissions/{ids[0]}/visibility", json=shown, headers=head)
+    known = {"benchmark_id": ["tiny"], "submission_id": ids, "number": ["1"]}
+    known |= {"upload_id": ["0"], "secret": ["guess"]}
+    text = crawl(client, known) + crawl(client, known, head)
+    engine_of(database).dispose()
+    # Ids, hashes of archives with other estimates, and their sizes are the author's own.
+    for place, one in enumerate(ids):
+        text = text.replace(one, f"ID{place}")
+    text = re.sub(r"\b[0-9a-f]{64}\b|\b[0-9a-f]{12}\b|[\d.]+ (KiB|bytes)|\"size\":\d+", "-", text)
+    return re.sub(r'(name="csrf" value=")\w*', "", text)

@@ -73,7 +73,9 @@ def archive(maps=None, more=()):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name, values in (estimates() if maps is None else maps).items():
-            made.writestr(f"{name}/disparity.npy", npy(values))
+            # With a date of its own, so that the same maps are the same archive.
+            entry = zipfile.ZipInfo(f"{name}/disparity.npy")
+            made.writestr(entry, npy(values), zipfile.ZIP_DEFLATED)
         for name, content in more:
             made.writestr(name, content)
     return file.getvalue()

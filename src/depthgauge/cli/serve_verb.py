@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli._output import count, print_table, say, write_json
+from depthgauge.cli._output import count, print_table, progress_bar, say, write_json
 from depthgauge.errors import BadData, MissingExtra, Misuse
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class _Serve(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands:
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = ["start", *args]
         return super().resolve_command(ctx, args)
 
@@ -95,7 +95,8 @@ def _open(folder: Path, database: str, *, must_exist: bool = True) -> Site:
 
 
 @command.command("start")
-@click.argument("folder", type=_FOLDER)
+@click.argument("folder", type=_FOLDER, required=False)
+@click.option("--demo", is_flag=True, help="A site with benchmarks and baselines to look at.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=_PORT, show_default=True, help="The port to listen on.")
 @click.option("--public-url", help="How browsers reach the site.  [default: http://HOST:PORT]")
@@ -110,7 +111,8 @@ def _open(folder: Path, database: str, *, must_exist: bool = True) -> Site:
     help="The address of a PostgreSQL database; SQLite in the folder by default.",
 )
 def _start(
-    folder: Path,
+    folder: Path | None,
+    demo: bool,
     host: str,
     port: int,
     public_url: str | None,
@@ -120,14 +122,27 @@ def _start(
 ) -> None:
     """Runs a site until Ctrl-C; makes its folder if there is none.
 
-    The first admin gets a link in the terminal, which works once, within an hour.
+    The first admin gets a link in the terminal, which works once, within an hour. With --demo, the
+    site listens on this machine only, and passwords are random and printed.
+
+    \b
+      depthgauge serve --demo
+      depthgauge serve site --public-url https://depth.example.org --trusted-proxy 127.0.0.1
     """
+    if demo and host not in ("127.0.0.1", "localhost"):
+        raise Misuse("a demo is for this machine only; leave out --host")
+    if folder is None:
+        if not demo:
+            raise click.UsageError("name the folder of the site, or say --demo.")
+        folder = Path("demo-site")
     site = _open(folder, database, must_exist=False)
     from depthgauge.serve.accounts.links import first_admin_link
     from depthgauge.serve.running import run_site
     from depthgauge.serve.web.settings import WebSettings
 
     settings = WebSettings(public_url or f"http://{host}:{port}", trusted_proxy)
+    if demo:
+        _fill(site)
     with site.open().begin() as session:
         secret = first_admin_link(session)
 
@@ -138,6 +153,16 @@ def _start(
             click.echo(settings.link(f"join/{secret}"))
 
     run_site(site, settings, host=host, port=port, workers=workers, on_ready=tell)
+
+
+def _fill(site: Site) -> None:
+    from depthgauge.serve.demo import make_demo
+
+    with progress_bar("making a demo") as step:
+        accounts = make_demo(site, site.open(), site.root / "demo", progress=step)
+    if accounts:
+        rows = [[one.role, one.email, one.password] for one in accounts]
+        print_table([(name, "left") for name in ("role", "e-mail", "password")], rows)
 
 
 @command.command("add")

@@ -26,7 +26,6 @@ class Limit:
 LOGIN_BY_ACCOUNT = Limit("login-account", 10, 900)
 LOGIN_BY_ADDRESS = Limit("login-address", 50, 900)
 LINKS_BY_ADDRESS = Limit("links-address", 20, 900)
-REQUESTS_BY_ADDRESS = Limit("requests-address", 600, 60)
 UPLOADS_BY_TEAM = Limit("uploads-team", 50, 86_400)
 
 

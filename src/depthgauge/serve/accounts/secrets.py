@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets as system
+import threading
 from functools import cache
 
 from argon2 import PasswordHasher
@@ -14,6 +15,8 @@ from depthgauge.errors import Refused
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
 HASHER = PasswordHasher()
 """Argon2id with the parameters that RFC 9106 recommends where memory is short (64 MiB)."""
+_AT_ONCE = threading.BoundedSemaphore(4)
+"""Many who log in at once must not use up the memory."""
 
 
 def new_secret() -> str:
@@ -45,13 +48,16 @@ def password_hash(password: str) -> str:
         raise Refused(
             "invalid", f"A password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters; try another"
         )
-    return HASHER.hash(password)
+    with _AT_ONCE:
+        return HASHER.hash(password)
 
 
 def is_password(password: str, stored: str | None) -> bool:
     """Whether a password is the stored one; takes as long where nothing is stored."""
+    known = stored or _nobodys()
     try:
-        right = HASHER.verify(stored or _nobodys(), password[:MOST_PASSWORD])
+        with _AT_ONCE:
+            right = HASHER.verify(known, password[:MOST_PASSWORD])
     except (Argon2Error, InvalidHashError):
         return False
     return right and stored is not None

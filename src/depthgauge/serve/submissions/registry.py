@@ -19,7 +19,7 @@ from depthgauge.datasets._paths import unsafe
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import BadData, Misuse
 from depthgauge.io import write_text
-from depthgauge.serve.lockout import require_outside
+from depthgauge.serve.lockout import hidden_folders, require_outside
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import Benchmark
@@ -144,6 +144,9 @@ def _require_possible(protocol: Protocol) -> None:
 
 def _require_data(site: Site, found: Registered) -> list[str]:
     """The ids of the samples, if the folders have what they should, and nothing else."""
+    for hidden in hidden_folders(site):
+        if found.data.is_relative_to(hidden) or hidden.is_relative_to(found.data):
+            raise BadData(f"{found.data}: another benchmark hides the truth in {hidden}; copy it.")
     public = samples_of(found.protocol, found.data)
     if found.hidden is None:
         if not all(sample.truth is not None for sample in public):
@@ -168,12 +171,17 @@ def _require_data(site: Site, found: Registered) -> list[str]:
 
 def _require_apart(site: Site, data: Path, hidden: Path) -> None:
     require_outside([hidden])
-    for other in (data, site.web):
+    for other in (data, site.web, *_public_folders(site)):
         if hidden.is_relative_to(other) or other.is_relative_to(hidden):
             raise BadData(
                 f"{hidden}: the hidden truth must be neither inside of {other} nor around it; move "
                 "it to a folder of its own."
             )
+
+
+def _public_folders(site: Site) -> list[Path]:
+    files = (site.workers / "benchmarks").glob("*.json")
+    return [Path(json.loads(path.read_text())["data"]) for path in files]
 
 
 def _require_same_protocol(before: Benchmark | None, protocol: Protocol) -> None:
