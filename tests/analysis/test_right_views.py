@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests import rig_scenes
 
 from depthgauge.analysis.baselines import (
@@ -29,11 +30,15 @@ from depthgauge.analysis.strata import (
 from depthgauge.analysis.tier_boards import joined_board, tier_boards
 from depthgauge.analysis.tiers import one_tier, tiers_of
 from depthgauge.benchmarks import find_benchmark
+from depthgauge.cli import depthgauge as main
 from depthgauge.datasets import stereogenbench as sgb
 from depthgauge.engine.running.controls import CONTROLS, controls_of
 from depthgauge.engine.running.run import run
 from depthgauge.errors import CannotCompare, Misuse, Unavailable, UnknownName
+from depthgauge.report.page.model import start_page
+from depthgauge.report.sections import SECTIONS
 from depthgauge.report.tables.views import VIEW_TABLES, view_tables, views_text
+from depthgauge.report.words.headline import headline
 
 pytest.importorskip("av", reason="videos need PyAV: pip install 'depthgauge[video]'")
 METHODS = ("warp_inpaint", "warp_estimated", "copy_left", "shift")
@@ -265,3 +270,26 @@ def test_other_runs_have_no_such_tables(done):
         views_text(plain, "text", "branches")
     with pytest.raises(Unavailable, match="run it with --controls"):
         views_text(replace(done, controls={}), "text", "controls")
+
+
+def test_the_command_line_has_the_tables_and_the_tiers(done):
+    found = CliRunner().invoke(main, ["report", str(done.path), "--pivot", "branches"])
+    assert found.exit_code == 0, found.output
+    assert found.output == views_text(done, "text", "branches")
+    alone = CliRunner().invoke(main, ["report", str(done.path), "--tier", "G2", "--csv"])
+    assert "shift" in alone.output
+    assert "warp_inpaint" not in alone.output
+    wrong = CliRunner().invoke(main, ["report", str(done.path), "--tier", "G7", "--csv"])
+    assert wrong.exit_code == 1
+
+
+def test_the_page_has_a_section_with_all_tables(done):
+    board = joined_board(done)
+    page = start_page(done.protocol, board, view_tables=tuple(view_tables(done).values()))
+    html = str(SECTIONS["views"].body(page))
+    for title in ("Inference conditions", "Right views by branch", "Calibration controls"):
+        assert title in html
+    assert SECTIONS["views"].body(start_page(done.protocol, board)) is None
+    board_html = str(SECTIONS["leaderboard"].body(page))
+    assert board_html.index("Tier G0") < board_html.index("Tier G2") < board_html.index("Oracles")
+    assert headline(board).startswith("Tier G0: warp_inpaint has a psnr@all of")
