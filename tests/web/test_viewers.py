@@ -226,3 +226,48 @@ def test_without_scripts_there_are_pictures(opened, name):
     images = page.locator("main img")
     assert images.count() == {"compare": 4, "stereo": 2}.get(name, 1)
     assert all(image.is_visible() for image in images.all())
+
+
+@pytest.mark.long
+def test_twelve_megapixels_load_only_what_is_seen(opened, tmp_path):
+    from depthgauge.report.pictures.tiles import write_value_tiles
+
+    truth = scene(4000, 3000)[0]
+    write_value_tiles(tmp_path / "truth", truth, "px")
+    write_value_tiles(tmp_path / "noisy", noisy(truth), "px")
+    page = opened("/stereo")
+    asked = []
+
+    def answer(route):
+        path = tmp_path / route.request.url.split("/large/")[1]
+        asked.append(path)
+        route.fulfill(path=path)
+
+    page.route("**/large/**", answer)
+    figures = [
+        f"<figure data-tiles='/large/{name}/tiles.json'><figcaption>{name}</figcaption></figure>"
+        for name in ("truth", "noisy")
+    ]
+    page.route(
+        "**/compare",
+        lambda route: route.fulfill(
+            body=route.fetch()
+            .text()
+            .replace('<div class="sides">', f'<div class="sides">{"".join(figures)}')
+        ),
+    )
+    page.goto(page.url.replace("stereo", "compare"))
+    page.locator("dg-compare canvas").nth(5).wait_for()
+    canvas = page.locator("dg-compare canvas").first
+    settled(page, canvas)
+    whole = len(asked)
+    assert whole < 20
+    canvas.focus()
+    for _ in range(12):
+        page.keyboard.press("+")
+    settled(page, canvas)
+    assert len(asked) - whole < 120
+    page.mouse.move(*(canvas.bounding_box()[name] + 60 for name in ("x", "y")))
+    place, first, *_ = page.locator(".reading").text_content().split(" \u00b7 ")
+    column, row = (int(part.strip("xy ")) for part in place.split(","))
+    assert float(first.split()[1]) == pytest.approx(truth[row, column], rel=1e-3)

@@ -114,6 +114,8 @@ export class Compare extends LitElement {
       const context = fitted(canvas);
       if (context === null) return;
       context.clearRect(0, 0, canvas.width, canvas.height);
+      // A finger on a whole picture scrolls the page.
+      canvas.style.touchAction = this.#view.closer ? "none" : "pan-y";
       if (this.#mode === "sides") {
         const source = this.#sources[place];
         if (source !== undefined) drawSource(context, source, this.#view);

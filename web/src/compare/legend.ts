@@ -4,8 +4,8 @@ import type { Palette } from "./paint.js";
 
 export const legendStyles = css`
   .legend { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .6rem; font-size: .82rem; color: var(--soft); margin-top: .4rem; font-variant-numeric: tabular-nums; min-height: 1.4em; }
-  .legend .bar { width: 12rem; height: .7rem; margin: 0; border-radius: 2px; }
-  .legend .missing { width: .7rem; height: .7rem; margin-left: .8rem; border-radius: 2px; }
+  .legend .bar { width: min(12rem, 30vw); height: .7rem; margin: 0; border-radius: 2px; }
+  .legend .missing { width: .7rem; height: .7rem; margin-left: .4rem; border-radius: 2px; }
 `;
 
 /** Fills an element with low end, bar, high end, and the colour of what is missing. */

@@ -19,6 +19,11 @@ export class View {
     this.y = this.height / 2;
   }
 
+  /** Whether a part is seen larger than the whole would be. */
+  get closer(): boolean {
+    return this.zoom > 1.01 * this.#fit;
+  }
+
   /** Moves the picture by pixels of the canvas. */
   pan(dx: number, dy: number): void {
     this.x = clamp(this.x - dx / this.zoom, 0, this.width);

@@ -42,6 +42,7 @@ export class LightField extends LitElement {
     if (centre === null) return;
     this.#size = [centre.naturalWidth, centre.naturalHeight];
     this.requestUpdate();
+    for (let column = 0; column < this.#columns; column += 1) void this.#view(Math.round(this.#row), column);
   }
 
   override updated(): void {
@@ -63,7 +64,7 @@ export class LightField extends LitElement {
     }
   }
 
-  /** The other views, the nearest to the middle first, once the reader does something. */
+  /** The views of other rows too, the nearest to the middle first, once the reader does something. */
   async #loadAll(): Promise<void> {
     if (this.#loading) return;
     this.#loading = true;

@@ -11,7 +11,7 @@ export const viewer = css`
   }
   .name.right { left: auto; right: .5rem; }
   input[type="range"] { min-height: 1.6rem; }
-  .wide { display: flex; align-items: center; gap: .6rem; }
+  .wide { display: flex; font-size: .9rem; align-items: center; gap: .6rem; }
   .wide input { flex: 1 1 8rem; min-width: 0; max-width: 30rem; }
 `;
 

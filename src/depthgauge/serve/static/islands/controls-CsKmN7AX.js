@@ -16,7 +16,7 @@ var e=globalThis,t=e.ShadowRoot&&(e.ShadyCSS===void 0||e.ShadyCSS.nativeShadow)&
   label { display: inline-flex; align-items: center; gap: .4rem; min-height: 1.6rem; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
   .status, .explain { color: var(--soft); font-size: .88rem; margin: .3rem 0; max-width: 60rem; }
-  .panel { background: var(--raised); border-radius: 6px; padding: .7rem 1rem .9rem; margin: .3rem 0 .7rem; }
+  .panel { background: var(--raised); border-radius: 6px; padding: .7rem 1rem .9rem; margin: .3rem 0 .7rem; font-size: .9rem; }
   .panel > p { margin: 0 0 .6rem; }
   .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
   [hidden] { display: none !important; }
