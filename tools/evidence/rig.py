@@ -51,10 +51,14 @@ def rig() -> Iterator[Number]:
     yield from _audit(full, "1280x1280")
     yield from _cost(full, 81, "1280x1280")
     yield from _gaps()
+    drawn: dict[str, Realised] = {}
     for family, count in PROPOSALS.items():
         shoot = Shoot(family, frames=9)
-        found = proposals(SceneOptions("train", shoot, PROPOSAL_SEED), range(count))
-        yield from _proposed(found, family)
+        drawn[family] = proposals(SceneOptions("train", shoot, PROPOSAL_SEED), range(count))
+        yield from _proposed(drawn[family], family)
+    from tools.evidence._rig_page import draw_baselines
+
+    draw_baselines(drawn)
 
 
 def made(sets: Mapping[str, dict[str, Any]], name: str) -> Path:

@@ -200,3 +200,39 @@ def test_maps_of_training_and_of_tests_are_disjoint():
     ]
     assert len(drawn[0]) == 6
     assert drawn[1] == {"Canyon", "Temple"}
+
+
+# --- other light, other faults --------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_path_tracing_gives_the_same_depth_and_noisy_pictures(rig_set, tmp_path):
+    pytest.importorskip("mitsuba", reason="paths need Mitsuba: depthgauge[render]")
+    few = {**SMALL_RIG, "scenes": 1, "quality": "path", "samples": 4}
+    generate("rig", tmp_path / "set", **few)
+    traced, direct = (
+        next(iter(DATASETS["stereogenbench"].samples(root, "eval"))).truth
+        for root in (tmp_path / "set", rig_set)
+    )
+    np.testing.assert_array_equal(traced["depth"][2], direct["depth"][2])
+    assert np.abs(traced["view"][2] - direct["view"][2]).mean() > 0.02
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
+    def refuse(*args, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(making.io, "write_text", refuse)
+    with pytest.raises(CannotWrite, match=r"set: Permission denied; give another folder"):
+        generate("rig", tmp_path / "set", **SMALL_RIG)
+
+
+def test_a_broken_scene_is_named_on_the_sheet_and_others_stay(copy):
+    scene = copy / read_manifest(copy)[0]["path"]
+    (scene / "trajectory.json").write_text("{")
+    for preview in (copy / "metadata/previews").glob("*.png"):
+        preview.unlink()
+    assert len(making.finish(copy)) == 2
+    sheet = (copy / "contact-sheet.html").read_text()
+    assert sheet.count("cannot be shown") == 2  # the caption and the text for readers
+    assert len(list((copy / "metadata/previews").glob("*.png"))) == 1

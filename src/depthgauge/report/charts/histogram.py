@@ -37,7 +37,8 @@ def histogram(
     most = max(float(shares.max(initial=0)), float(outline.max(initial=0)), 1e-9)
     x = Scale(*span, _LEFT, _LEFT + _WIDE)
     y = Scale(0.0, 1.08 * most, _TOP + _TALL, _TOP)
-    parts = [tag("rect", x=_LEFT, y=_TOP, width=_WIDE, height=_TALL, class_="panel")]
+    box = {"x": _LEFT, "y": _TOP, "width": _WIDE, "height": _TALL}
+    parts = [tag("rect", **box, fill="none", stroke="#bbb")]
     for share, left, right in zip(shares, edges[:-1], edges[1:], strict=True):
         if share:
             box = {"x": x(left) + 0.5, "y": y(share), "width": x(right) - x(left) - 1}

@@ -15,6 +15,7 @@ from depthgauge.engine.generating.rig_statistics import Draws, Realised, realise
 from depthgauge.report.charts.histogram import histogram
 from depthgauge.report.charts.svg import tag
 from depthgauge.report.page.html import Section, render_sections
+from depthgauge.report.page.templates import render
 from depthgauge.synth.library.maps import MAPS
 from depthgauge.synth.sets.rig import FAMILIES, REASONS
 
@@ -89,7 +90,7 @@ def _panels(found: Realised) -> Markup:
         title = f"({letter}) {family}, {split}, {which}"
         parts.append(histogram(values, proposed, span, title, "cm", f"panel-{letter}"))
     about = "Bars are scenes, the grey line is all proposals. Dashed: mean; dotted: median."
-    return Markup("").join(parts) + tag("p", about)
+    return render("multiples.html.j2", texts=[about], charts=parts)
 
 
 def _counts(found: Realised) -> Markup:
@@ -124,11 +125,11 @@ def _train_maps(found: Realised) -> Markup:
 
 
 def _rejected(found: Realised) -> Markup:
-    rows = []
-    for (split, family), counts in sorted(found.rejected.items()):
-        tried = len(_proposed(found, (split, family)).focal_mm)
-        rows.append([split, family, str(tried), *(str(counts.get(why, 0)) for why in REASONS)])
-    return _table(("split", "family", "proposals", *REASONS), rows)
+    parts = sorted(found.rejected)
+    counts = [len(_proposed(found, part).focal_mm) for part in parts]
+    rows = [["proposals", *map(str, counts)]]
+    rows += [[why, *(str(found.rejected[part].get(why, 0)) for part in parts)] for why in REASONS]
+    return _table(("reason", *(f"{split} {family}" for split, family in parts)), rows)
 
 
 def _focal(found: Realised) -> Markup:
@@ -152,4 +153,4 @@ def _proposed(found: Realised, part: tuple[str, str]) -> Draws:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     head = tag("tr", *(tag("th", text, scope="col") for text in heads))
     body = [tag("tr", *(tag("td", text) for text in row)) for row in rows]
-    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide")
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="scroll")
