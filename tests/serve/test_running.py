@@ -4,6 +4,7 @@ import json
 import re
 import socket
 import threading
+from itertools import pairwise
 
 import pytest
 from click.testing import CliRunner
@@ -67,6 +68,28 @@ def test_a_site_takes_scores_and_shows_a_submission(
         thread.join()
     with pytest.raises(BadData, match="does not answer"):
         client.SiteClient(url).ask("GET", "benchmarks")
+
+
+def test_a_process_that_dies_is_started_again_after_a_growing_pause(monkeypatch):
+    moment = [0.0]
+    started = []
+
+    class Dead:
+        def __init__(self, _command):
+            started.append(moment[0])
+
+        def poll(self):
+            return 1
+
+    monkeypatch.setattr(running.time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(running.subprocess, "Popen", Dead)
+    kept = running._Kept(["x"])
+    for step in range(600):
+        moment[0] = step / 10
+        kept.look()
+    pauses = [round(b - a, 1) for a, b in pairwise(started)]
+    assert pauses[:4] == [0.6, 1.1, 2.1, 4.1]
+    assert max(pauses) < 31
 
 
 def test_a_folder_gives_the_same_archive_every_time(folder, tmp_path):

@@ -98,6 +98,7 @@ def test_one_pixel_would_tell_its_truth_without_the_defence(
     from depthgauge.serve.submissions import sandbox
 
     monkeypatch.setattr(sandbox, "inside_density", lambda *_: 1.0)
+    monkeypatch.setattr(worker, "distrust", lambda *_: None)
     monkeypatch.setattr("depthgauge.engine.scoring.check.check_estimates", lambda *_: [])
     monkeypatch.setattr(worker, "rounded", lambda value, _: value)
     maps = {name: np.full(made.SIZE, value, np.float32) for name in made.NAMES}
@@ -109,6 +110,47 @@ def test_one_pixel_would_tell_its_truth_without_the_defence(
     # The pooled error is half the distance of the one pixel of `boxes`.
     stolen = 2 * scores["", "mae@all"] + made.LOW + 0.01
     assert stolen == pytest.approx(float(made.truths()["boxes"][10, 10]), abs=1e-4)
+
+
+def _link(estimates, tiny):
+    path = estimates / "boxes" / "disparity.npy"
+    path.unlink()
+    path.symlink_to(next(tiny.hidden.rglob("boxes/truth/disparity.npy")))
+
+
+def _folder_link(estimates, tiny):
+    (estimates / "more").symlink_to(tiny.hidden)
+
+
+def _other_format(estimates, _tiny):
+    (estimates / "boxes" / "disparity.exr").write_bytes(b"for another decoder")
+
+
+def _one_pixel(estimates, _tiny):
+    values = np.full(made.SIZE, np.nan, np.float32)
+    values[3, 3] = 9
+    np.save(estimates / "boxes" / "disparity.npy", values)
+
+
+@pytest.mark.parametrize("leave", [_link, _folder_link, _other_format, _one_pixel])
+def test_a_sandbox_that_was_taken_over_gains_nothing(
+    site, database, tiny, add_user, send, read, leave, monkeypatch
+):
+    from pathlib import Path
+
+    from depthgauge.serve.submissions import sandbox
+
+    def taken_over(_site, _job, task):
+        said = sandbox.check(task)
+        leave(Path(task["folder"]) / "estimates", tiny)
+        return said
+
+    monkeypatch.setattr(worker, "run_sandbox", taken_over)
+    sent = send(add_user())
+    worker.work_once(site, database)
+    found, scores = read(sent)
+    assert (found.state, found.message, scores) == ("failed", "not-scored", {})
+    assert "sandbox" in (site.workers / "logs" / f"{sent.id}.txt").read_text()
 
 
 def test_the_least_density_is_of_every_sample(site, database, tiny, add_user, send, read):

@@ -3,12 +3,13 @@
 import re
 
 import pytest
+import sqlalchemy as sa
 from fastapi.testclient import TestClient
 from tests.serve import tiny as made
 from tests.serve.conftest import PASSWORD
 
 from depthgauge.serve.accounts import links, people
-from depthgauge.serve.storage.models import Submission, User
+from depthgauge.serve.storage.models import Base, Submission, User
 from depthgauge.serve.submissions import worker
 from depthgauge.serve.web.account_pages import account_pages
 from depthgauge.serve.web.api import api
@@ -314,6 +315,48 @@ def test_the_schema_describes_the_api_only(browser):
     paths = browser().get("/api/openapi.json").json()["paths"]
     assert all(path.startswith("/api/") for path in paths)
     assert len(paths) == 9
+
+
+def test_whoever_deletes_an_account_leaves_no_name(site, database, tiny, browser, add_user, send):
+    ada = add_user("ada@example.org", admin=True)
+    ann = add_user("ann@example.org")
+    shared = made.archive(made.estimates(0.2))
+    sent = send(ann, method="AnnsMethod", details={"setup": "AnnsSetup"})
+    send(ann, shared, method="AnnsMethod")
+    send(add_user("bob@example.org"), shared, method="BobsMethod")
+    for _ in range(3):
+        worker.work_once(site, database)
+    client = browser(ann)
+    post(client, f"/submissions/{sent.id}/visibility", visibility="public")
+    assert post(client, "/account/delete", password="wrong password").status_code == 403
+    assert post(client, "/account/delete", password=PASSWORD).status_code == 303
+    assert client.get("/account").headers["location"] == "/login"
+    fields = {"email": ann.email, "password": PASSWORD}
+    assert browser().post("/login", data=fields, headers=FORM).status_code == 401
+    board = browser().get("/benchmarks/tiny/at/1").text
+    assert "withdrawn entry" in board
+    with database.begin() as session:
+        rows = [
+            str(row)
+            for table in Base.metadata.tables
+            for row in session.execute(sa.text(f"SELECT * FROM {table}"))
+        ]
+    whole = "\n".join(rows)
+    assert "BobsMethod" in whole
+    for name in ("ann@example.org", "AnnsMethod", "AnnsSetup", "'Ann'"):
+        assert name not in whole
+    assert list(site.blobs) == [made.sha256(shared)]  # Bob needs it
+    answer = post(browser(ada), "/account/delete", password=PASSWORD)
+    assert answer.status_code == 409  # somebody must administer the site
+
+
+def test_what_a_team_submitted_stays_with_the_team(database, tiny, browser, add_user, send, read):
+    ann = add_user()
+    add_user("bob@example.org", team_id=ann.team_id)
+    sent = send(ann, method="Ours")
+    assert post(browser(ann), "/account/delete", password=PASSWORD).status_code == 303
+    found, _ = read(sent)
+    assert (found.method, found.state, found.user_id) == ("Ours", "queued", None)
 
 
 # Who sees what: every route, as everybody.

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from depthgauge._confine import landlock
 from depthgauge.errors import BadData
@@ -20,7 +20,7 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.web.settings import WebSettings
 
 _LOOK_S = 0.2
-_LONGEST_PAUSE_S = 30.0
+_SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 30.0
 _HEALTHY_S = 60.0
 _END_S = 10.0
 _START_S = 30.0
@@ -33,18 +33,21 @@ class _Kept:
     command: Sequence[str]
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
-    pause: float = field(default=0.5)
+    pause: float = _SHORTEST_PAUSE_S
+    next_start: float = 0.0
+    """When it may be started again; set when its end is noticed."""
 
     def look(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            return
         moment = time.monotonic()
         if self.process is not None:
-            lived = moment - self.started
-            self.pause = 0.5 if lived > _HEALTHY_S else min(2 * self.pause, _LONGEST_PAUSE_S)
-            if lived < self.pause:
+            if self.process.poll() is None:
                 return
-        self.process, self.started = subprocess.Popen(self.command), moment
+            lived = moment - self.started
+            longer = min(2 * self.pause, _LONGEST_PAUSE_S)
+            self.pause = _SHORTEST_PAUSE_S if lived > _HEALTHY_S else longer
+            self.process, self.next_start = None, moment + self.pause
+        if moment >= self.next_start:
+            self.process, self.started = subprocess.Popen(self.command), moment
 
     def end(self) -> None:
         if self.process is None:

@@ -23,14 +23,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from depthgauge.datasets import DATASETS, read_estimate
 from depthgauge.engine.scoring.evaluate import evaluate
 from depthgauge.engine.scoring.result import Result
+from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
+from depthgauge.quantities import CONFIDENCE, QUANTITIES
 from depthgauge.serve.lockout import hidden_folders
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome, end, renew, take
 from depthgauge.serve.submissions.registry import Registered, read_registered
+from depthgauge.serve.submissions.sandbox import inside_density
 
 CHECK_S = 900
 """The most time that reading an archive may take."""
@@ -81,19 +85,23 @@ def process(site: Site, job: Job) -> Outcome:
             return Outcome("failed", "sparse", _sparse(report["sparse"], found))
         if job.dry_run:
             return Outcome("scored", "dry-run")
+        if (why := distrust(found, folder / "estimates")) is not None:
+            write_log(site, job, f"the sandbox said one thing and did another: {why}")
+            return Outcome("failed", "not-scored")
         return _score(site, job, found, folder / "estimates")
 
 
 def _task(site: Site, found: Registered, folder: Path) -> dict[str, Any]:
     """What the sandbox is to do, and what it must not see."""
-    hide = [site.web, site.workers / "benchmarks", site.workers / "logs", *hidden_folders(site)]
+    others = [path for path in (site.workers / "jobs").iterdir() if path != folder]
+    hide = [site.web, site.workers / "benchmarks", site.workers / "logs", *others]
     return {
         "archive": str(folder / "archive.zip"),
         "folder": str(folder),
         "protocol": found.protocol.model_dump(mode="json", exclude_unset=True),
         "data": str(found.data),
         "least_density": 0.0 if found.hidden is None else found.protocol.hidden.least_density,
-        "hide": [str(path) for path in hide],
+        "hide": [str(path) for path in (*hide, *hidden_folders(site))],
         "limits": LIMITS,
     }
 
@@ -121,6 +129,36 @@ def run_sandbox(site: Site, job: Job, task: dict[str, Any]) -> dict[str, Any] | 
         return None
     report: dict[str, Any] = json.loads(said)
     return report
+
+
+def distrust(found: Registered, estimates: Path) -> str | None:
+    """Why what the sandbox left is not scored; None if it is what it should be.
+
+    Whoever takes over the sandbox can leave links to the truth, files for other decoders, or maps
+    of one pixel. So there must be nothing but plain arrays with the names that we give them, and
+    they are counted again.
+    """
+    protocol = found.protocol
+    frames = {
+        frame.id: frame
+        for sample in samples_of(protocol, found.data)
+        for frame in sample.fresh().frames()
+    }
+    parts = [p.name for p in (*QUANTITIES[protocol.quantity].parts, CONFIDENCE)]
+    names = {f"{one}/{part}.npy" for one in frames for part in parts}
+    names |= {f"{one}/estimate.json" for one in frames}
+    for path in estimates.rglob("*"):
+        name = path.relative_to(estimates).as_posix()
+        if path.is_symlink() or not (path.is_dir() or (path.is_file() and name in names)):
+            return f"{name} is no array of ours"
+    if found.hidden is None:
+        return None
+    for frame in frames.values():
+        path = estimates / frame.id / f"{parts[0]}.npy"
+        estimate = read_estimate(path, DATASETS[protocol.dataset], protocol.quantity)
+        if inside_density(protocol, frame, estimate) < protocol.hidden.least_density:
+            return f"{frame.id} is sparse"
+    return None
 
 
 def _plain_environment(folder: str) -> dict[str, str]:

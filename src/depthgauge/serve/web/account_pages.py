@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session, selectinload
 
 from depthgauge.errors import Refused
 from depthgauge.serve.accounts import links, people
+from depthgauge.serve.accounts.secrets import is_password
+from depthgauge.serve.deletion import delete_account
 from depthgauge.serve.storage.database import audit, now, reading
 from depthgauge.serve.storage.models import ApiToken, AuditEntry, Submission, Team, User
 from depthgauge.serve.web import views
@@ -197,6 +199,22 @@ def export(request: Request, user: Member) -> JSONResponse:
         }
     name = {"Content-Disposition": 'attachment; filename="depthgauge-account.json"'}
     return JSONResponse(body, headers=name)
+
+
+@account_pages.post("/account/delete")
+def delete_own(request: Request, user: Member, form: Form) -> Response:
+    """Deletes the account of who is logged in, after asking for the password again."""
+    web = web_of(request)
+    require_pace(request)
+    if not is_password(form.get("password", ""), user.password_hash):
+        raise Refused("forbidden", "That is not your password; nothing was deleted")
+    with web.database.begin() as session:
+        archives = delete_account(session, user.id)
+    for sha256 in archives:
+        web.site.blobs.remove(sha256)
+    answer = RedirectResponse("/", 303)
+    answer.delete_cookie(web.settings.cookie, path="/", secure=web.settings.is_secure)
+    return answer
 
 
 # The admin's page.
