@@ -77,7 +77,7 @@ def main() -> None:
         key: {name: row[i] for name, row in rows.items()} for i, key in enumerate(Taken._fields)
     }
     options.out.write_text(json.dumps({**body, **times}, indent=1) + "\n")
-    Console().print(table(rows, views))
+    Console(width=110).print(table(rows, views))
 
 
 def make_views(size: tuple[int, int]) -> Views:
