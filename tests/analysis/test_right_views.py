@@ -36,6 +36,7 @@ from depthgauge.engine.running.controls import CONTROLS, controls_of
 from depthgauge.engine.running.run import run
 from depthgauge.errors import CannotCompare, Misuse, Unavailable, UnknownName
 from depthgauge.report.page.model import start_page
+from depthgauge.report.pictures.quantities.view import anaglyph
 from depthgauge.report.sections import SECTIONS
 from depthgauge.report.tables.views import VIEW_TABLES, view_tables, views_text
 from depthgauge.report.words.headline import headline
@@ -293,3 +294,10 @@ def test_the_page_has_a_section_with_all_tables(done):
     board_html = str(SECTIONS["leaderboard"].body(page))
     assert board_html.index("Tier G0") < board_html.index("Tier G2") < board_html.index("Oracles")
     assert headline(board).startswith("Tier G0: warp_inpaint has a psnr@all of")
+
+
+def test_an_anaglyph_has_the_red_of_the_left_view():
+    left = np.full((4, 6, 3), 51, np.uint8)
+    both = anaglyph(left, np.full((2, 3, 3), 0.6, np.float32))
+    assert both.shape == (2, 3, 3)
+    np.testing.assert_allclose(both[0, 0], [0.2, 0.6, 0.6], atol=1e-6)
