@@ -59,12 +59,14 @@ def test_filter_and_columns(opened):
     assert labels(page) == ["sgbm-tuned"]
     page.get_by_role("button", name="Columns").click()
     page.get_by_role("checkbox", name="a90@all").uncheck()
-    assert page.locator("thead th:visible").count() == len(METRICS)
-    assert page.locator("tbody.methods tr:visible td:visible").count() == len(METRICS) - 1
-    assert page.url.endswith("/board?q=SGBM&baselines=no&hide=a90@all")
-    assert saved(page, "CSV").splitlines()[0].count(",") == len(METRICS) - 1
-    page.get_by_role("button", name="Show all").click()
     assert page.locator("thead th:visible").count() == len(METRICS) + 1
+    assert page.locator("tbody.methods tr:visible td:visible").count() == len(METRICS)
+    assert page.url.endswith("/board?q=SGBM&baselines=no&hide=a90@all")
+    assert saved(page, "CSV").splitlines()[0].count(",") == len(METRICS)
+    page.get_by_role("button", name="Show all").click()
+    assert page.locator("thead th:visible").count() == len(METRICS) + 2
+    page.get_by_role("searchbox").fill("team w,")  # what else is known of a row
+    assert labels(page) == ["window-match-9"]
 
 
 def test_priorities_cost_what_profiles_cost(opened):
@@ -88,6 +90,7 @@ def test_priorities_cost_what_profiles_cost(opened):
     assert page.locator(".tie:visible").count() == 0
     page.get_by_role("button", name="My priorities").click()
     assert page.get_by_role("slider", name="density").input_value() == "3"
+    assert page.get_by_role("slider").count() == len(METRICS)  # words have no weight
     page.get_by_role("slider", name="runtime").focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
@@ -102,7 +105,8 @@ def test_priorities_cost_what_profiles_cost(opened):
 def test_exports_are_what_is_seen_and_harmless(opened):
     page = opened("/board?sort=rms@all")
     rows = list(csv.reader(io.StringIO(saved(page, "CSV"))))
-    assert rows[0] == ["method", *METRICS]
+    assert rows[0] == ["method", *METRICS, "team"]
+    assert rows[1][-1] == "Team A, Ltd"
     assert [row[0] for row in rows[1:4]] == labels(page)[:3]
     values = column("rms@all")
     found = {row[0]: row[3] for row in rows[1:-1]}

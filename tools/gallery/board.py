@@ -99,6 +99,7 @@ def _row(label: str, numbers: list[float], heads: list[dict[str, str]], of: str)
     ]
     first = None if math.isnan(numbers[0]) else numbers[0]
     given = {"label": label, "cells": cells, "baseline": label in BASELINES}
+    given["team"] = f"Team {label[:1].upper()}, Ltd"
     return {**given, "first": first, "rank": "", "tie": "", "tied": ""}
 
 

@@ -146,7 +146,6 @@ export class Board extends LitElement {
     const table = this.#table;
     if (table === null) return html`<slot></slot>`;
     const change = (next: Partial<Choice>): void => this.#change(next);
-    const scores = table.scores;
     return html`
       <slot name="view"></slot>
       <div class="bar" role="group" aria-label="This table">
@@ -162,8 +161,8 @@ export class Board extends LitElement {
           <button type="button" @click=${() => this.#save("latex")} aria-label="Download as LaTeX">LaTeX</button>
         </span>
       </div>
-      ${this.#panel === "columns" ? columnsPanel(scores, this.#choice, change) : nothing}
-      ${this.#panel === "weights" ? weightsPanel(scores, this.#choice, change) : nothing}
+      ${this.#panel === "columns" ? columnsPanel(table.others, this.#choice, change) : nothing}
+      ${this.#panel === "weights" ? weightsPanel(table.scores, this.#choice, change) : nothing}
       <p class="status" role="status">${this.#message}</p>
       <slot></slot>
       <div class="preview" popover="manual"></div>

@@ -50,7 +50,7 @@ function least(distances: readonly number[], unit: string): number {
 
 /** Units stand in the small print of a head, with the region before and an arrow behind. */
 function isPercent(unit: string): boolean {
-  return /(^|[\s,])%(\s|$)/.test(unit);
+  return /(^|[\s,])%([\s,]|$)/.test(unit);
 }
 
 function distance(value: number, perfect: number, order: Order): number {

@@ -44,7 +44,7 @@ export function toCsv(table: BoardTable): string {
 }
 
 function csvCell(table: BoardTable, row: Row, column: Column): string {
-  if (column === table.columns[0]) return csvText(row.label);
+  if (column.order === "text") return csvText(table.text(row, column));
   const value = table.value(row, column);
   return Number.isNaN(value) ? "" : String(value).replace("Infinity", "inf");
 }

@@ -33,9 +33,20 @@ export class BoardTable {
     );
   }
 
-  /** The scores: every column except the names. */
-  get scores(): Column[] {
+  /** Every column except the names. */
+  get others(): Column[] {
     return this.columns.slice(1);
+  }
+
+  /** The columns of numbers. */
+  get scores(): Column[] {
+    return this.others.filter((column) => column.order !== "text");
+  }
+
+  /** What a column of words says about a row. */
+  text(row: Row, column: Column): string {
+    const cell = row.cells[this.columns.indexOf(column)];
+    return cell?.dataset["value"] ?? cell?.textContent?.trim() ?? "";
   }
 
   value(row: Row, column: Column): number {
@@ -129,7 +140,7 @@ function rowOf(row: HTMLTableRowElement, body: HTMLTableSectionElement): Row {
 }
 
 function sortKey(table: BoardTable, row: Row, column: Column): number | string {
-  if (column.order === "text") return row.cells[table.columns.indexOf(column)]?.dataset["value"] ?? "";
+  if (column.order === "text") return table.text(row, column);
   const value = table.value(row, column);
   return column.order === "higher" ? -value : column.order === "zero" ? Math.abs(value) : value;
 }
