@@ -21,6 +21,7 @@ from depthgauge.synth.generators import (
 from depthgauge.synth.sets import (
     layers,
     light_field,
+    rig,
     single_views,
     stereo_scenes,
     stratified,
@@ -28,8 +29,8 @@ from depthgauge.synth.sets import (
 )
 
 KINDS = [
-    *("capture-session", "layers", "light-field", "oasis-like", "stereo-scenes", "stratified"),
-    "tag-session",
+    *("capture-session", "layers", "light-field", "oasis-like", "rig", "stereo-scenes"),
+    *("stratified", "tag-session"),
 ]
 SOURCE = Path(depthgauge.__file__).parents[1]
 
@@ -52,6 +53,7 @@ def test_revisions_are_those_of_the_code_that_writes():
         "layers": layers.REVISION,
         "light-field": light_field.REVISION,
         "oasis-like": oasis_like.REVISION,
+        "rig": rig.REVISION,
         "stereo-scenes": stereo_scenes.REVISION,
         "stratified": stratified.REVISION,
         "tag-session": tag_session.REVISION,
