@@ -184,6 +184,7 @@ RIG_MAKERS = (
     "depthgauge.synth.library.surfaces",
     "depthgauge.synth.render._quick_rays",
     "depthgauge.synth.render._shade_kernels",
+    "depthgauge.synth.render.lighting",
     "depthgauge.synth.render.shaded",
     "depthgauge.synth.scene.camera",
     "depthgauge.synth.scene.mesh",

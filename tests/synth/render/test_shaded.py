@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("embreex", reason="rays need Embree: depthgauge[render]")
 
 from depthgauge.synth.library.surfaces import PATTERNS, surface
-from depthgauge.synth.render.shaded import Lamp, Lighting, ShadedPlace, prepare
+from depthgauge.synth.render.lighting import Lamp, Lighting
+from depthgauge.synth.render.shaded import ShadedPlace, prepare
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.camera import pinhole, pose_looking
 from depthgauge.synth.scene.material import plain

@@ -11,7 +11,8 @@ from depthgauge.errors import UnknownName
 from depthgauge.synth.library.maps import Place
 from depthgauge.synth.library.subjects import ACTIONS, SUBJECTS, Path
 from depthgauge.synth.render._quick_rays import QuickRays
-from depthgauge.synth.render.shaded import Lighting, View
+from depthgauge.synth.render.lighting import Lighting
+from depthgauge.synth.render.shaded import View
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.camera import pose_looking
 from depthgauge.synth.scene.material import plain

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from depthgauge.synth.library.objects import Things
-from depthgauge.synth.render.shaded import Lamp, Lighting
+from depthgauge.synth.render.lighting import Lamp, Lighting
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.material import Material
 from depthgauge.synth.scene.mesh import Mesh

@@ -5,7 +5,7 @@ from __future__ import annotations
 from depthgauge.synth.library.interiors import interior
 from depthgauge.synth.library.maps._place import MapKind, Place
 from depthgauge.synth.library.surfaces import surface
-from depthgauge.synth.render.shaded import Lamp, Lighting
+from depthgauge.synth.render.lighting import Lamp, Lighting
 from depthgauge.synth.scene.model import Thing
 
 _ROOMS = (("living-room", 0), ("office", 1), ("bedroom", 2), ("living-room", 3))

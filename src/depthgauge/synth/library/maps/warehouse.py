@@ -5,7 +5,7 @@ from __future__ import annotations
 from depthgauge.synth.library.maps import _props as props
 from depthgauge.synth.library.maps._place import MapKind, Place, Yard
 from depthgauge.synth.library.surfaces import surface
-from depthgauge.synth.render.shaded import Lamp, Lighting
+from depthgauge.synth.render.lighting import Lamp, Lighting
 from depthgauge.synth.scene import mesh as meshes
 from depthgauge.synth.scene.material import Material
 

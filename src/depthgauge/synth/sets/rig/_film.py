@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from depthgauge.datasets._stereogen.poses import rig_poses
 from depthgauge.synth.library.environments import Environment
 from depthgauge.synth.library.subjects import performed
+from depthgauge.synth.render.lighting import Lighting
 from depthgauge.synth.render.painted import texture_px
-from depthgauge.synth.render.shaded import Lighting, ShadedPlace, View
+from depthgauge.synth.render.shaded import ShadedPlace, View
 from depthgauge.synth.scene.light import Light
 from depthgauge.synth.scene.model import Scene
 from depthgauge.synth.scene.texture import stored
