@@ -26,7 +26,7 @@ class BaselineCurve:
     unit: str
     better: str
     centres_cm: tuple[float, ...]
-    """The mean baseline of each bin's samples."""
+    """The mean baseline of each bin's samples, to three digits."""
     lines: Mapping[str, tuple[float, ...]]
     """By label; NaN where a bin has no value."""
 
@@ -71,7 +71,7 @@ def baseline_curves(run: Run) -> list[BaselineCurve]:
         return []
     rows = stratum_rows(run, strata, whole=False)
     centres = tuple(
-        float(np.mean([100 * run.facts[name][BASELINE] for name in members]))
+        float(f"{np.mean([100 * run.facts[name][BASELINE] for name in members]):.3g}")
         for members in strata.values()
     )
     found = []

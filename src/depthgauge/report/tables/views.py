@@ -59,6 +59,13 @@ ENTRIES = (
 APART = "Rows of different tiers answer different questions and are not ranked together."
 
 
+_WITHOUT = {
+    "controls": "run it with --controls",
+    "implicit-baseline": "sd_bias, the fitted scale of disparities, is none of its scores",
+    "diagnostics": "it has the main scores only",
+}
+
+
 def view_tables(run: Run, style: TableStyle = PLAIN) -> dict[str, Pivot]:
     """All tables that a run of right-view generation has, by name; empty for other runs."""
     if not run.facts or not run.protocol.tiers:
@@ -79,11 +86,7 @@ def views_text(run: Run, form: Format, name: str, style: TableStyle = PLAIN) -> 
         )
     pivot = VIEW_TABLES[name][1](run, style)
     if not pivot.table.rows:
-        how = (
-            "run it with --controls"
-            if name == "controls"
-            else "its data does not say what it needs"
-        )
+        how = _WITHOUT.get(name, "its samples lack what the table is split by")
         raise Unavailable(f"{run.path}: there is nothing for --pivot {name}; {how}.")
     return render_pivots([pivot], form)
 
