@@ -119,6 +119,8 @@ def _serve(folder, request):
         "serve phase": ["stereo", "first", *at, "--opens", "2030-01-01"],
         "serve invite": at,
         "serve log": ["abc", *at],
+        "serve backup": [folder / "made.tar", *at, "--overwrite"],
+        "serve restore": [folder / "site.tar", folder / "again", "--overwrite"],
         "serve user list": at,
         "serve user role": [who, "organiser", *at],
         "serve user reset": [who, *at],
@@ -129,6 +131,7 @@ def _serve(folder, request):
 @pytest.fixture
 def small_site():
     from depthgauge.serve.accounts import links, people
+    from depthgauge.serve.backup import back_up
     from depthgauge.serve.site import open_site
     from depthgauge.serve.storage.models import Benchmark
 
@@ -142,6 +145,7 @@ def small_site():
             people.join(session, secret, "ann@example.org", "Ann", "correct horse")
             lists = {"samples": [], "columns": [], "hidden": False}
             session.add(Benchmark(id="stereo", monthly_quota=1, most_bytes=1, **plain, **lists))
+        back_up(site, root.with_suffix(".tar"))
 
     return make
 

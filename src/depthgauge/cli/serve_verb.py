@@ -57,6 +57,7 @@ def _site_option(function: Any) -> Any:
     )(function)
 
 
+_overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is there.")
 _json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 
 
@@ -274,6 +275,37 @@ def _log(submission: str, folder: Path, database: str, as_json: bool) -> None:
         raise BadData(f"{folder}: there is no log of submission {submission}.")
     lines = path.read_text().splitlines()
     _answer(as_json, "\n".join(lines), submission=submission, lines=lines)
+
+
+@command.command("backup")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@_site_option
+@_overwrite_option
+@_json_option
+def _backup(file: Path, folder: Path, database: str, overwrite: bool, as_json: bool) -> None:
+    """Writes database and archives to one FILE, while the site runs; the truth is not in it."""
+    site = _open(folder, database)
+    from depthgauge.serve.backup import back_up
+
+    with progress_bar("backing up") as step:
+        archives = back_up(site, file, overwrite=overwrite, progress=step)
+    text = f"{file}: written, with {count(archives, 'archive')}."
+    _answer(as_json, text, file=str(file), archives=archives)
+
+
+@command.command("restore")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("folder", type=_FOLDER)
+@_overwrite_option
+@_json_option
+def _restore(file: Path, folder: Path, overwrite: bool, as_json: bool) -> None:
+    """Makes a site in a new FOLDER from a backup; add its benchmarks again."""
+    from depthgauge.serve.backup import restore
+
+    with progress_bar("restoring") as step:
+        archives = restore(file, folder, overwrite=overwrite, progress=step)
+    text = f"{folder}: restored, with {count(archives, 'archive')}; add its benchmarks again."
+    _answer(as_json, text, folder=str(folder), archives=archives)
 
 
 @command.group("user")
