@@ -119,6 +119,7 @@ def test_exports_are_what_is_seen_and_harmless(opened):
         assert latex(name) in text
     assert "sorted by rms@all, best first" in text
     assert r"\textit{best of all}" in text
+    assert r"{[}px $\to$ 0]" in text
     assert r"\textbf{1.5}" in text
 
 

@@ -271,3 +271,18 @@ def test_twelve_megapixels_load_only_what_is_seen(opened, tmp_path):
     place, first, *_ = page.locator(".reading").text_content().split(" \u00b7 ")
     column, row = (int(part.strip("xy ")) for part in place.split(","))
     assert float(first.split()[1]) == pytest.approx(truth[row, column], rel=1e-3)
+
+
+def test_the_wheel_zooms_a_chosen_picture_and_else_scrolls(opened):
+    page = opened("/compare", width=390)
+    canvas = page.locator("dg-compare canvas").first
+    whole = settled(page, canvas)
+    canvas.hover()
+    page.mouse.wheel(0, 100)
+    page.wait_for_timeout(150)
+    assert page.evaluate("scrollY") > 0
+    page.evaluate("scrollTo(0, 0)")
+    canvas.click()
+    page.mouse.wheel(0, -300)
+    assert np.abs(settled(page, canvas) - whole).mean() > 3
+    assert page.evaluate("scrollY") == 0

@@ -9,7 +9,7 @@ const LATEX: Record<string, string> = {
   "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
   '"': "''", "`": "\\textasciigrave{}", "[": "{[}", "*": "{*}", "\u00b1": "$\\pm$", "\u00b2": "\\textsuperscript{2}",
   "\u00b3": "\\textsuperscript{3}", "\u00b0": "$^\\circ$", "\u2020": "$^\\dagger$", "\u2013": "--", "\u2014": "---",
-  "\u2026": "\\ldots{}", "\u2019": "'", "\u2191": "$\\uparrow$", "\u2193": "$\\downarrow$",
+  "\u2026": "\\ldots{}", "\u2019": "'", "\u2191": "$\\uparrow$", "\u2193": "$\\downarrow$", "\u2192": "$\\to$",
 };
 
 export function clean(text: string): string {

@@ -79,8 +79,9 @@ export function steer(canvas: HTMLCanvasElement, view: () => View, changed: () =
   canvas.addEventListener(
     "wheel",
     (event) => {
-      // Scrolling the page stays possible; Ctrl is also what a pinch on a touchpad sends.
-      if (!event.ctrlKey && document.activeElement !== canvas && canvas.getRootNode() instanceof ShadowRoot && (canvas.getRootNode() as ShadowRoot).activeElement !== canvas) return;
+      // The page scrolls unless the picture was chosen; Ctrl is also what a pinch on a touchpad sends.
+      const chosen = (canvas.getRootNode() as Document | ShadowRoot).activeElement === canvas;
+      if (!chosen && !event.ctrlKey) return;
       event.preventDefault();
       view().enlarge(Math.exp(-event.deltaY / 400), ...middle(event));
       changed();
