@@ -12,8 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from depthgauge._tables import show_number
 from depthgauge.report.page.templates import asset
-from depthgauge.report.sanitize import clean
+from depthgauge.report.sanitize import clean, sortable
 from depthgauge.serve.storage.models import User
+from depthgauge.serve.web.islands import entry
 from depthgauge.serve.web.security import csrf_token
 from depthgauge.serve.web.views import day
 
@@ -35,7 +36,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
-    made.filters |= {"day": day, "number": _number, "bytes": _bytes}
+    made.filters |= {"day": day, "number": _number, "bytes": _bytes, "sortable": _sortable}
+    made.globals["islands"] = entry()
     return made
 
 
@@ -44,6 +46,10 @@ def _number(value: float | None) -> str:
         return "-"
     # Released values are rounded: zeros that we add would look like digits that are known.
     return min(f"{value:.6g}", show_number(value), key=len)
+
+
+def _sortable(value: float | None) -> str:
+    return "" if value is None else sortable(value)
 
 
 def _bytes(size: int) -> str:

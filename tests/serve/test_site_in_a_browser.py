@@ -1,0 +1,81 @@
+"""The leaderboard of a running site in a real browser, under the site's own policy."""
+
+import shutil
+import socket
+import threading
+
+import pytest
+from tests.serve import tiny as made
+from tools.web import WEB
+
+from depthgauge.serve.board import publish
+from depthgauge.serve.storage.models import Submission
+from depthgauge.serve.submissions import worker
+from depthgauge.serve.web.app import make_app
+from depthgauge.serve.web.settings import WebSettings
+
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture
+def running(site, database):
+    """The address of the site, while it is served."""
+    uvicorn = pytest.importorskip("uvicorn", reason="extra [serve]")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    app = make_app(site, database, WebSettings(f"http://127.0.0.1:{port}"))
+    config = uvicorn.Config(app, "127.0.0.1", port, log_level="error", lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def page():
+    if CHROMIUM is None:
+        pytest.skip("needs chromium, which is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def test_readers_sort_weigh_and_save(site, database, tiny, add_user, send, running, page):
+    ann = add_user(admin=True)  # who may make baselines
+    for error, method in ((0.9, "middle"), (0.5, "=best"), (3.0, "worst")):
+        sent = send(ann, made.archive(made.estimates(error)), method)
+        worker.work_once(site, database)
+        with database.begin() as session:
+            shown = "baseline" if method == "worst" else "public"
+            publish(session, session.get_one(Submission, sent.id), ann, shown)
+    trouble = []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.goto(f"{running}/benchmarks/tiny")
+    page.wait_for_selector("dg-board:defined")
+
+    def methods():
+        return page.locator("tbody .name a").all_inner_texts()
+
+    assert methods() == ["=best", "middle", "worst"]
+    page.get_by_role("button", name="mae@all").click()
+    page.get_by_role("button", name="mae@all").click()
+    assert methods() == ["worst", "middle", "=best"]
+    page.get_by_label("baselines").uncheck()
+    assert page.locator("tbody tr:visible").count() == 2
+    page.get_by_role("button", name="My priorities").click()
+    assert page.get_by_role("slider").count() == 2  # the released scores
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    lines = download.value.path().read_text("utf-8").splitlines()
+    assert lines[0] == "method,mae@all,badpix:1@all,team"
+    assert [line.split(",")[0] for line in lines[1:]] == ["middle", "'=best"]
+    assert trouble == []
+    if AXE.exists():
+        page.evaluate(AXE.read_text("utf-8"))
+        assert page.evaluate("axe.run().then(r => r.violations.map(v => v.id))") == []
