@@ -392,3 +392,12 @@ def test_the_same_scene_gives_the_same_depth_and_texts(written, tmp_path):
             assert np.abs(first - second).mean() < 1
         elif path.name != "_scene_complete.json":  # it has the hashes of the videos
             assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"adjacent_baselines_cm": [1]}'])
+def test_lists_leave_out_a_scene_whose_json_is_damaged(root, body):
+    broken = next(root.rglob("scene_000001")) / "baseline.json"
+    broken.write_text(body)
+    with pytest.warns(RunWarning, match=r"left out of the lists: .*scene_000001/baseline\.json"):
+        rows = sgb.write_lists(root)
+    assert {row["scene_id"] for row in rows} == {"scene_000000", "scene_000002"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -20,7 +21,7 @@ from depthgauge.datasets._paths import inside
 from depthgauge.datasets._stereogen import names
 from depthgauge.datasets._stereogen.poses import MATRIX, rig_poses
 from depthgauge.datasets._stereogen.scene import scene_folders
-from depthgauge.errors import CannotWrite, Misuse, WrongShape
+from depthgauge.errors import BadFile, CannotWrite, Misuse, RunWarning, WrongShape
 from depthgauge.io.text import read_json, read_text
 
 View = tuple[NDArray[np.generic], NDArray[np.generic]]
@@ -147,6 +148,8 @@ def discard_scene(folder: Path) -> None:
 def write_lists(root: Path) -> list[dict[str, Any]]:
     """Writes the manifest, a row per finished scene, and one file with all descriptions.
 
+    A scene whose JSON files are damaged is left out, and a `RunWarning` names the file.
+
     Returns:
         The rows.
     """
@@ -155,16 +158,34 @@ def write_lists(root: Path) -> list[dict[str, Any]]:
     for folder in scene_folders(root):
         if not (folder / names.COMPLETE).is_file():
             continue
-        row = scene_row(read_json(folder / names.BASELINE))
         path = folder.relative_to(root).as_posix()
+        try:
+            row, told = _listed(folder)
+        except BadFile as error:
+            warnings.warn(f"left out of the lists: {error}", RunWarning, stacklevel=2)
+            continue
         rows.append({**row, "path": path})
-        if (folder / names.DESCRIPTION).is_file():
-            told = read_json(folder / names.DESCRIPTION)
+        if told is not None:
             descriptions.append({"scene_id": row["scene_id"], "path": path, **told})
     (root / names.MANIFEST).parent.mkdir(parents=True, exist_ok=True)
     for name, lines in ((names.MANIFEST, rows), (names.DESCRIPTIONS, descriptions)):
         io.write_text(root / name, "".join(json.dumps(line) + "\n" for line in lines))
     return rows
+
+
+def _listed(folder: Path) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    """The row of a scene, and its description if it has one.
+
+    Raises:
+        BadFile: One of its JSON files is damaged.
+    """
+    path, description = folder / names.BASELINE, folder / names.DESCRIPTION
+    try:
+        row = scene_row(read_json(path))
+        path = description
+        return row, dict(read_json(path)) if path.is_file() else None
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"{path}: is not what was written there ({error!r}).") from None
 
 
 def read_manifest(root: Path) -> list[dict[str, Any]]:
