@@ -1,9 +1,12 @@
 """A site with a database in a temporary folder; passwords are hashed cheaply."""
 
+import itertools
+import os
 import warnings
 
 import pytest
 
+sa = pytest.importorskip("sqlalchemy", reason="extra [serve]")
 argon2 = pytest.importorskip("argon2", reason="extra [serve]")
 pytest.importorskip("fastapi", reason="extra [serve]")
 
@@ -55,14 +58,41 @@ def tiny_data(tmp_path_factory):
     return write_data(tmp_path_factory.mktemp("tiny"))
 
 
+POSTGRESQL = os.environ.get("DEPTHGAUGE_TEST_POSTGRESQL", "")
+"""The address of a PostgreSQL server without a database's name; then the tests use it."""
+only_sqlite = pytest.mark.skipif(bool(POSTGRESQL), reason="about SQLite")
+
+
+@pytest.fixture(scope="session")
+def new_database():
+    """Makes databases of PostgreSQL with empty tables; each test has its own."""
+    server = sa.create_engine(f"{POSTGRESQL}/postgres", isolation_level="AUTOCOMMIT")
+    names = (f"depthgauge_test_{number}" for number in itertools.count())
+
+    def make(template="template1"):
+        name = next(names)
+        with server.connect() as connection:
+            connection.execute(sa.text(f"DROP DATABASE IF EXISTS {name}"))
+            connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+        return name
+
+    first = make()
+    migrate(f"{POSTGRESQL}/{first}")
+    yield lambda: f"{POSTGRESQL}/{make(first)}"
+    server.dispose()
+
+
 @pytest.fixture
-def site(empty_site, tmp_path):
+def site(request, tmp_path):
     """A site without benchmarks."""
     from depthgauge.serve.site import Site, make_folders
 
-    made = Site(tmp_path / "site")
+    url = request.getfixturevalue("new_database")() if POSTGRESQL else ""
+    made = Site(tmp_path / "site", url)
     make_folders(made)
-    (made.web / "site.db").write_bytes(empty_site.read_bytes())
+    if not url:
+        empty = request.getfixturevalue("empty_site")
+        (made.web / "site.db").write_bytes(empty.read_bytes())
     return made
 
 

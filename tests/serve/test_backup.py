@@ -4,7 +4,7 @@ import io
 import tarfile
 
 import pytest
-from tests.serve.conftest import PASSWORD
+from tests.serve.conftest import PASSWORD, only_sqlite
 
 from depthgauge.errors import BadFile, CannotWrite, Misuse
 from depthgauge.serve.accounts import people
@@ -14,6 +14,8 @@ from depthgauge.serve.storage.database import engine_of
 from depthgauge.serve.storage.models import Submission
 from depthgauge.serve.submissions import worker
 from depthgauge.serve.submissions.registry import add_benchmark
+
+pytestmark = only_sqlite
 
 
 @pytest.fixture

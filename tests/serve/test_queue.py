@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.serve import tiny as made
+from tests.serve.conftest import only_sqlite
 
 from depthgauge.errors import BadData, Misuse, Refused
 from depthgauge.serve.lockout import hidden_folders
@@ -114,6 +115,7 @@ def test_states_only_go_forward():
     assert not queue.ALLOWED["failed"] | queue.ALLOWED["withdrawn"]
 
 
+@only_sqlite
 def test_a_worker_that_is_killed_loses_nothing(site, database, tiny, add_user, send, read):
     """kill -9 of a real process in the middle of a submission; another one ends it."""
     sent = send(add_user())
@@ -334,6 +336,7 @@ def test_what_one_benchmark_hides_another_does_not_publish(
     add_benchmark(site, database, str(other), tiny.data, hidden=tiny.hidden)  # the same folders
 
 
+@only_sqlite
 def test_only_workers_know_where_the_truth_is(site, database, tiny):
     assert read_registered(site, "tiny").hidden == tiny.hidden
     assert (site.workers.stat().st_mode & 0o777) == 0o700

@@ -161,7 +161,7 @@ def test_a_site_without_protection_does_not_start(site, tiny, monkeypatch):
 @pytest.fixture
 def serve(site):
     def call(*arguments, ok=True):
-        place = ["--site", str(site.root)]
+        place = ["--site", str(site.root), "--database", site.database_url]
         done = CliRunner().invoke(program, ["serve", *arguments, *place], catch_exceptions=True)
         assert (done.exit_code == 0) == ok, done.output
         return done.stdout if ok else str(done.exception)

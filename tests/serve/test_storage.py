@@ -4,6 +4,7 @@ import hashlib
 
 import pytest
 from sqlalchemy import create_engine, inspect, text
+from tests.serve.conftest import only_sqlite
 
 from depthgauge.errors import BadData, CannotWrite
 from depthgauge.serve.storage.blobs import Blobs, require_space
@@ -29,6 +30,7 @@ def shape(engine):
     }
 
 
+@only_sqlite
 def test_the_migrations_make_the_tables_of_the_models(database, tmp_path):
     engine = create_engine(f"sqlite:///{tmp_path / 'models.db'}")
     Base.metadata.create_all(engine)
@@ -36,6 +38,7 @@ def test_the_migrations_make_the_tables_of_the_models(database, tmp_path):
     engine.dispose()
 
 
+@only_sqlite
 def test_migrating_again_changes_nothing_and_a_newer_version_is_refused(database):
     engine = engine_of(database)
     with database.begin() as session:
@@ -48,12 +51,14 @@ def test_migrating_again_changes_nothing_and_a_newer_version_is_refused(database
         migrate(str(engine.url))
 
 
+@only_sqlite
 def test_sqlite_writes_ahead_and_checks_foreign_keys(database):
     with database.begin() as session:
         assert session.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert session.execute(text("PRAGMA foreign_keys")).scalar() == 1
 
 
+@only_sqlite
 def test_two_writers_wait_for_each_other(database):
     from threading import Thread
 

@@ -144,7 +144,7 @@ def _start(
     settings = WebSettings(public_url or f"http://{host}:{port}", trusted_proxy)
     if demo:
         _fill(site)
-    with site.open().begin() as session:
+    with site.connected() as tables, tables.begin() as session:
         secret = first_admin_link(session)
 
     def tell() -> None:
@@ -159,8 +159,8 @@ def _start(
 def _fill(site: Site) -> None:
     from depthgauge.serve.demo import make_demo
 
-    with progress_bar("making a demo") as step:
-        accounts = make_demo(site, site.open(), site.root / "demo", progress=step)
+    with progress_bar("making a demo") as step, site.connected() as tables:
+        accounts = make_demo(site, tables, site.root / "demo", progress=step)
     if accounts:
         rows = [[one.role, one.email, one.password] for one in accounts]
         print_table([(name, "left") for name in ("role", "e-mail", "password")], rows)
@@ -195,15 +195,16 @@ def _add(
     site = _open(folder, database)
     from depthgauge.serve.submissions.registry import add_benchmark
 
-    found = add_benchmark(
-        site,
-        site.open(),
-        benchmark,
-        data,
-        hidden=hidden,
-        monthly_quota=quota,
-        most_bytes=most_mb << 20,
-    )
+    with site.connected() as tables:
+        found = add_benchmark(
+            site,
+            tables,
+            benchmark,
+            data,
+            hidden=hidden,
+            monthly_quota=quota,
+            most_bytes=most_mb << 20,
+        )
     protocol = found.protocol
     shown = protocol.score_ids if hidden is None else protocol.released_scores
     text = f"{protocol.id}: takes submissions; {count(len(shown), 'score')} shown."
@@ -233,7 +234,7 @@ def _phase(
     first, last = _moment(opens), None if closes is None else _moment(closes)
     if last is not None and last <= first:
         raise Misuse("a phase closes after it opens")
-    with site.open().begin() as session:
+    with site.connected() as tables, tables.begin() as session:
         if session.get(Benchmark, benchmark) is None:
             raise BadData(f"{folder}: has no benchmark {benchmark}; add it with `serve add`.")
         session.query(Phase).filter_by(benchmark_id=benchmark, name=name).delete()
@@ -321,7 +322,7 @@ def _list(folder: Path, database: str, as_json: bool) -> None:
     site = _open(folder, database)
     from depthgauge.serve.storage.models import User
 
-    with site.open().begin() as session:
+    with site.connected() as tables, tables.begin() as session:
         rows = [[u.email, u.name, u.role, u.team.name] for u in session.query(User)]
     heads = ("e-mail", "name", "role", "team")
     if as_json:
@@ -341,7 +342,7 @@ def _role(email: str, role: str, folder: Path, database: str, as_json: bool) -> 
     from depthgauge.serve.storage.database import audit
     from depthgauge.serve.storage.models import User
 
-    with site.open().begin() as session:
+    with site.connected() as tables, tables.begin() as session:
         user = session.query(User).filter_by(email=email.strip().lower()).one_or_none()
         if user is None:
             raise BadData(f"{folder}: has no account of {email}; see `serve user list`.")
@@ -373,6 +374,6 @@ def _print_link(
     from depthgauge.serve.web.settings import WebSettings
 
     settings = WebSettings(public_url)
-    with site.open().begin() as session:
+    with site.connected() as tables, tables.begin() as session:
         path = make(session)
     _answer(as_json, settings.link(path), link=settings.link(path))

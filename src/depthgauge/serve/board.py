@@ -76,7 +76,8 @@ def publish(session: Session, submission: Submission, user: User, visibility: st
 
 def take_snapshot(session: Session, benchmark_id: str) -> Snapshot:
     """Keeps the leaderboard as it stands; the last one, if nothing has changed since."""
-    benchmark = session.get_one(Benchmark, benchmark_id)
+    # One by one: else each of two changes at once would miss the other.
+    benchmark = session.get_one(Benchmark, benchmark_id, with_for_update=True)
     body = {
         "benchmark": benchmark.id,
         "protocol_hash": benchmark.protocol_hash,

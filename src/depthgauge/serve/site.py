@@ -7,12 +7,14 @@ DIR/workers    where the truth of each benchmark is, jobs, logs: the workers alo
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from depthgauge.errors import CannotWrite
 from depthgauge.serve.storage.blobs import Blobs
-from depthgauge.serve.storage.database import Database, migrate, open_database
+from depthgauge.serve.storage.database import Database, engine_of, migrate, open_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,15 @@ class Site:
     def open(self) -> Database:
         """Connects to the database."""
         return open_database(self.url)
+
+    @contextmanager
+    def connected(self) -> Iterator[Database]:
+        """Connects to the database for a while."""
+        database = self.open()
+        try:
+            yield database
+        finally:
+            engine_of(database).dispose()
 
 
 def open_site(root: Path, database_url: str = "") -> Site:
