@@ -238,6 +238,27 @@ def test_quotas_count_by_team_and_whatever_became_of_it(
     send(ann, made.archive(made.estimates(7)))
 
 
+def test_what_failed_after_the_truth_was_read_counts(site, database, tiny, add_user, send):
+    ann = add_user()
+    with database.begin() as session:
+        session.get_one(Benchmark, "tiny").monthly_quota = 1
+    send(ann)
+    assert queue.end(database, queue.take(database), Outcome("failed", "not-scored"))
+    with pytest.raises(Refused, match="1 submissions of this month"):
+        send(ann, made.archive(made.estimates(2)))
+
+
+def test_room_that_was_announced_is_not_given_away(site, database, tiny, add_user, monkeypatch):
+    user, content = add_user(), made.archive(made.estimates(1))
+    wanted = []
+    monkeypatch.setattr(intake, "require_space", lambda _, size: wanted.append(size))
+    first = begin(site, database, user, content)
+    with database.begin() as session:
+        intake.append(site, intake.find_upload(session, user, first), 0, content[:100])
+    begin(site, database, add_user("bob@example.org"), content)
+    assert wanted == [len(content), 2 * len(content) - 100]
+
+
 def test_two_at_once_do_not_pass_the_quota(site, database, tiny, add_user):
     user = add_user()
     with database.begin() as session:

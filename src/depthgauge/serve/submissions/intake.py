@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from depthgauge.errors import Refused
@@ -53,7 +53,6 @@ def begin_upload(
         CannotWrite: There is no room for it.
     """
     rates.require_rate(database, rates.UPLOADS_BY_TEAM, str(user.team_id))
-    require_space(site.uploads, size)
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise Refused("invalid", "The hash of the archive must be a SHA-256 in hexadecimal")
     expire_uploads(site, database)
@@ -71,6 +70,7 @@ def begin_upload(
                 return one.id
         if len(open_ones) >= _MOST_UPLOADS:
             raise Refused("quota", f"You have {_MOST_UPLOADS} unfinished uploads; finish one first")
+        require_space(site.uploads, size + _still_to_come(site, session))
         upload = Upload(
             id=new_id(),
             user_id=user.id,
@@ -82,6 +82,11 @@ def begin_upload(
         session.add(upload)
     upload_file(site, upload.id).touch(exist_ok=False)
     return upload.id
+
+
+def _still_to_come(site: Site, session: Session) -> int:
+    """Bytes that others have announced and not sent yet; their room is theirs."""
+    return sum(max(0, one.size - received(site, one)) for one in session.scalars(select(Upload)))
 
 
 def find_upload(session: Session, user: User, upload_id: str) -> Upload:
@@ -155,7 +160,7 @@ def submit(site: Site, database: Database, user: User, upload_id: str, entry: En
 def require_quota(session: Session, user: User, benchmark: Benchmark) -> None:
     """Counts the team's submissions of this calendar month, private and withdrawn ones too.
 
-    Failed ones told nothing about the truth and are not counted.
+    Those that failed before the truth was read told nothing about it and are not counted.
 
     Raises:
         Refused: There were enough.
@@ -167,7 +172,7 @@ def require_quota(session: Session, user: User, benchmark: Benchmark) -> None:
         Submission.benchmark_id == benchmark.id,
         Submission.created_at >= int(first.timestamp()),
         Submission.dry_run.is_(False),
-        Submission.state != "failed",
+        or_(Submission.state != "failed", Submission.message == "not-scored"),
     )
     if int(session.scalar(count) or 0) >= benchmark.monthly_quota:
         raise Refused(

@@ -17,7 +17,7 @@ MESSAGES = {
     "too-long": "Reading the archive took too long or too much memory. Write plain maps (.npy, "
     ".pfm, 16-bit .png) and submit again; this one is not counted.",
     "not-scored": "The site could not score this submission, and its organisers can see why. "
-    "Submit again later; this one is not counted.",
+    "It is counted, since it may have met the truth; ask them before you submit again.",
     "late": "The site could not score this submission in time. Submit again; this one is not "
     "counted.",
     "withdrawn": "Withdrawn by its authors.",
