@@ -80,6 +80,10 @@ def arguments(
                 *("--out", tmp_path / "layers", "--pairs", "1", "--width", "48", "--height", "36"),
                 *("--samples", "1", "--flying", "1", "--glass", "0", "--workers", "1"),
             ],
+            "make rig": [
+                *("--out", tmp_path / "rig", "--scenes", "1", "--width", "96", "--height", "96"),
+                *("--frames", "2", "--family", "IPD_Gaussian", "--workers", "1"),
+            ],
             "capture export": [session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
             "capture distributions": [

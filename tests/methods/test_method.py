@@ -44,7 +44,7 @@ def test_options_are_described_in_declared_order():
     described = find_method("constant:value_v=1").described()
     assert list(described.items()) == [("value", None), ("value_v", 1.0)]
     folder = find_method("folder:/a/b").described()
-    assert folder == {"path": "/a/b", "name": None, "pattern": None}
+    assert folder == {"path": "/a/b", "name": None, "pattern": None, "tier": ""}
 
 
 # --- what is returned ---------------------------------------------------------------------------

@@ -245,7 +245,7 @@ def student(values: Sequence[float], level: float = LEVEL) -> tuple[float, float
     """The mean and half the width of its interval by Student's t; NaN below two values.
 
     >>> student([1.0, 3.0])
-    (2.0, 12.706...)
+    (2.0, 12.706204736174694)
     """
     mean, n = math.fsum(values) / len(values), len(values)
     if n < 2:

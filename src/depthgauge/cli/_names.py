@@ -25,7 +25,7 @@ def names_of(kind: str) -> list[str]:
     """All names of `metrics`, `regions` (shared maps too), `methods` ... or `benchmarks`."""
     if kind == "benchmarks":
         return sorted(path.stem for path in (_HOUSE / kind).glob("*.toml"))
-    modules = (path for path in (_HOUSE / kind).glob("*.py") if not path.name.startswith("_"))
+    modules = (path for path in (_HOUSE / kind).rglob("*.py") if not path.name.startswith("_"))
     texts = (path.read_text(encoding="utf-8") for path in modules)
     return sorted(name for text in texts for name in _DECLARED.findall(text))
 

@@ -175,4 +175,4 @@ def test_the_methods_run_and_are_told_apart(data, tmp_path):
     assert len(done.samples) == 2
     for label in METHODS:
         assert not done.results[label, 0].failed
-        assert np.isfinite(done.results[label, 0].summary["mae@all"].value)
+        assert np.isfinite(done.results[label, 0].summary["psnr@all"].value)

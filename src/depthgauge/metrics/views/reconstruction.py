@@ -24,7 +24,7 @@ def decibels(mean_square: float, cap: float) -> float:
     """PSNR of a mean squared error of values from 0 to 1; at most the cap.
 
     >>> decibels(0.01, 100), decibels(0, 60)
-    (20.0, 60.0)
+    (20.0, 60)
     """
     if math.isnan(mean_square):
         return math.nan
