@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.analysis.maps.point_cloud import cloud_of_depth, encode_cloud, layered_cloud
 from depthgauge.report.pictures.colours import paint
 from depthgauge.report.pictures.encode import encode, error_bar, value_bar
-from depthgauge.report.pictures.point_cloud import cloud_of_depth, encode_cloud, layered_cloud
 from depthgauge.report.pictures.tiles import write_picture_tiles, write_value_tiles
 from depthgauge.types import Camera, Map
 

@@ -6,14 +6,14 @@ import struct
 import numpy as np
 import pytest
 
-from depthgauge.errors import BadFile, WrongShape
-from depthgauge.report.pictures.point_cloud import (
+from depthgauge.analysis.maps.point_cloud import (
     Cloud,
     cloud_of_depth,
     decode_cloud,
     encode_cloud,
     layered_cloud,
 )
+from depthgauge.errors import BadFile, WrongShape
 from depthgauge.types import Camera
 
 CAMERA = Camera((100.0, 100.0), (1.0, 0.0), (3, 2))
