@@ -4,6 +4,7 @@ import pytest
 from tools.evidence import (
     _accuracy_page,
     _layers_page,
+    _stereogen_page,
     capture,
     light_field,
     oasis_like,
@@ -23,7 +24,16 @@ def test_measured_pages_are_fresh(script, capsys):
 
 @pytest.mark.parametrize(
     "figure",
-    [_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like, _layers_page, tags],
+    [
+        _accuracy_page,
+        light_field,
+        capture,
+        oasis_reconstruction,
+        oasis_like,
+        _layers_page,
+        _stereogen_page,
+        tags,
+    ],
 )
 def test_pages_say_what_was_recorded(figure, capsys):
     fresh = figure.write_page(check=True)
