@@ -118,6 +118,14 @@ def tiny(site, database, tiny_data):
 
 
 @pytest.fixture
+def public(site, database, tiny_data):
+    """A site with the benchmark `tiny`, whose truth is public."""
+    from depthgauge.serve.submissions.registry import add_benchmark
+
+    return add_benchmark(site, database, str(tiny_data / "tiny.toml"), tiny_data / "hidden")
+
+
+@pytest.fixture
 def send(site, database):
     """Uploads and submits an archive."""
     from tests.serve.tiny import archive, sha256

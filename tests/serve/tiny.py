@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 
 from depthgauge.datasets import manifest_folder
-from depthgauge.types import Inputs, Sample, Truth
+from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 
 SIZE = (48, 64)
 NAMES = ("boxes", "fence")
@@ -46,7 +46,9 @@ def truths(seed=0):
 def write_data(folder, seed=0):
     """Writes `public` and `hidden` and the benchmark's file below a folder."""
     image = np.zeros((*SIZE, 3), np.uint8)
-    inputs = {"left_image": image, "right_image": image, "disparity_range": (LOW, HIGH)}
+    camera = Camera((60.0, 60.0), (31.5, 23.5), SIZE[::-1])
+    rig = Rig({"left": camera, "right": camera}, baseline_m=0.1)
+    inputs = {"left_image": image, "right_image": image, "disparity_range": (LOW, HIGH), "rig": rig}
     samples = [
         Sample(name, Inputs(inputs), Truth({"disparity": truth}), scene=name)
         for name, truth in truths(seed).items()

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.accounts.people import revoke_all
+from depthgauge.serve.exhibits.queue import forget_all, of_submission
 from depthgauge.serve.storage.database import audit
 from depthgauge.serve.storage.models import AuditEntry, OneTimeLink, Snapshot, Submission, User
 from depthgauge.serve.submissions.queue import ALLOWED, withdraw
@@ -21,7 +22,7 @@ def delete_account(session: Session, user_id: int) -> list[str]:
     Else its submissions are withdrawn and lose their names, also in old leaderboards.
 
     Returns:
-        Hashes of archives that nobody needs any more.
+        Hashes of archives, and of what was drawn of them, that nobody needs any more.
 
     Raises:
         Refused: It is the only admin's.
@@ -57,7 +58,8 @@ def _clear_team(session: Session, user: User) -> list[str]:
     needed = select(Submission.archive).where(
         Submission.archive.in_(sent), Submission.team_id != user.team_id
     )
-    return sorted(sent - set(session.scalars(needed)))
+    unneeded = sent - set(session.scalars(needed))
+    return sorted(unneeded | forget_all(session, [of_submission(one.id) for one in found]))
 
 
 def _clear_snapshots(session: Session, submissions: set[str]) -> None:

@@ -118,7 +118,7 @@ def picture_of_map(
         aside = np.isnan(values) & any_of_block(aside, size)
     else:
         values, known, aside = (middle_of_block(each, size) for each in (values, known, aside))
-    picture = _painted(values, known, bar)
+    picture = painted(values, known, bar)
     picture[aside & known] = rgb_of(ASIDE_COLOUR)
     if outline is not None:
         outline.draw(picture)
@@ -127,7 +127,8 @@ def picture_of_map(
     return Picture(data, size[::-1], caption, bar)
 
 
-def _painted(values: Map, known: Mask, bar: ColourBar) -> Rgb:
+def painted(values: Map, known: Mask, bar: ColourBar) -> Rgb:
+    """A map in the colours of a bar, pixel by pixel."""
     if bar.colours == "wheel":
         return paint_flow(values, known, bar.high)
     if bar.colours == "ball":

@@ -40,7 +40,8 @@ def draw_layers(sample: SampleMaps) -> SamplePictures:
     flat = replace(sample, quantity=like, parts=(), layers=(), scale_truth=_all_truths(sample))
     if not sample.layers:  # examples show the main map only
         return _renamed(draw(flat))
-    high = _largest_errors(sample)
+    high = sample.errors_up_to
+    high = _largest_errors(sample) if high is None else high
     drawn = draw(replace(flat, errors_up_to=high))
     stops = [_stop(flat, layer, draw(_one(flat, layer, high))) for layer in sample.layers]
     if len(stops) > 1:

@@ -237,3 +237,16 @@ class AuditEntry(Base):
     """None: the command line or a worker."""
     action: Mapped[str] = mapped_column(String(60))
     subject: Mapped[str] = mapped_column(String(200), default="")
+
+
+class Exhibit(Base):
+    """What workers drew of a submission or of the samples of a benchmark, for its pages."""
+
+    __tablename__ = "exhibits"
+    subject: Mapped[str] = mapped_column(String(120), primary_key=True)
+    """`submission:ID` or `benchmark:ID`."""
+    sha256: Mapped[str | None] = mapped_column(_KEY)
+    """The pack among the blobs; none: not drawn yet, or it failed."""
+    attempts: Mapped[int] = mapped_column(default=0)
+    lease_until: Mapped[int] = mapped_column(default=0)
+    """Nobody else begins before."""

@@ -11,6 +11,7 @@ import json
 import resource
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ def check(job: Mapping[str, Any]) -> dict[str, Any]:
             density = inside_density(protocol, sample, estimate)
             if density < job["least_density"]:
                 sparse[sample.id] = round(density, 4)
-            _write(out / sample.id, estimate)
+            _write(out / sample.id, estimate, received / sample.id)
     return {"archive": [], "check": found[:_MOST_PROBLEMS], "sparse": sparse}
 
 
@@ -145,11 +146,15 @@ def inside_density(protocol: Protocol, sample: Sample, estimate: Estimate) -> fl
     return float(known.mean()) if known.size else 0.0
 
 
-def _write(folder: Path, estimate: Estimate) -> None:
+def _write(folder: Path, estimate: Estimate, received: Path) -> None:
     from depthgauge.engine.store.estimates import write_parts
+    from depthgauge.errors import DepthgaugeError
+    from depthgauge.io.beside import read_costs
 
     write_parts(folder, estimate)
     numbers = {n: v for n, v in estimate.parts.items() if isinstance(v, float)}
+    with suppress(DepthgaugeError):  # costs are shown, not scored: wrong ones are left out
+        numbers |= read_costs(received)
     if numbers:
         (folder / "estimate.json").write_text(json.dumps(numbers, allow_nan=False))
 

@@ -29,6 +29,7 @@ from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
 from depthgauge.quantities import CONFIDENCE, QUANTITIES
+from depthgauge.serve.exhibits.keeper import Keeper
 from depthgauge.serve.lockout import hidden_folders
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
@@ -47,9 +48,15 @@ _MOST_LOG = 100_000
 def work(site: Site, database: Database, *, stop: threading.Event | None = None) -> None:
     """Works until it is told to stop; finishes what it has begun."""
     stop = stop or threading.Event()
-    while not stop.is_set():
-        if not work_once(site, database):
-            stop.wait(_IDLE_S)
+    keeper = Keeper(site, database)
+    try:
+        while not stop.is_set():
+            busy = work_once(site, database)
+            keeper.tend(idle=not busy)
+            if not busy:
+                stop.wait(_IDLE_S)
+    finally:
+        keeper.close()
 
 
 def work_once(site: Site, database: Database) -> bool:
@@ -73,7 +80,7 @@ def process(site: Site, job: Job) -> Outcome:
     with tempfile.TemporaryDirectory(dir=site.workers / "jobs") as name:
         folder = Path(name)
         shutil.copyfile(site.blobs.path(job.archive), folder / "archive.zip")
-        report = run_sandbox(site, job, _task(site, found, folder))
+        report = run_sandbox(site, job, task_of(site, found, folder))
         if report is None:
             return Outcome("failed", "too-long")
         if report["archive"]:
@@ -91,7 +98,7 @@ def process(site: Site, job: Job) -> Outcome:
         return _score(site, job, found, folder / "estimates")
 
 
-def _task(site: Site, found: Registered, folder: Path) -> dict[str, Any]:
+def task_of(site: Site, found: Registered, folder: Path) -> dict[str, Any]:
     """What the sandbox is to do, and what it must not see."""
     others = [path for path in (site.workers / "jobs").iterdir() if path != folder]
     hide = [site.web, site.workers / "benchmarks", site.workers / "logs", *others]

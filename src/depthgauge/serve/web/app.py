@@ -16,6 +16,7 @@ from depthgauge.serve.storage.database import Database
 from depthgauge.serve.web.account_pages import account_pages
 from depthgauge.serve.web.api import api
 from depthgauge.serve.web.islands import islands
+from depthgauge.serve.web.kept import kept
 from depthgauge.serve.web.pages import pages
 from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.security import HEADERS, STATUS, Web, guard
@@ -39,6 +40,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     app.include_router(pages)
     app.include_router(account_pages)
     app.include_router(islands)
+    app.include_router(kept)
     app.add_exception_handler(Refused, _on_refusal)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http_error)
