@@ -75,7 +75,7 @@ def test_a_process_that_dies_is_started_again_after_a_growing_pause(monkeypatch)
     started = []
 
     class Dead:
-        def __init__(self, _command):
+        def __init__(self, _command, env=None):
             started.append(moment[0])
 
         def poll(self):

@@ -10,7 +10,14 @@ from depthgauge.serve import board
 from depthgauge.serve.accounts.people import revoke_all
 from depthgauge.serve.exhibits.queue import forget_all, of_submission
 from depthgauge.serve.storage.database import audit
-from depthgauge.serve.storage.models import AuditEntry, OneTimeLink, Snapshot, Submission, User
+from depthgauge.serve.storage.models import (
+    AuditEntry,
+    OneTimeLink,
+    OutgoingMail,
+    Snapshot,
+    Submission,
+    User,
+)
 from depthgauge.serve.submissions.queue import ALLOWED, withdraw
 
 NAMELESS = "deleted account"
@@ -35,6 +42,8 @@ def delete_account(session: Session, user_id: int) -> list[str]:
     archives = [] if session.scalar(others) else _clear_team(session, user)
     revoke_all(session, user)
     session.execute(delete(OneTimeLink).where(OneTimeLink.user_id == user.id))
+    session.execute(delete(OneTimeLink).where(OneTimeLink.email == user.email))
+    session.execute(delete(OutgoingMail).where(OutgoingMail.email == user.email))
     own = update(AuditEntry).where(AuditEntry.subject == user.email)
     session.execute(own.values(subject=NAMELESS))
     session.delete(user)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from depthgauge._confine import landlock
 from depthgauge.errors import BadData
 from depthgauge.serve.lockout import hidden_folders, require_outside
+from depthgauge.serve.mail.server import mail_server
 from depthgauge.serve.site import Site
+from depthgauge.serve.told import Told
 from depthgauge.serve.web.settings import WebSettings
 
 _LOOK_S = 0.2
@@ -31,6 +32,7 @@ class _Kept:
     """A process that is started again when it dies, after a pause that grows."""
 
     command: Sequence[str]
+    environment: Mapping[str, str] | None = None
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = _SHORTEST_PAUSE_S
@@ -47,7 +49,10 @@ class _Kept:
             self.pause = _SHORTEST_PAUSE_S if lived > _HEALTHY_S else longer
             self.process, self.next_start = None, moment + self.pause
         if moment >= self.next_start:
-            self.process, self.started = subprocess.Popen(self.command), moment
+            self.process, self.started = self._start(), moment
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self.command, env=self.environment)
 
     def end(self) -> None:
         if self.process is None:
@@ -67,6 +72,7 @@ def run_site(
     host: str,
     port: int,
     workers: int = 1,
+    smtp: str = "",
     stop: threading.Event | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
@@ -78,26 +84,22 @@ def run_site(
         host: The address to listen on.
         port: The port to listen on.
         workers: How many processes score.
+        smtp: The URL of a mail server; then a process sends mail, as `settings.mail` promises.
         stop: Set to end it; SIGTERM and Ctrl-C do so, too.
         on_ready: Called when the site answers.
 
     Raises:
         BadData: There is hidden truth that nothing protects, or the port is taken.
+        Misuse: That is no URL of a mail server.
     """
     require_protection(site)
     _require_free(host, port)
-    told = {
-        "root": str(site.root),
-        "database_url": site.database_url,
-        "public_url": settings.public_url,
-        "trusted_proxies": list(settings.trusted_proxies),
-        "host": host,
-        "port": port,
-    }
-    python = [sys.executable, "-P", "-m"]
-    web = _Kept([*python, "depthgauge.serve.web.process", json.dumps(told)])
-    worker = [*python, "depthgauge.serve.submissions.worker", str(site.root), site.database_url]
-    kept = [web, *(_Kept(worker) for _ in range(workers))]
+    told = Told(site, settings, host, port)
+    kept = [_process("web.process", told)]
+    kept += [_process("submissions.worker", told) for _ in range(workers)]
+    if smtp:
+        mail_server(smtp, settings.host)  # a bad URL is said here, not by a process that dies
+        kept.append(_process("mail.mailer", replace(told, smtp=smtp)))
     stop = stop or _stopped_by_signals()
     try:
         begun, ready = time.monotonic(), False
@@ -111,6 +113,11 @@ def run_site(
     finally:
         for one in kept:
             one.end()
+
+
+def _process(module: str, told: Told) -> _Kept:
+    command = [sys.executable, "-P", "-m", f"depthgauge.serve.{module}"]
+    return _Kept(command, told.environment())
 
 
 def require_protection(site: Site) -> None:

@@ -12,21 +12,25 @@ from depthgauge.serve.accounts.secrets import new_secret, secret_hash
 from depthgauge.serve.storage.database import audit, now
 from depthgauge.serve.storage.models import OneTimeLink, User
 
-Kind = Literal["admin", "invitation", "reset", "recovery"]
+Kind = Literal["admin", "invitation", "registration", "reset", "recovery"]
 _HOUR_S, _DAY_S = 3600, 86_400
 LIFETIMES_S: dict[Kind, int] = {
     "admin": _HOUR_S,
     "invitation": 14 * _DAY_S,
+    "registration": _DAY_S,
     "reset": _HOUR_S,
     "recovery": 3650 * _DAY_S,
 }
-PLACES: dict[Kind, str] = {"admin": "join", "invitation": "join", "reset": "reset"}
-"""The page that each kind of link leads to."""
 RECOVERY_CODES = 8
 
 
 def make_link(
-    session: Session, kind: Kind, *, user_id: int | None = None, team_id: int | None = None
+    session: Session,
+    kind: Kind,
+    *,
+    user_id: int | None = None,
+    team_id: int | None = None,
+    email: str | None = None,
 ) -> str:
     """A new secret; it cannot be shown again."""
     secret = new_secret()
@@ -36,6 +40,7 @@ def make_link(
         token_hash=secret_hash(secret),
         user_id=user_id,
         team_id=team_id,
+        email=email,
         created_at=moment,
         expires_at=moment + LIFETIMES_S[kind],
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -25,6 +26,7 @@ from depthgauge.serve.accounts.secrets import (
     password_hash,
     secret_hash,
 )
+from depthgauge.serve.mail import outbox
 from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import ApiToken, LoginSession, Team, User
 
@@ -36,7 +38,7 @@ _MAIL = re.compile(r"[^@\s,;<>\"']{1,64}@[^@\s,;<>\"']{1,190}")
 
 
 def join(session: Session, secret: str, email: str, name: str, password: str) -> list[str]:
-    """Makes an account with a link of the first admin or an invitation.
+    """Makes an account with a link: of the first admin, an invitation, or one that was mailed.
 
     If there is an account of that address already, nothing happens but that the link is used.
 
@@ -48,9 +50,11 @@ def join(session: Session, secret: str, email: str, name: str, password: str) ->
     """
     address, shown = _address(email), plain_line(name, "name")
     hashed = password_hash(password)  # before the link is used, so that it can be used again
-    link = use_link(session, ("admin", "invitation"), secret)
+    link = use_link(session, ("admin", "invitation", "registration"), secret)
     if link.kind == "admin" and has_admin(session):
         raise Refused("invalid", "This link was used already or is too old; ask for a new one")
+    if link.email not in (None, address):
+        raise Refused("invalid", "Use the address that this link was sent to")
     if session.scalar(select(User.id).where(User.email == address)) is not None:
         return [new_secret() for _ in range(RECOVERY_CODES)]
     moment = now()
@@ -184,6 +188,29 @@ def reset(session: Session, secret: str, password: str) -> None:
     user.password_hash = hashed
     revoke_all(session, user)
     audit(session, f"password set ({link.kind})", user.email, user.id)
+
+
+def ask_for_mail(database: Database, kind: str, email: str, address: str) -> None:
+    """Asks for a mail with a link, `reset` or `registration`, whether or not there is an account.
+
+    The same row is written in both cases; whether there is anything to send, the mailer finds out.
+    Too many mails to one account are dropped in silence.
+
+    Args:
+        database: Of the site.
+        kind: What the link is for.
+        email: Where it goes.
+        address: Where the request comes from; requests are counted by it.
+
+    Raises:
+        Refused: That is no e-mail address, or there were too many requests.
+    """
+    rates.require_rate(database, rates.MAIL_BY_ADDRESS, address)
+    name = _address(email)
+    with suppress(Refused):
+        rates.require_rate(database, rates.MAIL_TO_ACCOUNT, f"{kind}:{name}")
+        with database.begin() as session:
+            outbox.put(session, kind, name)
 
 
 def revoke_all(session: Session, user: User) -> None:

@@ -26,6 +26,8 @@ class Limit:
 LOGIN_BY_ACCOUNT = Limit("login-account", 10, 900)
 LOGIN_BY_ADDRESS = Limit("login-address", 50, 900)
 LINKS_BY_ADDRESS = Limit("links-address", 20, 900)
+MAIL_BY_ADDRESS = Limit("mail-address", 10, 3600)
+MAIL_TO_ACCOUNT = Limit("mail-account", 3, 3600)
 UPLOADS_BY_TEAM = Limit("uploads-team", 50, 86_400)
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    true,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
@@ -62,6 +63,8 @@ class User(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     created_at: Mapped[int]
     disabled_at: Mapped[int | None]
+    mail: Mapped[bool] = mapped_column(default=True, server_default=true())
+    """Whether notifications are sent by mail, too, where the site sends mail."""
     team: Mapped[Team] = relationship()
 
 
@@ -103,6 +106,8 @@ class OneTimeLink(Base):
     """Whose account it is for; none where it makes one."""
     team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
     """The team that a new account joins; none: one of its own."""
+    email: Mapped[str | None] = mapped_column(String(254))
+    """The only address that it is good for: where it was sent."""
     created_at: Mapped[int]
     expires_at: Mapped[int]
     used_at: Mapped[int | None]
@@ -214,6 +219,42 @@ class ReleasedScore(Base):
     """Empty: of all samples."""
     score: Mapped[str] = mapped_column(String(200), primary_key=True)
     value: Mapped[float | None]
+
+
+class Notification(Base):
+    """What a person is told on the account page; its text is made from the closed list."""
+
+    __tablename__ = "notifications"
+    __table_args__ = (Index("ix_notifications_of", "user_id", "at"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    submission_id: Mapped[str] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(20))
+    """A code of `accounts.notices`."""
+    at: Mapped[int]
+    read_at: Mapped[int | None]
+    submission: Mapped[Submission] = relationship()
+
+
+class OutgoingMail(Base):
+    """A mail that is to be sent. It has no text: links with secrets are made when it is sent."""
+
+    __tablename__ = "outgoing_mail"
+    __table_args__ = (Index("ix_outgoing_mail_next", "state", "next_at"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    """`notification`, `reset` or `registration`."""
+    email: Mapped[str] = mapped_column(String(254), index=True)
+    notification_id: Mapped[int | None] = mapped_column(
+        ForeignKey("notifications.id", ondelete="CASCADE"), unique=True
+    )
+    state: Mapped[str] = mapped_column(String(20), default="waiting")
+    """`waiting`, `handed-over` (the server has it, or its answer was lost), `sent`, `given-up`."""
+    created_at: Mapped[int]
+    next_at: Mapped[int]
+    """When it is tried; while somebody sends it, when somebody else may."""
+    attempts: Mapped[int] = mapped_column(default=0)
+    lease: Mapped[str | None] = mapped_column(_KEY)
 
 
 class Snapshot(Base):

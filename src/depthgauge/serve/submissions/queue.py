@@ -14,6 +14,7 @@ from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from depthgauge.errors import Refused
+from depthgauge.serve.accounts.notices import notify
 from depthgauge.serve.accounts.secrets import new_id
 from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import ReleasedScore, Submission, User
@@ -117,22 +118,27 @@ def end(database: Database, job: Job, outcome: Outcome) -> bool:
             for sample, name, value in outcome.scores
         )
         audit(session, f"submission {outcome.state}", job.submission)
+        ended_one = session.get_one(Submission, job.submission)
+        notify(session, ended_one, "scored" if outcome.state == "scored" else "failed")
         return True
 
 
 def give_up(session: Session, moment: int) -> None:
     """Ends what nobody can score: taken too often, or waiting too long."""
-    session.execute(
+    too_often = (
         update(Submission)
         .where(Submission.state == "running", Submission.lease_until < moment)
         .where(Submission.attempts >= MOST_ATTEMPTS)
         .values(state="failed", message="not-scored", lease=None, changed_at=moment)
     )
-    session.execute(
+    too_long = (
         update(Submission)
         .where(Submission.state == "queued", Submission.created_at < moment - QUEUE_S)
         .values(state="failed", message="late", changed_at=moment)
     )
+    for given_up in (too_often, too_long):
+        for name in session.scalars(given_up.returning(Submission.id)).all():
+            notify(session, session.get_one(Submission, name), "failed")
 
 
 def withdraw(session: Session, submission: Submission, user: User) -> None:

@@ -259,14 +259,15 @@ def _renewing(database: Database, job: Job) -> Iterator[None]:
 
 
 def main() -> None:
-    """The process: `worker DIR [DATABASE]`; ends at SIGTERM after what it has begun."""
+    """The process; ends at SIGTERM after what it has begun."""
     from depthgauge._confine import end_with_parent
+    from depthgauge.serve.told import told
 
+    site = told().site
     end_with_parent()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    site = Site(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
     work(site, site.open(), stop=stop)
 
 

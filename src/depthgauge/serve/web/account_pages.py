@@ -1,35 +1,30 @@
-"""The pages of accounts: joining, logging in, tokens; and the admin's."""
+"""The pages of accounts: joining, logging in, notices, tokens."""
 
 from __future__ import annotations
 
-import shutil
-from collections import defaultdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
 
 from depthgauge.errors import Refused
-from depthgauge.serve.accounts import links, people
+from depthgauge.serve.accounts import links, notices, people
 from depthgauge.serve.accounts.secrets import is_password
 from depthgauge.serve.deletion import delete_account
 from depthgauge.serve.storage.database import audit, now, reading
-from depthgauge.serve.storage.models import ApiToken, AuditEntry, Submission, Team, User
+from depthgauge.serve.storage.models import ApiToken, AuditEntry, Notification, Team, User
 from depthgauge.serve.web import views
 from depthgauge.serve.web.pages import Form, Member, Visitor
 from depthgauge.serve.web.rendering import page
-from depthgauge.serve.web.security import (
-    admin,
-    client_address,
-    require_pace,
-    session_secret,
-    web_of,
-)
+from depthgauge.serve.web.security import client_address, require_pace, session_secret, web_of
 
-Admin = Annotated[User, Depends(admin)]
-_MOST_ROWS = 200
+_ON_ITS_WAY = (
+    "If that is possible for this address, a mail with a link is on its way. It may take some "
+    "minutes; look among unwanted mail, too."
+)
+"""The same for everybody: nobody learns who has an account."""
 
 account_pages = APIRouter(include_in_schema=False)
 
@@ -122,6 +117,45 @@ def recover(request: Request, form: Form) -> Response:
     return page(request, "login", None, note="The password is set; log in.")
 
 
+@account_pages.post("/recover/mail")
+def recover_by_mail(request: Request, form: Form) -> HTMLResponse:
+    """Has a link mailed that sets a new password."""
+    return _ask_for_mail(request, form, "reset", "recover", secret="")
+
+
+@account_pages.get("/register")
+def register_form(request: Request, user: Visitor) -> HTMLResponse:
+    """Asks for an address, where everybody can make an account."""
+    _require_open(request)
+    return page(request, "register", user, note="")
+
+
+@account_pages.post("/register")
+def register(request: Request, form: Form) -> HTMLResponse:
+    """Has a link mailed that makes an account."""
+    _require_open(request)
+    return _ask_for_mail(request, form, "registration", "register")
+
+
+def _require_open(request: Request) -> None:
+    if web_of(request).settings.registration != "open":
+        raise Refused("not-found", "New accounts need an invitation from the organisers")
+
+
+def _ask_for_mail(
+    request: Request, form: Form, kind: str, template: str, **values: Any
+) -> HTMLResponse:
+    web = web_of(request)
+    if not web.settings.mail:
+        raise Refused("not-found", "This site sends no mail; ask an admin for a link")
+    try:
+        people.ask_for_mail(web.database, kind, form.get("email", ""), client_address(request))
+    except Refused as refused:
+        status = 429 if refused.code == "rate" else 422
+        return page(request, template, None, status=status, note=f"{refused}.", **values)
+    return page(request, template, None, note=_ON_ITS_WAY, **values)
+
+
 # The account of who is logged in.
 
 
@@ -137,9 +171,38 @@ def _account_page(request: Request, user: User, text: str = "", secret: str = ""
             "team": session.get_one(Team, user.team_id).name,
             "submissions": views.submissions_of(session, user),
             "tokens": _tokens(session, user),
+            "notices": [_notice(one) for one in notices.notices_of(session, user)],
+            "wants_mail": session.get_one(User, user.id).mail,
             "shown": {"text": text, "secret": secret} if secret else None,
         }
     return page(request, "account", user, **values)
+
+
+def _notice(one: Notification) -> dict[str, Any]:
+    return {
+        "day": views.day(one.at),
+        "method": one.submission.method,
+        "submission": one.submission_id,
+        "benchmark": one.submission.benchmark_id,
+        "text": notices.TEXTS[one.kind],
+        "new": one.read_at is None,
+    }
+
+
+@account_pages.post("/account/notices")
+def read_notices(request: Request, user: Member, _form: Form) -> Response:
+    """Marks all notices as read."""
+    with web_of(request).database.begin() as session:
+        notices.mark_read(session, user)
+    return RedirectResponse("/account", 303)
+
+
+@account_pages.post("/account/mail")
+def set_mail(request: Request, user: Member, form: Form) -> Response:
+    """Has notices mailed, or not."""
+    with web_of(request).database.begin() as session:
+        session.get_one(User, user.id).mail = form.get("mail") == "yes"
+    return RedirectResponse("/account", 303)
 
 
 def _tokens(session: Session, user: User) -> list[ApiToken]:
@@ -195,6 +258,8 @@ def export(request: Request, user: Member) -> JSONResponse:
             "team": session.get_one(Team, user.team_id).name,
             "tokens": [token.name for token in _tokens(session, user)],
             "submissions": views.submissions_of(session, user),
+            "mail": user.mail,
+            "notices": [_notice(one) for one in notices.notices_of(session, user)],
             "log": [{"day": views.day(e.at), "action": e.action} for e in entries],
         }
     name = {"Content-Disposition": 'attachment; filename="depthgauge-account.json"'}
@@ -215,89 +280,3 @@ def delete_own(request: Request, user: Member, form: Form) -> Response:
     answer = RedirectResponse("/", 303)
     answer.delete_cookie(web.settings.cookie, path="/", secure=web.settings.is_secure)
     return answer
-
-
-# The admin's page.
-
-
-@account_pages.get("/admin")
-def admin_page(request: Request, user: Admin) -> HTMLResponse:
-    """Accounts, queue, disk, log."""
-    return _admin_page(request, user)
-
-
-def _admin_page(request: Request, user: User, text: str = "", secret: str = "") -> HTMLResponse:
-    web = web_of(request)
-    newest = select(Submission).options(selectinload(Submission.team))
-    newest = newest.order_by(Submission.created_at.desc()).limit(_MOST_ROWS)
-    log = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(_MOST_ROWS)
-    with reading(web.database) as session:
-        values: dict[str, Any] = {
-            "users": list(session.scalars(select(User).order_by(User.id))),
-            "submissions": list(session.scalars(newest)),
-            "log": list(session.scalars(log)),
-            "duplicates": _duplicates(session),
-            **{state: _count(session, state) for state in ("queued", "running")},
-        }
-    free = shutil.disk_usage(web.site.web).free
-    shown = {"text": text, "secret": secret} if secret else None
-    return page(request, "admin", user, free=free, shown=shown, **values)
-
-
-def _count(session: Session, state: str) -> int:
-    return int(session.scalar(select(func.count()).where(Submission.state == state)) or 0)
-
-
-def _duplicates(session: Session) -> dict[str, list[str]]:
-    """Archives that several teams have sent."""
-    teams = func.count(Submission.team_id.distinct())
-    shared = select(Submission.archive).group_by(Submission.archive).having(teams > 1)
-    found = select(Submission.archive, Submission.id).where(Submission.archive.in_(shared))
-    listed: dict[str, list[str]] = defaultdict(list)
-    for archive, name in session.execute(found.order_by(Submission.created_at)):
-        listed[archive].append(name)
-    return dict(listed)
-
-
-@account_pages.post("/admin/invite")
-def invite(request: Request, user: Admin, _form: Form) -> HTMLResponse:
-    """Makes an invitation to a team of its own."""
-    web = web_of(request)
-    with web.database.begin() as session:
-        secret = links.make_link(session, "invitation")
-        audit(session, "invitation made", "", user.id)
-    link = web.settings.link(f"join/{secret}")
-    return _admin_page(request, user, "Whoever has this link can make an account, once.", link)
-
-
-@account_pages.post("/admin/reset")
-def reset_other(request: Request, user: Admin, form: Form) -> HTMLResponse:
-    """Makes a link with which somebody sets a new password."""
-    web = web_of(request)
-    with web.database.begin() as session:
-        secret = links.reset_link(session, _other(session, form).email)
-        audit(session, "reset link made by admin", form.get("user", ""), user.id)
-    link = web.settings.link(f"reset/{secret}")
-    return _admin_page(request, user, "This link sets a new password, once, for an hour.", link)
-
-
-@account_pages.post("/admin/disable")
-def disable(request: Request, user: Admin, form: Form) -> Response:
-    """Closes an account, or opens it again."""
-    with web_of(request).database.begin() as session:
-        other = _other(session, form)
-        if other.id == user.id:
-            raise Refused("conflict", "You cannot close your own account here")
-        other.disabled_at = None if other.disabled_at else now()
-        people.revoke_all(session, other)
-        done = "closed" if other.disabled_at else "opened"
-        audit(session, f"account {done}", other.email, user.id)
-    return RedirectResponse("/admin", 303)
-
-
-def _other(session: Session, form: Form) -> User:
-    number = form.get("user", "")
-    found = session.get(User, int(number)) if number.isdigit() else None
-    if found is None:
-        raise Refused("not-found", "There is no such account")
-    return found

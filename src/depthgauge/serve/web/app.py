@@ -14,6 +14,7 @@ from depthgauge.errors import CannotWrite, Refused
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.web.account_pages import account_pages
+from depthgauge.serve.web.admin_pages import admin_pages
 from depthgauge.serve.web.api import api
 from depthgauge.serve.web.islands import islands
 from depthgauge.serve.web.kept import kept
@@ -39,6 +40,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     app.include_router(api)
     app.include_router(pages)
     app.include_router(account_pages)
+    app.include_router(admin_pages)
     app.include_router(islands)
     app.include_router(kept)
     app.add_exception_handler(Refused, _on_refusal)

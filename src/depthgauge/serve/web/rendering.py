@@ -15,7 +15,7 @@ from depthgauge.report.page.templates import asset
 from depthgauge.report.sanitize import clean, sortable
 from depthgauge.serve.storage.models import User
 from depthgauge.serve.web.islands import entry
-from depthgauge.serve.web.security import csrf_token
+from depthgauge.serve.web.security import csrf_token, web_of
 from depthgauge.serve.web.views import day
 
 
@@ -66,6 +66,12 @@ def page(
     text = (
         _environment()
         .get_template(f"{name}.html.j2")
-        .render(user=user, csrf=csrf_token(request), status=status, **values)
+        .render(
+            user=user,
+            csrf=csrf_token(request),
+            settings=web_of(request).settings,
+            status=status,
+            **values,
+        )
     )
     return HTMLResponse(text, status)

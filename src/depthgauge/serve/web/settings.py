@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from depthgauge.errors import Misuse
 
 DEFAULT_PORT = 8400
+REGISTRATIONS = ("invited", "open")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,10 @@ class WebSettings:
     """How browsers reach the site: `https://depth.example.org`; other hosts are refused."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses whose `X-Forwarded-For` is believed."""
+    mail: bool = False
+    """Whether the site sends mail."""
+    registration: str = "invited"
+    """Who can make an account: `invited`, or `open` for everybody with a mail address."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.public_url)
@@ -25,6 +30,10 @@ class WebSettings:
             raise Misuse(
                 f"'{self.public_url}' is no address of a site; write https://depth.example.org"
             )
+        if self.registration not in REGISTRATIONS:
+            raise Misuse(f"registration is {' or '.join(REGISTRATIONS)}")
+        if self.registration == "open" and not self.mail:
+            raise Misuse("open registration needs mail, to know that addresses are right: --smtp")
 
     @property
     def origin(self) -> str:
