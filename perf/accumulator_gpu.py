@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from depthgauge.engine.scoring.batches import make_batch
+from depthgauge.engine.scoring.in_memory.batches import make_batch
 from depthgauge.metrics import METRICS
 from depthgauge.metrics.fused.torch_terms import Limits, compare_tensors, sum_tensors
 from depthgauge.metrics.moments import measure_moments, single_region

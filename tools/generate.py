@@ -28,7 +28,7 @@ from depthgauge.capture.registry import STEPS
 from depthgauge.cli import VERBS, depthgauge
 from depthgauge.datasets import DATASETS, Dataset
 from depthgauge.engine.running.task import GIVEN
-from depthgauge.engine.scoring.maps_protocol import default_metrics
+from depthgauge.engine.scoring.in_memory.maps_protocol import default_metrics
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
 from depthgauge.perturbations import EFFECTS

@@ -85,7 +85,7 @@ WALKS = (
         (
             Stop("cli/score_verb.py", "parses the call", "two paths and score ids"),
             Stop("cli/_maps.py", "asks for the scores of two maps and prints them"),
-            Stop("engine/scoring/arrays.py", "makes a protocol from the arguments"),
+            Stop("engine/scoring/in_memory/arrays.py", "makes a protocol from the arguments"),
             Stop("io/maps.py", "reads each map; missing becomes NaN", "float32 maps", 1),
             Stop("benchmarks/protocol.py", "checks it and fills in defaults", "Protocol", 1),
             Stop("engine/scoring/prepare.py", "limits the truth, resizes and aligns the estimate"),
@@ -138,7 +138,7 @@ WALKS = (
             Stop("engine/store/parquet.py", "writes the tables", "scores.parquet ...", 1),
             Stop("engine/store/load.py", "reads them back and pools", "Run"),
             Stop("cli/_runs.py", "asks for the leaderboard"),
-            Stop("analysis/make_board.py", "intervals, ties, ranks", "Board", 1),
+            Stop("analysis/boards/make_board.py", "intervals, ties, ranks", "Board", 1),
             Stop("report/tables/leaderboard.py", "the table for the terminal", "", 1),
         ),
     ),

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from depthgauge.engine.catalogue import list_names as list
     from depthgauge.engine.running.folders import score_folders
     from depthgauge.engine.running.run import run
-    from depthgauge.engine.scoring.accumulator import Accumulator
-    from depthgauge.engine.scoring.arrays import score
     from depthgauge.engine.scoring.check import check
     from depthgauge.engine.scoring.evaluate import evaluate
+    from depthgauge.engine.scoring.in_memory.accumulator import Accumulator
+    from depthgauge.engine.scoring.in_memory.arrays import score
     from depthgauge.engine.scoring.result import Result, Scores
     from depthgauge.engine.store.load import load_run
     from depthgauge.engine.store.record import Run
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # The public API by where it lives. Nothing is imported before it is used, so that
 # `import depthgauge` and `depthgauge --help` are instant. `module:name` where the names differ.
 _HOMES = {
-    "Accumulator": "engine.scoring.accumulator",
+    "Accumulator": "engine.scoring.in_memory.accumulator",
     "Camera": "types",
     "DepthgaugeError": "errors",
     "DepthgaugeWarning": "errors",
@@ -59,7 +59,7 @@ _HOMES = {
     "read_map": "io",
     "report": "report.run_report",
     "run": "engine.running.run",
-    "score": "engine.scoring.arrays",
+    "score": "engine.scoring.in_memory.arrays",
     "score_folders": "engine.running.folders",
     "write_map": "io",
 }

@@ -159,6 +159,11 @@ def _sentence(module: str, error: Exception, old_group: str) -> str:
     return f"The plug-in '{name}' ({module}) cannot be used: {reason.rstrip('.')}."
 
 
+def _public_modules(package: str) -> list[str]:
+    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return sorted(f"{package}.{m.name}" for m in found if not m.name.startswith("_"))
+
+
 class Registry(Mapping[str, T], Generic[T]):
     """Things of one kind by name, found in the modules of one package on first use.
 
@@ -168,6 +173,7 @@ class Registry(Mapping[str, T], Generic[T]):
     names a module, which is treated like one of the folder's own. So `collect` is shown modules
     that hold other kinds of things, and returns nothing for them. `also` names modules of ours that
     are outside the folder: those of higher floors, which the registry's own room must not import.
+    `groups` names subfolders that are walked like the folder itself.
     `check(thing)` raises if a declaration names things of other registries that do not exist; it
     is called when all modules are known, because a plug-in may contain both.
     """
@@ -179,11 +185,13 @@ class Registry(Mapping[str, T], Generic[T]):
         collect: Callable[[ModuleType], Iterable[tuple[str, T]]] | None = None,
         also: Iterable[str] = (),
         check: Callable[[T], None] | None = None,
+        groups: Iterable[str] = (),
     ) -> None:
         self.kind = kind
         self._package = package
         self._collect = collect
         self._also = tuple(also)
+        self._packages = (package, *(f"{package}.{group}" for group in groups))
         self._check = check
         self._things: dict[str, T] = {}
         self._homes: dict[str, str] = {}
@@ -273,9 +281,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _folder(self) -> list[ModuleType]:
         """The modules of the registry's own folder, and those named beside it, imported."""
-        package = importlib.import_module(self._package)
-        found = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
-        names = [f"{self._package}.{name}" for name in found if not name.startswith("_")]
+        names = [name for package in self._packages for name in _public_modules(package)]
         return [importlib.import_module(name) for name in (*names, *self._also)]
 
     def _join(self, module: ModuleType) -> None:

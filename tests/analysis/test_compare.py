@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.compare import compare_runs
-from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.merged_runs import restrict
 from depthgauge.analysis.protocol_diff import ABSENT, diff_protocols, name_differences
 from depthgauge.analysis.rank_moves import rank_moves

@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from depthgauge.analysis.bootstrap.resampling import draw_units
 from depthgauge.analysis.curves import correct_curves, percent_bad_at
-from depthgauge.analysis.resampling import draw_units
 from depthgauge.engine.store.record import THRESHOLDS
 
 NAN = math.nan

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from depthgauge.analysis.board import Board, Cell, Column, Row
+from depthgauge.analysis.boards.board import Board, Cell, Column, Row
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.degradation import degradations, table_columns, trend_of
-from depthgauge.analysis.make_board import make_board
 from depthgauge.benchmarks import make_protocol
 from depthgauge.types import Score
 

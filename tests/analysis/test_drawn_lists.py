@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.analysis._drawn_lists import DrawnValues, finish_lists, value_at
+from depthgauge.analysis.bootstrap._drawn_lists import DrawnValues, finish_lists, value_at
 from depthgauge.types import State, merge_states
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.analysis.intervals import (
+from depthgauge.analysis.bootstrap.intervals import (
     contains_zero,
     difference,
     interval,
@@ -13,8 +13,15 @@ from depthgauge.analysis.intervals import (
     pooled_interval,
     replicate,
 )
-from depthgauge.analysis.pooling import MIN_UNITS, Replicates, replicate_scores
-from depthgauge.analysis.resampling import Draws, draw, draw_units, group_samples, make_units, whole
+from depthgauge.analysis.bootstrap.pooling import MIN_UNITS, Replicates, replicate_scores
+from depthgauge.analysis.bootstrap.resampling import (
+    Draws,
+    draw,
+    draw_units,
+    group_samples,
+    make_units,
+    whole,
+)
 from depthgauge.analysis.seeds import scores_of
 from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.types import Score, State
@@ -209,7 +216,7 @@ def test_differences_are_paired(build):
 
 
 def test_zero_is_found_up_to_rounding():
-    from depthgauge.analysis.intervals import Interval
+    from depthgauge.analysis.bootstrap.intervals import Interval
 
     assert contains_zero(Interval(1e-15, 2e-15), 1.0)
     assert not contains_zero(Interval(1e-15, 2e-15), 1e-6)

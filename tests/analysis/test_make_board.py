@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthgauge.analysis.board import BoardWarning
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.board import BoardWarning
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.engine.scoring.pool import Summary, pool_plain
 from depthgauge.engine.scoring.result import Result

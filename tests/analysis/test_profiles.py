@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.analysis.board import Board, Cell, Column, Row
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.board import Board, Cell, Column, Row
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.profiles import (
     Profile,
     Weight,

@@ -14,8 +14,10 @@ from depthgauge.analysis.baselines import (
     is_sweep,
     median_interval,
 )
+from depthgauge.analysis.boards.make_board import make_board
+from depthgauge.analysis.boards.tier_boards import joined_board, tier_boards
+from depthgauge.analysis.boards.tiers import one_tier, tiers_of
 from depthgauge.analysis.compare import compare
-from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.merged_runs import merge_runs
 from depthgauge.analysis.profiles import choose_profiles
 from depthgauge.analysis.stability import rank_probabilities, rank_stability
@@ -27,8 +29,6 @@ from depthgauge.analysis.strata import (
     stratum_rows,
     student,
 )
-from depthgauge.analysis.tier_boards import joined_board, tier_boards
-from depthgauge.analysis.tiers import one_tier, tiers_of
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.cli import depthgauge as main
 from depthgauge.datasets import stereogenbench as sgb
@@ -208,7 +208,7 @@ def test_the_three_kinds_of_dash(done):
     text = views_text(changed, "text", "branches")
     assert "- (i)" in text
     assert "- (iii)" in text
-    assert "A dash is no zero." in text
+    assert "A dash is not a zero." in text
 
 
 def test_baselines_within_a_scene_and_the_implied_one(done):

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from depthgauge.analysis.intervals import pooled_interval, replicate
-from depthgauge.analysis.resampling import draw_units
+from depthgauge.analysis.bootstrap.intervals import pooled_interval, replicate
+from depthgauge.analysis.bootstrap.resampling import draw_units
 from depthgauge.analysis.seeds import labels_of, sample_values, seeds_of, spread_of
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm as normal
 from scipy.stats import t as student_t
 
-from depthgauge.analysis.intervals import expanded_share
-from depthgauge.analysis.make_board import make_board
-from depthgauge.analysis.resampling import draw_units
+from depthgauge.analysis.boards.make_board import make_board
+from depthgauge.analysis.bootstrap.intervals import expanded_share
+from depthgauge.analysis.bootstrap.resampling import draw_units
 from depthgauge.analysis.stability import LeaderChange, rank_probabilities, rank_stability
 from depthgauge.engine.store.record import THRESHOLDS
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.report.conftest import run_of_errors
 
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.thresholds import curves_of, own_thresholds, spaced, stability_of
 from depthgauge.engine.store.record import THRESHOLDS
 

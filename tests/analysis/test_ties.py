@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.analysis.intervals import replicate
-from depthgauge.analysis.pooling import Replicates
-from depthgauge.analysis.resampling import draw_units
+from depthgauge.analysis.bootstrap.intervals import replicate
+from depthgauge.analysis.bootstrap.pooling import Replicates
+from depthgauge.analysis.bootstrap.resampling import draw_units
 from depthgauge.analysis.ties import Tie, cannot_tell, tie_groups
 
 BASE = np.array([3.0, 8.0, 1.0, 6.0, 4.0, 9.0, 2.0, 5.0, 7.0, 5.5])
@@ -145,7 +145,7 @@ def test_a_copy_is_tied_and_order_changes_nothing(build, values, random):
 
 def test_ties_are_rarely_broken_by_chance():
     """Two methods of one population, 12 samples: told apart in about 5 % of 1000 benchmarks."""
-    from depthgauge.analysis.resampling import draw, group_samples
+    from depthgauge.analysis.bootstrap.resampling import draw, group_samples
 
     rng = np.random.default_rng(4)
     draws = draw(group_samples([f"s{i:02}" for i in range(12)], {}), resamples=600)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthgauge.errors import BadFile
-from depthgauge.io.exif import focal_from_exif
+from depthgauge.io.calibrations.exif import focal_from_exif
 
 WIDTH, HEIGHT = 64, 48
 DIAGONAL = 80.0

@@ -16,7 +16,7 @@ from depthgauge.datasets.bsds500 import read_boundaries
 from depthgauge.errors import BadEstimate, BadScoreId, WrongShape
 from depthgauge.geometry.boundary_maps.edge_maps import thin_edges
 from depthgauge.metrics import METRICS
-from depthgauge.metrics.boundaries import boundary_counts, boundary_map
+from depthgauge.metrics.edges.boundaries import boundary_counts, boundary_map
 from depthgauge.types import merge_states
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "bsds"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.metrics._boundary_curves import (
+from depthgauge.metrics.edges._boundary_curves import (
     average_precision,
     best_point,
     best_threshold,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from depthgauge.analysis.board import Board, Cell, Column, Row
+from depthgauge.analysis.boards.board import Board, Cell, Column, Row
 from depthgauge.analysis.degradation import Degradation
 from depthgauge.analysis.maps.metric_maps import MetricMaps
 from depthgauge.analysis.maps.sample_maps import SampleMaps

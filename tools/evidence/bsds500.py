@@ -18,9 +18,9 @@ from depthgauge import io
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.datasets.bsds500 import read_boundaries
 from depthgauge.io.mat import read_mat
-from depthgauge.metrics._boundary_curves import average_precision, best_point, rates
 from depthgauge.metrics._matching import count_curve
-from depthgauge.metrics.boundaries import boundary_counts
+from depthgauge.metrics.edges._boundary_curves import average_precision, best_point, rates
+from depthgauge.metrics.edges.boundaries import boundary_counts
 from tools.evidence import DATA, REPOSITORY, Number, figure
 
 GOLDEN = "tests/golden/bsds"

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from depthgauge._canonical import finite_data
-from depthgauge.analysis.board import Board
-from depthgauge.analysis.intervals import LEVEL, Interval, difference, interval, replicate
+from depthgauge.analysis.boards.board import Board
+from depthgauge.analysis.boards.tiers import require_same_tier
+from depthgauge.analysis.bootstrap.intervals import LEVEL, Interval, difference, interval, replicate
+from depthgauge.analysis.bootstrap.pooling import TOO_FEW, better_of
+from depthgauge.analysis.bootstrap.resampling import RESAMPLES, Draws, draw_units
 from depthgauge.analysis.merged_runs import (
     load_checked,
     merge_methods,
@@ -18,11 +21,8 @@ from depthgauge.analysis.merged_runs import (
     require_comparable,
     restrict,
 )
-from depthgauge.analysis.pooling import TOO_FEW, better_of
 from depthgauge.analysis.ranks import rank_keys
-from depthgauge.analysis.resampling import RESAMPLES, Draws, draw_units
 from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of, spread_of
-from depthgauge.analysis.tiers import require_same_tier
 from depthgauge.analysis.ties import cannot_tell
 from depthgauge.engine.store.record import Run
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.analysis.resampling import Floats
+from depthgauge.analysis.bootstrap.resampling import Floats
 from depthgauge.analysis.stability import rank_stability
 from depthgauge.engine.store.record import Run
 

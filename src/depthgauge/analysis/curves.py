@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.analysis.intervals import LEVEL, percentile_bounds
-from depthgauge.analysis.pooling import MIN_UNITS, pool_of
-from depthgauge.analysis.resampling import Draws, Floats, Units, make_units, whole
+from depthgauge.analysis.bootstrap.intervals import LEVEL, percentile_bounds
+from depthgauge.analysis.bootstrap.pooling import MIN_UNITS, pool_of
+from depthgauge.analysis.bootstrap.resampling import Draws, Floats, Units, make_units, whole
 from depthgauge.analysis.seeds import labels_of, seeds_of
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Run

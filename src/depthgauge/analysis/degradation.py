@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.schema import Axis
 from depthgauge.engine.scoring.pool import rank_key

@@ -182,7 +182,7 @@ class LabelDemonstration:
 
     def compare(self, labels: Run, exact: Run) -> dict[str, RankMoves]:
         """For each score, the ranks against the labels and against the exact truth."""
-        from depthgauge.analysis.make_board import make_board
+        from depthgauge.analysis.boards.make_board import make_board
         from depthgauge.analysis.rank_moves import rank_moves
 
         found = {}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge._shorten import first_few
-from depthgauge.analysis.pooling import can_merge, pool_of
+from depthgauge.analysis.bootstrap.pooling import can_merge, pool_of
 from depthgauge.analysis.protocol_diff import diff_protocols, name_differences
 from depthgauge.analysis.seeds import labels_of, seeds_of
 from depthgauge.benchmarks import Protocol

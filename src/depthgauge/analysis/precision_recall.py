@@ -14,9 +14,9 @@ from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.store.record import Run
 from depthgauge.metrics import METRICS
-from depthgauge.metrics._boundary_curves import rates
 from depthgauge.metrics._matching import COUNTS, threshold_values
-from depthgauge.metrics.boundaries import FALSE_ALARM, HIT, MISSED, boundary_map, used_counts
+from depthgauge.metrics.edges._boundary_curves import rates
+from depthgauge.metrics.edges.boundaries import FALSE_ALARM, HIT, MISSED, boundary_map, used_counts
 from depthgauge.types import Score
 
 __all__ = [

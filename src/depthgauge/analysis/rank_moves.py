@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from depthgauge._canonical import finite_data
-from depthgauge.analysis.board import Board, Row
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.board import Board, Row
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.protocol_diff import FieldDifference, diff_protocols
 from depthgauge.analysis.ranks import kendall_tau, rank_values
 from depthgauge.benchmarks import Protocol

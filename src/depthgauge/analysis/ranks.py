@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from depthgauge.analysis.resampling import Floats
+from depthgauge.analysis.bootstrap.resampling import Floats
 from depthgauge.analysis.seeds import labels_of, sample_values
 from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.engine.store.record import Run

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthgauge.analysis.board import Board
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.board import Board
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.protocol_diff import ABSENT, diff_protocols, name_differences
 from depthgauge.analysis.seeds import labels_of, seeds_of, spread_of
 from depthgauge.benchmarks import Protocol

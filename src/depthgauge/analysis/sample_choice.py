@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
 from depthgauge.analysis.seeds import SampleValues
 from depthgauge.engine.scoring.pool import rank_key
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.analysis.boards.tiers import require_one_tier
+from depthgauge.analysis.bootstrap.intervals import ROUNDING, expanded_share, replicate
+from depthgauge.analysis.bootstrap.pooling import INCOMPLETE, INFINITE, better_of
+from depthgauge.analysis.bootstrap.resampling import RESAMPLES, Floats, draw_units
 from depthgauge.analysis.curves import correct_curves
-from depthgauge.analysis.intervals import ROUNDING, expanded_share, replicate
-from depthgauge.analysis.pooling import INCOMPLETE, INFINITE, better_of
 from depthgauge.analysis.practical import threshold_of
 from depthgauge.analysis.ranks import kendall_tau, min_ranks, rank_keys
-from depthgauge.analysis.resampling import RESAMPLES, Floats, draw_units
 from depthgauge.analysis.seeds import labels_of, spread_of
-from depthgauge.analysis.tiers import require_one_tier
 from depthgauge.engine.store.record import THRESHOLDS, Run
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from depthgauge.analysis.intervals import LEVEL
+from depthgauge.analysis.bootstrap.intervals import LEVEL
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.result import Result

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
+from depthgauge.analysis.bootstrap.resampling import Floats, draw_units
 from depthgauge.analysis.comparable import has_pixel_errors
 from depthgauge.analysis.curves import CorrectCurve, correct_curves
 from depthgauge.analysis.practical import threshold_of
-from depthgauge.analysis.resampling import Floats, draw_units
 from depthgauge.analysis.stability import rank_stability
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.store.record import Run

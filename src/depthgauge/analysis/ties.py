@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.analysis.intervals import LEVEL, contains_zero, difference, interval
-from depthgauge.analysis.pooling import Replicates
+from depthgauge.analysis.bootstrap.intervals import LEVEL, contains_zero, difference, interval
+from depthgauge.analysis.bootstrap.pooling import Replicates
 from depthgauge.analysis.ranks import rank_keys, sort_labels
 
 

@@ -13,7 +13,14 @@ from collections.abc import Callable, Collection, Iterator
 
 from depthgauge._registry import nearest
 from depthgauge.benchmarks._messages import shown
-from depthgauge.benchmarks._named_regions import names_used
+from depthgauge.benchmarks._region_checks import (
+    blocks_of,
+    check_derived,
+    check_fit_on,
+    check_may_have,
+    check_named_regions,
+    check_score_regions,
+)
 from depthgauge.benchmarks.aliases import meaning_of, nearest_meaning
 from depthgauge.benchmarks.schema import (
     NO_DATASET,
@@ -26,8 +33,6 @@ from depthgauge.benchmarks.score_ids import file_name
 from depthgauge.errors import DepthgaugeError, Problem
 from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
-from depthgauge.regions import resolve
-from depthgauge.regions._shared_maps import is_shared_map, maker_of
 
 _SCALES = (1, 0.5, 0.25)
 _PICTURE_RESIZINGS = ("area", "bilinear")
@@ -212,7 +217,7 @@ def _check_depth_only(benchmark: BenchmarkFile) -> Iterator[Problem]:
 def _check_blocks(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if not benchmark.scores:
         yield Problem("scores", "there are none", "add a [[scores]] block")
-    for where, block in _blocks(benchmark):
+    for where, block in blocks_of(benchmark):
         if block.metric not in METRICS:
             known = nearest_meaning(block.metric)
             hint = f"it is {known} here" if known else nearest(block.metric, METRICS)
@@ -244,7 +249,7 @@ def _check_params(block: ScoreBlock, where: str) -> Iterator[Problem]:
 
 
 def _check_pools(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    for _, block in _blocks(benchmark):
+    for _, block in blocks_of(benchmark):
         if block.metric in METRICS and benchmark.pool not in METRICS[block.metric].pools:
             hint = f"it can by {', '.join(METRICS[block.metric].pools)}"
             yield Problem("pool", f"{block.metric} cannot be pooled by '{benchmark.pool}'", hint)
@@ -253,7 +258,7 @@ def _check_pools(benchmark: BenchmarkFile) -> Iterator[Problem]:
 def _check_metrics_quantity(benchmark: BenchmarkFile) -> Iterator[Problem]:
     if benchmark.quantity not in QUANTITIES:
         return  # already reported
-    for where, block in _blocks(benchmark):
+    for where, block in blocks_of(benchmark):
         try:
             quantity = benchmark.quantity_of(block.part)
         except DepthgaugeError as error:
@@ -281,50 +286,8 @@ def _check_ids(benchmark: BenchmarkFile) -> Iterator[Problem]:
         seen[key] = spec.id
 
 
-def _check_named_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    fine: dict[str, str] = {}
-    for name, text in benchmark.regions.items():
-        try:
-            resolve.defaults(text)
-            resolve.revisions({name: text})  # also rejects a second meaning
-        except DepthgaugeError as error:
-            yield Problem(f"regions.{name}", str(error))
-            continue
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            yield Problem(f"regions.{name}", "is not a valid name", "use letters, digits and _")
-        elif name in benchmark.given_regions:
-            yield Problem(f"regions.{name}", "is also given as a mask with the call", "rename one")
-        fine[name] = text
-    for name, text in fine.items():
-        if name in (through := names_used(text, fine)):
-            others = ", ".join(sorted(through - {name}))
-            yield Problem(f"regions.{name}", f"is defined by itself, through {others}")
-
-
-def _check_may_have(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    for index, name in enumerate(benchmark.may_have):
-        if not re.fullmatch(r"[a-z][a-z0-9_]*_(mask|labels)", name):
-            hint = "masks end with _mask, label maps with _labels"
-            yield Problem(f"may_have[{index}]", f"is '{name}'", hint)
-
-
-def _check_derived(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    for thing, text in benchmark.derived.items():
-        try:
-            maker_of(thing, text)
-        except DepthgaugeError as error:
-            yield Problem(f"derived.{thing}", str(error))
-    if benchmark.truth_scale == 1:
-        return
-    for where, block in _blocks(benchmark):
-        needs = METRICS[block.metric].needs if block.metric in METRICS else ()
-        if "rig" in needs or any(map(is_shared_map, needs)):
-            what = f"{block.metric} needs items at the full size of the truth"
-            yield Problem(f"{where}.metric", what, "it goes only with truth_scale = 1")
-
-
 def _check_resolutions(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    named = [(where, block) for where, block in _blocks(benchmark) if block.resolution]
+    named = [(where, block) for where, block in blocks_of(benchmark) if block.resolution]
     for where, block in named:
         if not re.fullmatch(r"[a-z][a-z0-9]*", block.resolution):
             yield Problem(f"{where}.resolution", f"is '{block.resolution}'", "use one plain word")
@@ -345,33 +308,6 @@ def _check_perturb(benchmark: BenchmarkFile) -> Iterator[Problem]:
             parse_perturbation(benchmark.perturb)
         except DepthgaugeError as error:
             yield Problem("perturb", str(error))
-
-
-def _check_fit_on(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    yield from _check_region(benchmark, "align.fit_on", benchmark.align.fit_on)
-
-
-def _check_score_regions(benchmark: BenchmarkFile) -> Iterator[Problem]:
-    for where, block in _blocks(benchmark):
-        if isinstance(block.region, str):
-            yield from _check_region(benchmark, f"{where}.region", block.region)
-            continue
-        for index, name in enumerate(block.region):
-            yield from _check_region(benchmark, f"{where}.region[{index}]", name)
-
-
-def _check_region(benchmark: BenchmarkFile, where: str, text: str) -> Iterator[Problem]:
-    if not text or text in benchmark.regions or text in benchmark.given_regions:
-        return
-    try:
-        resolve.defaults(text)
-    except DepthgaugeError as error:
-        yield Problem(where, str(error))
-
-
-def _blocks(benchmark: BenchmarkFile) -> Iterator[tuple[str, ScoreBlock]]:
-    for index, block in enumerate(benchmark.scores):
-        yield f"scores[{index}]", block
 
 
 _Check = tuple[Callable[[BenchmarkFile], Iterator[Problem]], tuple[str, ...]]
@@ -402,10 +338,10 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_blocks, ("twin", "scores")),
     (_check_pools, ("scores", "pool")),
     (_check_metrics_quantity, ("scores", "quantity")),
-    (_check_named_regions, ("regions",)),
-    (_check_may_have, ("may_have",)),
-    (_check_derived, ("derived", "scores", "truth_scale")),
+    (check_named_regions, ("regions",)),
+    (check_may_have, ("may_have",)),
+    (check_derived, ("derived", "scores", "truth_scale")),
     (_check_resolutions, ("scores", "truth_scale", "align", "estimate_resize")),
-    (_check_fit_on, ("regions", "given_regions")),
-    (_check_score_regions, ("scores", "regions", "given_regions")),
+    (check_fit_on, ("regions", "given_regions")),
+    (check_score_regions, ("scores", "regions", "given_regions")),
 )

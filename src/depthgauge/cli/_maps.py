@@ -180,7 +180,7 @@ def _known_alignment(ctx: click.Context, param: click.Parameter, value: str | No
 def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
     """Prints the scores of two maps."""
     from depthgauge.benchmarks.aliases import notes
-    from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
+    from depthgauge.engine.scoring.in_memory.arrays import prepare_maps, score_prepared
     from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
 
     if options["name"] is not None or options["only"] or options["out"] is not None:

@@ -71,6 +71,6 @@ def reading_arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 def reading_keys(options: dict[str, Any]) -> dict[str, Any]:
     """The same as a key of a benchmark; nothing where nothing is said."""
-    from depthgauge.engine.scoring.arrays import reading_key
+    from depthgauge.engine.scoring.in_memory.arrays import reading_key
 
     return reading_key(reading_arguments(options))

@@ -24,7 +24,7 @@ from depthgauge.cli._output import (
 from depthgauge.errors import BadData, MethodChanged
 
 if TYPE_CHECKING:
-    from depthgauge.analysis.board import Board
+    from depthgauge.analysis.boards.board import Board
     from depthgauge.benchmarks import Protocol
     from depthgauge.engine.store.record import Run
     from depthgauge.report.tables.leaderboard import TableStyle
@@ -59,7 +59,7 @@ def changes_in_options() -> Iterator[None]:
 
 def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords of `make_board` from the board options, checked before it starts."""
-    from depthgauge.analysis.make_board import check_choices
+    from depthgauge.analysis.boards.make_board import check_choices
 
     choices = {
         "main": options["main"],
@@ -92,7 +92,7 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
 
 def leaderboard(run: Run, title: str, folder: Path | None) -> str:
     """The methods of a run as text, as wide as the window."""
-    from depthgauge.analysis.tier_boards import joined_board
+    from depthgauge.analysis.boards.tier_boards import joined_board
 
     return fitting_board(joined_board(run), title, run.protocol, folder)
 

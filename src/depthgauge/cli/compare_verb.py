@@ -30,8 +30,8 @@ def command(first: Path, second: Path, common: bool, json_to: str | None, **opti
     Both runs must have the same protocol, the same truth and the same samples; otherwise it says
     what differs and prints no number. Differences come with an interval over samples.
     """
+    from depthgauge.analysis.boards.tier_boards import joined_board
     from depthgauge.analysis.compare import compare
-    from depthgauge.analysis.tier_boards import joined_board
 
     with working("comparing ..."):
         found = compare(first, second, common=common)

@@ -24,7 +24,7 @@ from depthgauge.cli._runs import board_choices, fitting_board, print_run_notes
 from depthgauge.errors import CannotWrite
 
 if TYPE_CHECKING:
-    from depthgauge.analysis.board import Board
+    from depthgauge.analysis.boards.board import Board
     from depthgauge.engine.store.record import Run
     from depthgauge.report.page.model import Page
     from depthgauge.report.tables.leaderboard import TableStyle
@@ -116,8 +116,8 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
         return
     if len(folders) > 1:
         _check_several(options)
+    from depthgauge.analysis.boards.tiers import one_tier
     from depthgauge.analysis.merged_runs import load_merged
-    from depthgauge.analysis.tiers import one_tier
 
     with working("reading the run ..."):
         run = load_merged(folders, options["data"])
@@ -215,8 +215,8 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
 
 
 def _board(run: Run, options: dict[str, Any]) -> Board:
+    from depthgauge.analysis.boards.tier_boards import joined_board
     from depthgauge.analysis.maps.oracles import score_oracles
-    from depthgauge.analysis.tier_boards import joined_board
     from depthgauge.engine.running.maps import RunMaps
 
     oracles = None
@@ -254,7 +254,7 @@ def _style(options: dict[str, Any]) -> TableStyle:
 
 
 def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
-    from depthgauge.analysis.make_board import leaderboard_json
+    from depthgauge.analysis.boards.make_board import leaderboard_json
 
     body = leaderboard_json(run, board, with_samples=options["samples"])
     write_json(options["json_to"], body)

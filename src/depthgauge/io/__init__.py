@@ -13,22 +13,25 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.io._files import MAX_PIXELS, write_bytes, write_text
 
 if TYPE_CHECKING:
-    from depthgauge.io.exif import focal_from_exif
-    from depthgauge.io.glb import write_glb
-    from depthgauge.io.image import read_image, read_labels, read_mask, write_image
-    from depthgauge.io.light_field_parameters import (
+    from depthgauge.io.calibrations.exif import focal_from_exif
+    from depthgauge.io.calibrations.light_field_parameters import (
         LightFieldParameters,
         read_light_field_parameters,
         write_light_field_parameters,
     )
-    from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
-    from depthgauge.io.middlebury_calib import (
+    from depthgauge.io.calibrations.middlebury_calib import (
         MiddleburyCalib,
         read_middlebury_calib,
         read_middlebury_limits,
         write_middlebury_calib,
     )
-    from depthgauge.io.opencv_storage import read_opencv_calibration, write_opencv_calibration
+    from depthgauge.io.calibrations.opencv_storage import (
+        read_opencv_calibration,
+        write_opencv_calibration,
+    )
+    from depthgauge.io.glb import write_glb
+    from depthgauge.io.image import read_image, read_labels, read_mask, write_image
+    from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
     from depthgauge.io.pfm import map_pfm, pfm_scale
     from depthgauge.io.ply import PointCloud, read_ply, write_ply
     from depthgauge.io.video import (
@@ -45,14 +48,14 @@ if TYPE_CHECKING:
 # Where each name lives; a module is imported when one of its names is first used.
 _HOMES = {
     "DepthWriter": "video",
-    "LightFieldParameters": "light_field_parameters",
-    "MiddleburyCalib": "middlebury_calib",
+    "LightFieldParameters": "calibrations.light_field_parameters",
+    "MiddleburyCalib": "calibrations.middlebury_calib",
     "PointCloud": "ply",
     "VideoInfo": "video",
     "VideoReader": "video",
     "VideoWriter": "video",
     "depth_scale": "video",
-    "focal_from_exif": "exif",
+    "focal_from_exif": "calibrations.exif",
     "guess_quantity": "maps",
     "map_pfm": "pfm",
     "map_size": "maps",
@@ -60,22 +63,22 @@ _HOMES = {
     "read_depth_frame": "video",
     "read_image": "image",
     "read_labels": "image",
-    "read_light_field_parameters": "light_field_parameters",
+    "read_light_field_parameters": "calibrations.light_field_parameters",
     "read_map": "maps",
     "read_mask": "image",
-    "read_middlebury_calib": "middlebury_calib",
-    "read_middlebury_limits": "middlebury_calib",
-    "read_opencv_calibration": "opencv_storage",
+    "read_middlebury_calib": "calibrations.middlebury_calib",
+    "read_middlebury_limits": "calibrations.middlebury_calib",
+    "read_opencv_calibration": "calibrations.opencv_storage",
     "read_ply": "ply",
     "read_video_frame": "video",
     "stored_dtype": "maps",
     "video_info": "video",
     "write_glb": "glb",
     "write_image": "image",
-    "write_light_field_parameters": "light_field_parameters",
+    "write_light_field_parameters": "calibrations.light_field_parameters",
     "write_map": "maps",
-    "write_middlebury_calib": "middlebury_calib",
-    "write_opencv_calibration": "opencv_storage",
+    "write_middlebury_calib": "calibrations.middlebury_calib",
+    "write_opencv_calibration": "calibrations.opencv_storage",
     "write_ply": "ply",
 }
 

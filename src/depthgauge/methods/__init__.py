@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
+from depthgauge.methods._calls.isolated import isolated
+from depthgauge.methods._calls.meter import Usage, metered
 from depthgauge.methods._find import find_method, find_methods
-from depthgauge.methods._isolated import isolated
-from depthgauge.methods._meter import Usage, metered
 from depthgauge.methods._method import Method
 from depthgauge.methods._spec import METHODS, MethodKind, MethodOptions, MethodSpec
 

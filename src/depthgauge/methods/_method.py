@@ -22,8 +22,8 @@ from depthgauge.errors import (
     Unavailable,
     WorkerLost,
 )
+from depthgauge.methods._calls.returned import as_clip_estimate, as_estimate
 from depthgauge.methods._load import kind_at
-from depthgauge.methods._returned import as_clip_estimate, as_estimate
 from depthgauge.methods._spec import (
     METHODS,
     Function,

@@ -16,9 +16,9 @@ from pydantic import AfterValidator, Field
 from depthgauge import io
 from depthgauge.errors import BadFile, MethodFailed, UnknownScale
 from depthgauge.io.beside import read_parts
+from depthgauge.methods._calls.returned import SpoolFolder
 from depthgauge.methods._command import template as template_text
 from depthgauge.methods._command.process import ProcessExit, run
-from depthgauge.methods._returned import SpoolFolder
 from depthgauge.methods._spec import MethodOptions, MethodSpec
 from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Map
 

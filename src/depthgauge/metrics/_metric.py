@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from depthgauge._declared import (
     choice_problems,
-    keywords_of,
     name_problems,
     names_problems,
     refuse,
     revision_problems,
-    signature_problems,
     text_problems,
 )
 from depthgauge._registry import Registry
 from depthgauge.errors import BadScoreId, Misuse
+from depthgauge.metrics._declaration import (
+    bounds_problems,
+    function_problems,
+    params_of,
+    unit_problems,
+)
 from depthgauge.metrics.terms import ErrorName, Order, Recipe
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask, State
@@ -257,7 +261,9 @@ def _check_quantities(made: Metric) -> None:
     refuse("metric", made.name, place, problems)
 
 
-METRICS: Registry[Metric] = Registry("metric", "depthgauge.metrics", check=_check_quantities)
+METRICS: Registry[Metric] = Registry(
+    "metric", "depthgauge.metrics", check=_check_quantities, groups=("edges", "views")
+)
 
 
 def metric(
@@ -294,9 +300,9 @@ def metric(
     def register(thing: Any) -> Any:
         problems = [
             *name_problems(name),
-            *_unit_problems(unit),
+            *unit_problems(unit),
             *choice_problems("better", better, ("lower", "higher", "zero")),
-            *_bounds_problems(bounds),
+            *bounds_problems(bounds),
             *names_problems("of", of),
             *names_problems("of_errors", of_errors),
             *names_problems("needs", needs),
@@ -306,10 +312,10 @@ def metric(
             *text_problems(cite=cite, formula=formula, doc=inspect.getdoc(thing)),
         ]
         if not problems:
-            problems = list(_function_problems(thing, needs, choices or {}))
+            problems = list(function_problems(thing, needs, choices or {}))
         refuse("metric", name, getattr(thing, "measure", thing), problems)
         steps = hasattr(thing, "measure")
-        params = _params_of(thing, needs)
+        params = params_of(thing, needs)
         made: dict[str, Any] = (
             {
                 "measure_with": thing.measure,
@@ -344,74 +350,3 @@ def metric(
         return thing
 
     return register
-
-
-def _params_of(thing: Any, needs: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters in declared order with their defaults."""
-    shared = getattr(thing, "parameters", None)
-    if isinstance(shared, type) and is_dataclass(shared):
-        return {each.name: each.default for each in fields(shared)}
-    source = getattr(thing, "measure", thing)
-    return {
-        p.name: p.default
-        for p in inspect.signature(source).parameters.values()
-        if p.kind is p.KEYWORD_ONLY and p.name not in needs
-    }
-
-
-_UNITS = {"%": "PERCENT", "percent": "PERCENT", "": "RATIO", "deg": "DEGREE", "degrees": "DEGREE"}
-
-
-def _unit_problems(unit: object) -> Iterator[str]:
-    if isinstance(unit, Unit):
-        return
-    fix = f"write Unit.{_UNITS.get(str(unit), 'QUANTITY')}"
-    if str(unit) not in _UNITS:
-        fix += ", the unit of the quantity itself (px, m)"
-    yield f"unit is {unit!r} but must be a Unit; {fix}"
-
-
-def _bounds_problems(bounds: object) -> Iterator[str]:
-    try:
-        low, high = (float(bound) for bound in cast(tuple[float, float], bounds))
-    except (TypeError, ValueError):
-        yield f"bounds are {bounds!r} but must be two numbers, such as (0, math.inf)"
-        return
-    if not low < high:
-        yield f"bounds are {bounds!r} but the smaller one comes first"
-
-
-def _function_problems(
-    thing: Any, needs: tuple[str, ...], choices: Mapping[str, Any]
-) -> Iterator[str]:
-    """What is wrong with the function, or with the steps of the class."""
-    if not hasattr(thing, "measure"):
-        if inspect.isclass(thing):
-            yield "the class has no measure(estimate, truth, region, *, ...)"
-            return
-        yield from signature_problems(thing, 0)
-        params, _ = keywords_of(thing)
-        wrong = sorted(params & set(needs))
-        yield from (f"a recipe takes parameters only, but {n} is among its needs" for n in wrong)
-    else:
-        yield from _step_problems(thing, needs)
-        params = set(_params_of(thing, needs))
-    yield from (f"choices has {n}, which is not a parameter" for n in sorted(set(choices) - params))
-
-
-def _step_problems(thing: Any, needs: tuple[str, ...]) -> Iterator[str]:
-    yield from signature_problems(thing.measure, 3, "measure")
-    keywords, open_ = keywords_of(thing.measure)
-    if not open_:
-        lost = sorted(set(needs) - keywords)
-        yield from (f"it needs {name} but measure takes no keyword {name}" for name in lost)
-    if not hasattr(thing, "finish"):
-        yield "the class has no finish(state, *, missing, ...)"
-        return
-    yield from signature_problems(thing.finish, 1, "finish")
-    taken, open_ = keywords_of(thing.finish)
-    lost = sorted({"missing", *keywords} - {*taken, *needs}) if not open_ else []
-    for name in lost:
-        yield f"finish takes no keyword {name}; it takes missing and what measure takes"
-    if hasattr(thing, "error_map"):
-        yield from signature_problems(thing.error_map, 2, "error_map")

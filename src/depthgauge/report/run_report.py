@@ -98,7 +98,7 @@ def _table(
     columns: Sequence[str],
     style: tuple[int | None, bool, str],
 ) -> str:
-    from depthgauge.analysis.tier_boards import joined_board
+    from depthgauge.analysis.boards.tier_boards import joined_board
     from depthgauge.report.tables.leaderboard import TableStyle
     from depthgauge.report.tables.render import FORMATS, leaderboard_text
 

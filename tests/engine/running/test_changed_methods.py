@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import depthgauge as dg
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run

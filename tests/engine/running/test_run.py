@@ -18,7 +18,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge._confine import WAYS, descendants
-from depthgauge.analysis.make_board import leaderboard_json, make_board
+from depthgauge.analysis.boards.make_board import leaderboard_json, make_board
 from depthgauge.engine.running.rescore import rescore
 from depthgauge.engine.running.run import run
 from depthgauge.engine.store.load import load_run

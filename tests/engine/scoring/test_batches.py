@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
-from depthgauge.engine.scoring.batches import Axes, batch_axes, guessed_batch, mask_axes
+from depthgauge.engine.scoring.in_memory.batches import Axes, batch_axes, guessed_batch, mask_axes
 from depthgauge.errors import WrongShape
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import depthgauge as dg
-from depthgauge.engine.scoring.given_maps import as_map, as_mask
+from depthgauge.engine.scoring.in_memory.given_maps import as_map, as_mask
 from depthgauge.errors import BadFile, BadScoreId, WrongShape
 from depthgauge.quantities import map_axes
 

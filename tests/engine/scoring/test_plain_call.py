@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import depthgauge as dg
-from depthgauge.engine.scoring import plain_call
-from depthgauge.engine.scoring.arrays import prepare_maps, score_prepared
-from depthgauge.engine.scoring.plain_call import score_plain
+from depthgauge.engine.scoring.in_memory import plain_call
+from depthgauge.engine.scoring.in_memory.arrays import prepare_maps, score_prepared
+from depthgauge.engine.scoring.in_memory.plain_call import score_plain
 from depthgauge.metrics.kernels import BLOCK, TILE
 
 METRICS = ("mae", "rms", "badpix:1", "badpix:2", "d1", "bias", "density")

@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import column, full_page, pictures_of, plain_board, with_hostile_names
 from tests.report.layered import run_rooms
 
-from depthgauge.analysis.board import Cell, Row
+from depthgauge.analysis.boards.board import Cell, Row
 from depthgauge.report.page.build import build_page
 from depthgauge.report.page.html import write_report
 from depthgauge.report.page.model import Page

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.scatter import count_pairs, scatter_edges
 from depthgauge.analysis.sample_choice import choose_samples

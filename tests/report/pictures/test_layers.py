@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tests.report.layered import GLASS, HEIGHT, WIDTH, run_rooms, true_flow
 
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.layer_points import layer_points
-from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.layer_maps import LayerMaps, layer_maps
 from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.engine.running.maps import RunMaps

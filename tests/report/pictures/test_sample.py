@@ -9,8 +9,8 @@ import pytest
 from tests.report.views import SCORES
 
 import depthgauge as dg
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.analysis.compare import compare_runs
-from depthgauge.analysis.make_board import make_board
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.merged_runs import restrict
 from depthgauge.analysis.sample_choice import choose_samples, spread_samples

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.report.conftest import column, degradation_of, full_page
 from tests.report.page.test_html import Reader
 
-from depthgauge.analysis.board import Cell
+from depthgauge.analysis.boards.board import Cell
 from depthgauge.report.charts.radar import radar_of
 from depthgauge.report.charts.styles import Style, legend, styles_of
 from depthgauge.report.page.html import render_report

@@ -6,7 +6,7 @@ from dataclasses import replace
 from tests.report.conftest import column, full_page
 from tests.report.page.test_html import Reader, bare
 
-from depthgauge.analysis.board import Cell
+from depthgauge.analysis.boards.board import Cell
 from depthgauge.report.page.html import render_report
 from depthgauge.report.sections.leaderboard import FIRST_SCORES, first_scores, main_first
 

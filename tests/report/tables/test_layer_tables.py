@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.report.layered import HEIGHT, WIDTH, run_rooms
 
-from depthgauge.analysis.make_board import make_board
+from depthgauge.analysis.boards.make_board import make_board
 from depthgauge.benchmarks import BENCHMARKS
 from depthgauge.cli import main
 from depthgauge.errors import Unavailable

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.report.conftest import column
 
-from depthgauge.analysis.board import Cell
+from depthgauge.analysis.boards.board import Cell
 from depthgauge.report.tables.leaderboard import (
     board_notes,
     column_marks,

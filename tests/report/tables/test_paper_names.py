@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from depthgauge.analysis.board import Column
+from depthgauge.analysis.boards.board import Column
 from depthgauge.benchmarks.score_ids import make_spec
 from depthgauge.metrics import METRICS
 from depthgauge.report.tables.formats import to_latex, to_text

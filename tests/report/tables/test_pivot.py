@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from depthgauge.analysis.board import Board, Cell, Column, Row
+from depthgauge.analysis.boards.board import Board, Cell, Column, Row
 from depthgauge.errors import UnknownName
 from depthgauge.report.page.html import render_report
 from depthgauge.report.page.model import Page

@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import full_page
 from tests.report.page.test_html import Reader
 
-from depthgauge.analysis.board import BoardWarning, Cell, Row
+from depthgauge.analysis.boards.board import BoardWarning, Cell, Row
 from depthgauge.report.page.html import render_report
 from depthgauge.report.page.model import Page
 from depthgauge.report.words.reading import reading_of

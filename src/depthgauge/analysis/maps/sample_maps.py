@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.analysis.comparable import has_pixel_errors, has_value_errors, is_up_to_scale
 from depthgauge.analysis.maps.across_methods import (
     least_error,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
+from depthgauge.analysis.bootstrap.resampling import Floats
 from depthgauge.analysis.profiles._costs import make_scale
 from depthgauge.analysis.profiles._profile import (
     PEAK_MEMORY,
@@ -30,7 +31,6 @@ from depthgauge.analysis.profiles._result import (
     WeighedScore,
 )
 from depthgauge.analysis.ranks import min_ranks, rank_keys
-from depthgauge.analysis.resampling import Floats
 from depthgauge.errors import CannotCompare, Unavailable
 from depthgauge.metrics import METRICS
 from depthgauge.units import Unit

@@ -17,8 +17,8 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.running.run import default_workers, run
-from depthgauge.engine.scoring.arrays import READING_OPTIONS, reading_key
-from depthgauge.engine.scoring.maps_protocol import maps_protocol
+from depthgauge.engine.scoring.in_memory.arrays import READING_OPTIONS, reading_key
+from depthgauge.engine.scoring.in_memory.maps_protocol import maps_protocol
 from depthgauge.engine.scoring.readings import note_of_quantity
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, UnknownScale

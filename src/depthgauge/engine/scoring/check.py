@@ -16,9 +16,9 @@ from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
-from depthgauge.engine.scoring.arrays import MapOptions, prepare_maps
 from depthgauge.engine.scoring.comparison import Circumstances
-from depthgauge.engine.scoring.given_maps import Maps
+from depthgauge.engine.scoring.in_memory.arrays import MapOptions, prepare_maps
+from depthgauge.engine.scoring.in_memory.given_maps import Maps
 from depthgauge.engine.scoring.layered import dense_layers
 from depthgauge.engine.scoring.mixups import Fingerprint, find_mixups, fingerprint
 from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth

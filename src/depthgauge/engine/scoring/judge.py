@@ -8,7 +8,6 @@ from pathlib import Path
 
 from depthgauge._canonical import hash_json
 from depthgauge.benchmarks import Protocol
-from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, read_estimate, things_hash, truth_hash
 from depthgauge.engine.scoring.clips import (
@@ -20,10 +19,11 @@ from depthgauge.engine.scoring.clips import (
 )
 from depthgauge.engine.scoring.comparison import Circumstances
 from depthgauge.engine.scoring.layered import dense_layers, layer_items
-from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
+from depthgauge.engine.scoring.measure import PreparedSample, measure
 from depthgauge.engine.scoring.mixups import Fingerprint, fingerprint
 from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of
+from depthgauge.engine.scoring.remarks import curve_of, scales_of, scores_left_out
 from depthgauge.engine.scoring.resolutions import (
     FinerItems,
     InputsWithoutImages,
@@ -34,9 +34,8 @@ from depthgauge.engine.scoring.resolutions import (
 from depthgauge.engine.scoring.rules import Outcome, Rules
 from depthgauge.engine.scoring.shared_loaders import is_same
 from depthgauge.engine.scoring.truth_maps import has_map, truth_map
-from depthgauge.engine.store.record import THRESHOLDS, Curve
+from depthgauge.engine.store.record import Curve
 from depthgauge.errors import BadData, BadEstimate, DepthgaugeError, Unavailable, WrongShape
-from depthgauge.metrics.order import count_within
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import (
     ClipEstimate,
@@ -50,8 +49,6 @@ from depthgauge.types import (
     overlaid,
 )
 
-_ENDINGS = ("mask", "labels")
-_FLOAT_FILES = (".pfm", ".npy", ".npz", ".exr")
 View = tuple[str, str]
 """What is compared: a resolution of the truth and a part of the quantity; both may be empty."""
 _MAIN: View = ("", "")
@@ -235,11 +232,11 @@ class Judge:
                 prepared, pool = self._with_memory(prepared, view), "pixel"
             scores |= measure(prepared, specs, quantity, protocol.missing, pool)
             absent = () if self._memory is None else PREVIOUS
-            left_out += _left_out(sample, protocol, specs, prepared, ready, absent)
+            left_out += scores_left_out(sample, protocol, specs, prepared, ready, absent)
             if view == _MAIN and estimate is not None and self.with_notes:
                 notes = self._notes(sample, prepared, estimate)
             if view == _MAIN and QUANTITIES[quantity].has_pixel_errors:
-                curve = _curve(prepared)
+                curve = curve_of(prepared)
         ordered = {s.id: scores[s.id] for s in protocol.specs if s.id in scores}
         left_out = [*self._warnings(sample), *left_out]
         return Outcome(
@@ -255,7 +252,7 @@ class Judge:
     ) -> tuple[Note, ...]:
         """What speaks against the way in which the maps of this sample were read."""
         protocol = self.protocol
-        found = notes_of(protocol, prepared, scales=_scales(protocol, estimate))
+        found = notes_of(protocol, prepared, scales=scales_of(protocol, estimate))
         if self.prints is not None and not found and prepared.given is not None:
             about = Circumstances(align=protocol.align.kind, space=protocol.align.space)
             kept = fingerprint(prepared.given, prepared.truth, protocol.quantity, about)
@@ -375,51 +372,3 @@ def _dense(
     if not isinstance(estimate, Estimate):
         estimate = Estimate(estimate, protocol.quantity)
     return dense_layers(protocol, estimate, ready.truth.shape, len(ready.items[part.name]))
-
-
-def _scales(protocol: Protocol, estimate: Map | Estimate) -> dict[str, float]:
-    """What the numbers of a float file were multiplied by, so that advice can name another."""
-    path = str(estimate.extras.get("path", "")) if isinstance(estimate, Estimate) else ""
-    if not path.lower().endswith(_FLOAT_FILES):
-        return {}
-    return {"estimate": protocol.reading.estimate.reading.scale or 1.0}
-
-
-def _left_out(
-    sample: Sample,
-    protocol: Protocol,
-    specs: Iterable[ScoreSpec],
-    prepared: PreparedSample,
-    ready: PreparedTruth,
-    absent: Iterable[str] = (),
-) -> Iterable[str]:
-    """Regions and scores that this sample lacks, without those that only some samples have."""
-    optional = {*absent, *(name for name in protocol.may_have if name not in ready.items)}
-    for region in ready.regions.unavailable:
-        if not optional & set(ready.regions.needs.get(region, ())):
-            yield f"{sample.id}@{region}"
-    for spec in specs:
-        if any(not _is_optional(name, protocol, optional) for name in lacking(prepared, spec)):
-            yield f"{sample.id}: {spec.id}"
-        elif spec.id in prepared.unavailable:
-            # The same for every sample, so it is said once.
-            yield f"{spec.id} ({prepared.unavailable[spec.id].rstrip('.')})"
-
-
-def _is_optional(need: str, protocol: Protocol, optional: set[str]) -> bool:
-    """Whether only some samples have what a metric needs, or what that is computed from."""
-    words = protocol.derived.get(need, "").partition(":")[2].split(",")
-    return need in optional or any(f"{w}_{end}" in optional for w in words for end in _ENDINGS)
-
-
-def _curve(prepared: PreparedSample) -> Curve:
-    within, count, missing = count_within(
-        prepared.estimate,
-        prepared.truth,
-        prepared.known,
-        THRESHOLDS,
-        low=prepared.low,
-        high=prepared.high,
-        error=prepared.error,
-    )
-    return Curve(within, count, missing)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthgauge.methods._meter import Usage, status_bytes
+from depthgauge.methods._calls.meter import Usage, status_bytes
 
 _INEXACT_BYTES = 1 << 25
 """Linux counts pages per core and sums them up only now and then."""

@@ -18,11 +18,11 @@ from typing import IO, Any
 from depthgauge import errors
 from depthgauge._confine import WAYS, descendants, end_descendants
 from depthgauge.errors import BadEstimate, BadFile, DepthgaugeError, MethodFailed, WorkerLost
-from depthgauge.methods._meter import Meter, Usage
+from depthgauge.methods._calls.meter import Meter, Usage
+from depthgauge.methods._calls.returned import SpoolFolder, as_estimate
 from depthgauge.methods._method import Method
 from depthgauge.methods._process import wire
 from depthgauge.methods._process.ending import last_words, why_it_ended
-from depthgauge.methods._returned import SpoolFolder, as_estimate
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import ClipEstimate, Estimate, Frames
 
@@ -182,7 +182,7 @@ class MethodProcess:
 
     def memory_bytes(self) -> int:
         """How much memory it uses now."""
-        from depthgauge.methods._meter import status_bytes
+        from depthgauge.methods._calls.meter import status_bytes
 
         return status_bytes("VmRSS", self._number) or 0
 

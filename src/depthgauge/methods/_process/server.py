@@ -22,9 +22,9 @@ import numpy as np
 
 from depthgauge._confine import adopt_orphans, end_with_parent
 from depthgauge.errors import BadEstimate, DepthgaugeError, MethodFailed, WorkerLost
+from depthgauge.methods._calls.isolated import isolated
+from depthgauge.methods._calls.meter import Usage
 from depthgauge.methods._find import find_here
-from depthgauge.methods._isolated import isolated
-from depthgauge.methods._meter import Usage
 from depthgauge.methods._method import Method
 from depthgauge.methods._process import wire
 from depthgauge.quantities import QUANTITIES

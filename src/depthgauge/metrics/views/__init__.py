@@ -1,23 +1,5 @@
-"""Views: what a generated picture is worth. Each module registers its metrics."""
+"""Views: what a generated picture is worth."""
 
-from depthgauge.metrics.views import (
-    disparity_scale,
-    matchability,
-    motion,
-    patches,
-    perception,
-    reconstruction,
-    sets,
-)
 from depthgauge.metrics.views._frames import frame_count
 
-__all__ = [
-    "disparity_scale",
-    "frame_count",
-    "matchability",
-    "motion",
-    "patches",
-    "perception",
-    "reconstruction",
-    "sets",
-]
+__all__ = ["frame_count"]

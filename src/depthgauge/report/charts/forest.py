@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from depthgauge.analysis.board import Board, Cell, Row
+from depthgauge.analysis.boards.board import Board, Cell, Row
 from depthgauge.report.charts.styles import Style, marker, style_for
 from depthgauge.report.charts.svg import (
     Scale,

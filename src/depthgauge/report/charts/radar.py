@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from depthgauge._tables import show_number
-from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.report.charts.styles import HIGHLIGHTED, Style, back_to_front, marker, style_for
 from depthgauge.report.charts.svg import chart, path, room_for, shorten, tag, words

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from depthgauge._progress import Progress
 from depthgauge.analysis.baselines import baseline_curves
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
+from depthgauge.analysis.boards.tier_boards import joined_board
 from depthgauge.analysis.comparable import has_value_errors
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.maps.oracles import score_oracles
@@ -28,7 +29,6 @@ from depthgauge.analysis.sample_choice import (
 from depthgauge.analysis.seeds import SampleValues, values_alone, values_of
 from depthgauge.analysis.stability import rank_probabilities
 from depthgauge.analysis.thresholds import curves_of, stability_of
-from depthgauge.analysis.tier_boards import joined_board
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError

@@ -8,7 +8,7 @@ from typing import Any
 
 from depthgauge._once import cached_property
 from depthgauge.analysis.baselines import BaselineCurve
-from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.analysis.comparable import has_value_errors, is_up_to_scale
 from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.analysis.maps.scatter import Scatter

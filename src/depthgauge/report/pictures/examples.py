@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
 from depthgauge.analysis.maps.sample_maps import SampleMaps, sample_maps
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.sample_choice import Examples

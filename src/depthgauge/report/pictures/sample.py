@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
 from depthgauge.analysis.maps.sample_maps import SampleMaps, sample_maps
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.engine.running.maps import RunMaps

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from depthgauge._tables import show_number
-from depthgauge.analysis.board import Board, Column, Row
+from depthgauge.analysis.boards.board import Board, Column, Row
 from depthgauge.report.charts.radar import varied
 from depthgauge.report.charts.styles import Style, style_for, swatch
 from depthgauge.report.page.model import Page

@@ -6,7 +6,7 @@ import math
 
 from markupsafe import Markup
 
-from depthgauge.analysis.board import Column
+from depthgauge.analysis.boards.board import Column
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render
 from depthgauge.report.sanitize import sortable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from depthgauge._shorten import first_few
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
 from depthgauge.report.charts.radar import NORMALISATION, radar_chart
 from depthgauge.report.page.model import Page
 from depthgauge.report.page.templates import render_charts

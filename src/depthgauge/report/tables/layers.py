@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from depthgauge.analysis.board import Board, Column
+from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.analysis.layer_points import LayerPoints, layer_points
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec, format_value

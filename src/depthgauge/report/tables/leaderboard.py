@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from depthgauge._shorten import first_few
 from depthgauge._tables import show_number, show_share
-from depthgauge.analysis.board import Board, Cell, Column, Row
-from depthgauge.analysis.pooling import MIN_UNITS
+from depthgauge.analysis.boards.board import Board, Cell, Column, Row
+from depthgauge.analysis.bootstrap.pooling import MIN_UNITS
 from depthgauge.analysis.seeds import SampleValues
 from depthgauge.engine.scoring.pool import rank_key
 from depthgauge.errors import Unavailable

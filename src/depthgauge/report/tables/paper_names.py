@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from depthgauge.analysis.board import Column
+from depthgauge.analysis.boards.board import Column
 from depthgauge.benchmarks.score_ids import format_value
 from depthgauge.metrics import METRICS
 from depthgauge.report import sanitize

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from depthgauge._registry import unknown
-from depthgauge.analysis.board import Board, Column, Row
+from depthgauge.analysis.boards.board import Board, Column, Row
 from depthgauge.report.tables import paper_names
 from depthgauge.report.tables.formats import Mark, Table, TableCell, TableColumn, TableRow
 from depthgauge.report.tables.leaderboard import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
 from depthgauge.analysis.degradation import degradations, table_columns
 from depthgauge.analysis.seeds import values_of
 from depthgauge.engine.store.record import Run

@@ -49,9 +49,9 @@ _LATEX = {"e_match": r"$\mathcal{E}_{\mathrm{Match}}$"}
 OTHER = "Further diagnostics"
 _DASH = {"unavailable": "(i)", "incomplete": "(ii)", "unusable": "(iii)"}
 DASHES = (
-    "A dash is no zero. (i) unavailable: it cannot be computed here, for want of weights or of an "
-    "extractor; (ii) incomplete: not every sample or frame has a value; (iii) unusable: there are "
-    "estimates, but none that can be measured."
+    "A dash is not a zero. (i) unavailable: it cannot be computed here because weights or an "
+    "extractor are missing; (ii) incomplete: not every sample or frame has a value; (iii) "
+    "unusable: there are estimates, but none that can be measured."
 )
 ENTRIES = (
     "Entries are means over scenes \u00b1 95 % intervals (Student's t over the scenes' means)."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from depthgauge.analysis.board import Board, Row
+from depthgauge.analysis.boards.board import Board, Row
 from depthgauge.report.tables.leaderboard import show_cell, show_interval
 from depthgauge.report.tables.numbers import unit_after_number
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from depthgauge._shorten import first_few
-from depthgauge.analysis.board import Board, BoardWarning
-from depthgauge.analysis.pooling import MIN_UNITS
+from depthgauge.analysis.boards.board import Board, BoardWarning
+from depthgauge.analysis.bootstrap.pooling import MIN_UNITS
 from depthgauge.report.page.model import Page
 from depthgauge.report.tables.leaderboard import board_notes, is_incomplete, tie_groups
 

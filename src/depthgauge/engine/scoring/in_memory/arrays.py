@@ -15,17 +15,21 @@ from numpy.typing import ArrayLike
 from depthgauge.benchmarks.aliases import meaning_of, notes
 from depthgauge.benchmarks.protocol import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.given_maps import (
+from depthgauge.engine.scoring.in_memory.given_maps import (
     Maps,
     as_mask,
     guessed_quantity,
     parts_of,
     stored_scale,
 )
+from depthgauge.engine.scoring.in_memory.maps_protocol import (
+    blocks_of,
+    check_region_name,
+    maps_protocol,
+)
+from depthgauge.engine.scoring.in_memory.plain_call import score_plain
 from depthgauge.engine.scoring.layered import dense_layers, layer_items, layered_truth
-from depthgauge.engine.scoring.maps_protocol import blocks_of, check_region_name, maps_protocol
 from depthgauge.engine.scoring.measure import PreparedSample, lacking, measure
-from depthgauge.engine.scoring.plain_call import score_plain
 from depthgauge.engine.scoring.pool import pool_spec
 from depthgauge.engine.scoring.prepare import prepare, prepare_truth
 from depthgauge.engine.scoring.readings import notes_of, warn_of

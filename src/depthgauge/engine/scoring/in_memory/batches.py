@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.engine.scoring.given_maps import as_array
+from depthgauge.engine.scoring.in_memory.given_maps import as_array
 from depthgauge.errors import WrongShape
 from depthgauge.quantities import QUANTITIES, guess
 from depthgauge.types import Map, Mask

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from depthgauge._shorten import first_few
-from depthgauge.analysis._sheet import Sheet
-from depthgauge.analysis.board import BoardWarning, Row
-from depthgauge.analysis.pooling import (
+from depthgauge.analysis.boards._sheet import Sheet
+from depthgauge.analysis.boards.board import BoardWarning, Row
+from depthgauge.analysis.bootstrap.pooling import (
     INFINITE,
     MIN_UNITS,
     NOT_RESAMPLED,
@@ -17,7 +17,7 @@ from depthgauge.analysis.pooling import (
     OF_THE_ORIGINAL,
     TOO_FEW,
 )
-from depthgauge.analysis.resampling import Draws
+from depthgauge.analysis.bootstrap.resampling import Draws
 from depthgauge.engine.store.record import Run
 
 ONLY_ONE = "There is one method, so there is nothing to compare."

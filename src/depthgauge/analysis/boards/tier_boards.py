@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from depthgauge.analysis._notes import ONLY_ONE
-from depthgauge.analysis.board import Board, Cell, Row
-from depthgauge.analysis.make_board import make_board
-from depthgauge.analysis.tiers import one_tier, tiers_of
+from depthgauge.analysis.boards._notes import ONLY_ONE
+from depthgauge.analysis.boards.board import Board, Cell, Row
+from depthgauge.analysis.boards.make_board import make_board
+from depthgauge.analysis.boards.tiers import one_tier, tiers_of
 from depthgauge.engine.store.record import Run
 
 

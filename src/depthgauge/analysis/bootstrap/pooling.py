@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.analysis._drawn_lists import finish_lists, value_at
-from depthgauge.analysis.resampling import Draws, Floats
+from depthgauge.analysis.bootstrap._drawn_lists import finish_lists, value_at
+from depthgauge.analysis.bootstrap.resampling import Draws, Floats
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS

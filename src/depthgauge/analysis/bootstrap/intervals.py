@@ -40,8 +40,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from depthgauge.analysis.pooling import INCOMPLETE, Replicates, replicate_scores
-from depthgauge.analysis.resampling import RESAMPLES, Draws, Floats, draw_units
+from depthgauge.analysis.bootstrap.pooling import INCOMPLETE, Replicates, replicate_scores
+from depthgauge.analysis.bootstrap.resampling import RESAMPLES, Draws, Floats, draw_units
 from depthgauge.analysis.seeds import scores_of, seeds_of, spread_of
 from depthgauge.engine.store.record import Run
 

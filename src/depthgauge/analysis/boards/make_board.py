@@ -11,15 +11,15 @@ import numpy as np
 
 from depthgauge._canonical import finite_data
 from depthgauge._registry import unknown
-from depthgauge.analysis._notes import board_notes, board_warnings, too_few
-from depthgauge.analysis._sheet import Sheet, make_columns, make_sheet
-from depthgauge.analysis.board import Board, Row
-from depthgauge.analysis.intervals import LEVEL
+from depthgauge.analysis.boards._notes import board_notes, board_warnings, too_few
+from depthgauge.analysis.boards._sheet import Sheet, make_columns, make_sheet
+from depthgauge.analysis.boards.board import Board, Row
+from depthgauge.analysis.boards.tiers import require_one_tier
+from depthgauge.analysis.bootstrap.intervals import LEVEL
+from depthgauge.analysis.bootstrap.resampling import RESAMPLES, draw_units
 from depthgauge.analysis.practical import smallest_differences
 from depthgauge.analysis.ranks import pareto, sort_labels
-from depthgauge.analysis.resampling import RESAMPLES, draw_units
 from depthgauge.analysis.seeds import labels_of, seeds_of, values_of
-from depthgauge.analysis.tiers import require_one_tier
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.store.record import Run

@@ -6,11 +6,11 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from depthgauge.analysis.board import Cell, Column
-from depthgauge.analysis.intervals import interval, replicate
-from depthgauge.analysis.pooling import Replicates, spec_of
+from depthgauge.analysis.boards.board import Cell, Column
+from depthgauge.analysis.bootstrap.intervals import interval, replicate
+from depthgauge.analysis.bootstrap.pooling import Replicates, spec_of
+from depthgauge.analysis.bootstrap.resampling import Draws
 from depthgauge.analysis.ranks import mean_ranks, rank_values
-from depthgauge.analysis.resampling import Draws
 from depthgauge.analysis.seeds import seeds_of, spread_of
 from depthgauge.analysis.ties import tie_groups
 from depthgauge.engine.scoring.pool import plain_mean

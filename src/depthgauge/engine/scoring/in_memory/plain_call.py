@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.scoring.comparison import ENOUGH_PIXELS, FITS, can_judge, sample_places
-from depthgauge.engine.scoring.maps_protocol import maps_protocol
+from depthgauge.engine.scoring.in_memory.maps_protocol import maps_protocol
 from depthgauge.engine.scoring.marks import FEWEST, MOST_SHARE, SHARE
 from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.engine.scoring.prepare import estimate_range

@@ -11,18 +11,18 @@ from typing import Any, Literal, Self
 from depthgauge._registry import unknown
 from depthgauge._shorten import first_few
 from depthgauge.benchmarks import Protocol, find_benchmark
-from depthgauge.engine.scoring.arrays import AS_GIVEN, prepare_part
-from depthgauge.engine.scoring.batches import (
+from depthgauge.engine.scoring.in_memory.arrays import AS_GIVEN, prepare_part
+from depthgauge.engine.scoring.in_memory.batches import (
     Batch,
     device_of,
     guessed_batch,
     make_batch,
     shape_of,
 )
-from depthgauge.engine.scoring.device_sums import DeviceBatches, DevicePlan
-from depthgauge.engine.scoring.given_maps import as_map
-from depthgauge.engine.scoring.kept_samples import KeptSample, KeptSamples
-from depthgauge.engine.scoring.maps_protocol import MASK, maps_protocol
+from depthgauge.engine.scoring.in_memory.device_sums import DeviceBatches, DevicePlan
+from depthgauge.engine.scoring.in_memory.given_maps import as_map
+from depthgauge.engine.scoring.in_memory.kept_samples import KeptSample, KeptSamples
+from depthgauge.engine.scoring.in_memory.maps_protocol import MASK, maps_protocol
 from depthgauge.engine.scoring.measure import measure
 from depthgauge.engine.scoring.readings import notes_of, warn_of
 from depthgauge.engine.scoring.result import Result

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import BadEstimate, BadScoreId, WrongShape
-from depthgauge.metrics._boundary_curves import (
+from depthgauge.metrics._matching import COUNTS, count_curve, least_codes, match_pixels
+from depthgauge.metrics._metric import metric
+from depthgauge.metrics.edges._boundary_curves import (
     average_precision,
     best_point,
     best_threshold,
     rates,
     recall_at_half,
 )
-from depthgauge.metrics._matching import COUNTS, count_curve, least_codes, match_pixels
-from depthgauge.metrics._metric import metric
 from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
 

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 from depthgauge._once import cached_property
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.scoring.batches import Batch
-from depthgauge.engine.scoring.kept_samples import KeptSample
-from depthgauge.engine.scoring.maps_protocol import MASK
+from depthgauge.engine.scoring.in_memory.batches import Batch
+from depthgauge.engine.scoring.in_memory.kept_samples import KeptSample
+from depthgauge.engine.scoring.in_memory.maps_protocol import MASK
 from depthgauge.engine.scoring.measure import finished
 from depthgauge.engine.scoring.prepare import estimate_range
 from depthgauge.errors import WrongShape

@@ -1,0 +1,1 @@
+"""Leaderboards: made from runs, with their notes, columns and tiers."""

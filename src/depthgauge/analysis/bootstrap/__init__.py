@@ -1,0 +1,1 @@
+"""The paired bootstrap: which units are drawn, how they are pooled, and the intervals."""

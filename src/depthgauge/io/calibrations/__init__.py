@@ -1,0 +1,1 @@
+"""Calibrations and what else is known about cameras: one module per format."""

@@ -1,0 +1,1 @@
+"""One call of a method: kept apart from the next, metered, and what it returns checked."""
