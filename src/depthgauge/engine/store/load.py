@@ -70,7 +70,7 @@ def load_run(folder: str | Path) -> Run:
 def _lost(
     outcomes: Mapping[Key, Mapping[str, Outcome]], controls: Collection[str]
 ) -> dict[str, Outcome]:
-    """Samples that a method could not be scored on because data is missing: left out for all methods."""
+    """Samples without data that some method needs: left out for all methods."""
     found: dict[str, Outcome] = {}
     for (label, _), by_sample in sorted(outcomes.items()):
         for name, outcome in by_sample.items():
