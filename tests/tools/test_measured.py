@@ -4,6 +4,7 @@ import pytest
 from tools.evidence import (
     _accuracy_page,
     _layers_page,
+    _rig_page,
     _stereogen_page,
     capture,
     light_field,
@@ -31,6 +32,7 @@ def test_measured_pages_are_fresh(script, capsys):
         oasis_reconstruction,
         oasis_like,
         _layers_page,
+        _rig_page,
         _stereogen_page,
         tags,
     ],

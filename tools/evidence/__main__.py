@@ -39,6 +39,7 @@ def _write_pages() -> None:
     from tools.evidence import (
         _glass_chart,
         _layers_page,
+        _rig_page,
         _stereogen_page,
         capture,
         light_field,
@@ -49,7 +50,7 @@ def _write_pages() -> None:
 
     write_page()
     first = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like)
-    for page in (*first, _layers_page, tags, _stereogen_page):
+    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page):
         page.write_page()
     _glass_chart.draw()
 

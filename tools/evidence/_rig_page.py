@@ -1,10 +1,11 @@
-"""Pictures of docs/rig-scenes.md: every map, one scene by all cameras, and baselines.
+"""Tables and pictures of docs/rig-scenes.md: every map, one scene by all cameras, baselines, cost.
 
 python -m tools.evidence._rig_page
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from depthgauge.synth.library.maps import MAPS
 from depthgauge.synth.render.shaded import View
 from depthgauge.synth.sets.rig import SceneOptions, Shoot, accepted
 from depthgauge.synth.sets.rig._film import film
-from tools.evidence import REPOSITORY
+from tools._measured import table, update
+from tools.evidence import REPOSITORY, recorded_values
 
+PAGE = "rig-scenes.md"
 IMAGES = REPOSITORY / "docs" / "images"
 SEED = 41
 _SIDE, _GAP = 200, 4
@@ -28,7 +31,49 @@ _PANELS = (
     ("Pairwise_Uniform", (0.0, 200.0), "all pairs"),
 )
 
+_SIZES = (("480x480", 9), ("1280x1280", 81))
+_REASONS = ("spawn", "collision", "visibility", "framing", "motion")
+
 Picture = NDArray[np.uint8]
+
+
+def write_page(*, check: bool = False) -> bool:
+    """Brings the tables of the page up to date; True where they are."""
+    numbers = recorded_values("rig")
+    parts = {"proposals": _proposals(numbers), "cost": _cost(numbers)}
+    return bool(numbers) and update(PAGE, parts, "evidence", check)
+
+
+def _proposals(numbers: Mapping[str, float]) -> str:
+    """How many proposals of each family pass, and why the others do not."""
+    rows = []
+    for family, _, _ in _PANELS:
+        where = f"proposals without rendering, {family}"
+        counts = [numbers[f"{where}: rejected, {reason}"] for reason in _REASONS]
+        share = f"{numbers[f'{where}: accepted, %']:.1f} %"
+        cells = [f"{count:.0f}" for count in (numbers[f"{where}: count"], *counts)]
+        rows.append([f"`{family}`", cells[0], share, *cells[1:]])
+    return table(["family", "proposals", "accepted", *_REASONS], rows)
+
+
+def _cost(numbers: Mapping[str, float]) -> str:
+    """Core seconds of views and scenes, and scenes an hour."""
+    names = ("core seconds a view, with encoding", "core seconds a scene of {} frames")
+    rows = []
+    for size, frames in _SIZES:
+        view, scene = (numbers[f"{size}: {name.format(frames)}"] for name in names)
+        hourly = numbers[f"{size}: scenes an hour and core"]
+        rows.append([size, str(frames), f"{view:.2f}", f"{scene:.1f}", f"{hourly:.0f}"])
+    return table(
+        [
+            "size",
+            "frames",
+            "core seconds a view",
+            "core seconds a scene",
+            "scenes an hour and core",
+        ],
+        rows,
+    )
 
 
 def draw_maps() -> None:
