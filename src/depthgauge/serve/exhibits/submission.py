@@ -11,12 +11,12 @@ from typing import Any
 
 from depthgauge import __version__
 from depthgauge._canonical import finite_data
-from depthgauge.analysis.board import Board
+from depthgauge.analysis.boards.board import Board
+from depthgauge.analysis.boards.tier_boards import joined_board
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.maps.sample_maps import SampleMaps, sample_maps
 from depthgauge.analysis.precision_recall import precision_recall
 from depthgauge.analysis.thresholds import curves_of
-from depthgauge.analysis.tier_boards import joined_board
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
 from depthgauge.errors import DepthgaugeError
