@@ -114,6 +114,7 @@ def tiny(site, database, tiny_data):
         str(tiny_data / "tiny.toml"),
         tiny_data / "public",
         hidden=tiny_data / "hidden",
+        monthly_quota=5,
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.serve import tiny as made
 
 from depthgauge.engine.scoring.evaluate import evaluate
-from depthgauge.serve.submissions import worker
+from depthgauge.serve.submissions import release, worker
 from depthgauge.serve.submissions.messages import MESSAGES
 
 
@@ -100,7 +100,7 @@ def test_one_pixel_would_tell_its_truth_without_the_defence(
     monkeypatch.setattr(sandbox, "inside_density", lambda *_: 1.0)
     monkeypatch.setattr(worker, "distrust", lambda *_: None)
     monkeypatch.setattr("depthgauge.engine.scoring.check.check_estimates", lambda *_: [])
-    monkeypatch.setattr(worker, "rounded", lambda value, _: value)
+    monkeypatch.setattr(release, "rounded", lambda value, _: value)
     maps = {name: np.full(made.SIZE, value, np.float32) for name in made.NAMES}
     for name, values in maps.items():
         values[10, 10] = made.LOW + 0.01 if name == "boxes" else made.truths()[name][10, 10]
@@ -221,5 +221,5 @@ def test_the_sandbox_has_limits(
 
 
 def test_what_is_released_is_rounded_before_it_is_stored():
-    assert worker.rounded(1234567.0, 3) == 1230000.0
-    assert worker.rounded(float("inf"), 3) is None
+    assert release.rounded(1234567.0, 3) == 1230000.0
+    assert release.rounded(float("inf"), 3) is None

@@ -452,7 +452,8 @@ def _everything(folder, empty_site, seed):
     (site.web / "site.db").write_bytes(empty_site.read_bytes())
     database = site.open()
     toml = str(data / "tiny.toml")
-    add_benchmark(site, database, toml, data / "public", hidden=data / "hidden")
+    hidden = {"hidden": data / "hidden", "monthly_quota": 5}
+    add_benchmark(site, database, toml, data / "public", **hidden)
     with database.begin() as session:
         people.join(session, links.make_link(session, "invitation"), "a@b.c", "Ann", PASSWORD)
         ann = session.query(User).one()

@@ -7,6 +7,7 @@ from tools.evidence import (
     _rig_page,
     _stereogen_page,
     capture,
+    hidden_truth,
     light_field,
     oasis_like,
     oasis_reconstruction,
@@ -34,6 +35,7 @@ def test_measured_pages_are_fresh(script, capsys):
         _layers_page,
         _rig_page,
         _stereogen_page,
+        hidden_truth,
         tags,
     ],
 )

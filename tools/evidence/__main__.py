@@ -42,6 +42,7 @@ def _write_pages() -> None:
         _rig_page,
         _stereogen_page,
         capture,
+        hidden_truth,
         light_field,
         oasis_like,
         oasis_reconstruction,
@@ -50,7 +51,7 @@ def _write_pages() -> None:
 
     write_page()
     first = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like)
-    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page):
+    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, hidden_truth):
         page.write_page()
     _glass_chart.draw()
 

@@ -269,6 +269,13 @@ SOURCES = {
         "tests/golden/hci4d/expected.json",
         "tests/golden/hci4d/make_inputs.py",
     ),
+    "hidden-truth": (
+        "tools.evidence._attacks",
+        "depthgauge.methods._stereo",
+        "depthgauge.methods.sgbm",
+        "depthgauge.serve.submissions.release",
+        "depthgauge.synth.sets.stereo_scenes",
+    ),
     "glass-strength": (
         *_LAYER_TRACERS,
         "depthgauge.geometry.layers",

@@ -52,7 +52,11 @@ command.add_command(_serve_start.COMMAND)
 @site_option
 @click.option("--data", type=FOLDER, required=True, help="What participants have.")
 @click.option("--hidden", type=FOLDER, help="The same with the truth, for the workers only.")
-@click.option("--quota", type=click.IntRange(1), default=5, show_default=True)
+@click.option(
+    "--quota",
+    type=click.IntRange(1),
+    help="[default: 5; with hidden truth, a twelfth of the number of samples, 1 to 5]",
+)
 @click.option("--most-mb", type=click.IntRange(1), default=4096, show_default=True)
 @json_option
 def _add(
@@ -61,7 +65,7 @@ def _add(
     database: str,
     data: Path,
     hidden: Path | None,
-    quota: int,
+    quota: int | None,
     most_mb: int,
     as_json: bool,
 ) -> None:

@@ -25,7 +25,8 @@ from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import Benchmark
 
 MOST_BYTES = 4 << 30
-MONTHLY_QUOTA = 5
+MOST_QUOTA = 5
+"""Submissions of a team in a month, if nothing else is said and there are enough samples."""
 _ABOUT_CHARACTERS = 10_000
 
 
@@ -52,7 +53,7 @@ def add_benchmark(
     data: Path,
     *,
     hidden: Path | None = None,
-    monthly_quota: int = MONTHLY_QUOTA,
+    monthly_quota: int | None = None,
     most_bytes: int = MOST_BYTES,
 ) -> Registered:
     """Opens a benchmark for submissions, or changes where its data is.
@@ -63,7 +64,8 @@ def add_benchmark(
         benchmark: Its id, or the path of its TOML file.
         data: What participants have; without truth if the truth is hidden.
         hidden: The same with the truth, in a folder of its own.
-        monthly_quota: Submissions of a team in a calendar month.
+        monthly_quota: Submissions of a team in a calendar month; None: as many as the number of
+            samples permits (`usual_quota`).
         most_bytes: The largest archive.
 
     Raises:
@@ -95,13 +97,25 @@ def add_benchmark(
             quantity=protocol.quantity,
             samples=samples,
             columns=list(_columns(found)),
-            monthly_quota=monthly_quota,
+            monthly_quota=monthly_quota or usual_quota(len(samples), hidden is not None),
             most_bytes=most_bytes,
             added_at=now(),
         )
         session.merge(row)
         audit(session, "benchmark added", protocol.id)
     return found
+
+
+def usual_quota(samples: int, hidden: bool) -> int:
+    """Submissions of a team in a month, if the organisers do not say otherwise.
+
+    Each answer can tell one number about hidden truth, however it is rounded: of one sample, its
+    mean error; of many, little about each. So a year has at most as many answers as samples.
+
+    >>> usual_quota(12, hidden=True), usual_quota(30, hidden=True), usual_quota(200, hidden=True)
+    (1, 2, 5)
+    """
+    return max(1, min(MOST_QUOTA, samples // 12)) if hidden else MOST_QUOTA
 
 
 def read_registered(site: Site, benchmark_id: str) -> Registered:

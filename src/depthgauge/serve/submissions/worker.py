@@ -7,7 +7,6 @@ hidden truth.
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import signal
@@ -25,7 +24,6 @@ from typing import Any
 
 from depthgauge.datasets import DATASETS, read_estimate
 from depthgauge.engine.scoring.evaluate import evaluate
-from depthgauge.engine.scoring.result import Result
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import DepthgaugeError, DepthgaugeWarning
 from depthgauge.quantities import CONFIDENCE, QUANTITIES
@@ -35,6 +33,7 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome, end, renew, take
 from depthgauge.serve.submissions.registry import Registered, read_registered
+from depthgauge.serve.submissions.release import released
 from depthgauge.serve.submissions.sandbox import inside_density
 
 CHECK_S = 900
@@ -200,35 +199,6 @@ def _score(site: Site, job: Job, found: Registered, estimates: Path) -> Outcome:
         write_log(site, job, json.dumps(dict(result.failed), indent=1))
         return Outcome("failed", "not-scored")
     return Outcome("scored", scores=list(released(found, result)))
-
-
-def released(found: Registered, result: Result) -> Iterator[tuple[str, str, float | None]]:
-    """What may be known of a result: sample (empty: all), score id, value.
-
-    Of hidden truth only what the benchmark's `[hidden]` lists, rounded. Counts, missing pixels,
-    states and reasons are never in it.
-    """
-    rules = found.protocol.hidden
-    everything = found.hidden is None
-    names = found.protocol.score_ids if everything else found.protocol.released_scores
-    digits = None if everything else rules.digits
-    for name in names:
-        yield "", name, rounded(result.summary[name].value, digits)
-        if everything or rules.samples:
-            for sample, scores in result.samples.items():
-                if name in scores and scores[name].why != "dataset":
-                    yield sample, name, rounded(scores[name].value, digits)
-
-
-def rounded(value: float, digits: int | None) -> float | None:
-    """A value with so many significant digits; None for what is no number.
-
-    >>> rounded(12.3456, 3), rounded(float("nan"), 3), rounded(0.1 + 0.2, None)
-    (12.3, None, 0.30000000000000004)
-    """
-    if not math.isfinite(value):
-        return None
-    return value if digits is None else float(f"{value:.{digits}g}")
 
 
 def write_log(site: Site, job: Job, text: str) -> None:

@@ -1,0 +1,38 @@
+"""What leaves of a result whose truth is hidden, and how often a team may ask for one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from depthgauge.engine.scoring.result import Result
+from depthgauge.serve.submissions.registry import Registered
+
+
+def released(found: Registered, result: Result) -> Iterator[tuple[str, str, float | None]]:
+    """What may be known of a result: sample (empty: all), score id, value.
+
+    Of hidden truth only what the benchmark's `[hidden]` lists, rounded. Counts, missing pixels,
+    states and reasons are never in it.
+    """
+    rules = found.protocol.hidden
+    everything = found.hidden is None
+    names = found.protocol.score_ids if everything else found.protocol.released_scores
+    digits = None if everything else rules.digits
+    for name in names:
+        yield "", name, rounded(result.summary[name].value, digits)
+        if everything or rules.samples:
+            for sample, scores in result.samples.items():
+                if name in scores and scores[name].why != "dataset":
+                    yield sample, name, rounded(scores[name].value, digits)
+
+
+def rounded(value: float, digits: int | None) -> float | None:
+    """A value with so many significant digits; None for what is no number.
+
+    >>> rounded(12.3456, 3), rounded(float("nan"), 3), rounded(0.1 + 0.2, None)
+    (12.3, None, 0.30000000000000004)
+    """
+    if not math.isfinite(value):
+        return None
+    return value if digits is None else float(f"{value:.{digits}g}")
