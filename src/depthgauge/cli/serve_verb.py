@@ -22,6 +22,8 @@ from depthgauge.cli._serve_options import (
 )
 from depthgauge.errors import BadData, Misuse
 
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"])
+
 
 class _Serve(click.Group):
     """`serve DIR` is `serve start DIR`."""
@@ -58,6 +60,7 @@ command.add_command(_serve_start.COMMAND)
     help="[default: 5; with hidden truth, a twelfth of the number of samples, 1 to 5]",
 )
 @click.option("--most-mb", type=click.IntRange(1), default=4096, show_default=True)
+@click.option("--terms", default="", help="A sentence that authors must accept to submit.")
 @json_option
 def _add(
     benchmark: str,
@@ -67,6 +70,7 @@ def _add(
     hidden: Path | None,
     quota: int | None,
     most_mb: int,
+    terms: str,
     as_json: bool,
 ) -> None:
     """Opens a benchmark for submissions: QUOTA a month for each team, of at most MOST_MB.
@@ -89,6 +93,7 @@ def _add(
             hidden=hidden,
             monthly_quota=quota,
             most_bytes=most_mb << 20,
+            terms=terms,
         )
     protocol = found.protocol
     shown = protocol.score_ids if hidden is None else protocol.released_scores
@@ -100,8 +105,8 @@ def _add(
 @click.argument("benchmark")
 @click.argument("name")
 @site_option
-@click.option("--opens", type=click.DateTime(["%Y-%m-%d"]), required=True, help="Day, UTC.")
-@click.option("--closes", type=click.DateTime(["%Y-%m-%d"]), help="The day after the last, UTC.")
+@click.option("--opens", type=_MOMENT, required=True, help="Day, or day and time, UTC.")
+@click.option("--closes", type=_MOMENT, help="The same; from then on nothing is taken.")
 @json_option
 def _phase(
     benchmark: str,
@@ -114,6 +119,7 @@ def _phase(
 ) -> None:
     """Limits when a benchmark takes submissions; without phases it always does."""
     site = open_the_site(folder, database)
+    from depthgauge.serve.storage.database import audit
     from depthgauge.serve.storage.models import Benchmark, Phase
 
     first, last = _moment(opens), None if closes is None else _moment(closes)
@@ -124,6 +130,7 @@ def _phase(
             raise BadData(f"{folder}: has no benchmark {benchmark}; add it with `serve add`.")
         session.query(Phase).filter_by(benchmark_id=benchmark, name=name).delete()
         session.add(Phase(benchmark_id=benchmark, name=name, opens_at=first, closes_at=last))
+        audit(session, "phase set", f"{benchmark} {name}")
     text = f"{benchmark}: phase {name} is set."
     answer(as_json, text, benchmark=benchmark, phase=name, opens=first, closes=last)
 

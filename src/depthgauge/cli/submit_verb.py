@@ -11,21 +11,28 @@ import click
 from depthgauge.cli._output import one_line, progress_bar, say, working, write_json
 from depthgauge.errors import BadData, Misuse
 
-_DETAILS = ("setup", "language", "environment", "link", "paper", "description")
+_DETAILS = {
+    "title": "The title of the method.",
+    "description": "What it does, in a few sentences.",
+    "tier": "What it was given, where the benchmark has tiers.",
+    "setup": "What cameras it uses.",
+    "language": "What it is written in.",
+    "environment": "What it ran on.",
+    "runtime": "Seconds for one sample.",
+    "link": "The address of the project.",
+    "code": "The address of its source code.",
+    "publication": "The title of the publication.",
+    "authors": "Who wrote it.",
+    "venue": "Conference or journal.",
+    "paper": "The address of the paper.",
+    "bibtex": "How to cite it; @FILE reads a file.",
+}
 _LOOK_S = 1.0
 
 
 def _details(command: Any) -> Any:
-    helps = {
-        "setup": "What cameras the method uses.",
-        "language": "What it is written in.",
-        "environment": "What it ran on.",
-        "link": "The address of the project.",
-        "paper": "The address of the paper.",
-        "description": "A few words.",
-    }
-    for name in reversed(_DETAILS):
-        command = click.option(f"--{name}", default="", help=helps[name])(command)
+    for name, text in reversed(_DETAILS.items()):
+        command = click.option(f"--{name}", default="", help=text)(command)
     return command
 
 
@@ -37,6 +44,7 @@ def _details(command: Any) -> Any:
 @click.option("--version", default="", help="Of the method.")
 @_details
 @click.option("--data", type=click.Path(path_type=Path), help="Check with this data first.")
+@click.option("--accept-terms", is_flag=True, help="Accept the terms of the benchmark.")
 @click.option("--dry-run", is_flag=True, help="Only have it checked; not scored, not counted.")
 @click.option("--wait", is_flag=True, help="Wait for the scores.")
 @click.option(
@@ -50,6 +58,7 @@ def command(
     method: str,
     version: str,
     data: Path | None,
+    accept_terms: bool,
     dry_run: bool,
     wait: bool,
     token: str | None,
@@ -70,7 +79,7 @@ def command(
         raise Misuse(f"a token is needed: make one at {url}/account and set DEPTHGAUGE_TOKEN")
     if data is not None:
         _check(benchmark, folder, data)
-    told = {name: text for name, text in details.items() if text}
+    told = {name: _text(name, text) for name, text in details.items() if text}
     with progress_bar("sending") as step:
         sent = submit(
             url,
@@ -80,6 +89,7 @@ def command(
             method=method,
             version=version,
             details=told,
+            accept_terms=accept_terms,
             dry_run=dry_run,
             progress=step,
         )
@@ -91,6 +101,13 @@ def command(
         _print(url, sent)
     if sent["state"] == "failed":
         click.get_current_context().exit(1)
+
+
+def _text(name: str, given: str) -> str:
+    """What was given, or what is in the file that `@FILE` names."""
+    if not given.startswith("@") or name != "bibtex" or not Path(given[1:]).is_file():
+        return given
+    return Path(given[1:]).read_text(encoding="utf-8")
 
 
 def _check(benchmark: str, folder: Path, data: Path) -> None:

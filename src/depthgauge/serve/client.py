@@ -33,6 +33,7 @@ def submit(
     method: str,
     version: str = "",
     details: Mapping[str, str] | None = None,
+    accept_terms: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -47,7 +48,10 @@ def submit(
         token: A token of your account with the scope `submit`.
         method: The name of the method.
         version: Of the method.
-        details: `setup`, `language`, `environment`, `link`, `paper`, `description`.
+        details: What the form on the site asks: `title`, `description`, `setup`, `language`,
+            `environment`, `runtime`, `link`, `code`, `publication`, `authors`, `venue`, `paper`,
+            `bibtex`.
+        accept_terms: Accepts the terms of the benchmark, which its page shows.
         dry_run: Only have it checked.
         progress: Called as bytes are sent.
 
@@ -69,7 +73,11 @@ def submit(
         upload = site.ask("POST", f"benchmarks/{_quoted(benchmark)}/uploads", announced)
         _send(site, archive, upload, progress)
     entry = {"method": method, "version": version, "details": dict(details or {})}
-    sent = site.ask("POST", f"uploads/{upload['id']}/submit", {**entry, "dry_run": dry_run})
+    sent = site.ask(
+        "POST",
+        f"uploads/{upload['id']}/submit",
+        {**entry, "dry_run": dry_run, "accept_terms": accept_terms},
+    )
     return dict(sent)
 
 

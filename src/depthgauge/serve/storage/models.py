@@ -142,6 +142,8 @@ class Benchmark(Base):
     most_bytes: Mapped[int]
     """The largest archive."""
     added_at: Mapped[int]
+    terms: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """What authors must accept before they submit; empty: nothing."""
     phases: Mapped[list[Phase]] = relationship(order_by="Phase.opens_at")
 
 
@@ -185,7 +187,9 @@ class Submission(Base):
     method: Mapped[str] = mapped_column(String(100))
     version: Mapped[str] = mapped_column(String(40), default="")
     details: Mapped[dict[str, str]] = mapped_column(JSON)
-    """What the author says about it: `setup`, `language`, `environment`, `link`, `paper`."""
+    """What the author says about it, by the names of `submissions.details`."""
+    terms: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """What was accepted with it."""
     archive: Mapped[str] = mapped_column(_KEY)
     """SHA-256 of the archive, its name among the blobs."""
     size: Mapped[int]

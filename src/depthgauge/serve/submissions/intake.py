@@ -22,12 +22,10 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.storage.blobs import file_sha256, require_space
 from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import Benchmark, Submission, Team, Upload, User
+from depthgauge.serve.submissions.details import checked
 
 UPLOAD_S = 2 * 86_400
 """An upload that is not finished by then is removed."""
-DETAILS = ("setup", "language", "environment", "link", "paper", "description")
-"""What authors may say about a method, as on the 4D light field site."""
-_LINKS = ("link", "paper")
 _MOST_UPLOADS = 5
 
 
@@ -38,7 +36,10 @@ class Entry:
     method: str
     version: str = ""
     details: Mapping[str, str] = field(default_factory=dict)
+    """By the names of `details.DETAILS`."""
     dry_run: bool = False
+    accepts_terms: bool = False
+    """Whether the terms of the benchmark are accepted; needed where it has some."""
 
 
 def begin_upload(
@@ -147,9 +148,13 @@ def submit(site: Site, database: Database, user: User, upload_id: str, entry: En
         session.get_one(Team, user.team_id, with_for_update=True)
         upload = find_upload(session, user, upload_id)
         benchmark = open_benchmark(session, upload.benchmark_id)
+        if benchmark.terms and not entry.accepts_terms:
+            raise Refused("terms", f"Accept the terms first: {benchmark.terms}")
+        made.terms = benchmark.terms
         if not made.dry_run:
             require_quota(session, user, benchmark)
             _require_new(session, made)
+            made.version = made.version or _next_version(session, made)
         site.blobs.move_in(upload_file(site, upload.id), upload.sha256)
         session.execute(delete(Upload).where(Upload.id == upload_id))
         session.add(made)
@@ -227,7 +232,7 @@ def _submission(user: User, upload: Upload, entry: Entry) -> Submission:
         user_id=user.id,
         method=plain_line(entry.method, "name of the method"),
         version=plain_line(entry.version, "version", 40) if entry.version.strip() else "",
-        details=_details(entry.details),
+        details=checked(entry.details),
         archive=upload.sha256,
         size=upload.size,
         visibility="private",
@@ -241,14 +246,17 @@ def _submission(user: User, upload: Upload, entry: Entry) -> Submission:
     )
 
 
-def _details(given: Mapping[str, str]) -> dict[str, str]:
-    if unknown := set(given) - set(DETAILS):
-        raise Refused("invalid", f"'{min(unknown)[:40]}' is none of {', '.join(DETAILS)}")
-    found = {k: plain_line(v, k, 1000) for k, v in given.items() if v.strip()}
-    for name in _LINKS:
-        if name in found and not re.fullmatch(r"https?://[^\s\"'<>\\]{1,900}", found[name]):
-            raise Refused("invalid", f"The {name} must begin with http:// or https://")
-    return found
+def _next_version(session: Session, made: Submission) -> str:
+    """A number for a method that the team has submitted before; the first has none."""
+    same = select(func.count()).where(
+        Submission.team_id == made.team_id,
+        Submission.benchmark_id == made.benchmark_id,
+        Submission.method == made.method,
+        Submission.dry_run.is_(False),
+        Submission.state != "failed",
+    )
+    before = int(session.scalar(same) or 0)
+    return f"{before + 1}" if before else ""
 
 
 def _require_new(session: Session, made: Submission) -> None:

@@ -55,6 +55,7 @@ def add_benchmark(
     hidden: Path | None = None,
     monthly_quota: int | None = None,
     most_bytes: int = MOST_BYTES,
+    terms: str = "",
 ) -> Registered:
     """Opens a benchmark for submissions, or changes where its data is.
 
@@ -67,6 +68,7 @@ def add_benchmark(
         monthly_quota: Submissions of a team in a calendar month; None: as many as the number of
             samples permits (`usual_quota`).
         most_bytes: The largest archive.
+        terms: What authors must accept to submit.
 
     Raises:
         BadData: The folders do not fit together, or there is truth where it would be seen.
@@ -100,6 +102,7 @@ def add_benchmark(
             monthly_quota=monthly_quota or usual_quota(len(samples), hidden is not None),
             most_bytes=most_bytes,
             added_at=now(),
+            terms=" ".join(terms.split()),
         )
         session.merge(row)
         audit(session, "benchmark added", protocol.id)

@@ -61,6 +61,8 @@ class NewSubmission(_Strict):
     version: str = ""
     details: dict[str, str] = {}
     dry_run: bool = False
+    accept_terms: bool = False
+    """Of the benchmark, if it has some."""
 
 
 class Publication(_Strict):
@@ -135,7 +137,7 @@ async def put_piece(request: Request, upload_id: str, offset: int, user: Submitt
 def submit(request: Request, upload_id: str, new: NewSubmission, user: Submitter) -> dict[str, Any]:
     """Puts a complete upload into the queue."""
     web = web_of(request)
-    entry = intake.Entry(new.method, new.version, new.details, new.dry_run)
+    entry = intake.Entry(new.method, new.version, new.details, new.dry_run, new.accept_terms)
     made = intake.submit(web.site, web.database, user, upload_id, entry)
     return get_submission(request, made.id, user)
 

@@ -16,6 +16,7 @@ from depthgauge.serve import board
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import Benchmark, Snapshot, User
 from depthgauge.serve.submissions import intake, queue
+from depthgauge.serve.submissions.details import DETAILS
 from depthgauge.serve.web import views
 from depthgauge.serve.web.rendering import page, style_sheet
 from depthgauge.serve.web.security import form_of, member, require_own_form, visitor, web_of
@@ -94,7 +95,7 @@ async def submit(request: Request, benchmark_id: str, user: Member) -> Response:
     """Takes an archive from the page of a benchmark."""
     web = web_of(request)
     await run_in_threadpool(_require_size, request, benchmark_id)
-    async with request.form(max_files=1, max_fields=20, max_part_size=_FORM_BYTES) as form:
+    async with request.form(max_files=1, max_fields=40, max_part_size=_FORM_BYTES) as form:
         fields = {name: value for name, value in form.items() if isinstance(value, str)}
         require_own_form(request, fields.get("csrf", ""))
         archive = form.get("archive")
@@ -103,8 +104,9 @@ async def submit(request: Request, benchmark_id: str, user: Member) -> Response:
         entry = intake.Entry(
             fields.get("method", ""),
             fields.get("version", ""),
-            {name: fields.get(name, "") for name in intake.DETAILS if fields.get(name)},
+            {name: fields.get(name, "") for name in DETAILS},
             fields.get("dry_run") == "yes",
+            fields.get("accept_terms") == "yes",
         )
         made = await run_in_threadpool(_take_in, web, user, benchmark_id, archive, entry)
     return RedirectResponse(f"/submissions/{made}", 303)
@@ -124,12 +126,13 @@ def _take_in(web: Any, user: User, benchmark_id: str, archive: UploadFile, entry
     while block := archive.file.read(_BLOCK):
         digest.update(block)
         size += len(block)
-    archive.file.seek(0)
     sha256 = digest.hexdigest()
     upload_id = intake.begin_upload(web.site, web.database, user, benchmark_id, size, sha256)
     with reading(web.database) as session:
         upload = intake.find_upload(session, user, upload_id)
-    offset = 0
+    # What was refused for another reason is here already: the same archive goes on where it is.
+    offset = intake.received(web.site, upload)
+    archive.file.seek(offset)
     while block := archive.file.read(_BLOCK):
         offset = intake.append(web.site, upload, offset, block)
     return intake.submit(web.site, web.database, user, upload_id, entry).id

@@ -14,6 +14,7 @@ from depthgauge._tables import show_number
 from depthgauge.report.page.templates import asset
 from depthgauge.report.sanitize import clean, sortable
 from depthgauge.serve.storage.models import User
+from depthgauge.serve.submissions.details import DETAILS
 from depthgauge.serve.web.islands import entry
 from depthgauge.serve.web.security import csrf_token, web_of
 from depthgauge.serve.web.views import day
@@ -37,7 +38,7 @@ def _environment() -> Environment:
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
     made.filters |= {"day": day, "number": _number, "bytes": _bytes, "sortable": _sortable}
-    made.globals["islands"] = entry()
+    made.globals |= {"islands": entry(), "details_form": DETAILS}
     return made
 
 

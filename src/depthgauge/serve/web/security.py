@@ -35,6 +35,7 @@ STATUS = {
     "not-found": 404,
     "conflict": 409,
     "closed": 409,
+    "terms": 422,
     "invalid": 422,
     "rate": 429,
     "quota": 429,

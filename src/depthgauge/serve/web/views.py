@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from depthgauge.errors import Refused
 from depthgauge.serve.board import leaderboard
-from depthgauge.serve.storage.models import Benchmark, Submission, User
+from depthgauge.serve.storage.database import now
+from depthgauge.serve.storage.models import Benchmark, Phase, Submission, User
 from depthgauge.serve.submissions.messages import MESSAGES
 from depthgauge.serve.submissions.queue import position
 
@@ -22,6 +23,15 @@ def day(moment: int) -> str:
     '1970-01-01'
     """
     return datetime.datetime.fromtimestamp(moment, datetime.UTC).strftime("%Y-%m-%d")
+
+
+def minute(moment: int) -> str:
+    """A date with its time.
+
+    >>> minute(90)
+    '1970-01-01 00:01 UTC'
+    """
+    return datetime.datetime.fromtimestamp(moment, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def benchmark_view(session: Session, benchmark: Benchmark, *, rows: bool = True) -> dict[str, Any]:
@@ -37,16 +47,26 @@ def benchmark_view(session: Session, benchmark: Benchmark, *, rows: bool = True)
         "columns": benchmark.columns,
         "monthly_quota": benchmark.monthly_quota,
         "most_bytes": benchmark.most_bytes,
-        "phases": [
-            {
-                "name": phase.name,
-                "opens": day(phase.opens_at),
-                "closes": None if phase.closes_at is None else day(phase.closes_at),
-            }
-            for phase in benchmark.phases
-        ],
+        "terms": benchmark.terms,
+        "phases": [_phase(phase) for phase in benchmark.phases],
     }
     return {**shown, "rows": leaderboard(session, benchmark)} if rows else shown
+
+
+def _phase(phase: Phase) -> dict[str, Any]:
+    """A phase with its times."""
+    present = now()
+    before, closes = present < phase.opens_at, phase.closes_at
+    return {
+        "name": phase.name,
+        "opens": minute(phase.opens_at),
+        "closes": None if closes is None else minute(closes),
+        "state": "not open yet"
+        if before
+        else "closed"
+        if closes is not None and present >= closes
+        else "open",
+    }
 
 
 def find_benchmark_row(session: Session, benchmark_id: str) -> Benchmark:
@@ -107,6 +127,7 @@ def submission_view(session: Session, submission: Submission, user: User | None)
         "submitted": day(submission.created_at),
         "state": submission.state,
         "visibility": submission.visibility,
+        "versions": _versions(session, submission, user),
         "scores": [
             {"sample": s.sample, "score": s.score, "value": s.value}
             for s in sorted(submission.scores, key=lambda s: (s.sample, s.score))
@@ -119,10 +140,29 @@ def submission_view(session: Session, submission: Submission, user: User | None)
         "archive": submission.archive,
         "size": submission.size,
         "dry_run": submission.dry_run,
+        "terms": submission.terms,
         "message": MESSAGES[submission.message],
         "problems": submission.problems,
         "position": position(session, submission),
     }
+
+
+def _versions(session: Session, submission: Submission, user: User | None) -> list[dict[str, str]]:
+    """The other versions of the same method that this visitor may see, the oldest first."""
+    same = select(Submission).where(
+        Submission.benchmark_id == submission.benchmark_id,
+        Submission.team_id == submission.team_id,
+        Submission.method == submission.method,
+        Submission.id != submission.id,
+        Submission.state == "scored",
+        Submission.dry_run.is_(False),
+    )
+    found = session.scalars(same.order_by(Submission.created_at, Submission.id))
+    return [
+        {"id": one.id, "version": one.version}
+        for one in found
+        if is_own(one, user) or is_public(one)
+    ]
 
 
 def submissions_of(session: Session, user: User) -> list[dict[str, Any]]:
