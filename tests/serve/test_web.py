@@ -11,11 +11,7 @@ from tests.serve.conftest import PASSWORD
 from depthgauge.serve.accounts import links, people
 from depthgauge.serve.storage.models import Base, Submission, User
 from depthgauge.serve.submissions import worker
-from depthgauge.serve.web.account_pages import account_pages
-from depthgauge.serve.web.admin_pages import admin_pages
-from depthgauge.serve.web.api import api
-from depthgauge.serve.web.app import make_app
-from depthgauge.serve.web.pages import pages
+from depthgauge.serve.web.app import ROUTERS, make_app
 from depthgauge.serve.web.settings import WebSettings
 
 URL = "http://site.example:8400"
@@ -366,9 +362,7 @@ def test_what_a_team_submitted_stays_with_the_team(database, tiny, browser, add_
 
 def routes():
     """Every path of the site, with places for its arguments."""
-    every = [
-        route for router in (api, pages, account_pages, admin_pages) for route in router.routes
-    ]
+    every = [route for router in ROUTERS for route in router.routes]
     return {(method, route.path) for route in every for method in route.methods}
 
 

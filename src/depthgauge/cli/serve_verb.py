@@ -61,6 +61,7 @@ command.add_command(_serve_start.COMMAND)
 )
 @click.option("--most-mb", type=click.IntRange(1), default=4096, show_default=True)
 @click.option("--terms", default="", help="A sentence that authors must accept to submit.")
+@click.option("--download", default="", help="Where participants find the data, an address.")
 @json_option
 def _add(
     benchmark: str,
@@ -71,6 +72,7 @@ def _add(
     quota: int | None,
     most_mb: int,
     terms: str,
+    download: str,
     as_json: bool,
 ) -> None:
     """Opens a benchmark for submissions: QUOTA a month for each team, of at most MOST_MB.
@@ -94,6 +96,7 @@ def _add(
             monthly_quota=quota,
             most_bytes=most_mb << 20,
             terms=terms,
+            download=download,
         )
     protocol = found.protocol
     shown = protocol.score_ids if hidden is None else protocol.released_scores

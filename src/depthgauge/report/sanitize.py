@@ -11,6 +11,7 @@ _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udff
 _SPACES = re.compile("[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$])")
 _ONLY_NUMBERS = re.compile(r"[-+\d\s.,\[\]%/\u00b1]*")
+_FORMULA = re.compile(r"\s*[=+\-@].")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -78,6 +79,16 @@ def _latex_character(character: str) -> str:
     if " " <= character <= "~" or (character.isalpha() and character <= "\u017e"):
         return character
     return f"{{[}}U+{ord(character):04X}]"
+
+
+def spreadsheet(text: str) -> str:
+    """Text for a field of CSV; what a spreadsheet would run as a formula gets an apostrophe.
+
+    >>> spreadsheet("=cmd()"), spreadsheet("-x"), spreadsheet("a-b"), spreadsheet("-")
+    ("'=cmd()", "'-x", 'a-b', '-')
+    """
+    cleaned = clean(text)
+    return f"'{cleaned}" if _FORMULA.match(cleaned) else cleaned
 
 
 def sortable(value: float) -> str:

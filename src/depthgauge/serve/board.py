@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -12,23 +12,36 @@ from sqlalchemy.orm import Session, selectinload
 from depthgauge._canonical import hash_json
 from depthgauge.errors import Refused
 from depthgauge.serve.storage.database import audit, now
-from depthgauge.serve.storage.models import Benchmark, Snapshot, Submission, User
+from depthgauge.serve.storage.models import (
+    Benchmark,
+    ReleasedScore,
+    ScoreSheet,
+    Snapshot,
+    Submission,
+    User,
+)
 
-_WITHDRAWN = "withdrawn entry"
+WITHDRAWN = "withdrawn entry"
+_SHOWN = (
+    Submission.state == "scored",
+    Submission.dry_run.is_(False),
+    Submission.visibility.in_(("public", "baseline")),
+)
 
 
 def leaderboard(session: Session, benchmark: Benchmark) -> list[dict[str, Any]]:
-    """The published entries, best first; equal values have equal ranks."""
-    found = session.scalars(
-        select(Submission)
-        .where(
-            Submission.benchmark_id == benchmark.id,
-            Submission.state == "scored",
-            Submission.dry_run.is_(False),
-            Submission.visibility.in_(("public", "baseline")),
+    """The published entries, best first by the first column; equal values have equal ranks.
+
+    `values` are those of all samples together, `sheet` is the hash of all released values.
+    """
+    found = list(
+        session.scalars(
+            select(Submission)
+            .where(Submission.benchmark_id == benchmark.id, *_SHOWN)
+            .options(selectinload(Submission.team))
         )
-        .options(selectinload(Submission.scores), selectinload(Submission.team))
     )
+    values = _released_values(session, [one.id for one in found])
     rows = [
         {
             "submission": one.id,
@@ -36,11 +49,37 @@ def leaderboard(session: Session, benchmark: Benchmark) -> list[dict[str, Any]]:
             "version": one.version,
             "team": one.team.name,
             "baseline": one.visibility == "baseline",
-            "values": {s.score: s.value for s in one.scores if not s.sample},
+            "tier": one.details.get("tier", ""),
+            "values": values[one.id].get("", {}),
+            "sheet": _keep(session, values[one.id]),
         }
         for one in found
     ]
     return _ranked(rows, benchmark.columns[0]) if benchmark.columns else rows
+
+
+def _released_values(
+    session: Session, submissions: Sequence[str]
+) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Submission -> sample (empty: all) -> score -> value."""
+    found: dict[str, dict[str, dict[str, float | None]]] = {one: {} for one in submissions}
+    columns = (ReleasedScore.submission_id, ReleasedScore.sample, ReleasedScore.score)
+    wanted = ReleasedScore.submission_id.in_(submissions)
+    # Columns, not objects: there may be many thousands.
+    for submission, sample, score, value in session.execute(
+        select(*columns, ReleasedScore.value).where(wanted).order_by(*columns)
+    ):
+        found[submission].setdefault(sample, {})[score] = value
+    return found
+
+
+def _keep(session: Session, values: dict[str, dict[str, float | None]]) -> str:
+    """Stores released values under their hash."""
+    digest = hash_json(values)
+    if session.get(ScoreSheet, digest) is None:
+        session.add(ScoreSheet(sha256=digest, body=values))
+        session.flush()
+    return digest
 
 
 def _ranked(rows: list[dict[str, Any]], column: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,12 +124,7 @@ def take_snapshot(session: Session, benchmark_id: str) -> Snapshot:
         "rows": leaderboard(session, benchmark),
     }
     digest = hash_json(body)
-    last = session.scalar(
-        select(Snapshot)
-        .where(Snapshot.benchmark_id == benchmark_id)
-        .order_by(Snapshot.id.desc())
-        .limit(1)
-    )
+    last = newest_snapshot(session, benchmark_id)
     if last is not None and last.sha256 == digest:
         return last
     made = Snapshot(benchmark_id=benchmark_id, taken_at=now(), sha256=digest, body=body)
@@ -98,34 +132,39 @@ def take_snapshot(session: Session, benchmark_id: str) -> Snapshot:
     return made
 
 
-def read_snapshot(session: Session, benchmark_id: str, number: int) -> tuple[Snapshot, list[Any]]:
-    """A leaderboard of a former day; entries that were withdrawn since have no names.
+def newest_snapshot(
+    session: Session, benchmark_id: str, *, before: int | None = None
+) -> Snapshot | None:
+    """The last state of a leaderboard, or the last one before a moment; None if there is none."""
+    wanted = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)
+    if before is not None:
+        wanted = wanted.where(Snapshot.taken_at < before)
+    return session.scalar(wanted.order_by(Snapshot.id.desc()).limit(1))
+
+
+def read_snapshot(session: Session, benchmark_id: str, number: int) -> Snapshot:
+    """A leaderboard of a former day.
 
     Raises:
         Refused: There is no such state.
     """
-    found = session.get(Snapshot, number)
+    found = session.get(Snapshot, number) if number < _MOST_NUMBER else None
     if found is None or found.benchmark_id != benchmark_id:
         raise Refused("not-found", "There is no such state of this leaderboard")
-    return found, list(_without_withdrawn(session, found.body["rows"]))
+    return found
 
 
-def _without_withdrawn(
-    session: Session, rows: Iterable[dict[str, Any]]
-) -> Iterable[dict[str, Any]]:
-    listed = list(rows)
-    shown = set(
-        session.scalars(
-            select(Submission.id).where(
-                Submission.id.in_([row["submission"] for row in listed]),
-                Submission.state == "scored",
-                Submission.visibility.in_(("public", "baseline")),
-            )
-        )
-    )
-    for row in listed:
-        if row["submission"] in shown:
-            yield row
-        else:
-            nameless = {"submission": "", "method": _WITHDRAWN, "version": "", "team": ""}
-            yield {**row, **nameless}
+def shown_submissions(session: Session, benchmark_id: str) -> frozenset[str]:
+    """The entries that are published now; all others have no name, in old states neither."""
+    wanted = select(Submission.id).where(Submission.benchmark_id == benchmark_id, *_SHOWN)
+    return frozenset(session.scalars(wanted))
+
+
+def named_rows(rows: Iterable[dict[str, Any]], shown: Container[str]) -> list[dict[str, Any]]:
+    """The rows of a state; those that are not published any more have no names."""
+    nameless = {"submission": "", "method": WITHDRAWN, "version": "", "team": "", "baseline": False}
+    return [row if row["submission"] in shown else {**row, **nameless} for row in rows]
+
+
+_MOST_NUMBER = 1 << 62
+"""Databases cannot look for larger ones."""

@@ -56,6 +56,7 @@ def make_board(
     resamples: int = RESAMPLES,
     seed: int = 0,
     oracles: Mapping[str, Result] | None = None,
+    scores: Sequence[str] | None = None,
 ) -> Board:
     """The leaderboard of a run: values, intervals, ranks, tie groups, cost, dominance.
 
@@ -72,6 +73,7 @@ def make_board(
         resamples: How many times samples are drawn for them.
         seed: Seed of the draws.
         oracles: Results of oracles on the same samples, by name; shown, never ranked.
+        scores: The ids of the scores that the board has, the main one among them; all by default.
 
     Raises:
         UnknownName: The run has no such score.
@@ -79,7 +81,7 @@ def make_board(
     """
     check_choices(run.protocol, main=main, practical=practical, accuracy=accuracy)
     require_one_tier(run)
-    columns = make_columns(run)
+    columns = tuple(c for c in make_columns(run) if scores is None or c.id in scores)
     main = _main_score(run, main)
     limits = smallest_differences(run, practical=practical, accuracy=accuracy)
     draws = draw_units(run, resamples=resamples, seed=seed)

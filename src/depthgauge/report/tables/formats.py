@@ -128,7 +128,8 @@ def to_csv(table: Table) -> str:
     """RFC 4180 with one header row and full precision; missing numbers are empty fields."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
-    writer.writerow([name for column in table.columns for name in column.fields or [_id(column)]])
+    heads = [name for column in table.columns for name in column.fields or [column.heading]]
+    writer.writerow([_csv(name) for name in heads])
     for row in table.rows:
         writer.writerow([_csv(field) for cell in row.cells for field in cell.fields or [cell.text]])
     return target.getvalue()
@@ -165,14 +166,10 @@ def _heading(column: TableColumn) -> str:
     return " ".join(part for part in (column.heading, unit, ARROWS.get(column.better, "")) if part)
 
 
-def _id(column: TableColumn) -> str:
-    return sanitize.clean(column.heading)
-
-
 def _csv(field: Field) -> str:
     if field is None or (isinstance(field, float) and math.isnan(field)):
         return ""
-    return sanitize.clean(field) if isinstance(field, str) else repr(field)
+    return sanitize.spreadsheet(field) if isinstance(field, str) else repr(field)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[TableColumn]) -> str:

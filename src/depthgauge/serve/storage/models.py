@@ -14,6 +14,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Text,
@@ -144,6 +145,12 @@ class Benchmark(Base):
     added_at: Mapped[int]
     terms: Mapped[str] = mapped_column(Text, default="", server_default="")
     """What authors must accept before they submit; empty: nothing."""
+    protocol: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    """The benchmark's file, as plain data."""
+    scenes: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
+    """The scene of each sample that belongs to one."""
+    facts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    """What the data page says: licence, files, size and range of each sample's inputs."""
     phases: Mapped[list[Phase]] = relationship(order_by="Phase.opens_at")
 
 
@@ -259,6 +266,31 @@ class OutgoingMail(Base):
     """When it is tried; while somebody sends it, when somebody else may."""
     attempts: Mapped[int] = mapped_column(default=0)
     lease: Mapped[str | None] = mapped_column(_KEY)
+
+
+class ScoreSheet(Base):
+    """All released values of an entry, under their hash: what a state of a leaderboard refers to.
+
+    The same values are stored once, however many states have them.
+    """
+
+    __tablename__ = "score_sheets"
+    sha256: Mapped[str] = mapped_column(_KEY, primary_key=True)
+    body: Mapped[dict[str, dict[str, float | None]]] = mapped_column(JSON)
+    """Sample (empty: all of them) -> score id -> value."""
+
+
+class Thumbnail(Base):
+    """A small picture of a sample's inputs, which are public."""
+
+    __tablename__ = "thumbnails"
+    benchmark_id: Mapped[str] = mapped_column(
+        ForeignKey("benchmarks.id", ondelete="CASCADE"), primary_key=True
+    )
+    sample: Mapped[str] = mapped_column(String(200), primary_key=True)
+    sha256: Mapped[str] = mapped_column(_KEY, index=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+    """WebP."""
 
 
 class Snapshot(Base):

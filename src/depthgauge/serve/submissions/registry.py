@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from depthgauge.benchmarks import Protocol, find_benchmark, make_protocol
 from depthgauge.datasets._paths import unsafe
@@ -22,7 +23,9 @@ from depthgauge.io import write_text
 from depthgauge.serve.lockout import hidden_folders, require_outside
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database, audit, now
-from depthgauge.serve.storage.models import Benchmark
+from depthgauge.serve.storage.models import Benchmark, Thumbnail
+from depthgauge.serve.submissions.data_facts import data_facts, thumbnails
+from depthgauge.types import Sample
 
 MOST_BYTES = 4 << 30
 MOST_QUOTA = 5
@@ -56,6 +59,7 @@ def add_benchmark(
     monthly_quota: int | None = None,
     most_bytes: int = MOST_BYTES,
     terms: str = "",
+    download: str = "",
 ) -> Registered:
     """Opens a benchmark for submissions, or changes where its data is.
 
@@ -69,6 +73,7 @@ def add_benchmark(
             samples permits (`usual_quota`).
         most_bytes: The largest archive.
         terms: What authors must accept to submit.
+        download: Where participants find the data, an address.
 
     Raises:
         BadData: The folders do not fit together, or there is truth where it would be seen.
@@ -78,6 +83,7 @@ def add_benchmark(
     _require_possible(protocol)
     found = Registered(protocol, Path(data).resolve(), Path(hidden).resolve() if hidden else None)
     samples = _require_data(site, found)
+    facts = data_facts(protocol, found.data, samples, _link(download))
     body = {
         "protocol": protocol.model_dump(mode="json", exclude_unset=True),
         "protocol_hash": protocol.hash,
@@ -97,14 +103,20 @@ def add_benchmark(
             protocol_hash=protocol.hash,
             hidden=found.hidden is not None,
             quantity=protocol.quantity,
-            samples=samples,
+            samples=[sample.id for sample in samples],
             columns=list(_columns(found)),
             monthly_quota=monthly_quota or usual_quota(len(samples), hidden is not None),
             most_bytes=most_bytes,
             added_at=now(),
             terms=" ".join(terms.split()),
+            protocol=body["protocol"],
+            scenes={sample.id: sample.scene for sample in samples if sample.scene},
+            facts=facts,
         )
         session.merge(row)
+        session.flush()
+        session.execute(delete(Thumbnail).where(Thumbnail.benchmark_id == protocol.id))
+        session.add_all(thumbnails(protocol.id, samples))
         audit(session, "benchmark added", protocol.id)
     return found
 
@@ -159,8 +171,14 @@ def _require_possible(protocol: Protocol) -> None:
         raise Misuse(f"{protocol.id} runs methods on changed images; estimates cannot be submitted")
 
 
-def _require_data(site: Site, found: Registered) -> list[str]:
-    """The ids of the samples, if the folders have what they should, and nothing else."""
+def _link(address: str) -> str:
+    if address and not re.fullmatch(r"https?://[^\s\"'<>]+", address):
+        raise Misuse(f"'{address}' is no address; write https://example.org/data")
+    return address
+
+
+def _require_data(site: Site, found: Registered) -> list[Sample]:
+    """The samples, if the folders have what they should, and nothing else."""
     for hidden in hidden_folders(site):
         if found.data.is_relative_to(hidden) or hidden.is_relative_to(found.data):
             raise BadData(f"{found.data}: another benchmark hides the truth in {hidden}; copy it.")
@@ -170,7 +188,7 @@ def _require_data(site: Site, found: Registered) -> list[str]:
             raise BadData(
                 f"{found.data}: some samples have no truth; name the folder with --hidden."
             )
-        return [sample.id for sample in public]
+        return public
     _require_apart(site, found.data, found.hidden)
     shown = [sample.id for sample in public if sample.truth is not None]
     if shown:
@@ -183,7 +201,7 @@ def _require_data(site: Site, found: Registered) -> list[str]:
         raise BadData(
             f"{found.hidden}: must have exactly the samples of {found.data}, all with their truth."
         )
-    return [sample.id for sample in public]
+    return public
 
 
 def _require_apart(site: Site, data: Path, hidden: Path) -> None:

@@ -15,7 +15,9 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.web.account_pages import account_pages
 from depthgauge.serve.web.admin_pages import admin_pages
+from depthgauge.serve.web.answers import Caches
 from depthgauge.serve.web.api import api
+from depthgauge.serve.web.boards import boards
 from depthgauge.serve.web.islands import islands
 from depthgauge.serve.web.kept import kept
 from depthgauge.serve.web.pages import pages
@@ -23,6 +25,7 @@ from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.security import HEADERS, STATUS, Web, guard
 from depthgauge.serve.web.settings import WebSettings
 
+ROUTERS = (api, boards, pages, account_pages, admin_pages, islands, kept)
 _LOG = logging.getLogger("depthgauge.serve")
 
 
@@ -37,12 +40,9 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     )
     app.state.web = Web(site, database, settings)
     app.middleware("http")(guard)
-    app.include_router(api)
-    app.include_router(pages)
-    app.include_router(account_pages)
-    app.include_router(admin_pages)
-    app.include_router(islands)
-    app.include_router(kept)
+    app.state.caches = Caches()
+    for router in ROUTERS:
+        app.include_router(router)
     app.add_exception_handler(Refused, _on_refusal)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http_error)

@@ -14,7 +14,7 @@ from starlette.datastructures import UploadFile
 from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.storage.database import reading
-from depthgauge.serve.storage.models import Benchmark, Snapshot, User
+from depthgauge.serve.storage.models import Benchmark, User
 from depthgauge.serve.submissions import intake, queue
 from depthgauge.serve.submissions.details import DETAILS
 from depthgauge.serve.web import views
@@ -51,43 +51,6 @@ def home(request: Request, user: Visitor) -> HTMLResponse:
         found = session.scalars(select(Benchmark).order_by(Benchmark.id))
         listed = [views.benchmark_view(session, one, rows=False) for one in found]
     return page(request, "home", user, benchmarks=listed, public_url=web.settings.origin)
-
-
-@pages.get("/benchmarks/{benchmark_id}")
-def benchmark(request: Request, benchmark_id: str, user: Visitor) -> HTMLResponse:
-    """A benchmark, its leaderboard, and how to submit."""
-    return _benchmark_page(request, benchmark_id, user, None)
-
-
-@pages.get("/benchmarks/{benchmark_id}/at/{number}")
-def benchmark_at(request: Request, benchmark_id: str, number: int, user: Visitor) -> HTMLResponse:
-    """A leaderboard of a former day."""
-    return _benchmark_page(request, benchmark_id, user, number)
-
-
-def _benchmark_page(
-    request: Request, benchmark_id: str, user: User | None, number: int | None
-) -> HTMLResponse:
-    web = web_of(request)
-    with reading(web.database) as session:
-        row = views.find_benchmark_row(session, benchmark_id)
-        shown = views.benchmark_view(session, row)
-        snapshot, rows = None, shown["rows"]
-        if number is not None:
-            snapshot, rows = board.read_snapshot(session, benchmark_id, number)
-            shown["columns"] = snapshot.body["columns"]
-        of_this = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)
-        newest = list(session.scalars(of_this.order_by(Snapshot.id.desc()).limit(1)))
-    return page(
-        request,
-        "benchmark",
-        user,
-        benchmark=shown,
-        rows=rows,
-        snapshot=snapshot,
-        snapshots=newest,
-        public_url=web.settings.origin,
-    )
 
 
 @pages.post("/benchmarks/{benchmark_id}/submit")

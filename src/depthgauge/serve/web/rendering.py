@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from depthgauge._tables import show_number
 from depthgauge.report.page.templates import asset
@@ -37,16 +38,40 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
-    made.filters |= {"day": day, "number": _number, "bytes": _bytes, "sortable": _sortable}
+    made.filters |= {
+        "day": day,
+        "number": _number,
+        "bytes": _bytes,
+        "sortable": _sortable,
+        "ticked": _ticked,
+    }
     made.globals |= {"islands": entry(), "details_form": DETAILS}
     return made
 
 
 def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
+    return "-" if value is None else show_released(value)
+
+
+def show_released(value: float) -> str:
+    """A released value.
+
+    >>> show_released(0.5), show_released(12.345678)
+    ('0.5', '12.346')
+    """
     # Released values are rounded: zeros that we add would look like digits that are known.
     return min(f"{value:.6g}", show_number(value), key=len)
+
+
+def _ticked(text: str) -> Markup:
+    """Text in which `names` between ticks are code."""
+    parts = [Markup.escape(clean(part)) for part in text.split("`")]
+    if len(parts) % 2 == 0:
+        return Markup.escape(clean(text))
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part
+        for place, part in enumerate(parts)
+    )
 
 
 def _sortable(value: float | None) -> str:
