@@ -124,14 +124,21 @@ def to_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_csv(table: Table) -> str:
-    """RFC 4180 with one header row and full precision; missing numbers are empty fields."""
+def to_csv(table: Table, *, foreign: bool = False) -> str:
+    """RFC 4180 with one header row and full precision; missing numbers are empty fields.
+
+    Args:
+        table: What to write.
+        foreign: Names come from strangers: those that a spreadsheet would run as a formula get an
+            apostrophe.
+    """
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
     heads = [name for column in table.columns for name in column.fields or [column.heading]]
-    writer.writerow([_csv(name) for name in heads])
+    writer.writerow([_csv(name, foreign) for name in heads])
     for row in table.rows:
-        writer.writerow([_csv(field) for cell in row.cells for field in cell.fields or [cell.text]])
+        fields = [field for cell in row.cells for field in cell.fields or [cell.text]]
+        writer.writerow([_csv(field, foreign) for field in fields])
     return target.getvalue()
 
 
@@ -166,10 +173,12 @@ def _heading(column: TableColumn) -> str:
     return " ".join(part for part in (column.heading, unit, ARROWS.get(column.better, "")) if part)
 
 
-def _csv(field: Field) -> str:
+def _csv(field: Field, foreign: bool) -> str:
     if field is None or (isinstance(field, float) and math.isnan(field)):
         return ""
-    return sanitize.spreadsheet(field) if isinstance(field, str) else repr(field)
+    if not isinstance(field, str):
+        return repr(field)
+    return sanitize.spreadsheet(field) if foreign else sanitize.clean(field)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[TableColumn]) -> str:

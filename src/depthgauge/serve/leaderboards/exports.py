@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,7 @@ from depthgauge.serve.leaderboards.citing import permanent_address
 from depthgauge.serve.leaderboards.states import State
 
 FORMATS: Mapping[str, tuple[str, Callable[[Table], str]]] = {
-    "csv": ("text/csv", to_csv),
+    "csv": ("text/csv", functools.partial(to_csv, foreign=True)),
     "tex": ("application/x-tex", to_latex),
     "md": ("text/markdown", to_markdown),
 }
