@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from depthgauge.analysis.boards.make_board import make_board
-from depthgauge.analysis.compare import compare_runs
+from depthgauge.analysis.compare import compare_methods, compare_runs
 from depthgauge.analysis.merged_runs import restrict
 from depthgauge.analysis.protocol_diff import ABSENT, diff_protocols, name_differences
 from depthgauge.analysis.rank_moves import rank_moves
@@ -48,6 +48,19 @@ def test_verdicts(build, by, metric, verdict):
     assert (change.interval.low, change.interval.high) == pytest.approx((by, by))
     assert (change.old, change.new) == pytest.approx((5.05, 5.05 + by))
     assert change.samples == 10
+
+
+def test_two_methods_of_a_run_are_compared_as_two_runs(build):
+    both = build.from_values({"old": BASE, "new": shifted(1.0)})
+    a, b = two(build, {"m": BASE}, {"m": shifted(1.0)})
+    (alone,) = compare_runs(a, b).changes
+    (change,) = compare_methods(both, "old", "new")
+    assert (change.old_label, change.new_label) == ("old", "new")
+    assert replace(change, old_label="m", new_label="m") == replace(
+        alone, old_label="m", new_label="m"
+    )
+    (turned,) = compare_methods(both, "new", "old")
+    assert (change.verdict, turned.verdict) == ("worse", "better")
 
 
 def test_noise_cannot_be_told_apart(build):

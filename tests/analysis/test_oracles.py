@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 import depthgauge.analysis.maps.stacks as stack_blocks
 from depthgauge.analysis.maps.across_methods import (
+    best_method,
     least_error,
     median_difference_map,
     median_error,
@@ -110,6 +111,13 @@ def test_the_best_is_no_worse_than_any_and_the_median_lies_between(found):
     assert (np.fmin.reduce(stack)[some] <= median[some]).all()
     assert (median[some] <= np.fmax.reduce(stack)[some]).all()
     assert np.array_equal(least_error(stack, truth), best, equal_nan=True)
+    winner = best_method(stack, truth)
+    assert np.array_equal(np.isnan(winner), np.isnan(best))
+    for index, estimate in enumerate(stack):
+        error = np.abs(estimate - truth)
+        others = [np.abs(each - truth) for k, each in enumerate(stack) if k != index]
+        rest = np.fmin.reduce([*others, np.full_like(error, np.inf)])
+        assert np.array_equal(winner == index, error < rest)
 
 
 @given(stacks(), st.randoms())

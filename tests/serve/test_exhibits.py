@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.serve import tiny as made
 from tests.serve.conftest import PASSWORD
+from tests.serve.exhibiting import draw_all
 
 from depthgauge.analysis.maps.point_cloud import decode_cloud
 from depthgauge.errors import BadData, BadFile
@@ -40,19 +41,6 @@ def test_a_map_is_shrunk_to_its_share():
     assert small.size <= 3000
     assert np.isin(small, values).all()
     assert fitted(values, 1e9) is values
-
-
-def draw_all(site, database):
-    """Draws everything; subject -> index, and a function that reads members."""
-    packs = {}
-    while (found := queue.take(database)) is not None:
-        packs[found.subject] = drawer.draw(site, found)
-        queue.finish(database, found, packs[found.subject])
-
-    def read(subject, name):
-        return read_member(site.blobs.path(packs[subject]), name)
-
-    return {subject: json.loads(read(subject, INDEX)) for subject in packs}, read
 
 
 def test_a_public_submission_is_drawn_and_seen_by_its_team_until_it_is_published(

@@ -9,9 +9,9 @@ from tests.serve import tiny as made
 from tests.serve.conftest import PASSWORD
 
 from depthgauge.serve.accounts import links, people
-from depthgauge.serve.storage.models import Base, User
+from depthgauge.serve.storage.models import Base, Submission, User
 from depthgauge.serve.submissions import worker
-from depthgauge.serve.web.app import make_app
+from depthgauge.serve.web.app import ROUTERS, make_app
 from depthgauge.serve.web.settings import WebSettings
 
 URL = "http://site.example:8400"
@@ -355,3 +355,127 @@ def test_what_a_team_submitted_stays_with_the_team(database, tiny, browser, add_
     assert post(browser(ann), "/account/delete", password=PASSWORD).status_code == 303
     found, _ = read(sent)
     assert (found.method, found.state, found.user_id) == ("Ours", "queued", None)
+
+
+# Who sees what: every route, as everybody.
+
+
+def routes():
+    """Every path of the site, with places for its arguments."""
+    every = [route for router in ROUTERS for route in router.routes]
+    return {(method, route.path) for route in every for method in route.methods}
+
+
+def crawl(client, known, head=None):
+    """Everything that can be read with GET, in one text."""
+    texts = []
+    for method, path in sorted(routes()):
+        if method != "GET":
+            continue
+        filled = [path]
+        for name, values in known.items():
+            filled = [p.replace(f"{{{name}}}", value) for p in filled for value in values]
+        texts += [client.get(p, headers=head or {}).text for p in dict.fromkeys(filled)]
+    return "\n".join(texts)
+
+
+def test_nobody_sees_what_is_not_theirs(site, database, tiny, browser, add_user, send, token):
+    admin = add_user("ada@example.org", admin=True)
+    author, other = add_user("ann@example.org"), add_user("eve@example.org")
+    private = send(author, method="PrivateMethod", details={"setup": "secret-setup"})
+    failed = send(author, made.archive({}, [("odd-name.txt", b"")]), method="FailedMethod")
+    for _ in range(2):
+        worker.work_once(site, database)
+    with database.begin() as session:
+        upload = "0" * 16
+        assert session.get_one(Submission, failed.id).message == "archive"
+    known = {
+        "benchmark_id": ["tiny"],
+        "submission_id": [private.id, failed.id],
+        "number": ["1"],
+        "upload_id": [upload],
+        "secret": ["guess"],
+    }
+    assert len(routes()) > 25
+    seen = {
+        "anonymous": crawl(browser(), known),
+        "other": crawl(browser(other), known) + crawl(browser(), known, token(other)),
+        "author": crawl(browser(author), known) + crawl(browser(), known, token(author)),
+        "admin": crawl(browser(admin), known),
+    }
+    secrets = ["PrivateMethod", "FailedMethod", "secret-setup", "odd-name", private.archive]
+    for text in secrets:
+        assert text not in seen["anonymous"]
+        assert text not in seen["other"]
+        assert text in seen["author"]
+    for who, mail in (("anonymous", "ann@"), ("other", "ann@"), ("author", "eve@")):
+        assert mail not in seen[who]
+    assert "PrivateMethod" in seen["admin"]
+    hidden = [str(tiny.hidden), str(site.root), *_truth_texts()]
+    for text in seen.values():
+        assert not [one for one in hidden if one in text]
+    # What is not released is nowhere: counts, missing pixels, other scores.
+    assert "badpix:2@all" not in seen["author"]
+    assert "density@all" not in seen["author"]
+    assert "badpix:1@all" in seen["author"]
+
+
+def _truth_texts():
+    """Values of the hidden truth as a page might show them."""
+    return [f"{value:.4f}" for truth in made.truths().values() for value in truth.flat[:50]]
+
+
+def test_two_sites_with_other_truths_and_equal_scores_answer_alike(tmp_path, empty_site):
+    """What a site says depends on the truth only through what is released."""
+    seen = [_everything(tmp_path / str(seed), empty_site, seed) for seed in (1, 2)]
+    lines = zip(*(text.splitlines() for text in seen), strict=True)
+    assert [pair for pair in lines if pair[0] != pair[1]] == []
+    assert "0.5" in seen[0]
+
+
+def _everything(folder, empty_site, seed):
+    """All that a site with the truth of a seed says about a published and a failed entry."""
+    from depthgauge.serve.site import Site, make_folders
+    from depthgauge.serve.storage.database import engine_of
+    from depthgauge.serve.submissions import intake
+    from depthgauge.serve.submissions.registry import add_benchmark
+
+    folder.mkdir()
+    data, site = made.write_data(folder, seed), Site(folder / "site")
+    make_folders(site)
+    (site.web / "site.db").write_bytes(empty_site.read_bytes())
+    database = site.open()
+    toml = str(data / "tiny.toml")
+    hidden = {"hidden": data / "hidden", "monthly_quota": 5}
+    add_benchmark(site, database, toml, data / "public", **hidden)
+    with database.begin() as session:
+        people.join(session, links.make_link(session, "invitation"), "a@b.c", "Ann", PASSWORD)
+        ann = session.query(User).one()
+        head = {"Authorization": f"Bearer {people.make_token(session, ann, 't', people.SCOPES, 1)}"}
+    client = TestClient(make_app(site, database, WebSettings(URL)), base_url=URL)
+    client.post("/login", data={"email": "a@b.c", "password": PASSWORD}, headers=FORM)
+    ids = []
+    for content in (
+        made.archive(made.estimates(0.5, seed)),
+        made.archive({}, [("odd", b"")]),
+        made.archive({name: values * 0 - 1 for name, values in made.estimates().items()}),
+    ):
+        sha = made.sha256(content)
+        upload = intake.begin_upload(site, database, ann, "tiny", len(content), sha)
+        with database.begin() as session:
+            intake.append(site, intake.find_upload(session, ann, upload), 0, content)
+        ids.append(intake.submit(site, database, ann, upload, intake.Entry("Mine")).id)
+        worker.work_once(site, database)
+        with database.begin() as session:  # else ids decide the order
+            session.get_one(Submission, ids[-1]).created_at = len(ids)
+    shown = {"visibility": "public"}
+    client.post(f"/api/submissions/{ids[0]}/visibility", json=shown, headers=head)
+    known = {"benchmark_id": ["tiny"], "submission_id": ids, "number": ["1"]}
+    known |= {"upload_id": ["0"], "secret": ["guess"]}
+    text = crawl(client, known) + crawl(client, known, head)
+    engine_of(database).dispose()
+    # Ids, hashes of archives with other estimates, and their sizes are the author's own.
+    for place, one in enumerate(ids):
+        text = text.replace(one, f"ID{place}")
+    text = re.sub(r"\b[0-9a-f]{64}\b|\b[0-9a-f]{12}\b|[\d.]+ (KiB|bytes)|\"size\":\d+", "-", text)
+    return re.sub(r'(name="csrf" value=")\w*', "", text)

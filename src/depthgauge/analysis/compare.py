@@ -138,6 +138,37 @@ def compare_runs(
     return Comparison(changes, merged, shared, only_one, _notes(changes, shared, only_one))
 
 
+def compare_methods(
+    run: Run,
+    old: str,
+    new: str,
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[Change, ...]:
+    """Compares two methods of one run, in every score that either of them has.
+
+    Args:
+        run: With both methods.
+        old: A label.
+        new: The other label; verdicts are about this method.
+        level: Level of the intervals of the paired differences.
+        resamples: How many times samples are drawn.
+        seed: Seed of the draws.
+
+    Raises:
+        CannotCompare: They are of different tiers.
+    """
+    require_same_tier(run, old, run, new)
+    draws = draw_units(run, resamples=resamples, seed=seed)
+    return tuple(
+        _change(run, score_id, old, new, draws, level)
+        for score_id in run.protocol.score_ids
+        if _has(run, old, score_id) or _has(run, new, score_id)
+    )
+
+
 def _pairs(a: Run, b: Run, renamed: list[dict[str, str]]) -> list[tuple[str, str]]:
     """Labels in the merged run, old and new."""
     old, new = labels_of(a), labels_of(b)

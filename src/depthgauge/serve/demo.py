@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,7 @@ least_density = 0.4
 """
 """Block matching leaves many pixels out, so the least density is low here."""
 _SIZE_PX = (240, 180)
+_SCORED_S = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,20 @@ def make_demo(
     accounts = _make_accounts(database)
     begin("scenes")
     _make_benchmarks(site, database, folder)
-    with reading(database) as session:
-        organiser = session.scalars(select(User).where(User.role == "admin")).one()
+    organiser = organiser_of(database)
     for method in METHODS:
         begin(method)
         run("stereo-scenes", folder / "open", [method], folder / f"run-{method}", workers=0)
         estimates = folder / f"run-{method}" / "estimates" / method
         for benchmark in ("stereo-scenes", "stereo-hidden"):
-            _submit(site, database, organiser, benchmark, method, estimates)
+            submit(site, database, organiser, benchmark, method, estimates)
     return accounts
+
+
+def organiser_of(database: Database) -> User:
+    """Who submits the baselines."""
+    with reading(database) as session:
+        return session.scalars(select(User).where(User.role == "admin").order_by(User.id)).one()
 
 
 def _make_accounts(database: Database) -> list[DemoAccount]:
@@ -118,18 +125,23 @@ def _make_benchmarks(site: Site, database: Database, folder: Path) -> None:
     )
 
 
-def _submit(
+def submit(
     site: Site, database: Database, user: User, benchmark: str, method: str, estimates: Path
 ) -> None:
-    """As a participant would; then it is scored and marked as a baseline."""
-    archive = site.uploads / "demo.zip"
+    """As a participant would; then it is scored, here or by a worker, and made a baseline."""
+    archive = site.uploads / f"demo-{benchmark}.zip"
     pack(estimates, archive)
     size, sha256 = archive.stat().st_size, file_sha256(archive)
     upload_id = intake.begin_upload(site, database, user, benchmark, size, sha256)
     archive.replace(intake.upload_file(site, upload_id))
     made = intake.submit(site, database, user, upload_id, intake.Entry(method))
-    work_once(site, database)
-    with database.begin() as session:
-        scored = session.get_one(Submission, made.id)
-        if scored.state == "scored":
-            board.publish(session, scored, user, "baseline")
+    end = time.monotonic() + _SCORED_S
+    while time.monotonic() < end:
+        work_once(site, database)
+        with database.begin() as session:
+            found = session.get_one(Submission, made.id)
+            if found.state == "scored":
+                board.publish(session, found, user, "baseline")
+            if found.state in ("scored", "failed", "withdrawn"):
+                return
+        time.sleep(0.2)  # a worker has it

@@ -1,9 +1,8 @@
 // The table as it is seen, as CSV and LaTeX. The escapes are those of report/sanitize.py and
 // report/tables/formats.py.
+import { clean, csvNumber, csvText } from "../shared/csv.js";
 import type { BoardTable, Column, Row } from "./table.js";
 
-const HARMFUL = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-const SPACES = /[\t\n\x0b\x0c\r\x85\u2028\u2029]+/g;
 const LATEX: Record<string, string> = {
   "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", $: "\\$", "&": "\\&", "#": "\\#", "%": "\\%", _: "\\_",
   "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
@@ -11,10 +10,6 @@ const LATEX: Record<string, string> = {
   "\u00b3": "\\textsuperscript{3}", "\u00b0": "$^\\circ$", "\u2020": "$^\\dagger$", "\u2013": "--", "\u2014": "---",
   "\u2026": "\\ldots{}", "\u2019": "'", "\u2191": "$\\uparrow$", "\u2193": "$\\downarrow$", "\u2192": "$\\to$",
 };
-
-export function clean(text: string): string {
-  return text.replace(SPACES, " ").replace(HARMFUL, "\ufffd");
-}
 
 export function latex(text: string): string {
   return [...clean(text)].map(latexCharacter).join("").replaceAll("--", "-{}-");
@@ -25,12 +20,6 @@ function latexCharacter(character: string): string {
   if (known !== undefined) return known;
   const plain = (character >= " " && character <= "~") || (character <= "\u017e" && /^\p{L}$/u.test(character));
   return plain ? character : `{[}U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`;
-}
-
-/** A field of text; a spreadsheet would run what begins like a formula, so that gets an apostrophe. */
-export function csvText(text: string): string {
-  const safe = /^\s*[=+\-@]/.test(text) ? `'${clean(text)}` : clean(text);
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** RFC 4180: full precision, missing numbers are empty, rows and columns as they are seen. */
@@ -45,8 +34,7 @@ export function toCsv(table: BoardTable): string {
 
 function csvCell(table: BoardTable, row: Row, column: Column): string {
   if (column.order === "text") return csvText(table.text(row, column));
-  const value = table.value(row, column);
-  return Number.isNaN(value) ? "" : String(value).replace("Infinity", "inf");
+  return csvNumber(table.value(row, column));
 }
 
 /** A table environment in booktabs style, ready to paste. */

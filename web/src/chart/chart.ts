@@ -1,6 +1,7 @@
-// <dg-chart name="...">: a chart that can be taken along as SVG or PNG.
-import { LitElement, html, type TemplateResult } from "lit";
+// <dg-chart name="...">: a chart that can be taken along as SVG or PNG, and its table of numbers as CSV.
+import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { controls } from "../shared/controls.js";
+import { csvNumber, csvText } from "../shared/csv.js";
 import { download, fileName } from "../shared/download.js";
 import { loadImage } from "../shared/viewer.js";
 
@@ -19,11 +20,21 @@ export class Chart extends LitElement {
       <div class="bar" role="group" aria-label="This chart">
         <button type="button" aria-label="Download as SVG" @click=${() => this.#saveSvg()}>SVG</button>
         <button type="button" aria-label="Download as PNG" @click=${() => void this.#savePng()}>PNG</button>
+        ${this.querySelector("table") === null ? nothing : html`<button type="button" aria-label="Download as CSV" @click=${() => this.#saveCsv()}>CSV</button>`}
       </div>`;
   }
 
   get #name(): string {
     return fileName(this.getAttribute("name") ?? this.querySelector("svg title")?.textContent ?? "chart");
+  }
+
+  /** The numbers below the chart: names as text, cells with full precision. */
+  #saveCsv(): void {
+    const rows = [...this.querySelectorAll("tr")].map((row) => [...row.cells].map((cell) => {
+      const value = cell.dataset["value"];
+      return value === undefined ? csvText(cell.textContent?.trim() ?? "") : csvNumber(value === "" ? NaN : Number(value));
+    }));
+    download(`${this.#name}.csv`, rows.map((row) => `${row.join(",")}\r\n`).join(""), "text/csv");
   }
 
   #saveSvg(): void {

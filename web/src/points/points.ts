@@ -30,6 +30,7 @@ export class PointViewer extends LitElement {
   #scene: PointScene | null = null;
   #message = "";
   #colour = "";
+  #size = 2;
   #hidden = new Set<number>();
   readonly #sizes = new ResizeObserver(([entry]) => {
     if (entry !== undefined) this.#scene?.resize(entry.contentRect.width, entry.contentRect.height);
@@ -55,6 +56,9 @@ export class PointViewer extends LitElement {
       if (canvas === null) return;
       this.#scene = new PointScene(canvas, this.#cloud);
       this.#sizes.observe(canvas);
+      this.#size = this.#scene.usualSize;
+      this.#scene.pointSize(this.#size);
+      this.requestUpdate();
       canvas.focus({ preventScroll: true });
       this.dataset["shown"] = String(this.#cloud.points.length / 3);
     } catch (error) {
@@ -91,8 +95,11 @@ export class PointViewer extends LitElement {
             }}>${[...cloud.colours.keys()].map((name) => html`<option ?selected=${name === this.#colour}>${name}</option>`)}</select></label>`
           : nothing}
         ${cloud.layers.length > 1 ? cloud.layers.map((layer, place) => this.#layer(layer.name, place)) : nothing}
-        <label>points <input type="range" min="1" max="8" value="2" aria-label="Size of points"
-          @input=${(event: Event) => this.#scene?.pointSize(Number((event.target as HTMLInputElement).value))} /></label>
+        <label>points <input type="range" min="1" max="8" .value=${String(this.#size)} aria-label="Size of points"
+          @input=${(event: Event) => {
+            this.#size = Number((event.target as HTMLInputElement).value);
+            this.#scene?.pointSize(this.#size);
+          }} /></label>
         <button type="button" @click=${() => this.#scene?.reset()}>As the camera saw it</button>
       </div>
       <div class="box"><canvas tabindex="0" role="img" aria-label="Point cloud; arrow keys turn, plus and minus zoom, 0 goes back" @keydown=${this.#key}></canvas></div>

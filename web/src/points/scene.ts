@@ -68,6 +68,13 @@ export class PointScene {
     this.draw();
   }
 
+  /** Points that nearly touch each other where the camera saw them, in pixels of the page. */
+  get usualSize(): number {
+    const { width, height } = this.#renderer.domElement.getBoundingClientRect();
+    const first = this.cloud.layers[0]?.count ?? 1;
+    return Math.min(8, Math.max(1, Math.ceil(1.1 * Math.sqrt((width * height) / Math.max(1, first)))));
+  }
+
   resize(width: number, height: number): void {
     this.#renderer.setSize(width, height, false);
     this.#camera.aspect = width / height;

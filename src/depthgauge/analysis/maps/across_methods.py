@@ -72,3 +72,23 @@ def median_error(estimates: Stack, truth: Map, *, error: ErrorKind | None = None
         return known_median(absolute_errors(block, known, error))
 
     return by_blocks(estimates, truth, truth.shape[:2], work)
+
+
+def best_method(estimates: Stack, truth: Map, *, error: ErrorKind | None = None) -> Map:
+    """The index of the method with the smallest |error| at each pixel.
+
+    -1 where several share the smallest error; NaN where none has an estimate, or there is no truth.
+
+    >>> stack = [np.array([[1.0, 3.0, 2.0]]), np.array([[2.0, 1.0, 2.0]])]
+    >>> best_method(stack, np.zeros((1, 3))).tolist()
+    [[0.0, 1.0, -1.0]]
+    """
+
+    def work(block: Map, known: Map) -> Map:
+        errors = absolute_errors(block, known, error)
+        least = np.fmin.reduce(errors, axis=0)
+        shared = (errors == least).sum(axis=0) > 1
+        first = np.argmax(errors == least, axis=0)
+        return np.where(np.isnan(least), np.nan, np.where(shared, -1, first)).astype(np.float32)
+
+    return by_blocks(estimates, truth, truth.shape[:2], work)

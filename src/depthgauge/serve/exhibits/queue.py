@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, exists, literal, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from depthgauge.serve.storage.database import Database, now
+from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import Benchmark, Exhibit, Submission
 
 LEASE_S = 1800
@@ -99,6 +99,7 @@ def finish(database: Database, drawing: Drawing, sha256: str | None) -> None:
         row = session.get(Exhibit, drawing.subject)
         if row is not None:
             row.sha256, row.lease_until = sha256, 0
+            audit(session, "not drawn" if sha256 is None else "drawn", drawing.subject)
 
 
 def forget(session: Session, subject: str) -> None:

@@ -20,7 +20,8 @@ def released(found: Registered, result: Result) -> Iterator[tuple[str, str, floa
     names = found.protocol.score_ids if everything else found.protocol.released_scores
     digits = None if everything else rules.digits
     for name in names:
-        yield "", name, rounded(result.summary[name].value, digits)
+        whole = result.summary.get(name)  # none where no sample has such a region
+        yield "", name, None if whole is None else rounded(whole.value, digits)
         if everything or rules.samples:
             for sample, scores in result.samples.items():
                 if name in scores and scores[name].why != "dataset":

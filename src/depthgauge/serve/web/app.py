@@ -18,14 +18,28 @@ from depthgauge.serve.web.admin_pages import admin_pages
 from depthgauge.serve.web.answers import Caches
 from depthgauge.serve.web.api import api
 from depthgauge.serve.web.boards import boards
+from depthgauge.serve.web.compare_pages import compare_pages
 from depthgauge.serve.web.islands import islands
 from depthgauge.serve.web.kept import kept
+from depthgauge.serve.web.method_pages import method_pages
 from depthgauge.serve.web.pages import pages
 from depthgauge.serve.web.rendering import page
+from depthgauge.serve.web.sample_pages import sample_pages
 from depthgauge.serve.web.security import HEADERS, STATUS, Web, guard
 from depthgauge.serve.web.settings import WebSettings
 
-ROUTERS = (api, boards, pages, account_pages, admin_pages, islands, kept)
+ROUTERS = (
+    api,
+    boards,
+    pages,
+    account_pages,
+    admin_pages,
+    islands,
+    kept,
+    sample_pages,
+    method_pages,
+    compare_pages,
+)
 _LOG = logging.getLogger("depthgauge.serve")
 
 

@@ -24,8 +24,9 @@ from depthgauge.serve.web.views import day
 @functools.cache
 def style_sheet() -> str:
     """The style of all pages: the report's, and what only a site has."""
-    own = resources.files("depthgauge.serve.web").joinpath("templates", "site.css")
-    return f"{asset('report.css')}{own.read_text('utf-8')}"
+    templates = resources.files("depthgauge.serve.web").joinpath("templates")
+    own = [templates.joinpath(name).read_text("utf-8") for name in ("site.css", "exhibits.css")]
+    return f"{asset('report.css')}{''.join(own)}"
 
 
 @functools.cache
