@@ -111,7 +111,7 @@ def _serve(folder, request):
     data, site = folder / "tiny", folder / "site"
     if not site.exists():
         write_data(data)
-        request.getfixturevalue("small_site")(site)
+        request.getfixturevalue("small_site")(site, data)
     at, who = ["--site", site], "ann@example.org"
     folders = ["--data", data / "public", "--hidden", data / "hidden"]
     (folder / "mine").mkdir(exist_ok=True)
@@ -121,6 +121,7 @@ def _serve(folder, request):
         "serve start": ["/dev/null/site"],
         "serve add": [data / "tiny.toml", *at, *folders],
         "serve phase": ["stereo", "first", *at, "--opens", "2030-01-01"],
+        "serve rescore": ["tiny", *at],
         "serve invite": at,
         "serve log": ["abc", *at],
         "serve backup": [folder / "made.tar", *at, "--overwrite"],
@@ -138,10 +139,11 @@ def small_site():
     from depthgauge.serve.backup import back_up
     from depthgauge.serve.site import open_site
     from depthgauge.serve.storage.models import Benchmark
+    from depthgauge.serve.submissions.registry import add_benchmark
 
     plain = {"title": "", "about": "", "protocol_hash": "", "quantity": "", "added_at": 0}
 
-    def make(root):
+    def make(root, data):
         site = open_site(root)
         (site.workers / "logs" / "abc.txt").write_text("what happened\n")
         with site.open().begin() as session:
@@ -149,6 +151,8 @@ def small_site():
             people.join(session, secret, "ann@example.org", "Ann", "correct horse")
             lists = {"samples": [], "columns": [], "hidden": False}
             session.add(Benchmark(id="stereo", monthly_quota=1, most_bytes=1, **plain, **lists))
+        folders = {"data": data / "public", "hidden": data / "hidden"}
+        add_benchmark(site, site.open(), str(data / "tiny.toml"), **folders)
         back_up(site, root.with_suffix(".tar"))
 
     return make

@@ -43,14 +43,14 @@ def truths(seed=0):
     }
 
 
-def write_data(folder, seed=0):
+def write_data(folder, seed=0, by=0):
     """Writes `public` and `hidden` and the benchmark's file below a folder."""
     image = np.zeros((*SIZE, 3), np.uint8)
     camera = Camera((60.0, 60.0), (31.5, 23.5), SIZE[::-1])
     rig = Rig({"left": camera, "right": camera}, baseline_m=0.1)
     inputs = {"left_image": image, "right_image": image, "disparity_range": (LOW, HIGH), "rig": rig}
     samples = [
-        Sample(name, Inputs(inputs), Truth({"disparity": truth}), scene=name)
+        Sample(name, Inputs(inputs), Truth({"disparity": truth + np.float32(by)}), scene=name)
         for name, truth in truths(seed).items()
     ]
     about = {"id": "tiny", "title": "Tiny", "licence": "CC0-1.0"}

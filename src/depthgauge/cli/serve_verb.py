@@ -60,6 +60,7 @@ command.add_command(_serve_start.COMMAND)
     help="[default: 5; with hidden truth, a twelfth of the number of samples, 1 to 5]",
 )
 @click.option("--most-mb", type=click.IntRange(1), default=4096, show_default=True)
+@click.option("--rescore", is_flag=True, help="Take another protocol; score all entries again.")
 @click.option("--terms", default="", help="A sentence that authors must accept to submit.")
 @click.option("--download", default="", help="Where participants find the data, an address.")
 @json_option
@@ -71,6 +72,7 @@ def _add(
     hidden: Path | None,
     quota: int | None,
     most_mb: int,
+    rescore: bool,
     terms: str,
     download: str,
     as_json: bool,
@@ -84,6 +86,7 @@ def _add(
     released is what [hidden] in the benchmark says.
     """
     site = open_the_site(folder, database)
+    from depthgauge.serve.submissions import revisions
     from depthgauge.serve.submissions.registry import add_benchmark
 
     with site.connected() as tables:
@@ -96,12 +99,34 @@ def _add(
             monthly_quota=quota,
             most_bytes=most_mb << 20,
             terms=terms,
+            rescore=rescore,
             download=download,
         )
+        if rescore:
+            revisions.begin(site, tables, found.protocol.id, "protocol")
     protocol = found.protocol
     shown = protocol.score_ids if hidden is None else protocol.released_scores
     text = f"{protocol.id}: takes submissions; {count(len(shown), 'score')} shown."
     answer(as_json, text, benchmark=protocol.id, scores=list(shown), hidden=hidden is not None)
+
+
+@command.command("rescore")
+@click.argument("benchmark")
+@site_option
+@json_option
+def _rescore(benchmark: str, folder: Path, database: str, as_json: bool) -> None:
+    """Has all entries of BENCHMARK scored again, with the protocol and the truth as they are now.
+
+    Workers do so by themselves when they see that one of them has changed. The table stays as it is
+    until all entries have new scores; the former one is kept, and the authors are told.
+    """
+    site = open_the_site(folder, database)
+    from depthgauge.serve.submissions import revisions
+
+    with site.connected() as tables:
+        entries = revisions.begin(site, tables, benchmark, "asked")
+    text = f"{benchmark}: {count(entries, 'submission')} will be scored again by the workers."
+    answer(as_json, text, benchmark=benchmark, entries=entries)
 
 
 @command.command("phase")

@@ -18,7 +18,7 @@ from depthgauge.benchmarks import Protocol, find_benchmark, make_protocol
 from depthgauge.errors import DepthgaugeError, Refused
 from depthgauge.serve import board as boards
 from depthgauge.serve.leaderboards.released import ReleasedEntry, make_entries, released_board
-from depthgauge.serve.storage.models import Benchmark, ScoreSheet, Snapshot
+from depthgauge.serve.storage.models import Benchmark, Rescoring, ScoreSheet, Snapshot
 
 _Value = TypeVar("_Value")
 _DAY_S = 86_400
@@ -143,7 +143,7 @@ def _load(session: Session, benchmark_id: str, number: int | None, shown: frozen
     return State(
         benchmark=benchmark.id,
         title=benchmark.title,
-        protocol=protocol_of(benchmark),
+        protocol=_protocol_then(session, benchmark, body.get("protocol_hash", "")),
         samples=tuple(benchmark.samples),
         scenes=benchmark.scenes,
         number=number,
@@ -153,6 +153,19 @@ def _load(session: Session, benchmark_id: str, number: int | None, shown: frozen
         columns=tuple(body.get("columns", benchmark.columns)),
         entries=make_entries(rows, sheets),
     )
+
+
+def _protocol_then(session: Session, benchmark: Benchmark, protocol_hash: str) -> Protocol:
+    """The protocol of a state; before a revision it was another one."""
+    if protocol_hash in ("", benchmark.protocol_hash):
+        return protocol_of(benchmark)
+    former = session.scalar(
+        select(Rescoring.former_protocol)
+        .where(Rescoring.benchmark_id == benchmark.id, Rescoring.former_hash == protocol_hash)
+        .order_by(Rescoring.id.desc())
+        .limit(1)
+    )
+    return make_protocol(former, benchmark.id) if former else protocol_of(benchmark)
 
 
 def _sheets(session: Session, wanted: Sequence[str]) -> dict[str, Any]:

@@ -232,6 +232,40 @@ class ReleasedScore(Base):
     value: Mapped[float | None]
 
 
+class Rescoring(Base):
+    """A benchmark that is scored again; its table changes when the last entry is done."""
+
+    __tablename__ = "rescorings"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    benchmark_id: Mapped[str] = mapped_column(ForeignKey("benchmarks.id"), index=True)
+    reason: Mapped[str] = mapped_column(String(20))
+    """`protocol`, `truth` or `asked`."""
+    begun_at: Mapped[int]
+    ended_at: Mapped[int | None]
+    former_hash: Mapped[str] = mapped_column(_KEY, default="")
+    """Of the protocol before it, which old states of the leaderboard have."""
+    former_protocol: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+
+
+class Rescore(Base):
+    """An entry that is scored again, with its new scores until the table changes."""
+
+    __tablename__ = "rescores"
+    rescoring_id: Mapped[int] = mapped_column(
+        ForeignKey("rescorings.id", ondelete="CASCADE"), primary_key=True
+    )
+    submission_id: Mapped[str] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    state: Mapped[str] = mapped_column(String(20), default="waiting")
+    """`waiting`, `running`, `done` or `failed`."""
+    attempts: Mapped[int] = mapped_column(default=0)
+    lease: Mapped[str | None] = mapped_column(_KEY)
+    lease_until: Mapped[int | None]
+    scores: Mapped[list[list[Any]]] = mapped_column(JSON, default=list)
+    """Sample, score id, value."""
+
+
 class Notification(Base):
     """What a person is told on the account page; its text is made from the closed list."""
 

@@ -177,7 +177,7 @@ def require_quota(session: Session, user: User, benchmark: Benchmark) -> None:
         Submission.benchmark_id == benchmark.id,
         Submission.created_at >= int(first.timestamp()),
         Submission.dry_run.is_(False),
-        or_(Submission.state != "failed", Submission.message == "not-scored"),
+        or_(Submission.state != "failed", Submission.message.in_(("not-scored", "not-rescored"))),
     )
     if int(session.scalar(count) or 0) >= benchmark.monthly_quota:
         raise Refused(

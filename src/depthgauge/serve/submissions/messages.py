@@ -18,6 +18,8 @@ MESSAGES = {
     ".pfm, 16-bit .png) and submit again; this one is not counted.",
     "not-scored": "The site could not score this submission, and its organisers can see why. "
     "It is counted, since it may have met the truth; ask them before you submit again.",
+    "not-rescored": "The benchmark was revised, and the site could not score this entry again; its "
+    "organisers can see why. Ask them, or submit again.",
     "late": "The site could not score this submission in time. Submit again; this one is not "
     "counted.",
     "withdrawn": "Withdrawn by its authors.",

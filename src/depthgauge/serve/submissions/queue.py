@@ -17,7 +17,7 @@ from depthgauge.errors import Refused
 from depthgauge.serve.accounts.notices import notify
 from depthgauge.serve.accounts.secrets import new_id
 from depthgauge.serve.storage.database import Database, audit, now
-from depthgauge.serve.storage.models import ReleasedScore, Submission, User
+from depthgauge.serve.storage.models import ReleasedScore, Rescoring, Submission, User
 
 LEASE_S = 90
 MOST_ATTEMPTS = 3
@@ -26,7 +26,7 @@ QUEUE_S = 3 * 86_400
 ALLOWED = {
     "queued": {"running", "failed", "withdrawn"},
     "running": {"scored", "failed", "withdrawn"},
-    "scored": {"withdrawn"},
+    "scored": {"withdrawn", "failed"},  # failed: a benchmark was revised, see `rescoring`
     "failed": set[str](),
     "withdrawn": set[str](),
 }
@@ -41,6 +41,8 @@ class Job:
     archive: str
     dry_run: bool
     lease: str
+    rescoring: int | None = None
+    """The rescoring that it belongs to; none: it is scored for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,11 @@ def take(database: Database) -> Job | None:
         waiting = (Submission.state == "queued") | (
             (Submission.state == "running") & (Submission.lease_until < moment)
         )
+        # What is revised is scored again first: a table never has scores of two protocols.
+        revised = select(Rescoring.benchmark_id).where(Rescoring.ended_at.is_(None))
         found = session.scalar(
             select(Submission)
-            .where(waiting)
+            .where(waiting, Submission.benchmark_id.not_in(revised))
             .order_by(Submission.created_at, Submission.id)
             .limit(1)
             .with_for_update(skip_locked=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,7 @@ def add_benchmark(
     most_bytes: int = MOST_BYTES,
     terms: str = "",
     download: str = "",
+    rescore: bool = False,
 ) -> Registered:
     """Opens a benchmark for submissions, or changes where its data is.
 
@@ -74,6 +76,7 @@ def add_benchmark(
         most_bytes: The largest archive.
         terms: What authors must accept to submit.
         download: Where participants find the data, an address.
+        rescore: Takes another protocol of the same id, too; all entries are scored again.
 
     Raises:
         BadData: The folders do not fit together, or there is truth where it would be seen.
@@ -84,35 +87,43 @@ def add_benchmark(
     found = Registered(protocol, Path(data).resolve(), Path(hidden).resolve() if hidden else None)
     samples = _require_data(site, found)
     facts = data_facts(protocol, found.data, samples, _link(download))
+    with database.begin() as session:
+        before = session.get(Benchmark, protocol.id)
+        changed = before is not None and before.protocol_hash != protocol.hash
+    if changed and not rescore:
+        raise BadData(
+            f"{protocol.id}: this site has it with another protocol, whose scores cannot be put "
+            "into one table with these; give the new one another id, or have all entries scored "
+            "again (--rescore)."
+        )
     body = {
+        # Of the truth that the present scores were made with: so a new one is noticed.
+        **_known_truth(site, protocol.id),
         "protocol": protocol.model_dump(mode="json", exclude_unset=True),
         "protocol_hash": protocol.hash,
         "data": str(found.data),
         "hidden": None if found.hidden is None else str(found.hidden),
+        "pending": "protocol" if changed else "",
     }
-    with database.begin() as session:
-        _require_same_protocol(session.get(Benchmark, protocol.id), protocol)
-    path = _file(site, protocol.id)
-    write_text(path, json.dumps(body, indent=1) + "\n")
-    os.chmod(path, 0o600)
+    write_body(site, protocol.id, body)
     with database.begin() as session:
         row = Benchmark(
             id=protocol.id,
             title=protocol.title or protocol.id,
             about=" ".join(protocol.about.split())[:_ABOUT_CHARACTERS],
-            protocol_hash=protocol.hash,
             hidden=found.hidden is not None,
             quantity=protocol.quantity,
             samples=[sample.id for sample in samples],
-            columns=list(_columns(found)),
             monthly_quota=monthly_quota or usual_quota(len(samples), hidden is not None),
             most_bytes=most_bytes,
             added_at=now(),
             terms=" ".join(terms.split()),
-            protocol=body["protocol"],
             scenes={sample.id: sample.scene for sample in samples if sample.scene},
             facts=facts,
         )
+        if before is None or not changed:  # else when all entries have new scores
+            for name, value in public_facts(found).items():
+                setattr(row, name, value)
         session.merge(row)
         session.flush()
         session.execute(delete(Thumbnail).where(Thumbnail.benchmark_id == protocol.id))
@@ -139,20 +150,58 @@ def read_registered(site: Site, benchmark_id: str) -> Registered:
     Raises:
         BadData: There is none, or the protocol means something else with this version.
     """
-    path = _file(site, benchmark_id)
-    try:
-        body = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise BadData(f"{path}: cannot be read ({error}); run `serve add` again.") from None
-    protocol = make_protocol(body["protocol"], f"{path}")
-    if protocol.hash != body["protocol_hash"]:
+    body = read_body(site, benchmark_id)
+    found = registered(body, benchmark_id)
+    if found.protocol.hash != body["protocol_hash"]:
         raise BadData(
             f"{benchmark_id}: with this version of depthgauge the protocol gives other numbers "
-            "than when it was added; install the version that was used then."
+            "than when it was added; say `depthgauge serve rescore`, or install the version that "
+            "was used then."
         )
-    return Registered(
-        protocol, Path(body["data"]), Path(body["hidden"]) if body["hidden"] else None
-    )
+    return found
+
+
+def registered(body: Mapping[str, Any], benchmark_id: str) -> Registered:
+    """The benchmark that a workers' file describes, with the protocol of this version."""
+    hidden = Path(body["hidden"]) if body["hidden"] else None
+    return Registered(make_protocol(body["protocol"], benchmark_id), Path(body["data"]), hidden)
+
+
+def public_facts(found: Registered) -> dict[str, Any]:
+    """What the database says about the scores of a benchmark; it changes when they all do."""
+    return {
+        "protocol_hash": found.protocol.hash,
+        "protocol": found.protocol.model_dump(mode="json", exclude_unset=True),
+        "columns": list(_columns(found)),
+    }
+
+
+def read_body(site: Site, benchmark_id: str) -> dict[str, Any]:
+    """The workers' file of a benchmark.
+
+    Raises:
+        BadData: There is none.
+    """
+    path = _file(site, benchmark_id)
+    try:
+        body: dict[str, Any] = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise BadData(f"{path}: cannot be read ({error}); run `serve add` again.") from None
+    return body
+
+
+def write_body(site: Site, benchmark_id: str, body: Mapping[str, Any]) -> None:
+    """Replaces the workers' file of a benchmark; nobody else can read it."""
+    path = _file(site, benchmark_id)
+    write_text(path, json.dumps(body, indent=1) + "\n")
+    os.chmod(path, 0o600)
+
+
+def _known_truth(site: Site, benchmark_id: str) -> dict[str, Any]:
+    if not _file(site, benchmark_id).is_file():
+        return {}
+    body = read_body(site, benchmark_id)
+    return {"truth_hash": body["truth_hash"]} if body.get("truth_hash") else {}
 
 
 def _file(site: Site, benchmark_id: str) -> Path:
@@ -217,14 +266,6 @@ def _require_apart(site: Site, data: Path, hidden: Path) -> None:
 def _public_folders(site: Site) -> list[Path]:
     files = (site.workers / "benchmarks").glob("*.json")
     return [Path(json.loads(path.read_text())["data"]) for path in files]
-
-
-def _require_same_protocol(before: Benchmark | None, protocol: Protocol) -> None:
-    if before is not None and before.protocol_hash != protocol.hash:
-        raise BadData(
-            f"{protocol.id}: this site has it with another protocol, whose scores cannot be put "
-            "into one table with these; give the new one another id."
-        )
 
 
 def _columns(found: Registered) -> list[dict[str, Any]]:

@@ -31,9 +31,11 @@ from depthgauge.serve.exhibits.keeper import Keeper
 from depthgauge.serve.lockout import hidden_folders
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
-from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome, end, renew, take
+from depthgauge.serve.submissions import queue, rescoring
+from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome
 from depthgauge.serve.submissions.registry import Registered, read_registered
 from depthgauge.serve.submissions.release import released
+from depthgauge.serve.submissions.revisions import notice_changes
 from depthgauge.serve.submissions.sandbox import inside_density
 
 CHECK_S = 900
@@ -41,6 +43,8 @@ CHECK_S = 900
 _GIB = 1 << 30
 LIMITS = {"AS": 8 * _GIB, "CPU": CHECK_S, "FSIZE": 8 * _GIB, "CORE": 0}
 _IDLE_S = 1.0
+_LOOK_S = 60.0
+"""How often a worker looks whether a protocol or a truth has changed."""
 _MOST_LOG = 100_000
 
 
@@ -48,10 +52,15 @@ def work(site: Site, database: Database, *, stop: threading.Event | None = None)
     """Works until it is told to stop; finishes what it has begun."""
     stop = stop or threading.Event()
     keeper = Keeper(site, database)
+    notice_changes(site, database, wait=True)
+    looked = time.monotonic()
     try:
         while not stop.is_set():
             busy = work_once(site, database)
             keeper.tend(idle=not busy)
+            if time.monotonic() - looked > _LOOK_S:
+                notice_changes(site, database)
+                looked = time.monotonic()
             if not busy:
                 stop.wait(_IDLE_S)
     finally:
@@ -59,8 +68,9 @@ def work(site: Site, database: Database, *, stop: threading.Event | None = None)
 
 
 def work_once(site: Site, database: Database) -> bool:
-    """Takes and ends one submission; False if there is none."""
-    job = take(database)
+    """Takes and ends one submission, or an entry that is scored again; False if there is none."""
+    rescoring.switch_finished(site, database)
+    job = rescoring.take(database) or queue.take(database)
     if job is None:
         return False
     with _renewing(database, job):
@@ -69,7 +79,11 @@ def work_once(site: Site, database: Database) -> bool:
         except Exception:  # whatever it is: the author gets a message, the admin the log
             write_log(site, job, traceback.format_exc())
             outcome = Outcome("failed", "not-scored")
-    end(database, job, outcome)
+    if job.rescoring is None:
+        queue.end(database, job, outcome)
+    else:
+        rescoring.end(database, job, outcome)
+        rescoring.switch_finished(site, database)
     return True
 
 
@@ -216,7 +230,8 @@ def _renewing(database: Database, job: Job) -> Iterator[None]:
     def keep() -> None:
         while not done.wait(LEASE_S / 4):
             with suppress(Exception):  # a database that is away may come back in time
-                if not renew(database, job):
+                part = queue if job.rescoring is None else rescoring
+                if not part.renew(database, job):
                     return
 
     thread = threading.Thread(target=keep, daemon=True)
