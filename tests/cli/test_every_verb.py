@@ -264,30 +264,34 @@ def test_json_is_strict_and_alone_on_stdout(run, arguments, verb):
 
 
 @pytest.mark.parametrize("verb", every_verb())
-def test_quiet_leaves_only_data_and_errors(run, arguments, verb):
+def test_pipes_get_plain_text_and_quiet_leaves_only_data_and_errors(
+    run, arguments, verb, monkeypatch
+):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    spoken = run(*arguments(verb))
+    assert "\x1b" not in spoken.out + spoken.err
+    assert not [line for line in spoken.out.splitlines() if line.endswith(" ")]
+    assert not spoken.out.startswith("\n")
+    require_quiet(run(*arguments(verb), "--quiet"), spoken)
+
+
+@pytest.mark.parametrize("verb", ["list", "score", "report", "capture split", "annotate agreement"])
+def test_quiet_may_stand_before_the_verb(run, arguments, verb):
     call = arguments(verb)
-    spoken = run(*call)
-    first, *rest = call
-    for quiet in (run(*call, "--quiet"), run("--quiet", first, *rest)):
-        assert quiet.code == spoken.code
-        assert steady(quiet.out) == steady(spoken.out)
-        said = quiet.err.splitlines()
-        assert all(line.startswith(("failed: ", "error: ")) for line in said), quiet.err
-        assert set(said) <= set(spoken.err.splitlines())
+    require_quiet(run("--quiet", *call), run(*call))
+
+
+def require_quiet(quiet, spoken):
+    assert quiet.code == spoken.code
+    assert steady(quiet.out) == steady(spoken.out)
+    said = quiet.err.splitlines()
+    assert all(line.startswith(("failed: ", "error: ")) for line in said), quiet.err
+    assert set(said) <= set(spoken.err.splitlines())
 
 
 def steady(text: str) -> str:
     """Without the size of a page, in which times are written, and without secrets of links."""
     return re.sub(r"\d+\.\d+ MB|(?<=/)(join|reset)/[\w-]+", "", text)
-
-
-@pytest.mark.parametrize("verb", every_verb())
-def test_pipes_get_no_colours_and_no_trailing_spaces(run, arguments, verb, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    ran = run(*arguments(verb))
-    assert "\x1b" not in ran.out + ran.err
-    assert not [line for line in ran.out.splitlines() if line.endswith(" ")]
-    assert not ran.out.startswith("\n")
 
 
 @pytest.mark.parametrize("verb", every_verb())
