@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Who can make an account; open: everybody with a mail address, which needs --smtp.",
 )
+@click.option(
+    "--metrics-token",
+    default="",
+    envvar="DEPTHGAUGE_METRICS_TOKEN",
+    help="Lets who has it read /metrics from elsewhere; by default only this machine can.",
+)
 @database_option
 def _start(
     folder: Path | None,
@@ -49,6 +55,7 @@ def _start(
     workers: int,
     smtp: str,
     registration: str,
+    metrics_token: str,
     database: str,
 ) -> None:
     """Runs a site until Ctrl-C; makes its folder if there is none.
@@ -76,6 +83,7 @@ def _start(
         trusted_proxy,
         mail=bool(smtp),
         registration=registration,
+        metrics_token=metrics_token,
     )
     if demo:
         _fill(site)

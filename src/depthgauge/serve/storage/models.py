@@ -232,6 +232,23 @@ class ReleasedScore(Base):
     value: Mapped[float | None]
 
 
+class Similarity(Base):
+    """Two submissions of different teams that are nearly the same; for admins only."""
+
+    __tablename__ = "similarities"
+    first_id: Mapped[str] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    second_id: Mapped[str] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    agreement: Mapped[float]
+    """Of their details: 1, the same errors; 0, independent ones."""
+    distance: Mapped[float]
+    """Of their values, as a share of their range."""
+    at: Mapped[int]
+
+
 class Rescoring(Base):
     """A benchmark that is scored again; its table changes when the last entry is done."""
 

@@ -17,7 +17,7 @@ from depthgauge.errors import Refused
 from depthgauge.serve.accounts.notices import notify
 from depthgauge.serve.accounts.secrets import new_id
 from depthgauge.serve.storage.database import Database, audit, now
-from depthgauge.serve.storage.models import ReleasedScore, Rescoring, Submission, User
+from depthgauge.serve.storage.models import ReleasedScore, Rescoring, Similarity, Submission, User
 
 LEASE_S = 90
 MOST_ATTEMPTS = 3
@@ -57,6 +57,8 @@ class Outcome:
     """What is wrong with the author's files."""
     scores: Sequence[tuple[str, str, float | None]] = field(default=())
     """Sample (empty: all), score id, value."""
+    similar: Sequence[tuple[str, float, float]] = ()
+    """Other submissions that are nearly the same: id, agreement, distance."""
 
 
 def take(database: Database) -> Job | None:
@@ -123,8 +125,20 @@ def end(database: Database, job: Job, outcome: Outcome) -> bool:
         )
         audit(session, f"submission {outcome.state}", job.submission)
         ended_one = session.get_one(Submission, job.submission)
+        _note_similar(session, ended_one, outcome.similar)
         notify(session, ended_one, "scored" if outcome.state == "scored" else "failed")
         return True
+
+
+def _note_similar(
+    session: Session, one: Submission, similar: Sequence[tuple[str, float, float]]
+) -> None:
+    """Notes near-duplicates of other teams; those of the same team are its own business."""
+    for name, agreement, distance in similar:
+        other = session.get(Submission, name)
+        if other is not None and other.team_id != one.team_id:
+            numbers = {"agreement": agreement, "distance": distance, "at": now()}
+            session.add(Similarity(first_id=other.id, second_id=one.id, **numbers))
 
 
 def give_up(session: Session, moment: int) -> None:

@@ -32,6 +32,7 @@ from depthgauge.serve.lockout import hidden_folders
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.submissions import queue, rescoring
+from depthgauge.serve.submissions.fingerprints import compare_and_keep, fingerprint
 from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome
 from depthgauge.serve.submissions.registry import Registered, read_registered
 from depthgauge.serve.submissions.release import released
@@ -212,7 +213,22 @@ def _score(site: Site, job: Job, found: Registered, estimates: Path) -> Outcome:
     if result.failed:
         write_log(site, job, json.dumps(dict(result.failed), indent=1))
         return Outcome("failed", "not-scored")
-    return Outcome("scored", scores=list(released(found, result)))
+    similar = _similar(site, job, found, estimates)
+    return Outcome("scored", scores=list(released(found, result)), similar=similar)
+
+
+def _similar(
+    site: Site, job: Job, found: Registered, estimates: Path
+) -> list[tuple[str, float, float]]:
+    """Submissions that are nearly the same; what cannot be compared costs no score."""
+    if job.rescoring is not None:
+        return []  # it was compared when it came
+    try:
+        mark = fingerprint(found, estimates)
+        return list(compare_and_keep(site, found, job.submission, mark))
+    except (OSError, ValueError, IndexError) as error:
+        write_log(site, job, f"it could not be compared with others: {error}")
+        return []
 
 
 def write_log(site: Site, job: Job, text: str) -> None:

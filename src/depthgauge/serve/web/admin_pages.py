@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import defaultdict
 from typing import Annotated, Any
 
@@ -14,7 +13,9 @@ from sqlalchemy.orm import Session, selectinload
 from depthgauge.errors import Refused
 from depthgauge.serve.accounts import links, people
 from depthgauge.serve.storage.database import audit, now, reading
-from depthgauge.serve.storage.models import AuditEntry, Submission, User
+from depthgauge.serve.storage.models import AuditEntry, Benchmark, Similarity, Submission, User
+from depthgauge.serve.web import views
+from depthgauge.serve.web.overview import overview
 from depthgauge.serve.web.pages import Form
 from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.security import admin, web_of
@@ -41,16 +42,29 @@ def _admin_page(request: Request, user: User, text: str = "", secret: str = "") 
             "users": list(session.scalars(select(User).order_by(User.id))),
             "submissions": list(session.scalars(newest)),
             "log": list(session.scalars(log)),
+            "names": dict(session.execute(select(User.id, User.email)).all()),
             "duplicates": _duplicates(session),
-            **{state: _count(session, state) for state in ("queued", "running")},
+            "similar": _similar(session),
+            "benchmarks": [
+                views.benchmark_view(session, one, rows=False)
+                for one in session.scalars(select(Benchmark).order_by(Benchmark.id))
+            ],
+            "counts": overview(session, web.site),
         }
-    free = shutil.disk_usage(web.site.web).free
     shown = {"text": text, "secret": secret} if secret else None
-    return page(request, "admin", user, free=free, shown=shown, **values)
+    return page(request, "admin", user, shown=shown, **values)
 
 
-def _count(session: Session, state: str) -> int:
-    return int(session.scalar(select(func.count()).where(Submission.state == state)) or 0)
+def _similar(session: Session) -> list[dict[str, Any]]:
+    """Near-duplicates of different teams, the newest first."""
+    found = session.scalars(select(Similarity).order_by(Similarity.at.desc()).limit(_MOST_ROWS))
+    listed = []
+    for one in found:
+        pair = [session.get_one(Submission, name) for name in (one.first_id, one.second_id)]
+        shown = [{"id": s.id, "method": s.method, "team": s.team.name} for s in pair]
+        numbers = {"agreement": one.agreement, "distance": one.distance}
+        listed.append({"pair": shown, "benchmark": pair[0].benchmark_id, **numbers})
+    return listed
 
 
 def _duplicates(session: Session) -> dict[str, list[str]]:

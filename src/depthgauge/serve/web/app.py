@@ -22,6 +22,7 @@ from depthgauge.serve.web.compare_pages import compare_pages
 from depthgauge.serve.web.islands import islands
 from depthgauge.serve.web.kept import kept
 from depthgauge.serve.web.method_pages import method_pages
+from depthgauge.serve.web.metrics import metrics
 from depthgauge.serve.web.pages import pages
 from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.sample_pages import sample_pages
@@ -39,6 +40,7 @@ ROUTERS = (
     sample_pages,
     method_pages,
     compare_pages,
+    metrics,
 )
 _LOG = logging.getLogger("depthgauge.serve")
 

@@ -18,7 +18,7 @@ from depthgauge.serve.storage.models import User
 from depthgauge.serve.submissions.details import DETAILS
 from depthgauge.serve.web.islands import entry
 from depthgauge.serve.web.security import csrf_token, web_of
-from depthgauge.serve.web.views import day
+from depthgauge.serve.web.views import day, minute
 
 
 @functools.cache
@@ -41,6 +41,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "day": day,
+        "minute": minute,
         "number": _number,
         "bytes": _bytes,
         "sortable": _sortable,

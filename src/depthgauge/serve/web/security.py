@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 from fastapi import Request, Response
@@ -41,6 +43,17 @@ STATUS = {
     "quota": 429,
 }
 _MOST_FORM = 64 << 10
+_LOCAL = ("127.0.0.1", "::1", "localhost", "[::1]")
+_FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip", "via")
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What this web process has answered since it started."""
+
+    responses: Counter[str] = field(default_factory=Counter)
+    """By the first digit of the status: `2xx`."""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,7 @@ class Web:
     site: Site
     database: Database
     settings: WebSettings
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 def web_of(request: Request) -> Web:
@@ -160,9 +174,10 @@ async def form_of(request: Request) -> Mapping[str, str]:
 
 
 async def guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuses other hosts, and adds the headers of every answer."""
-    web = web_of(request)
-    if request.headers.get("host", "").lower() != web.settings.host:
+    """Refuses other hosts, adds the headers of every answer, and counts."""
+    web, begun = web_of(request), time.perf_counter()
+    own = request.headers.get("host", "").lower() == web.settings.host
+    if not (own or (request.url.path == "/metrics" and is_local(request))):
         answer: Response = JSONResponse(
             {"ok": False, "error": f"This is {web.settings.host}", "code": "invalid"}, 421
         )
@@ -173,7 +188,20 @@ async def guard(request: Request, call_next: Callable[[Request], Awaitable[Respo
     answer.headers.setdefault("Cache-Control", "no-store")
     if web.settings.is_secure:
         answer.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    web.traffic.responses[f"{answer.status_code // 100}xx"] += 1
+    web.traffic.seconds += time.perf_counter() - begun
     return answer
+
+
+def is_local(request: Request) -> bool:
+    """Whether a request comes from this machine, and not through a proxy on it.
+
+    A proxy passes on the host that it was asked for, or says for whom it asks.
+    """
+    client = request.client.host if request.client else ""
+    host = request.headers.get("host", "").rpartition(":")[0]
+    forwarded = any(name in request.headers for name in _FORWARDED)
+    return client in _LOCAL and host in _LOCAL and not forwarded
 
 
 def require_pace(request: Request) -> None:

@@ -23,6 +23,8 @@ class WebSettings:
     """Whether the site sends mail."""
     registration: str = "invited"
     """Who can make an account: `invited`, or `open` for everybody with a mail address."""
+    metrics_token: str = ""
+    """With it, `/metrics` is read from elsewhere, too; empty: from this machine only."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.public_url)
