@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from depthgauge.errors import DepthgaugeError, DepthgaugeWarning, RunWarning
     from depthgauge.io import read_image, read_map, write_map
     from depthgauge.report.run_report import report
+    from depthgauge.serve.published import Leaderboard, leaderboard
     from depthgauge.types import Camera, Estimate, Inputs, Rig, Sample, Score, Truth
 
 # The public API by where it lives. Nothing is imported before it is used, so that
@@ -41,6 +42,7 @@ _HOMES = {
     "DepthgaugeWarning": "errors",
     "Estimate": "types",
     "Inputs": "types",
+    "Leaderboard": "serve.published",
     "Protocol": "benchmarks.protocol",
     "Result": "engine.scoring.result",
     "Rig": "types",
@@ -53,6 +55,7 @@ _HOMES = {
     "check": "engine.scoring.check",
     "compare": "analysis.compare",
     "evaluate": "engine.scoring.evaluate",
+    "leaderboard": "serve.published",
     "list": "engine.catalogue:list_names",
     "load_run": "engine.store.load",
     "read_image": "io",
@@ -71,6 +74,7 @@ __all__ = [
     "DepthgaugeWarning",
     "Estimate",
     "Inputs",
+    "Leaderboard",
     "Protocol",
     "Result",
     "Rig",
@@ -84,6 +88,7 @@ __all__ = [
     "check",
     "compare",
     "evaluate",
+    "leaderboard",
     "list",
     "load_run",
     "read_image",

@@ -22,22 +22,30 @@ from depthgauge.serve.storage.models import (
 )
 
 WITHDRAWN = "withdrawn entry"
-_SHOWN = (
+SHOWN = (
     Submission.state == "scored",
     Submission.dry_run.is_(False),
     Submission.visibility.in_(("public", "baseline")),
 )
+"""Conditions of a published entry."""
 
 
-def leaderboard(session: Session, benchmark: Benchmark) -> list[dict[str, Any]]:
+def leaderboard(session: Session, benchmark_id: str) -> list[dict[str, Any]]:
     """The published entries, best first by the first column; equal values have equal ranks.
 
     `values` are those of all samples together, `sheet` is the hash of all released values.
     """
+    last = newest_snapshot(session, benchmark_id)
+    shown = shown_submissions(session, benchmark_id)
+    return [] if last is None else named_rows(last.body["rows"], shown)
+
+
+def _present_rows(session: Session, benchmark: Benchmark) -> list[dict[str, Any]]:
+    """The rows as they are now; stores released values that no state had before."""
     found = list(
         session.scalars(
             select(Submission)
-            .where(Submission.benchmark_id == benchmark.id, *_SHOWN)
+            .where(Submission.benchmark_id == benchmark.id, *SHOWN)
             .options(selectinload(Submission.team))
         )
     )
@@ -121,7 +129,7 @@ def take_snapshot(session: Session, benchmark_id: str) -> Snapshot:
         "benchmark": benchmark.id,
         "protocol_hash": benchmark.protocol_hash,
         "columns": benchmark.columns,
-        "rows": leaderboard(session, benchmark),
+        "rows": _present_rows(session, benchmark),
     }
     digest = hash_json(body)
     last = newest_snapshot(session, benchmark_id)
@@ -156,7 +164,7 @@ def read_snapshot(session: Session, benchmark_id: str, number: int) -> Snapshot:
 
 def shown_submissions(session: Session, benchmark_id: str) -> frozenset[str]:
     """The entries that are published now; all others have no name, in old states neither."""
-    wanted = select(Submission.id).where(Submission.benchmark_id == benchmark_id, *_SHOWN)
+    wanted = select(Submission.id).where(Submission.benchmark_id == benchmark_id, *SHOWN)
     return frozenset(session.scalars(wanted))
 
 

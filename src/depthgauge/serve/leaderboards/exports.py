@@ -54,7 +54,6 @@ def leaderboard_data(state: State, view: View, origin: str) -> dict[str, Any]:
     entries = {entry.label: entry for entry in state.entries}
     board = view.board
     body: dict[str, Any] = {
-        "schema": 1,
         "benchmark": state.benchmark,
         "title": state.title,
         "protocol_hash": state.protocol_hash,

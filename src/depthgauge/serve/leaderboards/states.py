@@ -32,6 +32,8 @@ class State:
 
     benchmark: str
     title: str
+    hidden: bool
+    """Whether the truth is."""
     protocol: Protocol
     samples: tuple[str, ...]
     scenes: Mapping[str, str]
@@ -143,6 +145,7 @@ def _load(session: Session, benchmark_id: str, number: int | None, shown: frozen
     return State(
         benchmark=benchmark.id,
         title=benchmark.title,
+        hidden=benchmark.hidden,
         protocol=_protocol_then(session, benchmark, body.get("protocol_hash", "")),
         samples=tuple(benchmark.samples),
         scenes=benchmark.scenes,

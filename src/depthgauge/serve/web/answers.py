@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from sqlalchemy import func, select
 
 from depthgauge.serve.leaderboards.states import LeastRecent, StateCache
-from depthgauge.serve.storage.database import reading
+from depthgauge.serve.storage.database import now, reading
 from depthgauge.serve.storage.models import AuditEntry, User
 from depthgauge.serve.web.security import web_of
 
@@ -65,7 +65,8 @@ def public_answer(
         return make()
     with reading(web_of(request).database) as session:
         generation = session.scalar(select(func.max(AuditEntry.id)))
-    kept = caches_of(request).pages.get((generation, key), lambda: _pack(make()))
+    # Phases open and close without anybody doing anything.
+    kept = caches_of(request).pages.get((generation, now() // 60, key), lambda: _pack(make()))
     headers = {
         **kept.headers,
         "ETag": kept.etag,

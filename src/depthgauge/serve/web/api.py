@@ -6,13 +6,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
 from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.storage.database import reading
-from depthgauge.serve.storage.models import Benchmark, User
+from depthgauge.serve.storage.models import User
 from depthgauge.serve.submissions import intake, queue
 from depthgauge.serve.web import views
 from depthgauge.serve.web.security import bearer, web_of
@@ -71,26 +70,10 @@ class Publication(_Strict):
     visibility: Literal["private", "public", "baseline"]
 
 
-_RESPONSES: dict[int | str, dict[str, Any]] = {
+RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem} for status in (401, 403, 404, 409, 422, 429)
 }
-api = APIRouter(prefix="/api", responses=_RESPONSES)
-
-
-@api.get("/benchmarks")
-def list_benchmarks(request: Request) -> list[dict[str, Any]]:
-    """All benchmarks of this site, without their leaderboards."""
-    with reading(web_of(request).database) as session:
-        found = session.scalars(select(Benchmark).order_by(Benchmark.id))
-        return [views.benchmark_view(session, one, rows=False) for one in found]
-
-
-@api.get("/benchmarks/{benchmark_id}")
-def get_benchmark(request: Request, benchmark_id: str) -> dict[str, Any]:
-    """A benchmark with its leaderboard."""
-    with reading(web_of(request).database) as session:
-        row = views.find_benchmark_row(session, benchmark_id)
-        return views.benchmark_view(session, row)
+api = APIRouter(prefix="/api", responses=RESPONSES)
 
 
 @api.post("/benchmarks/{benchmark_id}/uploads", status_code=201)

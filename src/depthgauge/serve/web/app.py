@@ -24,13 +24,17 @@ from depthgauge.serve.web.kept import kept
 from depthgauge.serve.web.method_pages import method_pages
 from depthgauge.serve.web.metrics import metrics
 from depthgauge.serve.web.pages import pages
+from depthgauge.serve.web.reading_api import reading_api
 from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.sample_pages import sample_pages
 from depthgauge.serve.web.security import HEADERS, STATUS, Web, guard
 from depthgauge.serve.web.settings import WebSettings
+from depthgauge.serve.web.site_pages import site_pages
 
 ROUTERS = (
     api,
+    reading_api,
+    site_pages,
     boards,
     pages,
     account_pages,

@@ -181,9 +181,15 @@ def board_table(state: State, view: View) -> Markup:
 def _extras(state: State, view: View, entry: ReleasedEntry) -> RowExtras:
     if not entry.submission:
         return RowExtras(texts=(entry.team,))
-    place = f"/submissions/{entry.submission}"
+    place = f"/benchmarks/{quote(state.benchmark)}/methods/{entry.submission}"
     cells = {
-        column: CellLink(f"{place}?sample={quote(sample)}")
+        column: CellLink(
+            f"{place}?sample={quote(sample)}",
+            ""
+            if state.hidden
+            else f"/submissions/{entry.submission}/picture?sample={quote(sample)}",
+            f"{entry.label} on {sample}",
+        )
         for column, sample in view.samples.items()
     }
     return RowExtras(

@@ -1,4 +1,4 @@
-"""The pages of benchmarks and submissions."""
+"""The pages of submissions."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import hashlib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from sqlalchemy import select
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.storage.database import reading
-from depthgauge.serve.storage.models import Benchmark, User
+from depthgauge.serve.storage.models import User
 from depthgauge.serve.submissions import intake, queue
 from depthgauge.serve.submissions.details import DETAILS
 from depthgauge.serve.web import views
-from depthgauge.serve.web.rendering import page, style_sheet
+from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.security import form_of, member, require_own_form, visitor, web_of
 
 Visitor = Annotated[User | None, Depends(visitor)]
@@ -28,29 +27,6 @@ _BLOCK = 4 << 20
 _FORM_BYTES = 1 << 20
 
 pages = APIRouter(include_in_schema=False)
-
-
-@pages.get("/static/site.css")
-def css() -> Response:
-    """The style of all pages."""
-    headers = {"Cache-Control": "public, max-age=3600"}
-    return PlainTextResponse(style_sheet(), media_type="text/css", headers=headers)
-
-
-@pages.get("/favicon.ico")
-def icon() -> Response:
-    """There is none; browsers ask for it."""
-    return Response(status_code=204)
-
-
-@pages.get("/")
-def home(request: Request, user: Visitor) -> HTMLResponse:
-    """What this site measures."""
-    web = web_of(request)
-    with reading(web.database) as session:
-        found = session.scalars(select(Benchmark).order_by(Benchmark.id))
-        listed = [views.benchmark_view(session, one, rows=False) for one in found]
-    return page(request, "home", user, benchmarks=listed, public_url=web.settings.origin)
 
 
 @pages.post("/benchmarks/{benchmark_id}/submit")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import gzip
+import hashlib
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -21,12 +24,24 @@ from depthgauge.serve.web.security import csrf_token, web_of
 from depthgauge.serve.web.views import day, minute
 
 
+@dataclass(frozen=True, slots=True)
+class StyleSheet:
+    """The style of all pages."""
+
+    text: str
+    packed: bytes
+    digest: str
+    """In its address, so that browsers may keep it."""
+
+
 @functools.cache
-def style_sheet() -> str:
-    """The style of all pages: the report's, and what only a site has."""
+def style_sheet() -> StyleSheet:
+    """The report's style, and what only a site has."""
     templates = resources.files("depthgauge.serve.web").joinpath("templates")
     own = [templates.joinpath(name).read_text("utf-8") for name in ("site.css", "exhibits.css")]
-    return f"{asset('report.css')}{''.join(own)}"
+    text = f"{asset('report.css')}{''.join(own)}"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return StyleSheet(text, gzip.compress(text.encode(), mtime=0), digest)
 
 
 @functools.cache
@@ -46,8 +61,13 @@ def _environment() -> Environment:
         "bytes": _bytes,
         "sortable": _sortable,
         "ticked": _ticked,
+        "opening": opening,
     }
-    made.globals |= {"islands": entry(), "details_form": DETAILS}
+    made.globals |= {
+        "islands": entry(),
+        "details_form": DETAILS,
+        "style_sheet": f"/static/site.{style_sheet().digest}.css",
+    }
     return made
 
 
@@ -63,6 +83,20 @@ def show_released(value: float) -> str:
     """
     # Released values are rounded: zeros that we add would look like digits that are known.
     return min(f"{value:.6g}", show_number(value), key=len)
+
+
+def opening(text: str) -> tuple[str, str]:
+    """The first sentences of a text, and the rest, which may be folded.
+
+    >>> opening("Short. " * 3), opening("x" * 200 + ". Then. More.")[1]
+    (('Short. Short. Short.', ''), 'Then. More.')
+    """
+    end = text.find(". ", _OPENING)
+    return (text.strip(), "") if end < 0 else (text[: end + 1], text[end + 2 :].strip())
+
+
+_OPENING = 160
+"""Characters after which a sentence may end an opening."""
 
 
 def _ticked(text: str) -> Markup:

@@ -50,7 +50,7 @@ def benchmark_view(session: Session, benchmark: Benchmark, *, rows: bool = True)
         "terms": benchmark.terms,
         "phases": [_phase(phase) for phase in benchmark.phases],
     }
-    return {**shown, "rows": leaderboard(session, benchmark)} if rows else shown
+    return {**shown, "rows": leaderboard(session, benchmark.id)} if rows else shown
 
 
 def _phase(phase: Phase) -> dict[str, Any]:
