@@ -102,6 +102,7 @@ RECONSTRUCTION = (
     "depthgauge.annotate.quality.turned_shape",
     "depthgauge.annotate.quality.witnesses",
     "depthgauge.annotate.reconstruct",
+    "!depthgauge.annotate.reconstruct.export",
     "depthgauge.annotate.records.region_points",
     "depthgauge.annotate.simulate",
     "depthgauge.geometry._multigrid",

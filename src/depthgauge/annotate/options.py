@@ -28,7 +28,9 @@ class ExportOptions(Options):
     """Options of `annotate export`."""
 
     split: Literal["train", "val", "test"] = "val"
-    """The split to write."""
+    """The split to write; `test` has photographs without truth."""
+    with_truth: Path | None = None
+    """Of split `test`: a folder outside of the dataset's that gets the split with its truth."""
     votes: Path | None = None
     """Export only the annotations that these votes accept."""
     seed: Seed = 0

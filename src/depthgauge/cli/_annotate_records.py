@@ -112,7 +112,7 @@ def export(
 
     Photographs are found by name in --images. If several people annotated one photograph, give the
     records of one person; otherwise the first by name is used. Votes name annotations as
-    PERSON/PICTURE.
+    PERSON/PICTURE. A test split is written without truth; --with-truth keeps it elsewhere.
 
     \b
       depthgauge annotate export records/anna --images photographs --out dataset

@@ -12,8 +12,8 @@ from depthgauge.annotate.reconstruct.samples import plane_relations, sample_of
 from depthgauge.annotate.reconstruct.segmentation import segment
 from depthgauge.annotate.records.files import read_records
 from depthgauge.annotate.records.votes import Vote, append_vote
-from depthgauge.datasets import DATASETS
-from depthgauge.errors import BadData, CannotWrite, Unavailable, WrongShape
+from depthgauge.datasets import DATASETS, oasis
+from depthgauge.errors import BadData, CannotWrite, Misuse, Unavailable, WrongShape
 from depthgauge.io import read_image
 
 
@@ -42,6 +42,33 @@ def test_what_is_written_is_what_was_reconstructed(study, tmp_path):
     order = np.sign(depth[pairs[:, 1], pairs[:, 0]] - depth[pairs[:, 3], pairs[:, 2]])
     assert len(pairs) == 200
     assert np.array_equal(order, pairs[:, 4])
+
+
+def test_a_test_split_has_no_truth_and_another_folder_has_all(study, tmp_path):
+    published, kept = tmp_path / "published", tmp_path / "kept"
+    exported(study, published)
+    oasis.write(published, oasis.samples(published, "val"), split="test")  # once with its truth
+    made, _ = exported(study, published, split="test", with_truth=kept, overwrite=True)
+    files = {path.relative_to(published) for path in published.rglob("*") if path.is_file()}
+    new = {path for path in files if "OASIS_test" in path.parts}
+    assert {path.parent.name for path in new} == {"image"}
+    assert all(sample.truth is None for sample in oasis.samples(published, "test"))
+    assert [sample.id for sample in oasis.samples(kept, "test")] == list(made)
+    before = next(iter(oasis.samples(published, "val")))
+    after = next(iter(oasis.samples(kept, "test")))
+    assert np.array_equal(before.truth["depth"], after.truth["depth"], equal_nan=True)
+    exported(study, published, split="test", overwrite=True)  # nobody wants the truth
+    assert all(sample.truth is None for sample in oasis.samples(published, "test"))
+
+
+def test_the_truth_of_a_test_split_is_never_beside_its_photographs(study, tmp_path):
+    for more in (
+        {"split": "test", "with_truth": tmp_path / "a" / "b"},
+        {"with_truth": tmp_path / "b"},
+    ):
+        with pytest.raises(Misuse, match="with_truth"):
+            exported(study, tmp_path / "a", **more)
+    assert not (tmp_path / "a").exists()
 
 
 def test_only_what_votes_accept(study, tmp_path):

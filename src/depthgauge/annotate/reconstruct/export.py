@@ -16,6 +16,7 @@ from depthgauge.annotate.reconstruct.samples import sample_of
 from depthgauge.annotate.records.folders import RecordFile, read_all
 from depthgauge.annotate.records.votes import accepted, read_votes
 from depthgauge.datasets import oasis
+from depthgauge.datasets._test_splits import folder_of_truth, is_test_split, without_truth
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
 from depthgauge.io._locks import only_one
 from depthgauge.types import Sample
@@ -54,6 +55,8 @@ def export_records(
 ) -> Export:
     """Reconstructs annotations and writes them as samples, one per photograph.
 
+    Split `test` gets the photographs only; with their truth they go to `with_truth`.
+
     Args:
         places: Files or folders of records; for each photograph the first file by name is used.
         images: The folder of the photographs, named as in the records.
@@ -65,7 +68,9 @@ def export_records(
     Raises:
         BadData: There is nothing to write, or another export writes there.
         CannotWrite: The split exists already, or the folder cannot be created.
+        Misuse: The truth would be written beside published photographs.
     """
+    kept = folder_of_truth(out, options.split, options.with_truth)
     if not images.is_dir():
         raise BadData(f"{images}: there is no such folder of photographs.")
     good = None
@@ -89,11 +94,25 @@ def export_records(
         if not made:
             raise BadData(f"{images}: there is no annotation whose photograph can be read.")
 
+    _publish(out, kept, samples(), options)
+    return Export(out, options.split, tuple(made))
+
+
+def _publish(
+    out: Path, kept: Path | None, samples: Iterable[Sample], options: ExportOptions
+) -> None:
+    """Writes a split, or a test split with its truth and then without."""
+    if kept is not None:
+        _write(kept, samples, options)
+        samples = oasis.samples(kept, options.split)
+    _write(out, without_truth(samples) if is_test_split(options.split) else samples, options)
+
+
+def _write(out: Path, samples: Iterable[Sample], options: ExportOptions) -> None:
     _make_folder(out)
     # The whole folder is locked: all splits share the file of relative normals.
     with only_one(out / LOCK, f"{out}: another export is writing there; wait for it to end."):
-        oasis.write(out, samples(), split=options.split, overwrite=options.overwrite)
-    return Export(out, options.split, tuple(made))
+        oasis.write(out, samples, split=options.split, overwrite=options.overwrite)
 
 
 def _make_folder(out: Path) -> None:
