@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
 
 from depthgauge.cli._output import print_table, progress_bar, say
 from depthgauge.cli._serve_options import FOLDER, PORT, database_option, open_the_site
-from depthgauge.errors import Misuse
+from depthgauge.errors import DepthgaugeError, Misuse
 
 if TYPE_CHECKING:
     from depthgauge.serve.site import Site
@@ -95,6 +96,8 @@ def _start(
         if secret is not None:
             say("There is no admin yet. This link makes one, once, within an hour:")
             click.echo(settings.link(f"join/{secret}"))
+        if demo:
+            Thread(target=_add_viewers, args=(site,), daemon=True).start()
 
     run_site(site, settings, host=host, port=port, workers=workers, smtp=smtp, on_ready=tell)
 
@@ -107,6 +110,17 @@ def _fill(site: Site) -> None:
     if accounts:
         rows = [[one.role, one.email, one.password] for one in accounts]
         print_table([(name, "left") for name in ("role", "e-mail", "password")], rows)
+
+
+def _add_viewers(site: Site) -> None:
+    """Adds the rest of the demo while people already look at it."""
+    from depthgauge.serve.demo_viewers import add_viewers
+
+    try:
+        with site.connected() as tables:
+            add_viewers(site, tables, site.root / "demo")
+    except DepthgaugeError as error:
+        say(f"The demo has no light fields or right views: {error}")
 
 
 COMMAND = _start

@@ -1,24 +1,26 @@
-"""The process that draws: `python -m depthgauge.serve.exhibits.drawer DIR BENCHMARK [ARCHIVE]`.
+"""The process that draws: `python -m depthgauge.serve.exhibits.drawer DIR`.
 
-It writes one pack into the blobs and prints its hash. Of hidden truth it reads nothing: it opens
+It writes packs into the blobs and prints their hashes. Of hidden truth it reads nothing: it opens
 only what participants have, and refuses estimates of a benchmark that the registry of the workers
 calls hidden.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
 import sys
 import tempfile
+import traceback
 import warnings
 from pathlib import Path
 
 from depthgauge.engine.running.run import score_folder
 from depthgauge.errors import BadData, DepthgaugeWarning
 from depthgauge.serve.exhibits.pack import write_pack
-from depthgauge.serve.exhibits.queue import LEASE_S, Drawing
+from depthgauge.serve.exhibits.queue import Drawing
 from depthgauge.serve.exhibits.scenes import draw_scenes
 from depthgauge.serve.exhibits.submission import draw_submission
 from depthgauge.serve.site import Site
@@ -28,7 +30,8 @@ from depthgauge.serve.submissions.registry import Registered, read_registered
 from depthgauge.serve.submissions.worker import distrust, run_sandbox, task_of
 
 _GIB = 1 << 30
-LIMITS = {"AS": 12 * _GIB, "CPU": 2 * LEASE_S, "FSIZE": 8 * _GIB, "CORE": 0}
+LIMITS = {"AS": 12 * _GIB, "FSIZE": 8 * _GIB, "CORE": 0}
+FAILED = "-"
 
 
 def draw(site: Site, drawing: Drawing) -> str:
@@ -86,16 +89,25 @@ def _keep(site: Site, exhibit: Path) -> str:
 
 
 def main() -> None:
-    """Draws what the arguments say, at low priority and within limits."""
+    """Draws what each line of stdin asks for, and says how it ended, until there are no more.
+
+    A line is a drawing as JSON; the answer is the hash of the pack, or `-` if it failed.
+    """
     from depthgauge._confine import end_with_parent
 
     end_with_parent()
     os.nice(10)
     for name, value in LIMITS.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
-    root, subject, benchmark, *archive = sys.argv[1:]
-    drawing = Drawing(subject, benchmark, archive[0] if archive else "")
-    sys.stdout.write(draw(Site(Path(root)), drawing))
+    site = Site(Path(sys.argv[1]))
+    for line in sys.stdin:
+        try:
+            answer = draw(site, Drawing(**json.loads(line)))
+        except Exception:  # whatever it is: the next drawing goes on, the admin finds the log
+            traceback.print_exc()
+            answer = FAILED
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 
 from depthgauge.serve.exhibits import queue
 from depthgauge.serve.exhibits.queue import Drawing
@@ -15,61 +17,92 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 
 _HASH_LENGTH = 64
+_LOG = "drawing.txt"
+_MOST_LOG = 1 << 20
 
 
 class Keeper:
-    """At most one drawing at a time; whatever becomes of it, scoring goes on."""
+    """At most one drawing at a time; whatever becomes of it, scoring goes on.
+
+    One process draws until there is nothing left, since it takes seconds to start.
+    """
 
     def __init__(self, site: Site, database: Database) -> None:
         self._site, self._database = site, database
         self._drawing: Drawing | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._said = b""
         self._end = 0.0
 
     def tend(self, *, idle: bool) -> None:
         """Ends what is done or takes too long; begins the next drawing if the worker is idle."""
-        if self._process is not None:
-            if self._process.poll() is None and time.monotonic() < self._end:
-                return
-            self._finish()
-        if idle and (found := queue.take(self._database)) is not None:
+        if self._drawing is not None and not self._ended():
+            return
+        if not idle:
+            return
+        found = queue.take(self._database)
+        if found is None:
+            self.close()
+        else:
             self._begin(found)
 
+    @property
+    def drawing(self) -> Drawing | None:
+        """What is being drawn."""
+        return self._drawing
+
     def close(self) -> None:
-        """Gives up what is being drawn; another worker begins again."""
-        if self._process is not None:
-            self._kill()
-            self._process = None
+        """Ends the process; what it is drawing is begun again by another worker."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+        self._process = self._drawing = None
 
     def _begin(self, drawing: Drawing) -> None:
-        log = self._site.workers / "logs" / f"drawing-{drawing.subject.replace(':', '-')}.txt"
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._drawing, self._said = drawing, b""
+        self._end = time.monotonic() + 0.9 * queue.LEASE_S
+        with suppress(BrokenPipeError):  # it has died: seen at the next look
+            self._process.stdin.write(f"{json.dumps(asdict(drawing))}\n".encode())
+            self._process.stdin.flush()
+
+    def _start(self) -> None:
+        self.close()
+        log = self._site.workers / "logs" / _LOG
+        mode = "ab" if log.exists() and log.stat().st_size < _MOST_LOG else "wb"
         command = [sys.executable, "-P", "-m", "depthgauge.serve.exhibits.drawer"]
-        given = [str(self._site.root), drawing.subject, drawing.benchmark]
-        given += [drawing.archive] if drawing.archive else []
-        with open(log, "wb") as errors:
+        with open(log, mode) as errors:
             self._process = subprocess.Popen(
-                [*command, *given],
-                stdin=subprocess.DEVNULL,
+                [*command, str(self._site.root)],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 start_new_session=True,
             )
-        self._drawing, self._end = drawing, time.monotonic() + 0.9 * queue.LEASE_S
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdout.fileno(), False)
 
-    def _finish(self) -> None:
+    def _ended(self) -> bool:
+        """Whether the drawing has come to an end, which is noted."""
         assert self._process is not None
+        assert self._process.stdout is not None
         assert self._drawing is not None
-        self._kill()
-        said, _ = self._process.communicate()
-        sha256 = said.decode("ascii", "replace").strip()
-        good = self._process.returncode == 0 and len(sha256) == _HASH_LENGTH
-        queue.finish(self._database, self._drawing, sha256 if good else None)
-        self._process = self._drawing = None
-
-    def _kill(self) -> None:
-        """Ends the process and what it started; one that has ended is left alone."""
-        assert self._process is not None
-        if self._process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        gone = self._process.poll() is not None
+        self._said += self._process.stdout.read() or b""
+        if not self._said.endswith(b"\n"):
+            if not gone and time.monotonic() < self._end:
+                return False
+            drawing = self._drawing
+            self.close()
+            queue.finish(self._database, drawing, None)
+            return True
+        sha256 = self._said.decode("ascii", "replace").strip()
+        queue.finish(self._database, self._drawing, sha256 if len(sha256) == _HASH_LENGTH else None)
+        self._drawing = None
+        return True

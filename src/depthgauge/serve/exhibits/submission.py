@@ -9,6 +9,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from depthgauge import __version__
 from depthgauge._canonical import finite_data
 from depthgauge.analysis.boards.board import Board
@@ -36,6 +38,7 @@ from depthgauge.serve.exhibits.files import (
     points_of,
 )
 from depthgauge.serve.exhibits.pack import INDEX
+from depthgauge.types import Map, is_known
 
 SCHEMA = 1
 MOST_BYTES = 256 << 20
@@ -156,6 +159,11 @@ def _rows(folder: Folder, drawn: SamplePictures) -> Iterator[dict[str, Any]]:
         yield {"title": row.title, "about": row.about, "pictures": pictures}
 
 
+def _where_known(made: SampleMaps, errors: Map) -> Map:
+    """Errors, infinite where there is no truth and NaN where there is no estimate."""
+    return np.where(is_known(made.truth), errors, np.float32(np.inf))
+
+
 def _maps(made: SampleMaps, drawn: SamplePictures, label: str, folder: Folder) -> dict[str, Any]:
     """Tiles, small maps, points and downloads of the estimate."""
     estimate, errors = made.estimates.get(label), made.errors.get(label)
@@ -172,7 +180,9 @@ def _maps(made: SampleMaps, drawn: SamplePictures, label: str, folder: Folder) -
     parts = {} if given is None or given.given is None else {made.quantity: given.given}
     return {
         "tiles": tiles,
-        "errors": keep_small(folder, "errors", errors) if errors is not None else "",
+        "errors": ""
+        if errors is None
+        else keep_small(folder, "errors", _where_known(made, errors)),
         "cloud": keep_cloud(folder, clouds) if clouds else "",
         "maps": keep_maps(folder, parts) if parts else "",
     }

@@ -17,7 +17,7 @@ from depthgauge.errors import DepthgaugeError, Refused
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.colour_bar import colour_bar
 from depthgauge.report.pictures.model import Picture
-from depthgauge.report.tables.numbers import show_amount
+from depthgauge.report.tables.numbers import unit_after_number
 from depthgauge.serve.leaderboards.released import ReleasedEntry, released_run
 from depthgauge.serve.leaderboards.states import protocol_of
 from depthgauge.serve.storage.database import reading
@@ -27,7 +27,7 @@ from depthgauge.serve.web.compared_maps import compared_maps
 from depthgauge.serve.web.figures import Figure, by_kind, figure
 from depthgauge.serve.web.kept import Exhibit, exhibit_of_benchmark, exhibit_of_submission
 from depthgauge.serve.web.method_pages import published, unique_labels
-from depthgauge.serve.web.rendering import page
+from depthgauge.serve.web.rendering import page, show_released
 from depthgauge.serve.web.sample_pages import MOST_METHODS, require_sample, visible
 from depthgauge.serve.web.security import Web, visitor, web_of
 
@@ -81,6 +81,7 @@ def compare_page(
         ],
         shown=[{"id": one.id, "label": chosen.labels[one.id]} for one in chosen.submissions],
         statements=statements,
+        has_intervals=any(row["low"] is not None for each in statements for row in each["rows"]),
         estimates=_sides(chosen, "estimate"),
         errors=_sides(chosen, "error"),
         together=[_together(chosen, *each) for each in _maps(chosen).items()],
@@ -224,12 +225,16 @@ def _entry(one: Submission, label: str) -> ReleasedEntry:
 
 def sentence(change: Change, unit: str) -> str:
     """Whether two methods can be told apart by a score, in words."""
-    old, new = (show_amount(value, unit) for value in (change.old, change.new))
+
+    def shown(value: float) -> str:
+        return f"{show_released(value)}{unit_after_number(unit)}"
+
+    old, new = shown(change.old), shown(change.new)
     values = f"{change.score_id}: {old} for {change.old_label}, {new} for {change.new_label}"
     if change.verdict in ("better", "worse"):
         pair = (change.new_label, change.old_label)
         best, worst = pair if change.verdict == "better" else pair[::-1]
-        low, high = (show_amount(value, unit) for value in _bounds(change))
+        low, high = (shown(value) for value in _bounds(change))
         return (
             f"{best} is better than {worst}: the difference is more than chance between the "
             f"{change.samples} samples (interval of the difference {low} to {high}). {values}."

@@ -20,7 +20,7 @@ from depthgauge.types import Map, Mask
 BEST = "best"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b8578d", "#d98c00", "#3a9bd9")
 """Of the methods, in their order: those of the charts."""
-_EQUAL = "#c9c9c4"
+_EQUAL, _NOBODY = "#c9c9c4", "#1c1c1c"
 
 Kept = tuple[tuple[Path, str], ...]
 """The small error map of each method: its pack and its name there."""
@@ -34,10 +34,11 @@ def compared_maps(kept: Kept, labels: tuple[str, ...], unit: str) -> Mapping[str
     each is compared with the median of all (MedianDiff, Honauer 2019). Empty if the maps have
     different sizes.
     """
-    errors = [_read(pack, name) for pack, name in kept]
-    if len(errors) < 2 or len({each.shape for each in errors}) > 1:
+    stored = [_read(pack, name) for pack, name in kept]
+    if len(stored) < 2 or len({each.shape for each in stored}) > 1:
         return {}
-    known: Mask = np.asarray(np.isfinite(np.stack(errors)).any(axis=0))
+    known: Mask = ~np.isinf(stored[0])
+    errors = [np.where(known, each, np.float32(np.nan)) for each in stored]
     found = {BEST: _best(errors, labels, known)}
     if len(errors) == 2:
         away = {0: errors[0] - errors[1]}
@@ -78,6 +79,10 @@ def _best(errors: Sequence[Map], labels: Sequence[str], known: Mask) -> Picture:
     if equal.any():
         picture[equal] = rgb_of(_EQUAL)
         entries.append((f"equally good: {100 * equal.sum() / count:.0f} %", _EQUAL))
+    nobody = known & np.isnan(best)
+    if nobody.any():
+        picture[nobody] = rgb_of(_NOBODY)
+        entries.append((f"no estimate: {100 * nobody.sum() / count:.0f} %", _NOBODY))
     bar = ColourBar(0.0, 1.0, "", "entries", no_truth=bool((~known).any()), entries=tuple(entries))
     height, width = best.shape
     return Picture(
