@@ -28,6 +28,9 @@ region = ["all", "visible"]
 [[scores]]
 metric = "density"
 """
+TIERS = TOML.replace(
+    "[[scores]]", '[tiers]\nG0 = ["left_image", "rig"]\nG1 = ["left_image"]\n[[scores]]', 1
+)
 
 
 def add_benchmark(session, *, samples=SCENES, toml=TOML, hidden=False):

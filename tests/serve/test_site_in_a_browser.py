@@ -5,6 +5,7 @@ import socket
 import threading
 
 import pytest
+from tests.serve import boards
 from tests.serve import tiny as made
 from tools.web import WEB
 
@@ -76,6 +77,45 @@ def test_readers_sort_weigh_and_save(site, database, tiny, add_user, send, runni
     assert lines[0] == "method,mae@all,badpix:1@all,team"
     assert [line.split(",")[0] for line in lines[1:]] == ["middle", "'=best"]
     assert trouble == []
+    for path in ("/benchmarks/tiny", "/", "/benchmarks/tiny/data", "/tools", "/changelog"):
+        page.goto(f"{running}{path}")
+        accessible(page)
+    assert trouble == []
+
+
+def test_tiers_stay_apart_when_readers_sort(database, running, page):
+    with database.begin() as session:
+        benchmark = boards.add_benchmark(session, toml=boards.TIERS)
+        for method, tier, first in (("a", "G0", 1), ("b", "G0", 2), ("c", "G1", 0), ("d", "G1", 3)):
+            values = [first + place for place in range(len(boards.SCENES))]
+            boards.publish(session, benchmark, method, values, details={"tier": tier})
+    page.goto(f"{running}/benchmarks/open")
+
+    def tiers():
+        bodies = page.locator("dg-board tbody").all()
+        return [body.locator(".name a").all_inner_texts() for body in bodies]
+
+    assert tiers() == [["a", "b"], ["c", "d"]]
+    page.locator('th[data-score="mae@all"] button').click()
+    page.locator('th[data-score="mae@all"] button').click()
+    assert tiers() == [["b", "a"], ["d", "c"]]
+    page.goto(f"{running}/benchmarks/open?weight=mae@all*1")
+    page.wait_for_selector(".cost")
+    assert tiers() == [["a", "b"], ["c", "d"]]
+    assert page.locator(".rank").all_inner_texts() == ["1", "2", "1", "2"]
+    # Choosing a metric shows it sample by sample; the server draws the table.
+    page.goto(f"{running}/benchmarks/open")
+    page.get_by_label("Metric").select_option("mae")
+    page.wait_for_selector('th[data-score="mae@all s3"]')
+    assert "metric=mae" in page.url
+    accessible(page)
+
+
+def accessible(page):
+    """Nothing scrolls sideways on a phone, and axe finds nothing."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     if AXE.exists():
         page.evaluate(AXE.read_text("utf-8"))
         assert page.evaluate("axe.run().then(r => r.violations.map(v => v.id))") == []
+    page.set_viewport_size({"width": 1280, "height": 800})

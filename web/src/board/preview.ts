@@ -49,6 +49,7 @@ export function previews(root: HTMLElement, box: HTMLElement): () => void {
   on(image, "load", () => {
     if (shown !== null) place(box, shown.getBoundingClientRect());
   });
+  on(image, "error", hide); // it has not been drawn yet
   on(document, "keydown", (event) => {
     if ((event as KeyboardEvent).key === "Escape") hide();
   });

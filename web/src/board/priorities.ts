@@ -2,21 +2,22 @@
 import { costs, ranks, totals } from "./costs.js";
 import type { BoardTable, Row } from "./table.js";
 
-/** Orders the ranked rows by their cost, and writes cost and place beside each name. */
+/** Orders the ranked rows by their cost, within each tier, and writes cost and place beside each name. */
 export function orderByPriorities(table: BoardTable, weights: ReadonlyMap<string, number>): void {
   clearPriorities(table);
   const used = table.scores.filter((column) => weights.has(column.id));
-  const rows = table.rows.filter((row) => row.ranked);
   if (used.length === 0) return;
-  const byColumn = used.map((column) => costs(rows.map((row) => table.value(row, column)), column.order, column.unit));
-  const own = rows.map((_, place) => byColumn.map((column) => column[place] ?? NaN));
-  const cost = totals(own, used.map((column) => weights.get(column.id) ?? 0));
-  const places = ranks(cost);
   const costOf = new Map<Row, number>();
-  rows.forEach((row, place) => {
-    costOf.set(row, cost[place] ?? NaN);
-    mark(row, places[place] ?? null, cost[place] ?? NaN);
-  });
+  for (const rows of table.groups) {
+    const byColumn = used.map((column) => costs(rows.map((row) => table.value(row, column)), column.order, column.unit));
+    const own = rows.map((_, place) => byColumn.map((column) => column[place] ?? NaN));
+    const cost = totals(own, used.map((column) => weights.get(column.id) ?? 0));
+    const places = ranks(cost);
+    rows.forEach((row, place) => {
+      costOf.set(row, cost[place] ?? NaN);
+      mark(row, places[place] ?? null, cost[place] ?? NaN);
+    });
+  }
   table.arrange((row) => costOf.get(row) ?? NaN);
 }
 

@@ -54,13 +54,19 @@ export class BoardTable {
     return text === "" ? NaN : Number(text);
   }
 
-  /** Puts the ranked rows into an order; what has no key comes last, whichever way it goes. */
+  /** The ranked rows by the body that they are in: one for each tier, and tiers are never mixed. */
+  get groups(): Row[][] {
+    const bodies = [...this.element.tBodies];
+    return bodies.map((body) => this.rows.filter((row) => row.ranked && row.element.parentNode === body)).filter((rows) => rows.length > 0);
+  }
+
+  /** Puts the ranked rows of each body into an order; what has no key comes last, whichever way it goes. */
   arrange(key: (row: Row) => number | string, sign: 1 | -1 = 1): void {
-    const body = this.element.tBodies[0];
-    if (body === undefined) return;
-    const keyed = this.rows.filter((row) => row.ranked).map((row) => ({ row, key: key(row) }));
-    keyed.sort((a, b) => compare(a.key, b.key, sign));
-    body.append(...keyed.map((each) => each.row.element));
+    for (const rows of this.groups) {
+      const keyed = rows.map((row) => ({ row, key: key(row) }));
+      keyed.sort((a, b) => compare(a.key, b.key, sign));
+      rows[0]?.element.parentNode?.append(...keyed.map((each) => each.row.element));
+    }
   }
 
   /** Sorts by a column, best first or worst first, and marks its head. */
