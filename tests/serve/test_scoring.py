@@ -209,6 +209,48 @@ def test_the_sandbox_cannot_open_the_truth(site, database, tiny, tmp_path):
     assert public == "read"
 
 
+def test_the_sandbox_has_no_network():
+    """Neither it nor what it starts makes a socket, in any way; files and pipes work."""
+    import subprocess
+    import sys
+
+    code = (
+        "import ctypes, errno, os, socket, subprocess, sys\n"
+        "from depthgauge._confine.network import close_network\n"
+        "socket.socket().close()\n"
+        "close_network()\n"
+        "def refused(make):\n"
+        "    try:\n"
+        "        make()\n"
+        "    except OSError as error:\n"
+        "        return error.errno == errno.EACCES\n"
+        "kinds = (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX, socket.AF_NETLINK)\n"
+        "print(all(refused(lambda: socket.socket(kind)) for kind in kinds))\n"
+        "print(refused(lambda: socket.create_connection(('127.0.0.1', 9))))\n"
+        "print(ctypes.CDLL(None, use_errno=True).syscall(425, 1, 0), ctypes.get_errno())\n"
+        "child = 'import socket; socket.socket()'\n"
+        "print(subprocess.run([sys.executable, '-c', child], stderr=-3).returncode)\n"
+        "os.close(os.dup(1)), os.pipe()\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.split() == ["True", "True", "-1", "13", "1"], run.stderr
+
+
+def test_a_sandbox_whose_network_cannot_be_closed_does_nothing(monkeypatch):
+    import io
+
+    from depthgauge.serve.submissions import sandbox
+
+    def fail():
+        raise OSError("no seccomp")
+
+    monkeypatch.setattr(sandbox, "close_network", fail)
+    monkeypatch.setattr(sandbox, "check", pytest.fail)
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"hide": [], "limits": {}}'))
+    with pytest.raises(SystemExit, match="no seccomp"):
+        sandbox.main()
+
+
 def test_the_sandbox_has_limits(
     site, database, tiny, add_user, send, read, monkeypatch, real_sandbox
 ):

@@ -1,8 +1,9 @@
 """The program that reads what strangers sent: `python -m depthgauge.serve.submissions.sandbox`.
 
-It gets a job as JSON on stdin, hides the truth and the site from itself, limits itself, unpacks
-the archive, runs the check with the public inputs, and writes every estimate anew as a plain .npy.
-Scoring reads only those files. Nothing heavy is imported before the folders are hidden.
+It gets a job as JSON on stdin, hides the truth, the site and the network from itself, limits
+itself, unpacks the archive, runs the check with the public inputs, and writes every estimate anew
+as a plain .npy. Scoring reads only those files. Nothing heavy is imported before the folders are
+hidden.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthgauge._confine import CannotHide
+from depthgauge._confine.network import close_network
 from depthgauge._confine.ways import hide
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ def main() -> None:
     try:
         if job["hide"]:
             hide([Path(folder) for folder in job["hide"]])
-    except CannotHide as error:
+        close_network()
+    except (CannotHide, OSError) as error:
         sys.exit(f"the truth cannot be hidden from this process: {error}")
     for name, value in job["limits"].items():
         limit = getattr(resource, f"RLIMIT_{name}")
