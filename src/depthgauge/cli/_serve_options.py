@@ -61,7 +61,9 @@ def public_url_option(function: Any) -> Any:
     )(function)
 
 
-def open_the_site(folder: Path, database: str, *, must_exist: bool = True) -> Site:
+def open_the_site(
+    folder: Path, database: str, archives: str = "", *, must_exist: bool = True
+) -> Site:
     """Opens the folder of a site.
 
     Raises:
@@ -81,4 +83,4 @@ def open_the_site(folder: Path, database: str, *, must_exist: bool = True) -> Si
 
     if must_exist and not (folder / "web").is_dir():
         raise BadData(f"{folder}: is no site; start one with `depthgauge serve {folder}`.")
-    return open_site(folder, database)
+    return open_site(folder, database, archives)

@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     envvar="DEPTHGAUGE_METRICS_TOKEN",
     help="Lets who has it read /metrics from elsewhere; by default only this machine can.",
 )
+@click.option(
+    "--archives",
+    default="",
+    envvar="DEPTHGAUGE_ARCHIVES",
+    help="Where archives are kept: s3://BUCKET/FOLDER; on the disk by default.",
+)
 @database_option
 def _start(
     folder: Path | None,
@@ -57,6 +63,7 @@ def _start(
     smtp: str,
     registration: str,
     metrics_token: str,
+    archives: str,
     database: str,
 ) -> None:
     """Runs a site until Ctrl-C; makes its folder if there is none.
@@ -74,7 +81,7 @@ def _start(
         if not demo:
             raise click.UsageError("name the folder of the site, or say --demo.")
         folder = Path("demo-site")
-    site = open_the_site(folder, database, must_exist=False)
+    site = open_the_site(folder, database, archives, must_exist=False)
     from depthgauge.serve.accounts.links import first_admin_link
     from depthgauge.serve.running import run_site
     from depthgauge.serve.web.settings import WebSettings

@@ -27,7 +27,9 @@ _BLOB = re.compile(r"blobs/([0-9a-f]{2})/(\1[0-9a-f]{62})")
 def back_up(
     site: Site, file: Path, *, overwrite: bool = False, progress: Progress | None = None
 ) -> int:
-    """Writes a site to one file, while it runs; returns the number of archives.
+    """Writes a site to one file, while it runs; returns the number of archives and drawn files.
+
+    Archives in a store elsewhere are not in it: the store has its own backups.
 
     The database is copied first: every archive that it names is there by then.
 

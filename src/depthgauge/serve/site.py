@@ -15,6 +15,7 @@ from pathlib import Path
 from depthgauge.errors import CannotWrite
 from depthgauge.serve.storage.blobs import Blobs
 from depthgauge.serve.storage.database import Database, engine_of, migrate, open_database
+from depthgauge.serve.storage.remote import RemoteArchives
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Site:
     root: Path
     database_url: str = ""
     """Empty: SQLite in the folder."""
+    archives_url: str = ""
+    """Empty: on the disk, among the blobs."""
 
     @property
     def web(self) -> Path:
@@ -42,8 +45,13 @@ class Site:
 
     @property
     def blobs(self) -> Blobs:
-        """Archives that have arrived."""
+        """What is kept on the disk by its hash."""
         return Blobs(self.web / "blobs")
+
+    @property
+    def archives(self) -> Blobs | RemoteArchives:
+        """Archives of submissions: on the disk, or in a store elsewhere."""
+        return RemoteArchives(self.archives_url) if self.archives_url else self.blobs
 
     @property
     def url(self) -> str:
@@ -64,14 +72,14 @@ class Site:
             engine_of(database).dispose()
 
 
-def open_site(root: Path, database_url: str = "") -> Site:
+def open_site(root: Path, database_url: str = "", archives_url: str = "") -> Site:
     """Opens the folder of a site; makes it, and the tables, if they are not there.
 
     Raises:
         CannotWrite: The folder cannot be made.
         BadData: The database was made by a newer version.
     """
-    site = Site(Path(root).resolve(), database_url)
+    site = Site(Path(root).resolve(), database_url, archives_url)
     make_folders(site)
     migrate(site.url)
     return site

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import sys
 import tempfile
 import traceback
@@ -54,7 +53,7 @@ def draw(site: Site, drawing: Drawing) -> str:
 def _draw_estimates(site: Site, found: Registered, drawing: Drawing, folder: Path) -> None:
     if found.hidden is not None:
         raise BadData(f"{drawing.benchmark}: its truth is hidden, so nothing is drawn of it.")
-    shutil.copyfile(site.blobs.path(drawing.archive), folder / "archive.zip")
+    site.archives.fetch(drawing.archive, folder / "archive.zip")
     job = Job(drawing.subject.replace(":", "-"), drawing.benchmark, drawing.archive, False, "")
     report = run_sandbox(site, job, task_of(site, found, folder))
     if report is None or report["archive"] or report["check"]:
@@ -99,7 +98,7 @@ def main() -> None:
     os.nice(10)
     for name, value in LIMITS.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
-    site = Site(Path(sys.argv[1]))
+    site = Site(Path(sys.argv[1]), "", os.environ["DEPTHGAUGE_ARCHIVES"])
     for line in sys.stdin:
         try:
             answer = draw(site, Drawing(**json.loads(line)))

@@ -84,6 +84,7 @@ class Keeper:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 start_new_session=True,
+                env={**os.environ, "DEPTHGAUGE_ARCHIVES": self._site.archives_url},
             )
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)

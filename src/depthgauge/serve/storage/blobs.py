@@ -28,9 +28,7 @@ class Blobs:
         Raises:
             BadData: It is no SHA-256, so it is no name of a blob either.
         """
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            raise BadData(f"'{sha256[:80]}' is no SHA-256.")
-        return self.folder / sha256[:2] / sha256
+        return self.folder / blob_name(sha256)
 
     def keep(self, file: Path, sha256: str) -> bool:
         """Takes a file in, if it is what it should be; it is moved, and synced before that.
@@ -42,6 +40,17 @@ class Blobs:
             return False
         self.move_in(file, sha256)
         return True
+
+    def stage(self, file: Path, sha256: str) -> None:
+        """Nothing: a file on the same disk is only moved."""
+
+    def fetch(self, sha256: str, to: Path) -> None:
+        """Copies a blob to a file.
+
+        Raises:
+            OSError: There is none, or it cannot be copied.
+        """
+        shutil.copyfile(self.path(sha256), to)
 
     def move_in(self, file: Path, sha256: str) -> None:
         """Takes in a file whose hash is known to be right; synced before it is moved."""
@@ -59,6 +68,17 @@ class Blobs:
     def __iter__(self) -> Iterator[str]:
         if self.folder.is_dir():
             yield from sorted(path.name for path in self.folder.glob("??/*"))
+
+
+def blob_name(sha256: str) -> str:
+    """The path of a blob below the folder of all.
+
+    Raises:
+        BadData: It is no SHA-256, so it is no name of a blob either.
+    """
+    if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        raise BadData(f"'{sha256[:80]}' is no SHA-256.")
+    return f"{sha256[:2]}/{sha256}"
 
 
 def file_sha256(path: Path) -> str:

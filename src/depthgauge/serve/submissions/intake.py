@@ -143,6 +143,7 @@ def submit(site: Site, database: Database, user: User, upload_id: str, entry: En
     # Before the transaction: reading a large archive takes long, and writers wait for each other.
     if not _has_hash(upload_file(site, upload_id), upload.sha256):
         raise Refused("invalid", "The archive does not have the SHA-256 that was announced")
+    site.archives.stage(upload_file(site, upload_id), upload.sha256)
     with database.begin() as session:
         # Submissions of one team go one by one, so that the quota holds.
         session.get_one(Team, user.team_id, with_for_update=True)
@@ -155,7 +156,7 @@ def submit(site: Site, database: Database, user: User, upload_id: str, entry: En
             require_quota(session, user, benchmark)
             _require_new(session, made)
             made.version = made.version or _next_version(session, made)
-        site.blobs.move_in(upload_file(site, upload.id), upload.sha256)
+        site.archives.move_in(upload_file(site, upload.id), upload.sha256)
         session.execute(delete(Upload).where(Upload.id == upload_id))
         session.add(made)
         audit(session, "submitted", made.id, user.id)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -93,7 +92,7 @@ def process(site: Site, job: Job) -> Outcome:
     found = read_registered(site, job.benchmark)
     with tempfile.TemporaryDirectory(dir=site.workers / "jobs") as name:
         folder = Path(name)
-        shutil.copyfile(site.blobs.path(job.archive), folder / "archive.zip")
+        site.archives.fetch(job.archive, folder / "archive.zip")
         report = run_sandbox(site, job, task_of(site, found, folder))
         if report is None:
             return Outcome("failed", "too-long")

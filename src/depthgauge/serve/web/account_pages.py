@@ -276,7 +276,8 @@ def delete_own(request: Request, user: Member, form: Form) -> Response:
     with web.database.begin() as session:
         archives = delete_account(session, user.id)
     for sha256 in archives:
-        web.site.blobs.remove(sha256)
+        web.site.archives.remove(sha256)
+        web.site.blobs.remove(sha256)  # or what was drawn of it
     answer = RedirectResponse("/", 303)
     answer.delete_cookie(web.settings.cookie, path="/", secure=web.settings.is_secure)
     return answer
