@@ -264,3 +264,21 @@ def test_a_value_is_made_once_by_threads_at_once():
     assert cache.get("bad", lambda: 7) == 7
     cache.get("c", lambda: 1)
     assert cache.get("a", lambda: "again") == "again"  # the oldest was dropped
+
+
+def test_leaderboards_are_ready_before_the_first_reader(site, database, three):
+    from depthgauge.serve.web.boards import warm_up
+
+    app = make_app(site, database, WebSettings(URL))
+    with database.begin() as session:
+        session.add(type(three)(**{**_fields(three), "id": "unknown", "protocol": {}}))
+    warm_up(app)
+    with database.begin() as session:
+        found = find_state(session, "open", cache=app.state.caches.states)
+        again = find_state(session, "open", cache=app.state.caches.states)
+    assert found is again
+    assert "board" in vars(found)
+
+
+def _fields(row):
+    return {column.name: getattr(row, column.name) for column in row.__table__.columns}

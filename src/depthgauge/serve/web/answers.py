@@ -6,14 +6,16 @@ import gzip
 import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from sqlalchemy import func, select
+from starlette.concurrency import run_in_threadpool
 
 from depthgauge.serve.leaderboards.states import LeastRecent, StateCache
 from depthgauge.serve.storage.database import now, reading
 from depthgauge.serve.storage.models import AuditEntry, User
-from depthgauge.serve.web.security import web_of
+from depthgauge.serve.web.security import session_secret, visitor, web_of
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """For what has its hash in its address."""
@@ -37,6 +39,16 @@ class Caches:
 
     states: StateCache = field(default_factory=lambda: StateCache(_MOST_STATES))
     pages: LeastRecent[Packed] = field(default_factory=lambda: LeastRecent(_MOST_PAGES))
+
+
+async def reader(request: Request) -> User | None:
+    """Who is logged in; for the many who are not, nothing waits for a thread."""
+    if not session_secret(request):
+        return None
+    return await run_in_threadpool(visitor, request)
+
+
+Reader = Annotated[User | None, Depends(reader)]
 
 
 def caches_of(request: Request) -> Caches:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from markupsafe import Markup
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from depthgauge.errors import Refused
@@ -20,18 +22,16 @@ from depthgauge.serve.leaderboards.choice import Choice, View, make_view
 from depthgauge.serve.leaderboards.released import ReleasedEntry
 from depthgauge.serve.leaderboards.states import State, find_state, protocol_of
 from depthgauge.serve.storage.database import reading
-from depthgauge.serve.storage.models import User
+from depthgauge.serve.storage.models import Benchmark, User
 from depthgauge.serve.web import views
-from depthgauge.serve.web.answers import caches_of, public_answer
+from depthgauge.serve.web.answers import Reader, caches_of, public_answer
 from depthgauge.serve.web.rendering import page, show_released
-from depthgauge.serve.web.security import visitor, web_of
+from depthgauge.serve.web.security import web_of
 
 boards = APIRouter(include_in_schema=False)
 
-Visitor = Annotated[User | None, Depends(visitor)]
 
-
-def choice_of(metric: str = "", region: str = "", scene: str = "", by: str = "") -> Choice:
+async def choice_of(metric: str = "", region: str = "", scene: str = "", by: str = "") -> Choice:
     """What the address says about the table."""
     return Choice(metric, region, scene, by)
 
@@ -41,7 +41,7 @@ Chosen = Annotated[Choice, Depends(choice_of)]
 
 @boards.get("/benchmarks/{benchmark_id}")
 def benchmark(
-    request: Request, benchmark_id: str, user: Visitor, choice: Chosen, on: str = ""
+    request: Request, benchmark_id: str, user: Reader, choice: Chosen, on: str = ""
 ) -> Response:
     """A benchmark, its leaderboard as it stands or stood on a day, and how to submit."""
     return _benchmark_page(request, benchmark_id, user, choice, on=on)
@@ -49,7 +49,7 @@ def benchmark(
 
 @boards.get("/benchmarks/{benchmark_id}/at/{number}")
 def benchmark_at(
-    request: Request, benchmark_id: str, number: int, user: Visitor, choice: Chosen
+    request: Request, benchmark_id: str, number: int, user: Reader, choice: Chosen
 ) -> Response:
     """A leaderboard of a former day."""
     return _benchmark_page(request, benchmark_id, user, choice, number=number)
@@ -89,6 +89,16 @@ def leaderboard_file(
 
     key = ("file", benchmark_id, ending, choice, on, state)
     return public_answer(request, None, key, make)
+
+
+def warm_up(app: FastAPI) -> None:
+    """Computes the leaderboards as they stand, so that the first readers need not wait."""
+    with reading(app.state.web.database) as session:
+        names = list(session.scalars(select(Benchmark.id)))
+    for name in names:
+        # A benchmark that this version does not know is said where it is asked for.
+        with suppress(Refused), reading(app.state.web.database) as session:
+            find_state(session, name, cache=app.state.caches.states)
 
 
 def _benchmark_page(

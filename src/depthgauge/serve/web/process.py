@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 
 import uvicorn
 
@@ -15,6 +16,7 @@ from depthgauge.errors import DepthgaugeError
 from depthgauge.serve.lockout import lock_out
 from depthgauge.serve.told import told
 from depthgauge.serve.web.app import make_app
+from depthgauge.serve.web.boards import warm_up
 
 
 def main() -> None:
@@ -26,8 +28,10 @@ def main() -> None:
         lock_out(known.site)
     except DepthgaugeError as error:
         sys.exit(f"error: {error}")
+    app = make_app(known.site, known.site.open(), known.settings)
+    threading.Thread(target=warm_up, args=(app,), daemon=True).start()
     uvicorn.run(
-        make_app(known.site, known.site.open(), known.settings),
+        app,
         host=known.host,
         port=known.port,
         proxy_headers=False,  # who is trusted is decided by us

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 from zlib import crc32
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -15,15 +15,14 @@ from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.leaderboards import news
 from depthgauge.serve.storage.database import reading
-from depthgauge.serve.storage.models import Benchmark, Submission, Thumbnail, User
+from depthgauge.serve.storage.models import Benchmark, Submission, Thumbnail
 from depthgauge.serve.web import views
-from depthgauge.serve.web.answers import FOREVER, public_answer
+from depthgauge.serve.web.answers import FOREVER, Reader, public_answer
 from depthgauge.serve.web.rendering import page, style_sheet
-from depthgauge.serve.web.security import visitor, web_of
+from depthgauge.serve.web.security import web_of
 
 site_pages = APIRouter(include_in_schema=False)
 
-Visitor = Annotated[User | None, Depends(visitor)]
 _HOME_ENTRIES = 8
 
 
@@ -44,7 +43,7 @@ def icon() -> Response:
 
 
 @site_pages.get("/")
-def home(request: Request, user: Visitor) -> Response:
+def home(request: Request, user: Reader) -> Response:
     """What this site measures, its benchmarks, its newest entries, how to take part."""
 
     def make() -> Response:
@@ -98,7 +97,7 @@ def thumbnail(request: Request, sha256: str) -> Response:
 
 
 @site_pages.get("/benchmarks/{benchmark_id}/data")
-def data(request: Request, benchmark_id: str, user: Visitor) -> Response:
+def data(request: Request, benchmark_id: str, user: Reader) -> Response:
     """The samples of a benchmark: pictures, sizes, ranges, licence, where to get them."""
 
     def make() -> Response:
@@ -150,7 +149,7 @@ def croissant(request: Request, benchmark_id: str) -> Response:
 
 
 @site_pages.get("/tools")
-def tools(request: Request, user: Visitor) -> Response:
+def tools(request: Request, user: Reader) -> Response:
     """The programs with which participants check and send estimates."""
 
     def make() -> Response:
@@ -164,7 +163,7 @@ def tools(request: Request, user: Visitor) -> Response:
 
 
 @site_pages.get("/changelog")
-def changelog(request: Request, user: Visitor) -> Response:
+def changelog(request: Request, user: Reader) -> Response:
     """What changed on this site."""
 
     def make() -> Response:
