@@ -22,13 +22,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def update(page: str, parts: Mapping[str, str], command: str, check: bool) -> bool:
-    """Writes the parts into a page, or says that it is stale; True where all is well."""
+    """Writes the parts into a page, or says that it is stale; True where all is well.
+
+    Parts that others measure are left as they are. A command without a dot is one of `tools`.
+    """
+    command = command if "." in command else f"tools.{command}"
     path = FOLDER / page
     before = path.read_text(encoding="utf-8")
-    note = f"<!-- Written by `python -m tools.{command}`; changes here are lost. -->"
+    note = f"<!-- Written by `python -m {command}`; changes here are lost. -->"
 
     def fill(part: re.Match[str]) -> str:
         name = part["name"]
+        if name not in parts:
+            return part[0]
         return f"<!-- measured: {name} -->\n{note}\n\n{parts[name]}\n\n<!-- /measured -->"
 
     after = _PART.sub(fill, before)
@@ -36,6 +42,6 @@ def update(page: str, parts: Mapping[str, str], command: str, check: bool) -> bo
         return True
     if not check:
         path.write_text(after, encoding="utf-8")
-    verb = f"is stale; run `python -m tools.{command}`" if check else "written"
+    verb = f"is stale; run `python -m {command}`" if check else "written"
     sys.stdout.write(f"docs/{page}: {verb}\n")
     return not check

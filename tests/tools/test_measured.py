@@ -15,6 +15,7 @@ from tools.evidence import (
 )
 
 import tools
+from perf import serve_load
 from tools import _measured, edge_quality, systematic_cases
 
 
@@ -36,6 +37,7 @@ def test_measured_pages_are_fresh(script, capsys):
         _rig_page,
         _stereogen_page,
         hidden_truth,
+        serve_load,
         tags,
     ],
 )
