@@ -27,6 +27,18 @@ if TYPE_CHECKING:
 )
 @click.option("--workers", type=click.IntRange(0, 64), default=1, show_default=True)
 @click.option(
+    "--cluster",
+    default="",
+    envvar="DEPTHGAUGE_CLUSTER",
+    help="A dask cluster that scores in place of workers here: tls://HOST:PORT.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["web", "workers"]),
+    default=None,
+    help="Run this part alone, where web and workers are two users.",
+)
+@click.option(
     "--smtp",
     default="",
     envvar="DEPTHGAUGE_SMTP",
@@ -60,6 +72,8 @@ def _start(
     public_url: str | None,
     trusted_proxy: tuple[str, ...],
     workers: int,
+    cluster: str,
+    only: str | None,
     smtp: str,
     registration: str,
     metrics_token: str,
@@ -95,18 +109,31 @@ def _start(
     )
     if demo:
         _fill(site)
-    with site.connected() as tables, tables.begin() as session:
-        secret = first_admin_link(session)
+    secret = None
+    if only != "workers":
+        with site.connected() as tables, tables.begin() as session:
+            secret = first_admin_link(session)
 
     def tell() -> None:
-        say(f"{settings.origin}: the site of {folder} answers. Ctrl-C ends it.")
+        what = "has workers" if only == "workers" else "answers"
+        say(f"{settings.origin}: the site of {folder} {what}. Ctrl-C ends it.")
         if secret is not None:
             say("There is no admin yet. This link makes one, once, within an hour:")
             click.echo(settings.link(f"join/{secret}"))
         if demo:
             Thread(target=_add_viewers, args=(site,), daemon=True).start()
 
-    run_site(site, settings, host=host, port=port, workers=workers, smtp=smtp, on_ready=tell)
+    run_site(
+        site,
+        settings,
+        host=host,
+        port=port,
+        workers=workers,
+        smtp=smtp,
+        cluster=cluster,
+        only=only or "",
+        on_ready=tell,
+    )
 
 
 def _fill(site: Site) -> None:

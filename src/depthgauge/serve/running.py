@@ -17,6 +17,7 @@ from depthgauge.errors import BadData
 from depthgauge.serve.lockout import hidden_folders, require_outside
 from depthgauge.serve.mail.server import mail_server
 from depthgauge.serve.site import Site
+from depthgauge.serve.submissions.dispatcher import require_tls
 from depthgauge.serve.told import Told
 from depthgauge.serve.web.settings import WebSettings
 
@@ -73,6 +74,8 @@ def run_site(
     port: int,
     workers: int = 1,
     smtp: str = "",
+    cluster: str = "",
+    only: str = "",
     stop: threading.Event | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
@@ -85,34 +88,52 @@ def run_site(
         port: The port to listen on.
         workers: How many processes score.
         smtp: The URL of a mail server; then a process sends mail, as `settings.mail` promises.
+        cluster: The address of a dask cluster; then a dispatcher hands it the submissions, in place
+            of workers here.
+        only: `web` or `workers`, where they run as two users; the mailer belongs to the web.
         stop: Set to end it; SIGTERM and Ctrl-C do so, too.
         on_ready: Called when the site answers.
 
     Raises:
         BadData: There is hidden truth that nothing protects, or the port is taken.
-        Misuse: That is no URL of a mail server.
+        Misuse: That is no URL of a mail server, or the cluster's is not safe.
     """
     require_protection(site)
-    _require_free(host, port)
     told = Told(site, settings, host, port)
-    kept = [_process("web.process", told)]
-    kept += [_process("submissions.worker", told) for _ in range(workers)]
-    if smtp:
-        mail_server(smtp, settings.host)  # a bad URL is said here, not by a process that dies
-        kept.append(_process("mail.mailer", replace(told, smtp=smtp)))
+    kept = [] if only == "web" else _scoring(told, workers, cluster)
+    if only != "workers":
+        _require_free(host, port)
+        kept += _web(told, smtp)
     stop = stop or _stopped_by_signals()
     try:
         begun, ready = time.monotonic(), False
         while not stop.wait(_LOOK_S):
             for one in kept:
                 one.look()
-            if not ready and (ready := _answers(host, port)):
+            if not ready and (ready := only == "workers" or _answers(host, port)):
                 on_ready()
             if not ready and time.monotonic() - begun > _START_S:
                 raise BadData(f"{site.root}: the web process does not start; see what it printed.")
     finally:
         for one in kept:
             one.end()
+
+
+def _web(told: Told, smtp: str) -> list[_Kept]:
+    """The web process, and the mailer if there is a mail server."""
+    kept = [_process("web.process", told)]
+    if smtp:
+        mail_server(smtp, told.settings.host)  # a bad URL is said here, not by a process that dies
+        kept.append(_process("mail.mailer", replace(told, smtp=smtp)))
+    return kept
+
+
+def _scoring(told: Told, workers: int, cluster: str) -> list[_Kept]:
+    """Workers of this machine, or the dispatcher of a cluster."""
+    if not cluster:
+        return [_process("submissions.worker", told) for _ in range(workers)]
+    require_tls(cluster)
+    return [_process("submissions.dispatcher", replace(told, cluster=cluster))]
 
 
 def _process(module: str, told: Told) -> _Kept:

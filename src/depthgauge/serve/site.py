@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,9 +94,11 @@ def make_folders(site: Site) -> None:
     try:
         for folder in (site.uploads, site.blobs.folder, site.web / "tmp"):
             folder.mkdir(parents=True, exist_ok=True)
-        for name in ("benchmarks", "jobs", "logs"):
-            (site.workers / name).mkdir(parents=True, exist_ok=True)
-        os.chmod(site.workers, 0o700)
+        with suppress(PermissionError) if site.workers.is_dir() else nullcontext():
+            # As the web's own user, the folder of the workers is closed, which is the purpose.
+            for name in ("benchmarks", "jobs", "logs"):
+                (site.workers / name).mkdir(parents=True, exist_ok=True)
+            os.chmod(site.workers, 0o700)
     except OSError as error:
         text = f"{site.root}: cannot be made ({error.strerror}); choose another."
         raise CannotWrite(text) from None

@@ -24,6 +24,7 @@ class Told:
     host: str = ""
     port: int = 0
     smtp: str = ""
+    cluster: str = ""
 
     def environment(self) -> dict[str, str]:
         """The environment of a process that is told this."""

@@ -98,6 +98,17 @@ def renew(database: Database, job: Job) -> bool:
         return renewed.scalar_one_or_none() is not None
 
 
+def release(database: Database, job: Job) -> None:
+    """Puts a submission back that this machine cannot score now; it counts as no attempt."""
+    with database.begin() as session:
+        session.execute(
+            update(Submission)
+            .where(Submission.id == job.submission, Submission.lease == job.lease)
+            .where(Submission.state == "running")
+            .values(state="queued", lease=None, lease_until=None, attempts=Submission.attempts - 1)
+        )
+
+
 def end(database: Database, job: Job, outcome: Outcome) -> bool:
     """Writes the outcome, all of it or nothing; False if the lease is lost."""
     if outcome.state not in ALLOWED["running"]:

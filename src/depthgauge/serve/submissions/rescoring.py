@@ -102,6 +102,12 @@ def renew(database: Database, job: Job) -> bool:
     return _change(database, job, lease_until=now() + LEASE_S)
 
 
+def release(database: Database, job: Job) -> None:
+    """Puts an entry back that this machine cannot score now; it counts as no attempt."""
+    values = {"lease": None, "lease_until": None, "attempts": Rescore.attempts - 1}
+    _change(database, job, state="waiting", **values)
+
+
 def end(database: Database, job: Job, outcome: Outcome) -> bool:
     """Keeps the new scores of an entry until the switch; False if the lease is lost."""
     state = "done" if outcome.state == "scored" else "failed"

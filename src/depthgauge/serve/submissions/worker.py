@@ -6,8 +6,10 @@ hidden truth.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -46,17 +48,32 @@ _IDLE_S = 1.0
 _LOOK_S = 60.0
 """How often a worker looks whether a protocol or a truth has changed."""
 _MOST_LOG = 100_000
+_LEAST_FREE = 64 << 20
 
 
-def work(site: Site, database: Database, *, stop: threading.Event | None = None) -> None:
-    """Works until it is told to stop; finishes what it has begun."""
+def work(
+    site: Site,
+    database: Database,
+    *,
+    step: Callable[[], bool] | None = None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Works until it is told to stop; finishes what it has begun.
+
+    Args:
+        site: The site.
+        database: Its database.
+        step: Does something, or says False if there is nothing; by default `work_once`.
+        stop: Ends it.
+    """
     stop = stop or threading.Event()
+    step = step or (lambda: work_once(site, database))
     keeper = Keeper(site, database)
     notice_changes(site, database, wait=True)
     looked = time.monotonic()
     try:
         while not stop.is_set():
-            busy = work_once(site, database)
+            busy = step()
             keeper.tend(idle=not busy)
             if time.monotonic() - looked > _LOOK_S:
                 notice_changes(site, database)
@@ -69,22 +86,52 @@ def work(site: Site, database: Database, *, stop: threading.Event | None = None)
 
 def work_once(site: Site, database: Database) -> bool:
     """Takes and ends one submission, or an entry that is scored again; False if there is none."""
-    rescoring.switch_finished(site, database)
-    job = rescoring.take(database) or queue.take(database)
+    job = take(site, database)
     if job is None:
         return False
     with _renewing(database, job):
-        try:
-            outcome = process(site, job)
-        except Exception:  # whatever it is: the author gets a message, the admin the log
-            write_log(site, job, traceback.format_exc())
-            outcome = Outcome("failed", "not-scored")
+        outcome = try_process(site, job)
+    finish(site, database, job, outcome)
+    return outcome is not None
+
+
+def take(site: Site, database: Database) -> Job | None:
+    """What is to be done next: entries that are scored again come first."""
+    rescoring.switch_finished(site, database)
+    return rescoring.take(database) or queue.take(database)
+
+
+def renew(database: Database, job: Job) -> bool:
+    """Keeps a lease; False if it is lost."""
     if job.rescoring is None:
-        queue.end(database, job, outcome)
-    else:
-        rescoring.end(database, job, outcome)
+        return queue.renew(database, job)
+    return rescoring.renew(database, job)
+
+
+def finish(site: Site, database: Database, job: Job, outcome: Outcome | None) -> None:
+    """Writes how a job ended; None: it did not, and is tried again."""
+    part = queue if job.rescoring is None else rescoring
+    if outcome is None:
+        part.release(database, job)
+        return
+    part.end(database, job, outcome)
+    if job.rescoring is not None:
         rescoring.switch_finished(site, database)
-    return True
+
+
+def try_process(site: Site, job: Job) -> Outcome | None:
+    """Checks and scores one submission; None if this machine cannot now, as with a full disk."""
+    try:
+        return process(site, job)
+    except FileNotFoundError:
+        write_log(site, job, traceback.format_exc())
+    except OSError:
+        with suppress(OSError):  # where there is no room there is none for a log either
+            write_log(site, job, traceback.format_exc())
+        return None
+    except Exception:  # whatever it is: the author gets a message, the admin the log
+        write_log(site, job, traceback.format_exc())
+    return Outcome("failed", "not-scored")
 
 
 def process(site: Site, job: Job) -> Outcome:
@@ -95,6 +142,7 @@ def process(site: Site, job: Job) -> Outcome:
         site.archives.fetch(job.archive, folder / "archive.zip")
         report = run_sandbox(site, job, task_of(site, found, folder))
         if report is None:
+            _require_room(site)
             return Outcome("failed", "too-long")
         if report["archive"]:
             listed = [{"sample": "", "problem": text, "do": ""} for text in report["archive"]]
@@ -109,6 +157,12 @@ def process(site: Site, job: Job) -> Outcome:
             write_log(site, job, f"the sandbox said one thing and did another: {why}")
             return Outcome("failed", "not-scored")
         return _score(site, job, found, folder / "estimates")
+
+
+def _require_room(site: Site) -> None:
+    """If the sandbox died since the disk is full, it is not the author's fault."""
+    if shutil.disk_usage(site.workers).free < _LEAST_FREE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(site.workers))
 
 
 def task_of(site: Site, found: Registered, folder: Path) -> dict[str, Any]:
@@ -245,8 +299,7 @@ def _renewing(database: Database, job: Job) -> Iterator[None]:
     def keep() -> None:
         while not done.wait(LEASE_S / 4):
             with suppress(Exception):  # a database that is away may come back in time
-                part = queue if job.rescoring is None else rescoring
-                if not part.renew(database, job):
+                if not renew(database, job):
                     return
 
     thread = threading.Thread(target=keep, daemon=True)
