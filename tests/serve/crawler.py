@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.routing import compile_path
 
 MOST = 1500
-_PLACE = re.compile(r"{(\w+)(?::\w+)?}")
+PLACE = re.compile(r"{(\w+)(?::\w+)?}")
 _LINK = re.compile(r"""(?:href|src|data-[\w-]+)=["']([^"'#]+)|"(/[^"\s{}]+)"|\((/[^)\s]+)\)""")
 _SAME = {"benchmark": "benchmark_id", "submission": "submission_id", "scene": "sample"}
 
@@ -60,7 +60,7 @@ def routes(app):
 def addresses(path, known):
     """A path with all values for its places; None if one of them is not known."""
     found = [path]
-    for name in _PLACE.findall(path):
+    for name in PLACE.findall(path):
         values = known.values(name)
         if values is None:
             return None
