@@ -69,8 +69,11 @@ def addresses(path, known):
     return found
 
 
-def crawl(app, client, known, head=None, below="/"):
-    """The answer of every address that can be read: address -> answer; and unvisited routes."""
+def crawl(app, client, known, head=None, below="/", *, follow=True):
+    """The answer of every address that can be read: address -> answer; and unvisited routes.
+
+    Without `follow`, links and queries are left out: every route once.
+    """
     waiting, unfilled = list(known.files), {}
     for methods, path, queries in routes(app):
         if "GET" not in methods:
@@ -80,7 +83,7 @@ def crawl(app, client, known, head=None, below="/"):
             unfilled[path] = compile_path(path)[0]
             continue
         waiting += filled
-        for name in queries:
+        for name in queries if follow else ():
             values = known.values(name) or ["1", "all"]
             waiting += [f"{one}?{name}={value}" for one in filled for value in values]
     answers = {}
@@ -90,7 +93,7 @@ def crawl(app, client, known, head=None, below="/"):
             continue
         assert len(answers) < MOST, "there seems to be no end of addresses"
         answers[address] = answer = client.get(address, headers=head or {})
-        waiting += links(answer, client.base_url.host)
+        waiting += links(answer, client.base_url.host) if follow else ()
     visited = {urlsplit(address).path for address in answers}
     return answers, {p for p, regex in unfilled.items() if not any(map(regex.match, visited))}
 

@@ -150,7 +150,12 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+FEW = ("large.png", "large.pfm", "objects.npy", "cut.exr")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if one in FEW else [pytest.mark.long]) for one in FILES]
+)
 def test_hostile_files_are_refused_with_a_message(site, database, tiny, add_user, send, read, name):
     """Without being executed, and without gigabytes of memory."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
