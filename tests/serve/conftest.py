@@ -2,7 +2,11 @@
 
 import itertools
 import os
+import shutil
+import socket
+import threading
 import warnings
+from contextlib import contextmanager
 
 import pytest
 
@@ -172,3 +176,53 @@ def sandbox_here(request, monkeypatch):
 @pytest.fixture
 def real_sandbox():
     """Asks for the process."""
+
+
+@pytest.fixture
+def running(site, database):
+    """The address of the site, while it is served."""
+    with served(site, database) as address:
+        yield address
+
+
+@contextmanager
+def served(site, database):
+    """Serves a site as long as the block lasts; gives its address."""
+    uvicorn = pytest.importorskip("uvicorn", reason="extra [serve]")
+    from depthgauge.serve.web.app import make_app
+    from depthgauge.serve.web.settings import WebSettings
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    app = make_app(site, database, WebSettings(f"http://127.0.0.1:{port}"))
+    config = uvicorn.Config(app, "127.0.0.1", port, log_level="error", lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """One browser for the tests of a file; it takes seconds to start."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("needs chromium, which is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
+    with playwright.sync_playwright() as started:
+        # Software WebGL: there is no GPU where tests run.
+        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
+        browser = started.chromium.launch(executable_path=found, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """A window without cookies."""
+    context = chromium.new_context()
+    yield context.new_page()
+    context.close()

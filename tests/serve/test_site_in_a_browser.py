@@ -1,10 +1,5 @@
 """The leaderboard of a running site in a real browser, under the site's own policy."""
 
-import shutil
-import socket
-import threading
-
-import pytest
 from tests.serve import boards
 from tests.serve import tiny as made
 from tools.web import WEB
@@ -12,39 +7,8 @@ from tools.web import WEB
 from depthgauge.serve.board import publish
 from depthgauge.serve.storage.models import Submission
 from depthgauge.serve.submissions import worker
-from depthgauge.serve.web.app import make_app
-from depthgauge.serve.web.settings import WebSettings
 
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture
-def running(site, database):
-    """The address of the site, while it is served."""
-    uvicorn = pytest.importorskip("uvicorn", reason="extra [serve]")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    app = make_app(site, database, WebSettings(f"http://127.0.0.1:{port}"))
-    config = uvicorn.Config(app, "127.0.0.1", port, log_level="error", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture
-def page():
-    if CHROMIUM is None:
-        pytest.skip("needs chromium, which is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser.new_page()
-        browser.close()
 
 
 def test_readers_sort_weigh_and_save(site, database, tiny, add_user, send, running, page):

@@ -12,6 +12,9 @@ from tools.gallery.board import METRICS, NAMES, board
 from depthgauge.analysis.profiles._costs import make_scale
 from depthgauge.report.sanitize import latex
 
+# A browser takes seconds; pages of the site in a browser are among the fast tests.
+pytestmark = pytest.mark.long
+
 
 def labels(page):
     return page.locator("tbody.methods tr:not([hidden]) .label").all_text_contents()
@@ -123,7 +126,6 @@ def test_exports_are_what_is_seen_and_harmless(opened):
     assert r"\textbf{1.5}" in text
 
 
-@pytest.mark.long
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_latex_compiles(opened, tmp_path):
     text = saved(opened("/board"), "LaTeX")

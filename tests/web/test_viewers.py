@@ -8,6 +8,9 @@ import pytest
 from PIL import Image
 from tools.gallery.data import SIZE, VIEWS, noisy, scene, smooth
 
+# A browser takes seconds; pages of the site in a browser are among the fast tests.
+pytestmark = pytest.mark.long
+
 PIXEL = "(c, [x, y]) => [...c.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)"
 
 
@@ -230,7 +233,6 @@ def test_without_scripts_there_are_pictures(opened):
         assert all(image.is_visible() for image in images.all())
 
 
-@pytest.mark.long
 def test_twelve_megapixels_load_only_what_is_seen(opened, tmp_path):
     from depthgauge.report.pictures.tiles import write_value_tiles
 
@@ -275,7 +277,6 @@ def test_twelve_megapixels_load_only_what_is_seen(opened, tmp_path):
     assert float(first.split()[1]) == pytest.approx(truth[row, column], rel=1e-3)
 
 
-@pytest.mark.long
 def test_the_wheel_zooms_a_chosen_picture_and_else_scrolls(opened):
     page = opened("/compare", width=390)
     canvas = page.locator("dg-compare canvas").first
