@@ -22,7 +22,7 @@ PASSWORD = "correct horse"
 with warnings.catch_warnings():
     # Newer versions of starlette ask for a successor of httpx; both work.
     warnings.simplefilter("ignore")
-    import starlette.testclient  # noqa: F401
+    import starlette.testclient
 
 
 @pytest.fixture(autouse=True)
@@ -226,3 +226,14 @@ def page(chromium):
     context = chromium.new_context()
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def client(site, database):
+    """A visitor of the site at `http://site.example`."""
+    from depthgauge.serve.web.app import make_app
+    from depthgauge.serve.web.settings import WebSettings
+
+    url = "http://site.example"
+    app = make_app(site, database, WebSettings(url))
+    return starlette.testclient.TestClient(app, base_url=url, follow_redirects=False)

@@ -6,7 +6,6 @@ import json
 import math
 
 import pytest
-from fastapi.testclient import TestClient
 from tests.serve import boards as made
 from tests.serve.boards import SCENES
 
@@ -35,12 +34,6 @@ def three(database):
         made.publish(session, benchmark, "near", NEAR, version="2")
         made.publish(session, benchmark, "=bad", BAD, visibility="baseline")
         return benchmark
-
-
-@pytest.fixture
-def client(site, database):
-    app = make_app(site, database, WebSettings(URL))
-    return TestClient(app, base_url=URL, follow_redirects=False)
 
 
 def state_of(database, **more):

@@ -5,7 +5,6 @@ import math
 import xml.etree.ElementTree as ET
 
 import pytest
-from fastapi.testclient import TestClient
 from tests.serve import boards as made
 from tests.serve.test_leaderboards import BAD, GOOD, NEAR
 
@@ -14,16 +13,8 @@ from depthgauge.errors import BadData, Misuse, Refused, UnknownName
 from depthgauge.serve import published
 from depthgauge.serve.client import SiteClient
 from depthgauge.serve.storage.models import Benchmark, Submission, Thumbnail
-from depthgauge.serve.web.app import make_app
-from depthgauge.serve.web.settings import WebSettings
 
 URL = "http://site.example"
-
-
-@pytest.fixture
-def client(site, database):
-    app = make_app(site, database, WebSettings(URL))
-    return TestClient(app, base_url=URL, follow_redirects=False)
 
 
 @pytest.fixture

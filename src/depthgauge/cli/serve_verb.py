@@ -184,6 +184,27 @@ def _invite(folder: Path, database: str, public_url: str, as_json: bool) -> None
     _print_link(folder, database, public_url, as_json, make)
 
 
+@command.command("report")
+@click.argument("submission")
+@click.argument("report", type=click.Path(path_type=Path, exists=True))
+@site_option
+@json_option
+def _report(submission: str, report: Path, folder: Path, database: str, as_json: bool) -> None:
+    """Shows REPORT, which `depthgauge report` wrote, with an entry whose truth is public.
+
+    \b
+      depthgauge report runs/sgbm
+      depthgauge serve report SUBMISSION runs/sgbm --site site
+    """
+    site = open_the_site(folder, database)
+    from depthgauge.serve.reports import attach_report
+
+    with site.connected() as tables:
+        digest = attach_report(site, tables, submission, report)
+    text = f"{report}: shown at /submissions/{submission}/report."
+    answer(as_json, text, submission=submission, sha256=digest)
+
+
 @command.command("log")
 @click.argument("submission")
 @site_option

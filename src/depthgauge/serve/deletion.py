@@ -9,6 +9,7 @@ from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.accounts.people import revoke_all
 from depthgauge.serve.exhibits.queue import forget_all, of_submission
+from depthgauge.serve.reports import forget_reports
 from depthgauge.serve.storage.database import audit
 from depthgauge.serve.storage.models import (
     AuditEntry,
@@ -68,7 +69,8 @@ def _clear_team(session: Session, user: User) -> list[str]:
         Submission.archive.in_(sent), Submission.team_id != user.team_id
     )
     unneeded = sent - set(session.scalars(needed))
-    return sorted(unneeded | forget_all(session, [of_submission(one.id) for one in found]))
+    drawn = forget_all(session, [of_submission(one.id) for one in found])
+    return sorted(unneeded | drawn | forget_reports(session, [one.id for one in found]))
 
 
 def _clear_snapshots(session: Session, submissions: set[str]) -> None:

@@ -378,3 +378,15 @@ class Exhibit(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     lease_until: Mapped[int] = mapped_column(default=0)
     """Nobody else begins before."""
+
+
+class AttachedReport(Base):
+    """The report of a run that is shown with an entry."""
+
+    __tablename__ = "reports"
+    submission_id: Mapped[str] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    sha256: Mapped[str] = mapped_column(_KEY)
+    """The file among the blobs."""
+    attached_at: Mapped[int]

@@ -21,6 +21,7 @@ from depthgauge.serve.leaderboards import citing, exports
 from depthgauge.serve.leaderboards.choice import Choice, View, make_view
 from depthgauge.serve.leaderboards.released import ReleasedEntry
 from depthgauge.serve.leaderboards.states import State, find_state, protocol_of
+from depthgauge.serve.reports import reports_of
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import Benchmark, User
 from depthgauge.serve.web import views
@@ -117,6 +118,8 @@ def _benchmark_page(
             shown = views.benchmark_view(session, row, rows=False)
             state = _state(request, session, benchmark_id, on, number)
             protocol = protocol_of(row)
+            entries = {e.submission: e.label for e in state.entries if e.submission}
+            reports = [(one, entries[one]) for one in sorted(reports_of(session, entries))]
         values = _board_values(state, choice, on, number) if state.entries else {}
         return page(
             request,
@@ -127,6 +130,7 @@ def _benchmark_page(
             former=bool(on or number is not None),
             how=how_html("", describe_protocol(protocol)),
             tiers=list(protocol.tiers),
+            reports=sorted(reports, key=lambda each: each[1]),
             public_url=web.settings.origin,
             citation=citing.sentence(state, web.settings.origin),
             bibtex=Markup.escape(citing.bibtex(state, web.settings.origin)),

@@ -6,7 +6,7 @@ from typing import Any
 from zlib import crc32
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -14,6 +14,7 @@ from depthgauge import __version__
 from depthgauge.errors import Refused
 from depthgauge.serve import board
 from depthgauge.serve.leaderboards import news
+from depthgauge.serve.reports import report_of, report_policy
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import Benchmark, Submission, Thumbnail
 from depthgauge.serve.web import views
@@ -186,3 +187,16 @@ def feed(request: Request) -> Response:
         return Response(body, media_type="application/atom+xml")
 
     return public_answer(request, None, "feed", make)
+
+
+@site_pages.get("/submissions/{submission_id}/report")
+def report(request: Request, submission_id: str, user: Reader) -> Response:
+    """The report of a run that is attached to an entry, in a sandbox."""
+    web = web_of(request)
+    with reading(web.database) as session:
+        views.find_submission(session, user, submission_id)
+        digest = report_of(session, submission_id)
+    if digest is None:
+        raise Refused("not-found", "This entry has no report")
+    headers = {"Content-Security-Policy": report_policy(), "Cache-Control": "private, no-cache"}
+    return FileResponse(web.site.blobs.path(digest), media_type="text/html", headers=headers)
