@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 
 from fastapi import FastAPI, Request, Response
@@ -67,6 +68,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(CannotWrite, _on_full_disk)
+    app.add_exception_handler(OSError, _on_system_error)
     app.add_exception_handler(Exception, _on_fault)
     return app
 
@@ -101,6 +103,11 @@ def _on_http_error(request: Request, error: Exception) -> Response:
 def _on_full_disk(request: Request, error: Exception) -> Response:
     _LOG.error("%s", error)
     return _answer(request, 507, "full", "The site has no room for it now; try again later")
+
+
+def _on_system_error(request: Request, error: Exception) -> Response:
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return _on_full_disk(request, error) if full else _on_fault(request, error)
 
 
 def _on_fault(request: Request, error: Exception) -> Response:
