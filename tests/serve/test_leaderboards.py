@@ -136,6 +136,16 @@ def test_every_state_can_be_had_again_with_its_scenes(database, three, client):
     assert client.get(f"/benchmarks/open/at/{10**30}").status_code == 404
 
 
+def test_a_state_keeps_its_samples(database, three):
+    """All entries may be scored again one day, on other samples."""
+    before = state_of(database).board
+    with database.begin() as session:
+        session.get_one(type(three), "open").samples = ["other"]
+    after = state_of(database)
+    assert after.board == before
+    assert after.samples == SCENES
+
+
 def test_tiers_are_ranked_apart(database):
     with database.begin() as session:
         benchmark = made.add_benchmark(session, toml=made.TIERS)

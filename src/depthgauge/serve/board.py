@@ -128,6 +128,9 @@ def take_snapshot(session: Session, benchmark_id: str) -> Snapshot:
     body = {
         "benchmark": benchmark.id,
         "protocol_hash": benchmark.protocol_hash,
+        # Intervals need them, and they may be others one day.
+        "samples": benchmark.samples,
+        "scenes": benchmark.scenes,
         "columns": benchmark.columns,
         "rows": _present_rows(session, benchmark),
     }
