@@ -1,5 +1,7 @@
 """What attackers send: to every route, and in every kind of file."""
 
+import csv
+import io
 import os
 import pickle
 import resource
@@ -15,6 +17,8 @@ from tests.serve import tiny as made
 from tests.serve.conftest import PASSWORD
 from tests.serve.crawler import PLACE, routes
 
+from depthgauge.serve import board
+from depthgauge.serve.storage.models import Submission
 from depthgauge.serve.submissions import worker
 from depthgauge.serve.web.app import make_app
 from depthgauge.serve.web.settings import WebSettings
@@ -181,3 +185,25 @@ def test_a_decoder_that_never_ends_is_ended(
     worker.work_once(site, database)
     found, _ = read(sent)
     assert (found.state, found.message) == ("failed", "too-long")
+
+
+def test_names_do_nothing_in_tables_that_people_open_elsewhere(
+    site, database, tiny, app, member, add_user, send
+):
+    """Spreadsheets compute cells that begin with a sign; LaTeX reads files that are named."""
+    names = ("=HYPERLINK(1)", "+1+cmd|' /C calc'!A0", "@SUM(1)", r"\input{/etc/passwd}%$&_#^~")
+    for number, name in enumerate(names):
+        user = add_user(f"u{number}@example.org")
+        sent = send(user, made.archive(made.estimates(0.1 * number)), method=name)
+        worker.work_once(site, database)
+        with database.begin() as session:
+            board.publish(session, session.get_one(Submission, sent.id), user, "public")
+    table = member.get("/benchmarks/tiny/leaderboard.csv")
+    assert table.status_code == 200
+    for row in csv.reader(io.StringIO(table.text)):
+        assert not [cell for cell in row if cell[:1] in ("=", "+", "@", "\t", "\r")], row
+    text = member.get("/benchmarks/tiny/leaderboard.tex").text
+    assert "HYPERLINK" in text
+    assert r"\input{" not in text
+    assert r"\textbackslash{}input\{/etc/passwd\}\%\$\&\_\#" in text
+    assert r"\input{" not in member.get("/benchmarks/tiny/leaderboard.bib").text
