@@ -124,3 +124,37 @@ def test_hidden_benchmarks_show_inputs_and_released_scores(
     assert "Scores of single samples are not released" in compared
     assert "kept" not in method + compared
     assert client.get(f"/submissions/{ids[0]}/picture?sample=fence").status_code == 404
+
+
+@pytest.mark.long
+def test_layers_are_gone_through_and_seen_in_3d(site, database, add_user, browser, tmp_path):
+    """A pane before a wall: every layer has its pictures, and the points have layers."""
+    import numpy as np
+    from tests.report.layered import GLASS, HEIGHT, WIDTH, write_rooms
+
+    from depthgauge.analysis.maps.point_cloud import decode_cloud
+    from depthgauge.serve import demo
+    from depthgauge.serve.submissions.registry import add_benchmark
+
+    ann = add_user(admin=True)
+    add_benchmark(site, database, "layers-disparity", write_rooms(tmp_path / "rooms"))
+    estimate = np.full((2, HEIGHT, WIDTH), 3.5, np.float32)
+    estimate[0][:, GLASS] = 9.5
+    estimate[1][:, ~GLASS] = np.nan
+    for name in ("room0", "room1"):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        np.save(tmp_path / "mine" / name / "layered_disparity.npy", estimate)
+    demo.submit(site, database, ann, "layers-disparity", "two", tmp_path / "mine")
+    indices, read = draw_all(site, database)
+    mine = next(index for subject, index in indices.items() if subject.startswith("submission"))
+    assert mine["left_out"] == []
+    for subject, index in indices.items():
+        first = index["samples"][0]
+        assert [layer["name"] for layer in first["layers"]] == ["1", "2", "last"], subject
+        cloud = decode_cloud(read(subject, first["cloud"]))
+        assert [name for name, _ in cloud.layers] == ["layer 1", "layer 2"]
+    one = next(subject for subject in indices if subject.startswith("submission")).partition(":")[2]
+    for address in ("samples/room1", f"methods/{one}?sample=room1"):
+        text = browser().get(f"/benchmarks/layers-disparity/{address}").text
+        assert text.count('class="stop"') == 3
+        assert "<dg-points" in text

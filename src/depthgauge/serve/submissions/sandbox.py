@@ -119,11 +119,14 @@ def _estimates(
 
 def _wrong_size(protocol: Protocol, sample: Sample, estimate: Estimate) -> list[dict[str, str]]:
     """Without the truth, the check cannot know its size; mostly it is that of the picture."""
+    from depthgauge.quantities import QUANTITIES
+
     shape = _image_shape(sample)
     plain = protocol.estimate_resize == "none" and protocol.truth_scale == 1 and not protocol.border
-    if shape is None or not plain or estimate.values.ndim > 3:
+    first = 1 if QUANTITIES[protocol.quantity].main.is_stack else 0  # layers come first
+    if shape is None or not plain or not first + 2 <= estimate.values.ndim <= first + 3:
         return []
-    height, width = estimate.values.shape[:2]
+    height, width = estimate.values.shape[first : first + 2]
     if (height, width) == shape:
         return []
     problem = f"the estimate is {width}x{height}, the picture is {shape[1]}x{shape[0]}."
