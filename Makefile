@@ -62,9 +62,17 @@ test: setup  ## what must never break: ruff, mypy and the tests, in a few minute
 fast-tests: .venv/.dev .venv/.system .venv/.web
 	$(BIN)/python $(PYTEST) -m 'not long'
 
-test-long: setup  ## before a release: endurance, many examples per property, other versions of Python
+test-long: setup .venv/.postgresql  ## before a release: endurance, many examples per property, other versions of Python
 	$(BIN)/python $(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long
+	DEPTHGAUGE_TEST_POSTGRESQL=start $(BIN)/python $(PYTEST) tests/serve -m 'not long'
 	@$(MAKE) --no-print-directory $(OTHER_PYTHONS:%=test-python%)
+
+# The site's tests run on PostgreSQL, too; it is started by the tests, as a user of its own. Where it cannot be
+# installed, they say so and are skipped.
+.venv/.postgresql: | $(BIN)/python
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; } \
+	|| echo "postgresql could not be installed: the tests of sites are not run with it"
+	touch $@
 
 .venv/.nets: pyproject.toml .venv/.dev
 	$(PIP) --retries 1 --extra-index-url $(TORCH_INDEX) -e '.[dev,nets]' $(NETS)

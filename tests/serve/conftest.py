@@ -63,14 +63,30 @@ def tiny_data(tmp_path_factory):
 
 
 POSTGRESQL = os.environ.get("DEPTHGAUGE_TEST_POSTGRESQL", "")
-"""The address of a PostgreSQL server without a database's name; then the tests use it."""
+"""The address of a PostgreSQL server without a database's name, or `start`: then one is started.
+
+`make test-long` runs these tests so; without it they use SQLite.
+"""
 only_sqlite = pytest.mark.skipif(bool(POSTGRESQL), reason="about SQLite")
 
 
 @pytest.fixture(scope="session")
-def new_database():
+def postgresql():
+    """The address of a PostgreSQL server."""
+    if POSTGRESQL != "start":
+        yield POSTGRESQL
+        return
+    from tests.serve.postgresql import Server
+
+    server = Server()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def new_database(postgresql):
     """Makes databases of PostgreSQL with empty tables; each test has its own."""
-    server = sa.create_engine(f"{POSTGRESQL}/postgres", isolation_level="AUTOCOMMIT")
+    server = sa.create_engine(f"{postgresql}/postgres", isolation_level="AUTOCOMMIT")
     names = (f"depthgauge_test_{number}" for number in itertools.count())
 
     def make(template="template1"):
@@ -81,8 +97,8 @@ def new_database():
         return name
 
     first = make()
-    migrate(f"{POSTGRESQL}/{first}")
-    yield lambda: f"{POSTGRESQL}/{make(first)}"
+    migrate(f"{postgresql}/{first}")
+    yield lambda: f"{postgresql}/{make(first)}"
     server.dispose()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from depthgauge.errors import Refused
 from depthgauge.serve import board
-from depthgauge.serve.accounts.people import revoke_all
+from depthgauge.serve.accounts.people import require_other_admin, revoke_all
 from depthgauge.serve.exhibits.queue import forget_all, of_submission
 from depthgauge.serve.reports import forget_reports
 from depthgauge.serve.storage.database import audit
@@ -36,9 +35,7 @@ def delete_account(session: Session, user_id: int) -> list[str]:
         Refused: It is the only admin's.
     """
     user = session.get_one(User, user_id)
-    admins = select(func.count()).where(User.role == "admin", User.disabled_at.is_(None))
-    if user.role == "admin" and int(session.scalar(admins) or 0) < 2:
-        raise Refused("conflict", "You are the only admin; make somebody else admin first")
+    require_other_admin(session, user)
     others = select(func.count()).where(User.team_id == user.team_id, User.id != user.id)
     archives = [] if session.scalar(others) else _clear_team(session, user)
     revoke_all(session, user)

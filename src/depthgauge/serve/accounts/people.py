@@ -219,6 +219,18 @@ def revoke_all(session: Session, user: User) -> None:
     session.execute(delete(ApiToken).where(ApiToken.user_id == user.id))
 
 
+def require_other_admin(session: Session, user: User) -> None:
+    """Requires that somebody else administers the site, too; two who leave at once wait here.
+
+    Raises:
+        Refused: Nobody else does.
+    """
+    active = select(User.id).where(User.role == "admin", User.disabled_at.is_(None))
+    admins = session.scalars(active.order_by(User.id).with_for_update()).all()
+    if user.role == "admin" and not set(admins) - {user.id}:
+        raise Refused("conflict", "This is the only admin; make somebody else admin first")
+
+
 def plain_line(text: str, what: str, most: int = 100) -> str:
     """Text of a person: one line, without control characters.
 

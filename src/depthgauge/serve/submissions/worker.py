@@ -23,6 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import OperationalError
+
 from depthgauge.datasets import DATASETS, read_estimate
 from depthgauge.engine.scoring.evaluate import evaluate
 from depthgauge.engine.scoring.samples import samples_of
@@ -321,7 +323,10 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    work(site, site.open(), stop=stop)
+    try:
+        work(site, site.open(), stop=stop)
+    except OperationalError as error:
+        sys.exit(f"error: the database is away ({type(error.orig).__name__}); started again soon.")
 
 
 if __name__ == "__main__":

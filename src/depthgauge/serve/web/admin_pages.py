@@ -107,6 +107,9 @@ def disable(request: Request, user: Admin, form: Form) -> Response:
         other = _other(session, form)
         if other.id == user.id:
             raise Refused("conflict", "You cannot close your own account here")
+        if other.disabled_at is None:
+            # Whoever asks may just have been disabled by somebody else.
+            people.require_other_admin(session, other)
         other.disabled_at = None if other.disabled_at else now()
         people.revoke_all(session, other)
         done = "closed" if other.disabled_at else "opened"
