@@ -1,5 +1,6 @@
 """The leaderboard of a running site in a real browser, under the site's own policy."""
 
+import pytest
 from tests.serve import boards
 from tests.serve import tiny as made
 from tools.web import WEB
@@ -41,12 +42,20 @@ def test_readers_sort_weigh_and_save(site, database, tiny, add_user, send, runni
     assert lines[0] == "method,mae@all,badpix:1@all,team"
     assert [line.split(",")[0] for line in lines[1:]] == ["middle", "'=best"]
     assert trouble == []
-    for path in ("/benchmarks/tiny", "/", "/benchmarks/tiny/data", "/tools", "/changelog"):
+    accessible(page)
+
+
+@pytest.mark.long
+def test_all_pages_are_accessible_and_fit_a_phone(tiny, running, page):
+    trouble = []
+    page.on("console", lambda message: trouble.append(message.text))
+    for path in ("/", "/benchmarks/tiny", "/benchmarks/tiny/data", "/tools", "/changelog"):
         page.goto(f"{running}{path}")
         accessible(page)
     assert trouble == []
 
 
+@pytest.mark.long
 def test_tiers_stay_apart_when_readers_sort(database, running, page):
     with database.begin() as session:
         benchmark = boards.add_benchmark(session, toml=boards.TIERS)
