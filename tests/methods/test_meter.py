@@ -5,7 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from depthgauge.methods import Usage, _meter, metered
+from depthgauge.methods import Usage, metered
+from depthgauge.methods._calls import meter
 
 
 def allocate() -> int:
@@ -24,15 +25,15 @@ def test_a_call_that_allocates_shows_it():
 
 
 def test_the_sampler_sees_it_too(monkeypatch, tmp_path):
-    monkeypatch.setattr(_meter._HighWaterMark, "works", staticmethod(lambda process="self": False))
+    monkeypatch.setattr(meter._HighWaterMark, "works", staticmethod(lambda process="self": False))
     before = _resident_mb()
     _, usage = metered(allocate)
     assert usage.peak_memory_mb >= before + 190
 
 
 def test_where_the_system_tells_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(_meter._HighWaterMark, "works", staticmethod(lambda process="self": False))
-    monkeypatch.setattr(_meter, "status_bytes", lambda key, process="self": None)
+    monkeypatch.setattr(meter._HighWaterMark, "works", staticmethod(lambda process="self": False))
+    monkeypatch.setattr(meter, "status_bytes", lambda key, process="self": None)
     value, usage = metered(lambda: 3)
     assert (value, usage.peak_memory_mb) == (3, None)
 
@@ -62,4 +63,4 @@ def test_usage_is_a_plain_value():
 
 
 def _resident_mb() -> float:
-    return _meter.status_bytes("VmRSS") / 1e6
+    return meter.status_bytes("VmRSS") / 1e6

@@ -9,6 +9,7 @@ pytest.importorskip("embreex", reason="layers need Embree: depthgauge[render]")
 pytest.importorskip("mitsuba", reason="pictures need Mitsuba: depthgauge[render]")
 
 from depthgauge.engine.generating import layered_pairs as making
+from depthgauge.engine.generating import made_things
 from depthgauge.engine.running.executors import EXECUTORS
 from depthgauge.engine.running.guard import Guard
 from depthgauge.engine.running.jobs import Job, Jobs
@@ -69,7 +70,7 @@ def test_pairs_that_cannot_be_made_are_named_and_others_stay(tmp_path, monkeypat
         (root / making.sample_id(number) / "sample.json").write_text("{}")
 
     monkeypatch.setattr(making, "make_pair", make_pair)
-    monkeypatch.setattr(making, "Where", lambda workers, cluster: here)
+    monkeypatch.setattr(made_things, "Where", lambda workers, cluster: here)
 
     class here:  # noqa: N801  # stands for a Where
         @staticmethod

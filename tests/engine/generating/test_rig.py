@@ -14,6 +14,7 @@ from tests.engine.generating.conftest import SMALL_RIG
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.stereogenbench import read_manifest
 from depthgauge.engine.auditing.audit import audit_dataset
+from depthgauge.engine.generating import made_things
 from depthgauge.engine.generating import rig_scenes as making
 from depthgauge.engine.generating.rig_review import holdout_of
 from depthgauge.engine.generating.rig_statistics import proposals, realised
@@ -134,7 +135,7 @@ def run_here(monkeypatch, make_scene):
             return "here", {}
 
     monkeypatch.setattr(making, "make_scene", make_scene)
-    monkeypatch.setattr(making, "Where", lambda workers, cluster: here)
+    monkeypatch.setattr(made_things, "Where", lambda workers, cluster: here)
 
 
 # --- the manual pass ------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
     def refuse(*args, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(making.io, "write_text", refuse)
+    monkeypatch.setattr(made_things.io, "write_text", refuse)
     with pytest.raises(CannotWrite, match=r"set: Permission denied; give another folder"):
         generate("rig", tmp_path / "set", **SMALL_RIG)
 

@@ -8,7 +8,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.benchmarks import make_protocol
-from depthgauge.engine.scoring import accumulator as module
+from depthgauge.engine.scoring.in_memory import accumulator as module
 from depthgauge.engine.scoring.in_memory.device_sums import DevicePlan
 
 torch = pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
