@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from fastapi.testclient import TestClient
 from tests.serve import tiny as made
 from tests.serve.conftest import POSTGRESQL
 from tests.serve.test_running import free_port
@@ -36,6 +37,7 @@ from depthgauge.serve.storage.models import (
 )
 from depthgauge.serve.submissions import intake, queue, revisions, worker
 from depthgauge.serve.submissions.registry import add_benchmark
+from depthgauge.serve.web.app import make_app
 from depthgauge.serve.web.settings import WebSettings
 
 MANY = int(os.environ.get("DEPTHGAUGE_TEST_SUBMISSIONS", "100"))
@@ -43,6 +45,36 @@ USERS = 10
 
 
 # A full disk
+
+
+def test_a_full_disk_is_said_to_who_sends(site, database, tiny, add_user, monkeypatch):
+    ann, content = add_user(), made.archive()
+    with database.begin() as session:
+        head = people.make_token(session, ann, "test", people.SCOPES, 1)
+    url = "http://site.example"
+    asked = TestClient(
+        make_app(site, database, WebSettings(url)), base_url=url, raise_server_exceptions=False
+    )
+    asked.headers["Authorization"] = f"Bearer {head}"
+    told = {"size": len(content), "sha256": made.sha256(content)}
+    place = asked.post("/api/benchmarks/tiny/uploads", json=told).json()["id"]
+    put = f"/api/uploads/{place}?offset=0"
+
+    def full(*_args, **_more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(intake, "append", full)
+        answer = asked.put(put, content=content)
+        assert (answer.status_code, answer.json()["code"]) == (507, "full")
+    assert asked.put(put, content=content).json()["received"] == len(content)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(site.blobs), "move_in", full)
+        answer = asked.post(f"/api/uploads/{place}/submit", json={"method": "M"})
+        assert answer.status_code == 507
+    with database.begin() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 0
+    assert asked.post(f"/api/uploads/{place}/submit", json={"method": "M"}).status_code == 202
 
 
 def test_a_full_disk_fails_no_submission(site, database, tiny, add_user, send, read, monkeypatch):
