@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Unavailable
+from depthgauge.geometry.disparity import depth_from_disparity
 from depthgauge.geometry.surfaces import normals_from_depth, normals_from_disparity
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Map, Rig
@@ -37,6 +38,20 @@ def main_camera(rig: Rig) -> Camera:
     raise Unavailable(
         f"the rig has no camera 'left' or 'centre' that maps belong to, only {found}."
     )
+
+
+def depth_from_map(values: Map, quantity: str, rig: Rig, camera: Camera) -> Map:
+    """The depth in metres that a disparity or depth map says.
+
+    Raises:
+        Unavailable: The quantity is neither, or a disparity's baseline is not known.
+    """
+    space = QUANTITIES[quantity].space
+    if space == "depth":
+        return values
+    if space is None or not (math.isfinite(rig.baseline_m) and rig.baseline_m > 0):
+        raise Unavailable(f"{quantity} cannot be turned into depth with this rig.")
+    return depth_from_disparity(values, camera.focal_px[0], rig.baseline_m, rig.principal_offset_px)
 
 
 def normals_from_map(values: NDArray[np.generic], quantity: str, rig: Rig) -> Map:

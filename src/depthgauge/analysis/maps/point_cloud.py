@@ -14,12 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import BadFile, Unavailable, WrongShape
-from depthgauge.geometry.disparity import depth_from_disparity
+from depthgauge.errors import BadFile, WrongShape
 from depthgauge.geometry.projection import backproject
 from depthgauge.io.text import parse_json
-from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Camera, Map, Rig
+from depthgauge.types import Camera, Map
 
 MOST_POINTS = 300_000
 """Of one layer: more cannot be told apart on a screen."""
@@ -38,20 +36,6 @@ class Cloud:
     """Name and number of points of each layer, in the order of the points; empty for one layer."""
     fov_deg: float = 50.0
     """Vertical field of view of the camera that saw them."""
-
-
-def depth_of_map(values: Map, quantity: str, rig: Rig, camera: Camera) -> Map:
-    """The depth in metres that a disparity or depth map says.
-
-    Raises:
-        Unavailable: The quantity is neither, or a disparity's baseline is not known.
-    """
-    space = QUANTITIES[quantity].space
-    if space == "depth":
-        return values
-    if space is None or not (math.isfinite(rig.baseline_m) and rig.baseline_m > 0):
-        raise Unavailable(f"{quantity} cannot be turned into depth with this rig.")
-    return depth_from_disparity(values, camera.focal_px[0], rig.baseline_m, rig.principal_offset_px)
 
 
 def cloud_of_depth(

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.analysis.maps.point_cloud import Cloud, cloud_of_depth, depth_of_map
+from depthgauge.analysis.maps.point_cloud import Cloud, cloud_of_depth
 from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.errors import DepthgaugeError
-from depthgauge.geometry.rigs import main_camera
+from depthgauge.geometry.rigs import depth_from_map, main_camera
 from depthgauge.io.shown import shown
 from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.encode import error_bar, value_bar
@@ -36,7 +36,7 @@ def clouds_of(made: SampleMaps, label: str, most: int) -> list[Cloud]:
     for name, values, errors in _maps(made, label):
         try:
             camera = main_camera(rig)
-            depth = depth_of_map(values, like, rig, camera)
+            depth = depth_from_map(values, like, rig, camera)
             colours = _colours(made, like, values, errors)
             found.append(cloud_of_depth(depth, camera, colours, name=name, most=most))
         except DepthgaugeError:  # another size than the camera's, no baseline: no points
