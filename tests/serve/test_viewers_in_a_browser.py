@@ -40,7 +40,7 @@ def opened(chromium):
         page = context.new_page()
         page.on("console", note)
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.goto(address)
+        assert page.goto(address).status == 200, address
         return page
 
     yield open_page
