@@ -65,7 +65,8 @@ def _frame(x: Scale, y: Scale, unit: str) -> list[Markup]:
         parts.append(tag("path", d=path(ends), class_="frame"))
         parts.append(words(f"{tick:g}", x(tick), y.start + 17, "tick", "middle"))
     parts.append(tag("path", d=path([(x.start, y.start), (x.end, y.start)]), class_="frame"))
-    parts.append(words(f"threshold in {unit}", _LEFT, y.start + 38, "axis-title"))
+    title = f"threshold in {unit}" if unit else "threshold"
+    parts.append(words(title, _LEFT, y.start + 38, "axis-title"))
     parts.append(words("correct pixels in %", 0, 11, "axis-title"))
     return parts
 

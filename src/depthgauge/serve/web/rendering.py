@@ -58,6 +58,7 @@ def _environment() -> Environment:
         "day": day,
         "minute": minute,
         "number": _number,
+        "duration": _duration,
         "bytes": _bytes,
         "sortable": _sortable,
         "ticked": _ticked,
@@ -69,6 +70,11 @@ def _environment() -> Environment:
         "style_sheet": f"/static/site.{style_sheet().digest}.css",
     }
     return made
+
+
+def _duration(seconds: float) -> str:
+    """A time with two or three digits: `2.8 ms`, `1.4 s`."""
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def _number(value: float | None) -> str:
