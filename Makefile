@@ -65,6 +65,7 @@ fast-tests: .venv/.dev .venv/.system .venv/.web
 test-long: setup .venv/.postgresql  ## before a release: endurance, many examples per property, other versions of Python
 	$(BIN)/python $(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long
 	DEPTHGAUGE_TEST_POSTGRESQL=start $(BIN)/python $(PYTEST) tests/serve -m 'not long'
+	DEPTHGAUGE_TEST_POSTGRESQL=start $(BIN)/python $(PYTEST) tests/serve/test_mail.py tests/serve/test_rescoring.py -m long
 	@$(MAKE) --no-print-directory $(OTHER_PYTHONS:%=test-python%)
 
 # The site's tests run on PostgreSQL, too; it is started by the tests, as a user of its own. Where it cannot be

@@ -93,6 +93,7 @@ def test_a_full_disk_fails_no_submission(site, database, tiny, add_user, send, r
     assert (read(sent)[0].state, read(sent)[0].attempts) == ("scored", 1)
 
 
+@pytest.mark.long
 def test_a_sandbox_that_dies_of_a_full_disk_is_not_the_authors_fault(
     site, database, tiny, add_user, send, read, monkeypatch
 ):

@@ -131,6 +131,7 @@ def test_a_cluster_needs_tls(address, site):
     dispatcher.require_tls("tcp://localhost:8786")
 
 
+@pytest.mark.long
 def test_the_web_process_imports_no_client_of_clusters():
     """Whoever takes it over finds no connection to the workers, and no code that makes one."""
     code = "import depthgauge.serve.web.process, sys; print('distributed' in sys.modules)"

@@ -121,6 +121,7 @@ def test_nobody_learns_who_has_an_account(database, server, box, visitor, add_us
     assert [to for to, _ in box.mails] == [[ann.email]]
 
 
+@pytest.mark.long
 def test_one_account_gets_few_mails_and_one_address_asks_little(database, monkeypatch, add_user):
     for n in range(rates.MAIL_TO_ACCOUNT.count + 2):  # no reply tells that the last were dropped
         people.ask_for_mail(database, "reset", add_user().email if not n else "ann@example.org", "")
@@ -226,6 +227,7 @@ def test_a_server_that_goes_away_in_the_middle(database, server, monkeypatch):
         assert session.query(OutgoingMail).one().state == "handed-over"
 
 
+@pytest.mark.long
 def test_old_mails_are_given_up(database, server, box, monkeypatch):
     moment = outbox.now()
     with database.begin() as session:
@@ -240,6 +242,7 @@ def test_old_mails_are_given_up(database, server, box, monkeypatch):
         assert session.query(OutgoingMail).count() == 0
 
 
+@pytest.mark.long
 def test_tls_and_passwords(database, box, tmp_path, monkeypatch):
     """STARTTLS is required, certificates are checked, and a password goes over TLS only."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
@@ -312,3 +315,62 @@ def test_the_mailer_goes_on_when_the_database_is_away(monkeypatch, caplog):
     monkeypatch.setattr(mailer, "_IDLE_S", 0.0)
     mailer.work(None, None, SETTINGS, stop)
     assert len(calls) == 3
+
+
+@pytest.mark.long
+def test_the_process_of_the_mailer(site, database, add_user, box):
+    """The supervisor starts it, it survives kill -9, and every mail arrives once."""
+    import os
+    import signal
+    import time
+    from pathlib import Path
+
+    from depthgauge.serve import running
+
+    controller = Controller(box, hostname="127.0.0.1", port=_free_port())
+    controller.start()
+    port, stop, ready = _free_port(), threading.Event(), threading.Event()
+    settings = WebSettings(f"http://127.0.0.1:{port}", mail=True)
+    options = {"smtp": f"smtp://127.0.0.1:{controller.port}", "workers": 0}
+    place = {"host": "127.0.0.1", "port": port, "stop": stop, "on_ready": ready.set}
+    thread = threading.Thread(
+        target=running.run_site, args=(site, settings), kwargs={**place, **options}
+    )
+    thread.start()
+
+    def mailers():
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            words = path.read_bytes().split(b"\0")
+            if b"depthgauge.serve.mail.mailer" in words:
+                about = (path.parent / "status").read_text()
+                if int(about.split("PPid:")[1].split()[0]) == os.getpid():
+                    yield int(path.parent.name)
+
+    try:
+        assert ready.wait(60)
+        for n in range(20):
+            with database.begin() as session:
+                outbox.put(session, "reset", add_user(f"u{n}@example.org").email)
+            if n in (5, 12):
+                time.sleep(2)
+                for pid in list(mailers()):
+                    os.kill(pid, signal.SIGKILL)
+                with database.begin() as session:  # else it would wait for the lease
+                    session.query(OutgoingMail).filter_by(state="waiting").update({"next_at": 0})
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with database.begin() as session:
+                if session.query(OutgoingMail).filter_by(state="waiting").count() == 0:
+                    break
+            time.sleep(0.5)
+    finally:
+        stop.set()
+        thread.join()
+        controller.stop()
+    receivers = [to for (to,), _ in box.mails]
+    assert len(receivers) == len(set(receivers))  # none twice
+    with database.begin() as session:
+        unsure = session.query(OutgoingMail).filter_by(state="handed-over").count()
+        sent = session.query(OutgoingMail).filter_by(state="sent").count()
+    assert sent + unsure == 20
+    assert len(receivers) >= sent

@@ -102,6 +102,7 @@ def test_another_truth_is_noticed_and_everything_scored_again(site, database, da
     assert work_all(site, database) == 0
 
 
+@pytest.mark.long
 def test_files_that_only_look_new_or_are_damaged_are_no_other_truth(site, database, data, entries):
     shift_truth(data, 0.0)
     assert revisions.notice_changes(site, database) == []
@@ -122,6 +123,7 @@ def test_a_revised_metric_changes_the_protocol(site, database, entries, monkeypa
         assert session.get_one(Benchmark, "tiny").protocol_hash == body["protocol_hash"]
 
 
+@pytest.mark.long
 def test_another_protocol_of_the_same_id(site, database, data, entries):
     toml = data / "tiny.toml"
     text = made.TOML.replace('"mae@all", "badpix:1@all"', '"mae@all", "badpix:3@all"')
@@ -164,6 +166,7 @@ def test_new_submissions_wait_and_running_ones_begin_again(
     assert read(running)[0].attempts == 1
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_while_scoring_again(site, database, entries, monkeypatch, read):
     _, public, private, _ = entries
     moment = rescoring.now()
@@ -177,6 +180,7 @@ def test_a_worker_that_dies_while_scoring_again(site, database, entries, monkeyp
         assert read(one)[1]["", "mae@all"] == value
 
 
+@pytest.mark.long
 def test_an_entry_that_cannot_be_scored_again(site, database, entries, read):
     ann, _, private, _ = entries
     site.blobs.remove(private.archive)
@@ -191,6 +195,7 @@ def test_an_entry_that_cannot_be_scored_again(site, database, entries, read):
             intake.require_quota(session, ann, benchmark)
 
 
+@pytest.mark.long
 def test_what_was_interrupted_begins_again(site, database, entries, monkeypatch):
     def die(*_args):
         raise KeyboardInterrupt
@@ -210,6 +215,7 @@ def test_what_was_interrupted_begins_again(site, database, entries, monkeypatch)
         assert session.query(Rescoring).filter(Rescoring.ended_at.is_not(None)).count() == 1
 
 
+@pytest.mark.long
 def test_the_web_never_learns_what_the_truth_was(site, database, entries):
     body = read_body(site, "tiny")
     assert len(body["truth_hash"]) == 64
