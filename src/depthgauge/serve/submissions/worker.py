@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from depthgauge.datasets import DATASETS, read_estimate
 from depthgauge.engine.scoring.evaluate import evaluate
@@ -111,7 +111,22 @@ def renew(database: Database, job: Job) -> bool:
 
 
 def finish(site: Site, database: Database, job: Job, outcome: Outcome | None) -> None:
-    """Writes how a job ended; None: it did not, and is tried again."""
+    """Writes how a job ended; None: it did not, and is tried again.
+
+    A database that is away is waited for as long as the lease may hold: else work that is done
+    would be lost. Whether it was written before the connection broke does not matter: the lease decides.
+    """
+    end = time.monotonic() + LEASE_S
+    while True:
+        try:
+            return _write_end(site, database, job, outcome)
+        except (OperationalError, InterfaceError):
+            if time.monotonic() > end:
+                raise
+            time.sleep(_IDLE_S)
+
+
+def _write_end(site: Site, database: Database, job: Job, outcome: Outcome | None) -> None:
     part = queue if job.rescoring is None else rescoring
     if outcome is None:
         part.release(database, job)
@@ -325,7 +340,7 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     try:
         work(site, site.open(), stop=stop)
-    except OperationalError as error:
+    except (OperationalError, InterfaceError) as error:
         sys.exit(f"error: the database is away ({type(error.orig).__name__}); started again soon.")
 
 
