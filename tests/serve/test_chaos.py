@@ -40,6 +40,7 @@ from depthgauge.serve.submissions.registry import add_benchmark
 from depthgauge.serve.web.app import make_app
 from depthgauge.serve.web.settings import WebSettings
 
+worker_run_sandbox = worker.run_sandbox  # before a fixture replaces it
 MANY = int(os.environ.get("DEPTHGAUGE_TEST_SUBMISSIONS", "100"))
 USERS = 10
 
@@ -175,6 +176,31 @@ def test_a_disk_that_is_really_full(tmp_path, empty_site, tiny_data):
         engine_of(database).dispose()
     finally:
         subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_job_that_ends_while_it_is_hidden(site, tmp_path, monkeypatch):
+    """The sandbox hides other jobs; one of them may just have ended, which is nobody's fault."""
+    other, truth = site.workers / "jobs" / "other", tmp_path / "truth"
+    for folder in (other, truth):
+        folder.mkdir()
+    task = {"folder": str(tmp_path), "hide": [str(truth), str(other)]}
+    hidden = []
+
+    def once(_site, _job, given):
+        hidden.append(given["hide"])
+        if len(hidden) == 1:
+            other.rmdir()
+            return None
+        return {"archive": []}
+
+    monkeypatch.setattr(worker, "_run_sandbox_once", once)
+    real = worker_run_sandbox
+    assert real(site, None, task) == {"archive": []}
+    assert hidden == [[str(truth), str(other)], [str(truth)]]  # the truth is hidden in any case
+    hidden[:] = [0]
+    monkeypatch.setattr(worker, "_run_sandbox_once", lambda *_: hidden.append(1))
+    assert real(site, None, task) is None
+    assert hidden == [0, 1]  # a sandbox that dies of itself is started once
 
 
 def test_work_that_is_done_waits_for_the_database(

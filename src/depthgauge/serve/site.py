@@ -96,7 +96,7 @@ def make_folders(site: Site) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         with suppress(PermissionError) if site.workers.is_dir() else nullcontext():
             # As the web's own user, the folder of the workers is closed, which is the purpose.
-            for name in ("benchmarks", "jobs", "logs"):
+            for name in ("benchmarks", "fingerprints", "jobs", "logs"):
                 (site.workers / name).mkdir(parents=True, exist_ok=True)
             os.chmod(site.workers, 0o700)
     except OSError as error:
