@@ -74,7 +74,8 @@ def _environment() -> Environment:
 
 def _duration(seconds: float) -> str:
     """A time with two or three digits: `2.8 ms`, `1.4 s`."""
-    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+    unit, value = ("ms", 1000 * seconds) if seconds < 1 else ("s", seconds)
+    return f"{float(f'{value:.3g}'):g} {unit}"
 
 
 def _number(value: float | None) -> str:
