@@ -16,9 +16,9 @@ from depthgauge._confine import landlock
 from depthgauge.errors import BadData
 from depthgauge.serve.lockout import hidden_folders, require_outside
 from depthgauge.serve.mail.server import mail_server
+from depthgauge.serve.process_settings import ProcessSettings
 from depthgauge.serve.site import Site
 from depthgauge.serve.submissions.dispatcher import require_tls
-from depthgauge.serve.told import Told
 from depthgauge.serve.web.settings import WebSettings
 
 _LOOK_S = 0.2
@@ -99,11 +99,11 @@ def run_site(
         Misuse: That is no URL of a mail server, or the cluster's is not safe.
     """
     require_protection(site)
-    told = Told(site, settings, host, port)
-    kept = [] if only == "web" else _scoring(told, workers, cluster)
+    shared = ProcessSettings(site, settings, host, port)
+    kept = [] if only == "web" else _scoring(shared, workers, cluster)
     if only != "workers":
         _require_free(host, port)
-        kept += _web(told, smtp)
+        kept += _web(shared, smtp)
     stop = stop or _stopped_by_signals()
     try:
         begun, ready = time.monotonic(), False
@@ -119,26 +119,26 @@ def run_site(
             one.end()
 
 
-def _web(told: Told, smtp: str) -> list[_Kept]:
+def _web(shared: ProcessSettings, smtp: str) -> list[_Kept]:
     """The web process, and the mailer if there is a mail server."""
-    kept = [_process("web.process", told)]
+    kept = [_process("web.process", shared)]
     if smtp:
-        mail_server(smtp, told.settings.host)  # a bad URL is said here, not by a process that dies
-        kept.append(_process("mail.mailer", replace(told, smtp=smtp)))
+        mail_server(smtp, shared.settings.host)  # a bad URL is refused here, not later
+        kept.append(_process("mail.mailer", replace(shared, smtp=smtp)))
     return kept
 
 
-def _scoring(told: Told, workers: int, cluster: str) -> list[_Kept]:
+def _scoring(shared: ProcessSettings, workers: int, cluster: str) -> list[_Kept]:
     """Workers of this machine, or the dispatcher of a cluster."""
     if not cluster:
-        return [_process("submissions.worker", told) for _ in range(workers)]
+        return [_process("submissions.worker", shared) for _ in range(workers)]
     require_tls(cluster)
-    return [_process("submissions.dispatcher", replace(told, cluster=cluster))]
+    return [_process("submissions.dispatcher", replace(shared, cluster=cluster))]
 
 
-def _process(module: str, told: Told) -> _Kept:
+def _process(module: str, shared: ProcessSettings) -> _Kept:
     command = [sys.executable, "-P", "-m", f"depthgauge.serve.{module}"]
-    return _Kept(command, told.environment())
+    return _Kept(command, shared.environment())
 
 
 def require_protection(site: Site) -> None:

@@ -23,9 +23,9 @@ from depthgauge.serve.lockout import lock_out
 from depthgauge.serve.mail import outbox
 from depthgauge.serve.mail.outbox import Letter
 from depthgauge.serve.mail.server import MailServer, mail_server
+from depthgauge.serve.process_settings import own_settings
 from depthgauge.serve.storage.database import Database, audit
 from depthgauge.serve.storage.models import Notification, OneTimeLink, OutgoingMail, User
-from depthgauge.serve.told import told
 from depthgauge.serve.web.settings import WebSettings
 
 _IDLE_S = 2.0
@@ -121,29 +121,29 @@ def _message(session: Session, letter: Letter, settings: WebSettings) -> EmailMe
     """The mail; None if there is nothing to say, since there is no such account or notice."""
     user = session.scalar(select(User).where(User.email == letter.email))
     known = user is not None and user.disabled_at is None
-    told = EmailMessage()
+    message = EmailMessage()
     if letter.kind == "notification":
-        return _notice(session, letter, settings, told) if known else None
+        return _notice(session, letter, settings, message) if known else None
     if letter.kind == "reset":
         if user is None or not known:
             return None
         secret = _new_link(session, "reset", user_id=user.id)
-        told["Subject"] = "New password"
-        told.set_content(
+        message["Subject"] = "New password"
+        message.set_content(
             _RESET.format(origin=settings.origin, link=settings.link(f"reset/{secret}"))
         )
         audit(session, "reset link mailed", letter.email)
-        return told
-    told["Subject"] = "New account"
+        return message
+    message["Subject"] = "New account"
     if user is not None:
         link = settings.link("recover")
-        told.set_content(_HAS_ACCOUNT.format(origin=settings.origin, link=link))
-        return told
+        message.set_content(_HAS_ACCOUNT.format(origin=settings.origin, link=link))
+        return message
     secret = _new_link(session, "registration", email=letter.email)
-    told.set_content(
+    message.set_content(
         _REGISTRATION.format(origin=settings.origin, link=settings.link(f"join/{secret}"))
     )
-    return told
+    return message
 
 
 def _new_link(
@@ -156,14 +156,14 @@ def _new_link(
 
 
 def _notice(
-    session: Session, letter: Letter, settings: WebSettings, told: EmailMessage
+    session: Session, letter: Letter, settings: WebSettings, message: EmailMessage
 ) -> EmailMessage | None:
     found = session.get(Notification, letter.notification_id or 0)
     if found is None or found.read_at is not None:
         return None  # read on the page already
     one = found.submission
-    told["Subject"] = f"{one.method}: {found.kind}"
-    told.set_content(
+    message["Subject"] = f"{one.method}: {found.kind}"
+    message.set_content(
         _NOTICE.format(
             method=one.method,
             benchmark=one.benchmark_id,
@@ -172,12 +172,12 @@ def _notice(
             origin=settings.origin,
         )
     )
-    return told
+    return message
 
 
 def main() -> None:
     """The process; ends at SIGTERM after the mail that it sends."""
-    known = told()
+    known = own_settings()
     end_with_parent()
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
     stop = threading.Event()

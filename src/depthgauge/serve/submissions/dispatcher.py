@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 
 from depthgauge._confine import end_with_parent
 from depthgauge.errors import BadData, DepthgaugeError, MissingExtra, Misuse
+from depthgauge.serve.process_settings import own_settings
 from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.submissions import worker
 from depthgauge.serve.submissions.queue import LEASE_S, Job, Outcome
-from depthgauge.serve.told import told
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _CONNECT_S = 20
@@ -142,7 +142,7 @@ class Dispatcher:
 
 def main() -> None:
     """The process; ends at SIGTERM. What is not done then is taken again when its lease is over."""
-    known = told()
+    known = own_settings()
     end_with_parent()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -350,9 +350,9 @@ def _renewing(database: Database, job: Job) -> Iterator[None]:
 def main() -> None:
     """The process; ends at SIGTERM after what it has begun."""
     from depthgauge._confine import end_with_parent
-    from depthgauge.serve.told import told
+    from depthgauge.serve.process_settings import own_settings
 
-    site = told().site
+    site = own_settings().site
     end_with_parent()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -14,14 +14,14 @@ import uvicorn
 from depthgauge._confine import end_with_parent
 from depthgauge.errors import DepthgaugeError
 from depthgauge.serve.lockout import lock_out
-from depthgauge.serve.told import told
+from depthgauge.serve.process_settings import own_settings
 from depthgauge.serve.web.app import make_app
 from depthgauge.serve.web.boards import warm_up
 
 
 def main() -> None:
     """Locks, then listens until it is told to end."""
-    known = told()
+    known = own_settings()
     end_with_parent()
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
     try:

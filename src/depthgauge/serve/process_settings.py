@@ -1,5 +1,7 @@
-"""What a site tells its processes: in the environment, where other users of the machine cannot
-read it; arguments of a command they can, and addresses have passwords.
+"""Settings of the processes of a site, passed on in their environment.
+
+Other users of the machine can read the arguments of a command but not its environment, and
+addresses contain passwords.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ VARIABLE = "DEPTHGAUGE_PROCESS"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What every process of a site knows; `smtp` and `cluster` only those that need it."""
+class ProcessSettings:
+    """What every process of a site needs; `smtp` and `cluster` only those that need it."""
 
     site: Site
     settings: WebSettings
@@ -27,17 +29,17 @@ class Told:
     cluster: str = ""
 
     def environment(self) -> dict[str, str]:
-        """The environment of a process that is told this."""
+        """The environment of a process with these settings."""
         site = {**asdict(self.site), "root": str(self.site.root)}
         body = {**asdict(self), "site": site}
         return {**os.environ, VARIABLE: json.dumps(body)}
 
 
-def told() -> Told:
-    """What this process was told; it is not passed on to what this process starts."""
+def own_settings() -> ProcessSettings:
+    """The settings of this process; they are not passed on to what this process starts."""
     body = json.loads(os.environ.pop(VARIABLE))
     site = {**body.pop("site")}
     settings = body.pop("settings")
     settings["trusted_proxies"] = tuple(settings["trusted_proxies"])
     root = Path(site.pop("root"))
-    return Told(Site(root, **site), WebSettings(**settings), **body)
+    return ProcessSettings(Site(root, **site), WebSettings(**settings), **body)
