@@ -116,6 +116,7 @@ def _serve(folder, request):
     folders = ["--data", data / "public", "--hidden", data / "hidden"]
     (folder / "mine").mkdir(exist_ok=True)
     (folder / "mine" / "boxes.npy").write_bytes(archive())
+    (folder / "report.html").write_text("<!doctype html>")
     url = request.getfixturevalue("answering_site")
     return {
         "serve start": ["/dev/null/site"],
@@ -124,6 +125,7 @@ def _serve(folder, request):
         "serve rescore": ["tiny", *at],
         "serve invite": at,
         "serve log": ["abc", *at],
+        "serve report": ["abc", folder / "report.html", *at],
         "serve backup": [folder / "made.tar", *at, "--overwrite"],
         "serve restore": [folder / "site.tar", folder / "again", "--overwrite"],
         "serve user list": at,
@@ -138,7 +140,7 @@ def small_site():
     from depthgauge.serve.accounts import links, people
     from depthgauge.serve.backup import back_up
     from depthgauge.serve.site import open_site
-    from depthgauge.serve.storage.models import Benchmark
+    from depthgauge.serve.storage.models import Benchmark, Submission, Team
     from depthgauge.serve.submissions.registry import add_benchmark
 
     plain = {"title": "", "about": "", "protocol_hash": "", "quantity": "", "added_at": 0}
@@ -146,13 +148,19 @@ def small_site():
     def make(root, data):
         site = open_site(root)
         (site.workers / "logs" / "abc.txt").write_text("what happened\n")
-        with site.open().begin() as session:
-            secret = links.make_link(session, "invitation")
-            people.join(session, secret, "ann@example.org", "Ann", "correct horse")
-            lists = {"samples": [], "columns": [], "hidden": False}
-            session.add(Benchmark(id="stereo", monthly_quota=1, most_bytes=1, **plain, **lists))
         folders = {"data": data / "public", "hidden": data / "hidden"}
-        add_benchmark(site, site.open(), str(data / "tiny.toml"), **folders)
+        with site.connected() as database:
+            with database.begin() as session:
+                secret = links.make_link(session, "invitation")
+                people.join(session, secret, "ann@example.org", "Ann", "correct horse")
+                lists = {"samples": [], "columns": [], "hidden": False}
+                session.add(Benchmark(id="stereo", monthly_quota=1, most_bytes=1, **plain, **lists))
+                names = {"id": "abc", "benchmark_id": "stereo", "method": "net", "archive": "0"}
+                times = {"created_at": 0, "changed_at": 0}
+                team = session.query(Team).one()
+                entry = {**names, **times, "details": {}, "size": 1, "state": "scored"}
+                session.add(Submission(team=team, **entry))
+            add_benchmark(site, database, str(data / "tiny.toml"), **folders)
         back_up(site, root.with_suffix(".tar"))
 
     return make
