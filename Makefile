@@ -62,11 +62,16 @@ test: setup  ## what must never break: ruff, mypy and the tests, in a few minute
 fast-tests: .venv/.dev .venv/.system .venv/.web
 	$(BIN)/python $(PYTEST) -m 'not long'
 
-test-long: setup .venv/.postgresql  ## before a release: endurance, many examples per property, other versions of Python
+test-long: setup .venv/.long .venv/.postgresql  ## before a release: endurance, many examples per property, other versions of Python
 	$(BIN)/python $(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long
 	DEPTHGAUGE_TEST_POSTGRESQL=start $(BIN)/python $(PYTEST) tests/serve -m 'not long'
 	DEPTHGAUGE_TEST_POSTGRESQL=start $(BIN)/python $(PYTEST) tests/serve/test_mail.py tests/serve/test_rescoring.py -m long
 	@$(MAKE) --no-print-directory $(OTHER_PYTHONS:%=test-python%)
+
+# What only the long tests need: a store like S3, requests made from a schema, drivers.
+.venv/.long: pyproject.toml .venv/.dev
+	$(PIP) -e '.[long]'
+	touch $@
 
 # The site's tests run on PostgreSQL, too; it is started by the tests, as a user of its own. Where it cannot be
 # installed, they say so and are skipped.
