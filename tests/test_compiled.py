@@ -318,6 +318,7 @@ def cached_score(cache, *args):
     assert (done.returncode, done.stdout) == (0, "2.0\n"), done.stderr
 
 
+@pytest.mark.long
 def test_a_full_or_damaged_cache_costs_time_and_not_the_score(tmp_path):
     cached_score(tmp_path, "full")
     cached_score(tmp_path)

@@ -37,6 +37,7 @@ def test_run_skips_what_is_done(run, labelled_session):
     assert not any(step["fresh"] for step in body["steps"])
 
 
+@pytest.mark.long
 def test_what_a_step_was_told_holds_for_all_steps_too(run, copied):
     assert run("capture", "clean", copied, "--filter", "none", "--json").json()["fresh"]
     steps = run("capture", "run", copied, "--until", "check", "--json").json()["steps"]
@@ -89,6 +90,7 @@ def test_steps_say_what_comes_before_them(run, capture_session, tmp_path):
     assert "depthgauge capture calibrate" in ran.err
 
 
+@pytest.mark.long
 def test_a_projector_that_failed_is_named_and_the_rest_goes_on(run, copied):
     for camera in ("L", "R"):
         path = copied / "pattern" / camera / "002.png"
@@ -123,6 +125,7 @@ def test_removal_by_hand(run, copied, tmp_path):
     assert (removed[70:90, 110:130] != 0).all()
 
 
+@pytest.mark.long
 def test_every_limit_of_clean_can_be_said(run, copied):
     published = {"filter": "plain", "window_px": 35, "filter_sigma_px": 5, "filter_distance_px": 50}
     limits = {"sigma_px": 0.5, "confidence": 0.6, "doubtful": 0.9, "left_right_px": 1.25}
@@ -158,6 +161,7 @@ def test_limits_that_make_no_sense_are_refused(run, labelled_session, words):
     assert words[0][2:].replace("-", "_") in ran.err.replace("-", "_")
 
 
+@pytest.mark.long
 def test_tiles_of_less_memory_give_the_same_maps(run, copied):
     before = io.read_map(copied / "work" / "spacetime" / "left_disparity.npy")
     assert run("capture", "spacetime", copied, "--memory-gib", "0.02", "--json").code == 0

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from typing import Any
 
 import click
 import numpy as np
@@ -271,7 +272,14 @@ def test_json_is_strict_and_alone_on_stdout(run, arguments, verb):
     assert isinstance(ran.json(), dict)
 
 
-@pytest.mark.parametrize("verb", every_verb())
+def spoken_verbs() -> list[Any]:
+    """All verbs; those that make or compute much are for the long tests."""
+    long = ("demo", "make ", "capture run", "capture tags")
+    marks = {verb: pytest.mark.long if verb.startswith(long) else () for verb in every_verb()}
+    return [pytest.param(verb, marks=mark) for verb, mark in marks.items()]
+
+
+@pytest.mark.parametrize("verb", spoken_verbs())
 def test_pipes_get_plain_text_and_quiet_leaves_only_data_and_errors(
     run, arguments, verb, monkeypatch
 ):

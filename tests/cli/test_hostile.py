@@ -303,6 +303,7 @@ def test_a_folder_without_estimates_and_no_folder(run, work):
     assert not (work.root / "other").exists()
 
 
+@pytest.mark.long
 def test_files_that_were_replaced_are_scored_again(run, work):
     """A score of a file that is no longer there would be a lie."""
     files = work.root / "mine"
@@ -328,6 +329,7 @@ def test_files_that_were_replaced_are_scored_again(run, work):
     assert "failed: mine: s5: " in again.err
 
 
+@pytest.mark.long
 def test_methods_that_print_and_die(run, work):
     chatty = "import sys\nprint('x' * 3_000_000)\nsys.stderr.write('y' * 3_000_000)\n"
     loud = work.method("loud", chatty + "return np.ones((h, w))")
@@ -377,6 +379,7 @@ def test_nobody_at_the_address(run, work, monkeypatch):
 # --- streams and signals ------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away(command, finished):
     for arguments in (["report", str(finished), "--csv"], ["list"], ["--help"]):
         line = f"{' '.join(map(repr, [*command, *arguments]))} | head -1"
@@ -385,6 +388,7 @@ def test_a_reader_that_goes_away(command, finished):
         assert ran.stdout.count("\n") == 1
 
 
+@pytest.mark.long
 def test_a_full_disk_behind_stdout(shell, finished):
     for arguments in (["list"], ["--help"], ["report", finished, "--text"], ["show", "mae"]):
         with open("/dev/full", "w") as full:
@@ -393,6 +397,7 @@ def test_a_full_disk_behind_stdout(shell, finished):
         assert ran.err == "error: No space left on device.\n"
 
 
+@pytest.mark.long
 def test_encodings_that_lack_our_characters(shell, finished):
     for encoding in ("ascii", "latin-1"):
         for kind in ("--text", "--markdown"):
@@ -401,7 +406,7 @@ def test_encodings_that_lack_our_characters(shell, finished):
             assert "badpix:1@all" in ran.out
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.long), "2"])
 def test_ctrl_c_loses_nothing(command, run, work, workers):
     slow = work.method("slow", "import time\ntime.sleep(0.3)\nreturn np.ones((h, w))")
     call = [*work.call(slow), "--workers", workers]

@@ -7,7 +7,14 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 ELSEWHERE = "adding.md"  # it registers things: test_adding.py runs it in a process of its own
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
-RUN = [page for page in PAGES if page.name != ELSEWHERE]
+# Whole runs and generated scenes: half of the time that all pages take.
+LONG = {"annotation-quality.md", "capture-simulator.md", "methods.md", "profiles.md", "reports.md"}
+LONG |= {"runs.md", "stereo-scenes.md"}
+RUN = [
+    pytest.param(page, marks=pytest.mark.long if page.name in LONG else ())
+    for page in PAGES
+    if page.name != ELSEWHERE
+]
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda path: str(path.relative_to(REPOSITORY)))

@@ -78,6 +78,7 @@ def test_every_method_file_can_be_read(path):
     assert method.spec.quantities
 
 
+@pytest.mark.long
 def test_mccnn_on_motorcycle(weights, motorcycle):
     images, truth = motorcycle
     values = estimated("mccnn.toml", images)
@@ -96,6 +97,7 @@ def test_mccnn_at_a_quarter_with_a_smaller_right_picture(weights, motorcycle):
     assert bad(smaller, truth, 4) < 40
 
 
+@pytest.mark.long
 def test_nvtiny_on_motorcycle(weights, motorcycle):
     """It was made for streets; 3.63 px and 30.9 % with linear instead of nearest enlargement."""
     images, truth = motorcycle

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_quick_run_agrees_with_scipy_and_writes_its_results(tmp_path):
     out = tmp_path / "boundaries.json"
     command = [sys.executable, "-m", "perf.boundaries", "--quick", "--out", str(out)]

@@ -12,6 +12,7 @@ from perf import layers
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_quick_run_agrees_with_plain_numpy_and_writes_its_results(tmp_path, monkeypatch, capsys):
     out = tmp_path / "layers.json"
     monkeypatch.setattr("sys.argv", ["perf.layers", "--quick", "--out", str(out)])

@@ -190,6 +190,7 @@ def test_what_is_done_is_not_done_again(folder, work):
     assert not rectify(session, work).fresh
 
 
+@pytest.mark.long
 def test_pictures_are_drawn(work):
     for draw, name in ((calibrate_picture, "calibrate"), (rectify_picture, "rectify")):
         path = draw.picture(work)
@@ -251,6 +252,7 @@ def copied(folder, target, poses):
     return Session(target, "copied", BOARD)
 
 
+@pytest.mark.long
 def test_a_killed_calibration_goes_on_where_it_was(folder, tmp_path, looked):
     session = copied(folder, tmp_path, ["00", "01", "02", "03", "04", "05"])
 

@@ -367,6 +367,7 @@ class Interrupted(Exception):
     pass
 
 
+@pytest.mark.long
 def test_a_killed_step_goes_on_where_it_was(copy, monkeypatch):
     session, work = copy
     engine = engine_named("classical")
@@ -406,6 +407,7 @@ def test_left_and_right_confirm_each_other(done):
     assert left_right_consistent(*maps).mean() > 0.75
 
 
+@pytest.mark.long
 def test_the_picture(done):
     from depthgauge.report.capture.spacetime import picture
 

@@ -179,6 +179,7 @@ def test_statistics_count_every_proposal_and_every_rejection(rig_set):
     ]
 
 
+@pytest.mark.long
 def test_accepted_uniform_gaps_are_shorter_than_proposed_ones():
     options = SceneOptions("train", Shoot("Uniform", frames=2, maps=("Hangar",)), seed=11)
     found = proposals(options, range(60))

@@ -125,6 +125,7 @@ def test_names_that_some_disks_cannot_tell_apart_are_refused(pairs, trial, tmp_p
         run(trial(), pairs.data, ["constant"], tmp_path / "run", workers=0)
 
 
+@pytest.mark.long
 def test_a_method_leaves_nothing_behind_for_the_next(pairs, trial, tmp_path):
     rude = pairs.method(
         "rude",
@@ -159,6 +160,7 @@ def test_a_relative_folder_of_data_and_a_method_that_moves(pairs, trial, tmp_pat
     assert not done.results["mover", 0].failed
 
 
+@pytest.mark.long
 def test_a_method_that_was_never_finished_keeps_nobody_from_the_others(pairs, trial, tmp_path):
     folder, first = tmp_path / "run", pairs.noisy("one")
     run(trial(), pairs.data, [first], folder, workers=0)
@@ -291,6 +293,7 @@ def guard(pairs, trial, tmp_path):
     made.close()
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_idle_is_started_again(guard):
     made, tasks = guard
     assert len(list(made.run(tasks[:1]))) == 1
@@ -341,6 +344,7 @@ def test_a_child_that_keeps_the_pipe_does_not_hide_a_death(pairs, trial, tmp_pat
         os.kill(int(note.read_text()), signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_method_whose_file_changes_on_the_way_says_so_in_one_sentence(guard, pairs):
     made, tasks = guard
     (pairs.root / "waits.py").write_text("def estimate(inputs):\n    return 1\n")

@@ -52,7 +52,7 @@ def near(folder):
     return str(path)
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_frame_that_cannot_be_read_is_not_the_method_s_failure(clips, depth, tmp_path, workers):
     damaged = clips / "a/inputs/left_image/000002.png"
     kept = damaged.read_bytes()
@@ -67,6 +67,7 @@ def test_a_frame_that_cannot_be_read_is_not_the_method_s_failure(clips, depth, t
     assert done.results["near", 0].summary["mae@all"].value == 0
 
 
+@pytest.mark.long
 def test_a_file_that_is_not_the_listed_one_is_used_only_if_trusted(clips, depth, tmp_path):
     place = clips / "a/truth/depth/000001.npy"
     np.save(place, np.full(SIZE, 4.0, np.float32))  # of the same size, and wrong

@@ -235,6 +235,7 @@ def test_a_file_s_code_never_runs_in_the_parent(pairs, trial, tmp_path, code, sa
     assert os.getcwd() == before
 
 
+@pytest.mark.long
 def test_how_methods_were_kept_apart_is_recorded(pairs, trial, tmp_path, honest):
     inside = written(pairs.data / "code", "inside", HONEST.format(size=(24, 40)))
     methods, one = [honest, inside], {"only": ["s0"]}

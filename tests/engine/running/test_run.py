@@ -654,6 +654,7 @@ def test_a_method_without_all_its_items_withholds_nobody_else_s_tables(pairs, tr
     assert [entrant.method for entrant in load_run(tmp_path / "run").entrants] == ["constant"]
 
 
+@pytest.mark.long
 def test_every_machine_that_took_part_is_recorded(pairs, trial, tmp_path):
     folder = tmp_path / "run"
     run(trial(), pairs.data, [pairs.noisy("one")], folder, workers=1, only=["s0"])

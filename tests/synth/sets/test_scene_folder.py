@@ -81,6 +81,7 @@ def test_progress_is_told_and_nothing_is_overwritten_unasked(tmp_path, monkeypat
     assert manifest_folder.verify(tmp_path) == []
 
 
+@pytest.mark.long
 def test_every_region_of_the_benchmark_is_in_some_scene(clean):
     texts = BENCHMARKS["stereo-scenes"].region_texts
     pixels = dict.fromkeys(texts, 0)
