@@ -8,6 +8,7 @@ import logging
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from depthgauge import __version__
@@ -67,6 +68,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     app.add_exception_handler(Refused, _on_refusal)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(DataError, _on_bad_value)
     app.add_exception_handler(CannotWrite, _on_full_disk)
     app.add_exception_handler(OSError, _on_system_error)
     app.add_exception_handler(Exception, _on_fault)
@@ -98,6 +100,11 @@ def _on_http_error(request: Request, error: Exception) -> Response:
     code = {404: "not-found", 405: "invalid"}.get(error.status_code, "invalid")
     text = {404: "There is no such page", 405: "That is not possible here"}
     return _answer(request, error.status_code, code, text.get(error.status_code, "Bad request"))
+
+
+def _on_bad_value(request: Request, _error: Exception) -> Response:
+    # PostgreSQL has no NUL in texts and no integers of any size, SQLite has both.
+    return _answer(request, 422, "invalid", "A text or a number of the request is not possible")
 
 
 def _on_full_disk(request: Request, error: Exception) -> Response:
