@@ -380,7 +380,9 @@ def test_turning_the_inputs_turns_the_normals(rows):
     two = consistent_normals(spun, relations).normals
     if change(normals, one) < 1.0:  # nearly equal normals have many nearest sets
         dot = abs(np.array(normals["a"]) @ np.array(normals["b"]))
-        if dot < 0.9:
+        # In one plane with the viewing axis, a set and its mirror image are equally near.
+        beside = abs(np.cross(normals["a"], normals["b"])[2])
+        if dot < 0.9 and beside > 1e-3:
             for name in normals:
                 np.testing.assert_allclose(two[name], spin @ np.array(one[name]), atol=1e-6)
 
