@@ -92,9 +92,10 @@ def test_leases_are_renewed_and_what_is_withdrawn_is_cancelled(
     one, cluster = flying
     user = add_user()
     sent = send(user)
+    moment, began = queue.now(), time.monotonic()
+    monkeypatch.setattr(queue, "now", lambda: moment)
     one.step()
     before = read(sent)[0].lease_until
-    moment, began = queue.now(), time.monotonic()
     monkeypatch.setattr(queue, "now", lambda: moment + 30)
     monkeypatch.setattr(dispatcher.time, "monotonic", lambda: began + 30)
     one.step()

@@ -205,7 +205,10 @@ def test_a_foreign_script_does_not_run(browser, path, tmp_path):
     page.context.close()
 
 
-@pytest.mark.parametrize("quantity", ["normals", "boundaries", "planes", "depth"])
+QUANTITIES = ["normals", *(pytest.param(q, marks=LONG) for q in ("boundaries", "planes", "depth"))]
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 1280), pytest.param("dark", 400, marks=LONG)]
 )

@@ -333,6 +333,7 @@ def test_bars_and_what_is_behind_them(dark, name):
 # --- noise, threads, progress -------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_seed_is_the_noises_only_and_threads_change_nothing(monkeypatch):
     first = make_light_field("clutter", **SMALL, seed=3)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)

@@ -43,7 +43,7 @@ def test_the_scene_does_not_depend_on_the_size_of_the_pictures():
     assert bits(large)[0] == bits(staged(1))[0]
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("time_s", [0.0, 1.0])
 def test_loose_objects_touch_nothing_at_both_times(number, time_s):
     made = staged(number)
