@@ -24,10 +24,16 @@ _BEGINNINGS = {
     b"P5": "netpbm",
     b"P6": "netpbm",
     b"ply": "ply",
+    b"\x89HDF": "hdf5",
 }
 _ENDINGS = {
     ".png": "png",
     ".flo": "flo",
+    ".dpt": "dpt",
+    ".flo5": "hdf5",
+    ".dsp5": "hdf5",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
     ".npy": "npy",
     ".npz": "npz",
     ".exr": "exr",
@@ -48,7 +54,8 @@ def recognise(path: AnyPath) -> str | None:
         head = file.read(8)
     for beginning, kind in _BEGINNINGS.items():
         if head.startswith(beginning):
-            return kind
+            # Depth of Sintel begins as flow does.
+            return "dpt" if kind == "flo" and by_name(path) == "dpt" else kind
     return by_name(path)
 
 

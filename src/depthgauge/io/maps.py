@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from depthgauge.errors import BadFile, Misuse, WrongShape
-from depthgauge.io import exr, flo, netpbm, npy, npz, pfm, png, tiff
+from depthgauge.io import exr, flo, hdf5, netpbm, npy, npz, pfm, png, tiff
 from depthgauge.io._files import MAX_PIXELS, AnyPath
 from depthgauge.io._recognise import by_name, recognise
 from depthgauge.io._values import Request, check_scale, checked_map
@@ -22,6 +22,8 @@ _READERS: dict[str, Callable[[AnyPath, Request], Map]] = {
     "pfm": pfm.read,
     "png": png.read,
     "flo": flo.read,
+    "dpt": flo.read_depth,
+    "hdf5": hdf5.read,
     "npy": npy.read,
     "npz": npz.read,
     "exr": exr.read,
@@ -32,6 +34,8 @@ _SIZES: dict[str, Callable[[AnyPath, Request], tuple[int, int, int]]] = {
     "pfm": pfm.size,
     "png": png.size,
     "flo": flo.size,
+    "dpt": flo.depth_size,
+    "hdf5": hdf5.size,
     "npy": npy.size,
     "npz": npz.size,
     "exr": exr.size,
@@ -42,13 +46,15 @@ _DTYPES: dict[str, Callable[[AnyPath, Request], np.dtype[Any]]] = {
     "pfm": pfm.dtype,
     "png": png.dtype,
     "flo": flo.dtype,
+    "dpt": flo.depth_dtype,
+    "hdf5": hdf5.dtype,
     "npy": npy.dtype,
     "npz": npz.dtype,
     "exr": exr.dtype,
     "tiff": tiff.dtype,
     "netpbm": netpbm.dtype,
 }
-_KINDS = "PFM, PNG, .flo, .npy, .npz, EXR, TIFF or PGM"
+_KINDS = "PFM, PNG, .flo, .dpt, .npy, .npz, EXR, TIFF, HDF5 or PGM"
 
 
 def read_map(
@@ -145,7 +151,7 @@ def write_map(
     in .flo, NaN in the others.
 
     Args:
-        path: Ends in .pfm, .png, .flo, .npy, .npz, .exr, .tif or .tiff.
+        path: Ends in .pfm, .png, .flo, .dpt, .flo5, .dsp5, .npy, .npz, .exr, .tif or .tiff.
         map: (H, W) or (H, W, C); values that float32 cannot represent are rejected.
         quantity: What it is; flow has its own PNG coding. Without it, one channel is disparity,
             two are flow and three are normals.
@@ -158,7 +164,9 @@ def write_map(
     check_scale(scale)
     kind = by_name(path)
     if kind not in _READERS or kind == "netpbm":
-        raise Misuse(f"{path}: maps are written as .pfm .png .flo .npy .npz .exr or .tiff")
+        raise Misuse(
+            f"{path}: maps are written as .pfm .png .flo .dpt .flo5 .dsp5 .npy .npz .exr or .tiff"
+        )
     if scale is not None and kind != "png":
         raise Misuse(f"{path}: only PNG keeps a scale; leave it out, {kind} holds floats")
     array = np.asarray(map)
@@ -175,6 +183,7 @@ def _write(kind: str, path: AnyPath, values: Map, quantity: str, scale: float | 
         exr.write(path, values, quantity)
     else:
         writers = {"pfm": pfm.write, "flo": flo.write, "npy": npy.write, "npz": npz.write}
+        writers |= {"dpt": flo.write_depth, "hdf5": hdf5.write}
         writers.get(kind, tiff.write)(path, values)
 
 
