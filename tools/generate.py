@@ -31,6 +31,7 @@ from depthgauge.engine.running.task import GIVEN
 from depthgauge.engine.scoring.in_memory.maps_protocol import default_metrics
 from depthgauge.methods import METHODS, MethodKind, MethodSpec
 from depthgauge.metrics import METRICS, Metric, Recipe
+from depthgauge.metrics._taxonomy import CATEGORIES
 from depthgauge.perturbations import EFFECTS
 from depthgauge.quantities import QUANTITIES, Part, Quantity
 from depthgauge.regions import REGIONS, SHARED_MAPS, Region, SharedMap
@@ -133,6 +134,26 @@ def _or(numbers: Iterable[int]) -> str:
 def _metrics(_: str) -> Iterator[str]:
     for metric in METRICS.values():
         yield from _metric(metric)
+
+
+def _metric_contents(_: str) -> Iterator[str]:
+    """The table of contents: every metric under its category, with its first sentence."""
+    part = ""
+    for name, category in CATEGORIES.items():
+        metrics = [metric for metric in METRICS.values() if metric.category == name]
+        if not metrics:
+            continue
+        if category.part != part:
+            part = category.part
+            yield f"### {part}\n"
+        yield f"**{category.title}.** {category.about}\n"
+        yield "| metric | measures | uses truth |"
+        yield "|---|---|---|"
+        for metric in metrics:
+            first = " ".join(metric.doc.partition("\n\n")[0].split()).replace("|", r"\|")
+            truth = "yes" if metric.uses_truth else "no"
+            yield f"| [`{metric.name}`](#{metric.name}) | {first} | {truth} |"
+        yield ""
 
 
 def _metric(metric: Metric) -> Iterator[str]:
@@ -528,6 +549,7 @@ def _parameters(params: Any, choices: Any) -> str:
 
 _PARTS: dict[str, Callable[[str], Iterator[str]]] = {
     "metrics": _metrics,
+    "metric-contents": _metric_contents,
     "quantities": _quantities,
     "regions": _regions,
     "shared-maps": _shared_maps,

@@ -27,6 +27,8 @@ Code = Counter[str]
 
 _PROSE = frozenset({"about", "cite", "citation", "description", "help", "summary", "title"})
 """Keyword arguments whose texts are for people."""
+_SORTING = frozenset({"category"})
+"""Keyword arguments that only say where a thing stands in a list; as if they were not there."""
 _OUR_MODULE = re.compile(r"(?:depthgauge|tools)(?:\.\w+)+(?::(?P<name>\w+))?")
 _TYPING = frozenset({"typing", "collections.abc", "numpy.typing"})
 _GENERIC = frozenset({"dict", "frozenset", "list", "set", "tuple", "type"})
@@ -185,7 +187,7 @@ def _tree(node: Any) -> Any:
     if isinstance(node, list):
         if node and isinstance(node[0], ast.stmt):
             node = list(_statements(node))
-        return [_tree(one) for one in node]
+        return [_tree(one) for one in node if not _only_sorts(one)]
     match node:
         case ast.Constant(value=str() as text):
             found = _OUR_MODULE.fullmatch(text)
@@ -207,6 +209,10 @@ def _tree(node: Any) -> Any:
         return repr(node)
     fields = ((name, _tree(value)) for name, value in ast.iter_fields(node) if _counts(name, value))
     return (type(node).__name__, *fields)
+
+
+def _only_sorts(node: Any) -> bool:
+    return isinstance(node, ast.keyword) and node.arg in _SORTING
 
 
 def _counts(name: str, value: Any) -> bool:

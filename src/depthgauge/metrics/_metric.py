@@ -25,6 +25,7 @@ from depthgauge.metrics._declaration import (
     params_of,
     unit_problems,
 )
+from depthgauge.metrics._taxonomy import CATEGORIES
 from depthgauge.metrics.terms import ErrorName, Order, Recipe
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask, State
@@ -74,6 +75,8 @@ class Metric:
     """Other quantities can be scored too if their pixels are compared in one of these ways."""
     endless: tuple[str, ...] = ()
     """Parameters that may be infinite."""
+    category: str = ""
+    """Its place in the table of contents: a name in `_taxonomy.CATEGORIES`."""
 
     def can_score(self, quantity: str) -> bool:
         """Whether it can score estimates of that quantity."""
@@ -214,7 +217,8 @@ def value_and_total(recipe: Recipe, state: State, missing: Missing) -> tuple[flo
     if recipe.from_counts:
         filled = n + state.missing
         value = recipe.combine(state.count, state.missing) if filled else math.nan
-        return value, float(state.count) if is_ratio else None
+        counted = state.missing if recipe.flipped else state.count
+        return value, float(counted) if is_ratio else None
     value = float(recipe.combine(*[total / n for total in sums])) if n else math.nan
     return value, (n - sums[0] if recipe.flipped else sums[0]) if is_ratio else None
 
@@ -262,7 +266,18 @@ def _check_quantities(made: Metric) -> None:
 
 
 METRICS: Registry[Metric] = Registry(
-    "metric", "depthgauge.metrics", check=_check_quantities, groups=("edges", "views")
+    "metric",
+    "depthgauge.metrics",
+    check=_check_quantities,
+    groups=(
+        "confidence",
+        "consistency",
+        "correspondences",
+        "edges",
+        "motion",
+        "structure",
+        "views",
+    ),
 )
 
 
@@ -284,6 +299,7 @@ def metric(
     level: Level = "sample",
     of_errors: tuple[ErrorName, ...] = (),
     endless: tuple[str, ...] = (),
+    category: str = "",
 ) -> Callable[[Any], Any]:
     """Declares and registers a metric.
 
@@ -308,6 +324,7 @@ def metric(
             *names_problems("needs", needs),
             *names_problems("endless", endless),
             *names_problems("pools", pools),
+            *choice_problems("category", category, CATEGORIES),
             *revision_problems(revision),
             *text_problems(cite=cite, formula=formula, doc=inspect.getdoc(thing)),
         ]
@@ -344,6 +361,7 @@ def metric(
             level=level,
             of_errors=of_errors,
             endless=endless,
+            category=category,
             **made,
         )
         METRICS.add(name, declared, thing.__module__)

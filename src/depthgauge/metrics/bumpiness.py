@@ -59,6 +59,7 @@ class _MeanBend:
 
 @metric(
     "bumpiness",
+    category="geometry",
     unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
@@ -93,6 +94,7 @@ class Bumpiness(_MeanBend):
 
 @metric(
     "smoothing",
+    category="geometry",
     unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
@@ -125,6 +127,7 @@ class Smoothing(_MeanBend):
 
 @metric(
     "weak_bumpiness",
+    category="no_reference",
     unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),
@@ -163,6 +166,7 @@ class WeakBumpiness(_MeanBend):
 
 @metric(
     "light_field_bumpiness",
+    category="geometry",
     unit=Unit.HUNDREDTH_PER_PX2,
     better="lower",
     bounds=(0, math.inf),

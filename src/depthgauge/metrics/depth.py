@@ -26,6 +26,7 @@ DEPTH = ("depth",)
 
 @metric(
     "absrel",
+    category="depths",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -49,6 +50,7 @@ def absrel() -> Recipe:
 
 @metric(
     "sqrel",
+    category="depths",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),
@@ -72,6 +74,7 @@ def sqrel() -> Recipe:
 
 @metric(
     "rmse_log",
+    category="depths",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -93,6 +96,7 @@ def rmse_log() -> Recipe:
 
 @metric(
     "silog",
+    category="depths",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, math.inf),
@@ -118,6 +122,7 @@ def silog() -> Recipe:
 
 @metric(
     "log10",
+    category="depths",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -139,6 +144,7 @@ def log10() -> Recipe:
 
 @metric(
     "delta",
+    category="depths",
     unit=Unit.PERCENT,
     better="higher",
     bounds=(0, 100),

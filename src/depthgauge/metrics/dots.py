@@ -48,6 +48,7 @@ def _counts(numbers: NDArray[np.int64], mask: Mask, n: int) -> NDArray[np.int64]
 
 @metric(
     "missed_dots",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

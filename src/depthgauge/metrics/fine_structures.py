@@ -33,6 +33,7 @@ NUMBERS = ("disparity", "depth")
 
 @metric(
     "porosity",
+    category="geometry",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -106,6 +107,7 @@ def _breaks(
 
 @metric(
     "fragmentation",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -178,6 +180,7 @@ def _fattened(estimate: Map, truth: Map, region: Mask | None, structures: Struct
 
 @metric(
     "detail_fattening",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

@@ -13,6 +13,7 @@ FLOW = ("flow",)
 
 @metric(
     "epe",
+    category="motion",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),
@@ -35,6 +36,7 @@ def epe() -> Recipe:
 
 @metric(
     "npx",
+    category="motion",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -57,6 +59,7 @@ def npx(*, threshold: float = 1.0) -> Recipe:
 
 @metric(
     "fl",
+    category="motion",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

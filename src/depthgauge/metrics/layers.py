@@ -31,6 +31,7 @@ def _share(state: State, missing: str) -> float:
 
 @metric(
     "multi_bad",
+    category="layers",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -76,6 +77,7 @@ class MultiBad:
 
 @metric(
     "layer_accuracy",
+    category="layers",
     unit=Unit.PERCENT,
     better="higher",
     bounds=(0, 100),
@@ -106,6 +108,7 @@ class LayerAccuracy:
 
 @metric(
     "count_bad",
+    category="layers",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -157,6 +160,7 @@ class CountBad:
 
 @metric(
     "layer_count",
+    category="layers",
     unit=Unit.PERCENT,
     better="higher",
     bounds=(0, 100),
@@ -204,6 +208,7 @@ class LayerCount:
 
 @metric(
     "row_residual",
+    category="layers",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),

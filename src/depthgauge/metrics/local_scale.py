@@ -178,6 +178,7 @@ def _focal(focal_px: float) -> float:
 
 @metric(
     "lsiv",
+    category="shape",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -231,6 +232,7 @@ class Lsiv(_LocalScale):
 
 @metric(
     "lsiv_root",
+    category="shape",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),

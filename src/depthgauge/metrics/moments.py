@@ -306,7 +306,8 @@ def map_recipe(
     """
     estimate, truth = same_size(estimate, truth)
     if isinstance(recipe, Recipe) and recipe.from_counts:
-        return _presence(estimate, truth)
+        there = _presence(estimate, truth)
+        return np.float32(100) - there if recipe.flipped else there
     values = _term_map(_shown(recipe), estimate, truth, error)
     if isinstance(recipe, Recipe) and recipe.flipped:
         values = np.float32(1) - values

@@ -25,6 +25,7 @@ Labels = NDArray[np.integer[Any]]
 
 @metric(
     "mean_angle",
+    category="normals",
     unit=Unit.DEGREE,
     better="lower",
     bounds=(0, _WORST),
@@ -50,6 +51,7 @@ def mean_angle() -> Recipe:
 
 @metric(
     "within",
+    category="normals",
     unit=Unit.PERCENT,
     better="higher",
     bounds=(0, 100),
@@ -81,6 +83,7 @@ def _angles(estimate: Map, truth: Map) -> Map:
 
 @metric(
     "median_angle",
+    category="normals",
     unit=Unit.DEGREE,
     better="lower",
     bounds=(0, _WORST),
@@ -136,6 +139,7 @@ class MedianAngle:
 
 @metric(
     "balanced_angle",
+    category="normals",
     unit=Unit.DEGREE,
     better="lower",
     bounds=(0, _WORST),

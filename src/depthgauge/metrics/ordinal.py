@@ -36,6 +36,7 @@ def percent_wrong(depth: Map, pairs: DepthPairs) -> float:
 
 @metric(
     "wkdr",
+    category="shape",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

@@ -22,6 +22,7 @@ NUMBERS = ("disparity", "depth")
 
 @metric(
     "mae",
+    category="values",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),
@@ -43,6 +44,7 @@ def mae() -> Recipe:
 
 @metric(
     "rms",
+    category="values",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),
@@ -64,6 +66,7 @@ def rms() -> Recipe:
 
 @metric(
     "mse",
+    category="values",
     unit=Unit.QUANTITY_SQUARED,
     better="lower",
     bounds=(0, math.inf),
@@ -85,6 +88,7 @@ def mse(*, factor: float = 1.0) -> Recipe:
 
 @metric(
     "bias",
+    category="values",
     unit=Unit.QUANTITY,
     better="zero",
     bounds=(-math.inf, math.inf),
@@ -106,6 +110,7 @@ def bias() -> Recipe:
 
 @metric(
     "bias_deviation",
+    category="values",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),
@@ -129,6 +134,7 @@ def bias_deviation() -> Recipe:
 
 @metric(
     "badpix",
+    category="values",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -154,6 +160,7 @@ def badpix(*, threshold: float = 1.0) -> Recipe:
 
 @metric(
     "d1",
+    category="values",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -177,6 +184,7 @@ def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
 
 @metric(
     "density",
+    category="sparse_estimates",
     unit=Unit.PERCENT,
     better="higher",
     bounds=(0, 100),

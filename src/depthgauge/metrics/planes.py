@@ -166,6 +166,7 @@ def _check(estimate: Map, truth: Map) -> Map:
 
 @metric(
     "plane_ap",
+    category="outlines",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1),

@@ -13,6 +13,7 @@ from depthgauge.units import Unit
 
 @metric(
     "quantile",
+    category="values",
     unit=Unit.QUANTITY,
     better="lower",
     bounds=(0, math.inf),

@@ -86,6 +86,7 @@ def _precision(
 
 @metric(
     "ap_parallel",
+    category="normals",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1),
@@ -125,6 +126,7 @@ class ApParallel(_Relations):
 
 @metric(
     "ap_orthogonal",
+    category="normals",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1),

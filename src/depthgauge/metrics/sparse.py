@@ -21,6 +21,7 @@ QUANTITIES = ("disparity", "depth", "flow")
 
 @metric(
     "spatial_sparsity",
+    category="sparse_estimates",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -75,6 +76,7 @@ class SpatialSparsity:
 
 @metric(
     "spatial_badpix",
+    category="sparse_estimates",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),

@@ -47,6 +47,7 @@ class _AngleMap:
 
 @metric(
     "angular_error",
+    category="geometry",
     unit=Unit.DEGREE,
     better="lower",
     bounds=(0, 180),
@@ -90,6 +91,7 @@ class AngularError(_AngleMap):
 
 @metric(
     "median_angular_error",
+    category="geometry",
     unit=Unit.DEGREE,
     better="lower",
     bounds=(0, 180),
@@ -151,6 +153,7 @@ def _median(values: Map, below: int, above: int) -> float:
 
 @metric(
     "angular_badpix",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -205,6 +208,7 @@ class AngularBadPix(_AngleMap):
 
 @metric(
     "surface_angle",
+    category="geometry",
     unit=Unit.DEGREE,
     better="lower",
     bounds=(0, 180),

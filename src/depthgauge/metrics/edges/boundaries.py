@@ -223,6 +223,7 @@ def _of_curve(state: State, missing: str, sum_up: Callable[[NDArray[np.float64]]
 
 @metric(
     "ods",
+    category="outlines",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1),
@@ -258,6 +259,7 @@ class Ods(_Boundaries):
 
 @metric(
     "ois",
+    category="outlines",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1),
@@ -287,6 +289,7 @@ class Ois(_Boundaries):
 
 @metric(
     "boundary_ap",
+    category="outlines",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1.01),
@@ -316,6 +319,7 @@ class BoundaryAp(_Boundaries):
 
 @metric(
     "boundary_r50",
+    category="outlines",
     unit=Unit.RATIO,
     better="higher",
     bounds=(0, 1),

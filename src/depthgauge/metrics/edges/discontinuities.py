@@ -90,6 +90,7 @@ class _EdgeSide:
 
 @metric(
     "foreground_fattening",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -121,6 +122,7 @@ class ForegroundFattening(_EdgeSide):
 
 @metric(
     "foreground_thinning",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

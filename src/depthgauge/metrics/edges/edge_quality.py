@@ -145,6 +145,7 @@ def _misfits(
 
 @metric(
     "edge_quality",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

@@ -80,6 +80,7 @@ class _OneSided:
 
 @metric(
     "fattening_simple",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -108,6 +109,7 @@ class FatteningSimple(_OneSided):
 
 @metric(
     "thinning_simple",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -134,6 +136,7 @@ class ThinningSimple(_OneSided):
 
 @metric(
     "detail_fattening_simple",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -161,6 +164,7 @@ class DetailFatteningSimple(_OneSided):
 
 @metric(
     "fine_thinning",
+    category="geometry",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

@@ -124,6 +124,7 @@ _COMMON: dict[str, Any] = {
 
 @metric(
     "sd",
+    category="views",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -151,6 +152,7 @@ class DisparityScaleError(_Scale):
 
 @metric(
     "sd_bias",
+    category="views",
     unit=Unit.RATIO,
     better="zero",
     bounds=(-math.inf, math.inf),
@@ -172,6 +174,7 @@ class DisparityScaleBias(_Scale):
 
 @metric(
     "sd_offset",
+    category="views",
     unit=Unit.PIXEL,
     better="zero",
     bounds=(-math.inf, math.inf),
@@ -189,6 +192,7 @@ class DisparityOffset(_Scale):
 
 @metric(
     "sd_residual",
+    category="views",
     unit=Unit.PIXEL,
     better="lower",
     bounds=(0, math.inf),
@@ -206,6 +210,7 @@ class DisparityResidual(_Scale):
 
 @metric(
     "sd_outliers",
+    category="views",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),
@@ -223,6 +228,7 @@ class DisparityOutliers(_Scale):
 
 @metric(
     "sd_valid",
+    category="views",
     unit=Unit.PERCENT,
     better="higher",
     bounds=(0, 100),

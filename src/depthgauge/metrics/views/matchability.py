@@ -42,6 +42,7 @@ class MatchRules:
 
 @metric(
     "e_match",
+    category="views",
     unit=Unit.PERCENT,
     better="lower",
     bounds=(0, 100),

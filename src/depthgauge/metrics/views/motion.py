@@ -59,6 +59,7 @@ def _change(now: Map, before: Map) -> NDArray[np.float32]:
 
 @metric(
     "temporal_error",
+    category="views",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, 1),
@@ -112,6 +113,7 @@ class TemporalError:
 
 @metric(
     "flicker",
+    category="views",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, 2),

@@ -54,6 +54,7 @@ def patch_errors(
 
 @metric(
     "p_psnr",
+    category="views",
     unit=Unit.DECIBEL,
     better="higher",
     bounds=(0, CAP_DB),

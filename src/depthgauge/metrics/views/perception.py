@@ -41,6 +41,7 @@ def _unit(layer: Layer) -> Layer:
 
 @metric(
     "lpips",
+    category="views",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),

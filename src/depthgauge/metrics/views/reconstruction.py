@@ -34,6 +34,7 @@ def decibels(mean_square: float, cap: float) -> float:
 
 @metric(
     "psnr",
+    category="views",
     unit=Unit.DECIBEL,
     better="higher",
     bounds=(0, CAP_DB),
@@ -121,6 +122,7 @@ def _window(name: str) -> tuple[Values, float]:
 
 @metric(
     "ssim",
+    category="views",
     unit=Unit.RATIO,
     better="higher",
     bounds=(-1, 1),

@@ -74,6 +74,7 @@ def _check(name: str, features: str, own: tuple[str, ...]) -> None:
 
 @metric(
     "fid",
+    category="views",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),
@@ -114,6 +115,7 @@ class Fid:
 
 @metric(
     "fvd",
+    category="views",
     unit=Unit.RATIO,
     better="lower",
     bounds=(0, math.inf),

@@ -1,0 +1,1 @@
+"""Whether a method knows which of its values are wrong."""

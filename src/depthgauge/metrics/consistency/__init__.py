@@ -1,0 +1,1 @@
+"""How well an estimate agrees with other views, with further estimates, and with its image."""

@@ -1,0 +1,1 @@
+"""Disparities as matches: right, wrong, lost, or made up."""

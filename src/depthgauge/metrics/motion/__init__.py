@@ -1,0 +1,1 @@
+"""Motion: scene flow, and maps that change in time."""

@@ -1,0 +1,1 @@
+"""Similarity of neighbourhoods, distributions and point sets instead of single values."""
