@@ -32,7 +32,8 @@ class DatasetSpec:
     """The files on disk in one line, for the docs and for error messages."""
     estimate_layouts: tuple[str, ...] = ()
     """Public layouts of estimates, with the placeholders `{sample}`, or `{folder}` and `{file}` for
-    the parts before and after its last `/`; `{name}` (of the method) and `{quantity}`."""
+    the parts before and after its last `/`, `{head}` and `{tail}` for those around its last `_`;
+    `{name}` (of the method) and `{quantity}`."""
     quantity_layouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Public layouts of one quantity only: `{"planes": ("planar/{sample}.txt",)}`."""
     not_estimates: tuple[str, ...] = ()
@@ -144,5 +145,7 @@ def _collect(module: object) -> Iterator[tuple[str, Dataset]]:
         )
 
 
-DATASETS: Registry[Dataset] = Registry("dataset", "depthgauge.datasets", collect=_collect)
+DATASETS: Registry[Dataset] = Registry(
+    "dataset", "depthgauge.datasets", collect=_collect, groups=("monocular",)
+)
 """All dataset layouts by id; a module of this folder joins by having a `SPEC`."""

@@ -160,9 +160,11 @@ def _is_truth(dataset: Dataset, path: Path) -> bool:
 def _fill(layout: str, sample_id: str, quantity: str, name: str) -> str:
     # Not str.format, because a name may contain braces.
     folder, _, file = sample_id.rpartition("/")
+    head, _, tail = sample_id.rpartition("_")
     values = {"sample": sample_id, "quantity": quantity, "name": name, "folder": folder}
-    values["file"] = file
-    return re.sub(r"\{(sample|quantity|name|folder|file)\}", lambda f: values[f[1]], layout)
+    values |= {"file": file, "head": head, "tail": tail}
+    filled = re.sub(r"\{(\w+)\}", lambda f: values.get(f[1], f[0]), layout)
+    return filled.lstrip("/")  # an id without a folder is in the folder itself
 
 
 def _ambiguous(root: Path, sample_id: str, found: list[Path], named: bool) -> BadData:

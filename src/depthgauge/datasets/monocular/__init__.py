@@ -1,0 +1,1 @@
+"""Datasets of depth from one picture, one file each."""
