@@ -20,6 +20,8 @@ class Unit(Enum):
     DECIBEL = ("dB", 0)
     PIXEL = ("px", 0)
     """A length in the picture, whatever the quantity."""
+    METRE = ("m", 0)
+    """A length in space, whatever the quantity."""
     QUANTITY = ("{}", 1)
     QUANTITY_SQUARED = ("{}\u00b2", 2)
     HUNDREDTH_PER_PX2 = ("0.01 {}/px\u00b2", 1)

@@ -36,6 +36,8 @@ _MEANINGS: dict[str, tuple[str, ...]] = {
     "abs_rel_diff": ("absrel",),
     "are": ("absrel",),
     "rel": ("absrel",),
+    "mre": ("absrel",),
+    "mean_relative_error": ("absrel",),
     "sq_rel": ("sqrel",),
     "sq_relative": ("sqrel",),
     "squared_rel": ("sqrel",),
@@ -53,6 +55,8 @@ _MEANINGS: dict[str, tuple[str, ...]] = {
     "bad_pix": ("badpix", "npx"),
     "bad_pixel": ("badpix", "npx"),
     "bad_pixels": ("badpix", "npx"),
+    "aae": ("flow_angle",),
+    "average_angular_error": ("flow_angle",),
     "mean_angular_error": ("mean_angle", "angular_error"),
     "median_error": ("quantile:50",),
 }

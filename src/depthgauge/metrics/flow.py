@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.metrics._metric import metric
-from depthgauge.metrics.terms import ABS, Recipe, mean, over, over_both
+from depthgauge.metrics.terms import ABS, Recipe, mean, over, over_both, own
 from depthgauge.units import Unit
 
 FLOW = ("flow",)
+Values = NDArray[np.float64]
+_STEPS = 100
 
 
 @metric(
@@ -78,3 +83,73 @@ def fl(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
     50.0
     """
     return mean(over_both(threshold, share), 100.0)
+
+
+@metric(
+    "flow_angle",
+    category="motion",
+    unit=Unit.DEGREE,
+    better="lower",
+    bounds=(0, 180),
+    of=FLOW,
+    cite="Barron, Fleet & Beauchemin 1994",
+    formula="mean angle between (u, v, step) of the estimate and of the truth",
+    revision=1,
+)
+def flow_angle(*, step: float = 1.0) -> Recipe:
+    """Mean angular error of flow: the angle between the directions (u, v, step) in space-time.
+
+    With a step of 1 px it is the AAE of the literature. The step keeps small motions from
+    dominating: at a true flow of 0, an error of 1 px is 45 degrees, and at one of 10 px across it
+    is 5.7.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[[1, 0], [3, 4]]], [[[0, 0], [3, 4]]], "flow_angle", quantity="flow")
+    >>> round(s["flow_angle@all"].value, 4)
+    22.5
+    """
+    return mean(own("flow_angle", space_time_angle, step, worst=180.0))
+
+
+def space_time_angle(error: Values, estimate: Values, truth: Values, step: float) -> Values:
+    """Degrees between (u, v, step) of both; by the tangent, which is exact for small angles."""
+    x, g = estimate.astype(np.float64), truth.astype(np.float64)
+    u, v = step * (g - x).T
+    across = np.sqrt(u * u + v * v + (x[:, 0] * g[:, 1] - x[:, 1] * g[:, 0]) ** 2)
+    along = x[:, 0] * g[:, 0] + x[:, 1] * g[:, 1] + step * step
+    return np.asarray(np.degrees(np.arctan2(across, along)))
+
+
+@metric(
+    "wauc",
+    category="motion",
+    unit=Unit.PERCENT,
+    better="higher",
+    bounds=(0, 100),
+    of=FLOW,
+    of_errors=("length",),
+    cite="Richter, Hayder & Koltun 2017 (VIPER); Mehl et al. 2023 (Spring)",
+    formula="100 * mean of sum_i w_i [|e| <= i t / 100] / sum_i w_i, w_i = 1 - (i - 1) / 100",
+    revision=1,
+)
+def wauc(*, threshold: float = 5.0) -> Recipe:
+    """Weighted area under the curve of correct pixels over 100 thresholds up to the largest one.
+
+    Thresholds are i / 100 of the largest one (0.05 px to 5 px), and smaller ones have more weight.
+    A pixel without an error has 100, one beyond the largest threshold, or without an estimate, 0.
+
+    >>> import depthgauge as dg
+    >>> s = dg.score([[[2.5, 0], [0, 9]]], [[[0, 0], [0, 0]]], "wauc", quantity="flow")
+    >>> round(100 * s["wauc@all"].value * 5050 / 100) == round(100 * (51 * 52 / 2) / 2)
+    True
+    """
+    return mean(own("wauc", weight_within, threshold, worst=0.0), 100.0)
+
+
+def weight_within(error: Values, estimate: Values, truth: Values, threshold: float) -> Values:
+    """The share of the weights of all thresholds that an error is within."""
+    weights = 1.0 - np.arange(_STEPS) / _STEPS
+    within = np.append(np.cumsum(weights[::-1])[::-1], 0.0) / weights.sum()
+    # In float32, as the maps are: an error of exactly a threshold is within it.
+    limits = np.arange(1, _STEPS + 1) * threshold / _STEPS
+    return np.asarray(within[np.searchsorted(limits.astype(np.float32), error, side="left")])

@@ -202,3 +202,30 @@ def density() -> Recipe:
     75.0
     """
     return Recipe((), lambda count, missing: 100.0 * count / (count + missing), from_counts=True)
+
+
+@metric(
+    "sparsity",
+    category="sparse_estimates",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=(*NUMBERS, "flow"),
+    of_errors=("difference", "length", "channels"),
+    cite="Kostlivá et al. 2007 (sparsity rate); Honauer 2019, equation 3.13",
+    formula="100 * missing / (estimated + missing)",
+    revision=1,
+)
+def sparsity() -> Recipe:
+    """Percentage of the region's truth pixels that have no estimate: 100 - `density`.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[0, 2, 3.5, float("nan")]], [[0, 0, 0, 0]], "sparsity")["sparsity@all"].value
+    25.0
+    """
+    return Recipe(
+        (),
+        lambda count, missing: 100.0 * missing / (count + missing),
+        from_counts=True,
+        flipped=True,
+    )

@@ -8,7 +8,10 @@ SPEC = Quantity(
     name="disparity",
     about="Shift between two views, d = x_left - x_right; of light fields per step between views.",
     unit="px",
-    parts=(Part("disparity", resize="x"),),
+    parts=(
+        Part("disparity", resize="x"),
+        Part("right_disparity", resize="x", like="disparity", required=False),
+    ),
     error="difference",
     default_metrics=("badpix:0.5", "badpix:1", "badpix:2", "badpix:4", "mae", "rms", "bias"),
     space="disparity",

@@ -26,6 +26,8 @@ from depthgauge.types import Estimate, Map, Mask, is_known, overlaid
 
 FOCAL = "estimate_focal_px"
 """The name under which metrics get an estimate's focal length."""
+PART = "estimate_"
+"""Before the name of a part of an estimate that metrics need: `estimate_confidence`."""
 
 
 @dataclass(frozen=True)
@@ -167,10 +169,37 @@ def _with_estimate(
             (ready.low, ready.high),
         )
         return overlaid({LAYERS: layers}, ready.items)
-    if not needs_focal(protocol):
-        return ready.items
-    focal = math.nan if given is None else _focal_px(protocol, given, ready.truth)
-    return overlaid({FOCAL: focal}, ready.items)
+    found: dict[str, Any] = {}
+    if needs_focal(protocol):
+        found[FOCAL] = math.nan if given is None else _focal_px(protocol, given, ready.truth)
+    parts: Mapping[str, Any] = given.parts if isinstance(given, Estimate) else {}
+    for part in parts_needed(protocol):
+        if given is None:  # a failed sample counts
+            found[f"{PART}{part}"] = np.full(ready.truth.shape[:2], np.nan, np.float32)
+        elif part in parts:
+            found[f"{PART}{part}"] = _sized_part(protocol, part, parts[part], ready)
+    return overlaid(found, ready.items) if found else ready.items
+
+
+def parts_needed(protocol: Protocol) -> tuple[str, ...]:
+    """The maps besides the main one that scores need of an estimate, such as its confidence."""
+    needs = dict.fromkeys(need for spec in protocol.specs for need in spec.metric.needs)
+    return tuple(n.removeprefix(PART) for n in needs if n.startswith(PART) and n != FOCAL)
+
+
+def _sized_part(protocol: Protocol, name: str, values: Map, ready: PreparedTruth) -> Map:
+    """A map of an estimate at the truth's size; a cropped one gets its border back."""
+    part = QUANTITIES[protocol.quantity].part(name)
+    part.check(values, name)
+    n = protocol.border
+    if n and tuple(size + 2 * n for size in values.shape[:2]) == ready.truth.shape[:2]:
+        values = pad_border(values, n)
+    if values.shape[:2] == ready.truth.shape[:2]:
+        return values
+    scaled = protocol.resize_values == "scaled" and part.resize != "keep"
+    like = part.like or protocol.quantity
+    size = ready.truth.shape[:2]
+    return resize(values, size, protocol.estimate_resize, quantity=like, scale_values=scaled)
 
 
 def _sized_layers(protocol: Protocol, given: Estimate, ready: PreparedTruth) -> Map:
