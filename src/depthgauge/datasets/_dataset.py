@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from depthgauge._declared import refuse, spec_problems
 from depthgauge._registry import Registry, unknown
+from depthgauge.datasets._submission import Submission
 from depthgauge.errors import BadData, Unavailable
 from depthgauge.types import Estimate, Sample
 
@@ -36,6 +37,11 @@ class DatasetSpec:
     `{name}` (of the method) and `{quantity}`."""
     quantity_layouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Public layouts of one quantity only: `{"planes": ("planar/{sample}.txt",)}`."""
+    fallback_layouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Layouts of a quantity of several parts, for estimates without the main one: the first that
+    is there is taken, if no other layout has a file."""
+    submission: Submission | None = None
+    """What the public server of the dataset wants."""
     not_estimates: tuple[str, ...] = ()
     """File names that fit `estimate_layouts` but hold the truth."""
     png_scales: Mapping[str, float] = field(default_factory=dict)
@@ -146,6 +152,6 @@ def _collect(module: object) -> Iterator[tuple[str, Dataset]]:
 
 
 DATASETS: Registry[Dataset] = Registry(
-    "dataset", "depthgauge.datasets", collect=_collect, groups=("monocular",)
+    "dataset", "depthgauge.datasets", collect=_collect, groups=("monocular", "pairs")
 )
 """All dataset layouts by id; a module of this folder joins by having a `SPEC`."""

@@ -49,7 +49,12 @@ def find_estimate(
         found.update(dict.fromkeys(_matches(root, dataset, layout, sample_id, stem, name)))
     if len(found) > 1:
         raise _ambiguous(root, sample_id, list(found), named=name is not None)
-    return next(iter(found), None)
+    fallbacks = (
+        path
+        for layout in dataset.spec.fallback_layouts.get(quantity, ())
+        for path in _matches(root, dataset, layout, sample_id, stem, name)
+    )
+    return next(iter(found), None) or next(fallbacks, None)
 
 
 def read_estimate(
@@ -124,7 +129,8 @@ def estimate_names(dataset: Dataset, sample_id: str, quantity: str) -> frozenset
     Layouts with the method's name in file names are left out: they allow any name.
     """
     declared = QUANTITIES[quantity]
-    layouts = [layout for layout in _layouts(dataset, quantity) if "{name}" not in layout]
+    known = (*_layouts(dataset, quantity), *dataset.spec.fallback_layouts.get(quantity, ()))
+    layouts = [layout for layout in known if "{name}" not in layout]
     found = {_fill(layout, sample_id, declared.main.name, "") for layout in layouts}
     found |= {f"{sample_id}/{part.name}.npy" for part in (*declared.parts[1:], CONFIDENCE)}
     return frozenset({*found, f"{sample_id}/estimate.json"})
