@@ -115,8 +115,10 @@ def _start(
             secret = first_admin_link(session)
 
     def tell() -> None:
-        what = "has workers" if only == "workers" else "answers"
-        say(f"{settings.origin}: the site of {folder} {what}. Ctrl-C ends it.")
+        if only == "workers":
+            say(f"{folder}: the site has workers. Ctrl-C ends them.")
+        else:
+            say(f"{settings.origin}: the site of {folder} answers. Ctrl-C ends it.")
         if secret is not None:
             say("There is no admin yet. This link makes one, once, within an hour:")
             click.echo(settings.link(f"join/{secret}"))

@@ -7,6 +7,7 @@ DIR/workers    where the truth of each benchmark is, jobs, logs: the workers alo
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -81,8 +82,21 @@ def open_site(root: Path, database_url: str = "", archives_url: str = "") -> Sit
     """
     site = Site(Path(root).resolve(), database_url, archives_url)
     make_folders(site)
+    _share(site)
     migrate(site.url)
     return site
+
+
+def _share(site: Site) -> None:
+    """Where web and workers are two users of one group, each must write what the other made.
+
+    SQLite makes files that only their owner can write, whatever the process permits.
+    """
+    if site.web.stat().st_mode & stat.S_IWGRP:
+        os.umask(os.umask(0o077) & ~0o070)
+    if not site.database_url:
+        with suppress(OSError):  # of another owner: then it is as it should be, or SQLite says so
+            os.close(os.open(site.web / "site.db", os.O_CREAT | os.O_RDWR, 0o660))
 
 
 def make_folders(site: Site) -> None:
