@@ -270,7 +270,8 @@ class BenchmarkFile(_Strict):
             return first
         from depthgauge.benchmarks.twins import TWINS
 
-        return TWINS[self.twin].main or first
+        twin = TWINS[self.twin]
+        return twin.main_of(twin.options(self.options)) or first
 
     def better(self, score_id: str) -> str:
         """The direction of a score: `lower`, `higher` or `zero`."""

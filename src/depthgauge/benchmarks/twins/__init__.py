@@ -55,8 +55,11 @@ class Twin:
     """`score_ids(options)`: the evaluator's own ids, in its order."""
     evaluate: Callable[[Sample, Path, Options], TwinScores]
     """`evaluate(sample, estimate_path, options)`: all scores of one sample."""
-    main: str = ""
-    """The score that sorts a leaderboard; by default the first one."""
+    main: str | Callable[[Options], str] = ""
+    """The score that sorts a leaderboard, or `main(options)`; by default the first one."""
+    verified: bool = True
+    """Whether it was compared with numbers that the public program printed; False: it follows the
+    documentation or the source of the program, which nobody ran."""
     higher: tuple[str, ...] = ()
     """The metrics for which higher is better."""
     missing: float = math.nan
@@ -65,8 +68,24 @@ class Twin:
     """`pool(samples, options)`: the summary, if it is not the plain mean over samples."""
     check_submission: Callable[[Path, Mapping[str, Sample]], Iterator[Fault]] | None = None
     """`check_submission(root, samples)`: the rules of the public submission."""
+    check_files: (
+        Callable[[Mapping[str, Path], Mapping[str, Sample], Options], Iterator[Fault]] | None
+    ) = None
+    """`check_files(files, samples, options)`: problems of the estimates that were found, by id;
+    for a twin that has no layout of submissions of its own."""
     more_samples: Callable[[Iterable[Sample], Path], Iterable[Sample]] | None = None
     """`more_samples(samples, root)`: samples with estimates that the dataset lacks."""
+
+    def main_of(self, options: Options) -> str:
+        """The score that sorts a leaderboard under these options; empty: the first one."""
+        return self.main if isinstance(self.main, str) else self.main(options)
+
+    @property
+    def source(self) -> str:
+        """Where its numbers come from, for people."""
+        if self.verified:
+            return "agrees with numbers that the program printed"
+        return "from the documentation, not verified against the program"
 
 
 def fill_options(

@@ -1,0 +1,84 @@
+"""What KITTI's development kits make of a submitted PNG: its values, and the filled map.
+
+Both kits fill holes before they score (`interpolateBackground`). Pixels that stay empty keep what
+the kit stores for them: a disparity of -1, a flow of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from depthgauge.errors import BadFile, WrongShape
+from depthgauge.geometry.filling import fill
+from depthgauge.io import read_map
+from depthgauge.types import Map, Mask, is_known
+
+EMPTY = {"disparity": -1.0, "flow": 0.0}
+"""What a kit has where neither a row nor a column gives a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedMap:
+    """A submitted map as a kit sees it."""
+
+    given: Mask
+    """Where the submission has a value."""
+    filled: Map
+    """With all holes filled."""
+
+
+def read_submitted(path: Path, quantity: str) -> SubmittedMap:
+    """A map as it was submitted; other formats than PNG are read as any estimate is."""
+    values = read_map(path, quantity=quantity)
+    given = is_known(values)
+    if given.all():
+        return SubmittedMap(given, values)
+    filled = fill(values, "background")
+    lost = ~is_known(filled)
+    filled[lost] = EMPTY[quantity]
+    return SubmittedMap(given, filled)
+
+
+def check_size(path: Path, found: SubmittedMap, truth: Map) -> None:
+    """A kit stops at another size.
+
+    Raises:
+        WrongShape: The sizes differ.
+    """
+    if found.given.shape != truth.shape[:2]:
+        (h, w), (th, tw) = found.given.shape, truth.shape[:2]
+        raise WrongShape(f"{path}: is {w}x{h} but the truth is {tw}x{th}; both must be equal.")
+
+
+def read_truth(path: Path, quantity: str) -> Map:
+    """A map of the truth, NaN where it has none."""
+    if not path.is_file():
+        raise BadFile(f"{path}: there is no such file, which the official program needs")
+    return read_map(path, quantity=quantity)
+
+
+def outliers(error: Map, size: Map, quotient: str) -> Mask:
+    """Errors above 3 px and above 5 % of the truth.
+
+    Args:
+        error: Lengths of the errors, float32.
+        size: Lengths of the truths, float32.
+        quotient: `float32`: the kit's own arithmetic, in which exactly 5 % (4 px of 80 px) is an
+            outlier, because 0.05 as float32 is above 0.05 as double; `exact`: exactly 5 % is not.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if quotient == "float32":
+            relative = (error / size).astype(np.float64) > 0.05
+        else:
+            # 20 e > g is exact: errors and truths are multiples of 1/256 or nearly so.
+            relative = 20.0 * error.astype(np.float64) > size.astype(np.float64)
+    return np.asarray((error > np.float32(3.0)) & relative)
+
+
+def lengths(vectors: Map) -> Map:
+    """Lengths of vectors (N, 2) in float32, as the kit computes them."""
+    u, v = vectors[..., 0], vectors[..., 1]
+    return np.sqrt(u * u + v * v)

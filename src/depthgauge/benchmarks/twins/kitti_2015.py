@@ -1,0 +1,207 @@
+"""KITTI 2015, scene flow development kit: what `evaluate_scene_flow` writes to its stats files.
+
+Its rules, each a named option: holes are filled before scoring; a pixel is an outlier if its error
+is above 3 px and above 5 % of the truth, where the quotient is float32 and compared with the double
+0.05; `_est` counts only pixels that the submission has; counts are added over images in float32 and
+divided at the end. Values are fractions, as in the stats files (the web page shows percent).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.benchmarks.twins import Twin, TwinScores, fill_options
+from depthgauge.benchmarks.twins._kitti_maps import (
+    SubmittedMap,
+    check_size,
+    lengths,
+    outliers,
+    read_submitted,
+    read_truth,
+)
+from depthgauge.errors import BadData
+from depthgauge.io import read_labels
+from depthgauge.types import Map, Mask, Sample, Score, is_known
+
+SETS = ("noc", "occ")
+GROUPS = ("bg", "fg", "all")
+_PARTS = {
+    "D1": ("disparity", "disp_0", "disp_{set}_0"),
+    "D2": ("second_disparity", "disp_1", "disp_{set}_1"),
+    "Fl": ("flow", "flow", "flow_{set}"),
+}
+"""For each error: the part of an estimate, its folder in a submission, and that of the truth."""
+_KINDS = {"D1": "disparity", "D2": "disparity", "Fl": "flow"}
+_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "scores": ("all", "D1", "Fl"),
+    "holes": ("filled",),
+    "quotient": ("float32", "exact"),
+    "accumulate": ("float32", "float64"),
+    "scene_flow_est": ("disp_0",),
+}
+Values = NDArray[np.float32]
+
+
+def options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The evaluator's quirks by name."""
+    return fill_options(given, _OPTIONS)
+
+
+def score_ids(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Six ratios and a density for each error and each set of pixels, as the stats files have."""
+    chosen = options["scores"]
+    errors = (*_PARTS, "SF") if chosen == "all" else (chosen,)
+    return tuple(
+        f"{error}_{name}@{pixels}" for error in errors for pixels in SETS for name in _columns()
+    )
+
+
+def main(options: Mapping[str, Any]) -> str:
+    """What the public tables rank by."""
+    return {"all": "SF_all@occ", "D1": "D1_all@occ", "Fl": "Fl_all@occ"}[options["scores"]]
+
+
+def _columns() -> Iterator[str]:
+    for group in GROUPS:
+        yield from (group, f"{group}_est")
+    yield "density"
+
+
+def evaluate(sample: Sample, estimate_path: Path, options: Mapping[str, Any]) -> TwinScores:
+    """The ratios of one image; errors whose maps were not submitted are left out.
+
+    Disparity, flow, or all of them are evaluated as far as they are there, as in the kit.
+    """
+    if sample.truth is None:
+        raise BadData(f"{sample.id}: has no truth.")
+    folder = sample.truth["folder"]
+    file = f"{sample.id}.png"
+    chosen = options["scores"]
+    wanted = tuple(_PARTS) if chosen == "all" else (chosen,)
+    places = {e: p for e in wanted if (p := _place(estimate_path, e)) is not None}
+    if "D2" in places and len(places) < len(_PARTS):
+        del places["D2"]  # the kit reads it for scene flow only
+    submitted = {error: read_submitted(path, _KINDS[error]) for error, path in places.items()}
+    objects = read_labels(folder / "obj_map" / file)
+    scores: dict[str, Score] = {}
+    for pixels in SETS:
+        found: dict[str, _Errors] = {}
+        for error, given in submitted.items():
+            truth = read_truth(folder / _PARTS[error][2].format(set=pixels) / file, _KINDS[error])
+            check_size(places[error], given, truth)
+            found[error] = _errors(given, truth, options["quotient"])
+        if len(found) == len(_PARTS):
+            found["SF"] = _together(found)
+        for error, errors in found.items():
+            scores |= _ratios(error, pixels, errors, objects)
+    ids = score_ids(options)
+    left_out = [e for e in (*wanted, *(["SF"] if chosen == "all" else [])) if not _has(scores, e)]
+    return TwinScores({i: scores[i] for i in ids if i in scores}, tuple(left_out))
+
+
+def _has(scores: Mapping[str, Score], error: str) -> bool:
+    return f"{error}_all@occ" in scores
+
+
+def _place(path: Path, error: str) -> Path | None:
+    """The file of one error's map: in its folder of the submission, or beside a map of ours."""
+    part, folder, _ = _PARTS[error]
+    if path.parent.name in {folders for _, folders, _ in _PARTS.values()}:
+        place = path.parent.parent / folder / path.name
+    elif path.suffix == ".npy":
+        place = path.with_name(f"{part}.npy")
+    else:
+        return path if error == "D1" else None
+    return place if place.is_file() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    """Where there is truth, where it is met badly, and where the submission has a value."""
+
+    known: Mask
+    bad: Mask
+    given: Mask
+
+
+def _errors(submitted: SubmittedMap, truth: Map, quotient: str) -> _Errors:
+    known = is_known(truth)
+    there, estimate = truth[known], submitted.filled[known]
+    if truth.ndim == 2:
+        wrong = outliers(np.abs(there - estimate), np.abs(there), quotient)
+    else:
+        wrong = outliers(lengths(there - estimate), lengths(there), quotient)
+    bad = np.zeros(known.shape, bool)
+    bad[known] = wrong
+    return _Errors(known, bad, submitted.given)
+
+
+def _together(found: Mapping[str, _Errors]) -> _Errors:
+    """Scene flow: an outlier in any of the three; `_est` goes by the first disparity alone."""
+    parts = [found[name] for name in _PARTS]
+    known = np.asarray(np.logical_and.reduce([part.known for part in parts]))
+    bad = np.asarray(np.logical_or.reduce([part.bad for part in parts]))
+    return _Errors(known, bad & known, parts[0].given)
+
+
+def _ratios(
+    error: str, pixels: str, found: _Errors, objects: NDArray[np.int32]
+) -> dict[str, Score]:
+    # One number per pixel with truth: foreground, submitted, bad.
+    index = found.known
+    codes = (
+        (objects[index] != 0).astype(np.uint8)
+        + 2 * found.given[index].astype(np.uint8)
+        + 4 * found.bad[index].astype(np.uint8)
+    )
+    counts = np.bincount(codes, minlength=8).reshape(2, 2, 2)  # bad, submitted, foreground
+    groups = {"bg": counts[:, :, 0], "fg": counts[:, :, 1], "all": counts.sum(axis=2)}
+    scores = {}
+    for name, group in groups.items():
+        total, given = group.sum(axis=0), group[1]
+        scores[f"{error}_{name}@{pixels}"] = _ratio(given.sum(), total[1], total[0])
+        scores[f"{error}_{name}_est@{pixels}"] = _ratio(given[1], total[1], 0)
+        if name == "all":
+            scores[f"{error}_density@{pixels}"] = _ratio(total[1], total[1], total[0])
+    return scores
+
+
+def _ratio(part: int, submitted: int, missing: int) -> Score:
+    """`part` of all pixels, of which some are missing from the submission."""
+    part, submitted, missing = int(part), int(submitted), int(missing)
+    value = float(np.float32(part) / np.float32(max(submitted + missing, 1)))
+    return Score(value, submitted, missing, float(part), "")
+
+
+def pool(
+    samples: Mapping[str, Mapping[str, Score]], options: Mapping[str, Any]
+) -> dict[str, float]:
+    """Counts added over the images, then divided."""
+    kind: Callable[[float], Any] = np.float32 if options["accumulate"] == "float32" else np.float64
+    found = {}
+    for score_id in score_ids(options):
+        part, whole = kind(0), kind(0)
+        used = [scores[score_id] for scores in samples.values() if score_id in scores]
+        for score in used:
+            part += kind(score.total or 0.0)
+            whole += kind(score.count + score.missing)
+        if used:
+            found[score_id] = float(part / max(whole, kind(1)))
+    return found
+
+
+SPEC = Twin(
+    revision=1,
+    main=main,
+    higher=tuple(f"{error}_density" for error in (*_PARTS, "SF")),
+    options=options,
+    score_ids=score_ids,
+    evaluate=evaluate,
+    pool=pool,
+)
