@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,39 @@ from depthgauge.types import Map, Mask
 
 View = Literal["right", "left"]
 """The view that a disparity points to: x' = x - d to the right view, x' = x + d to the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """What both views of a pair see, and what only one of them does."""
+
+    visible: Mask
+    """Pixels of the left view that the right one sees too."""
+    occluded: Mask
+    """Pixels of the left view that the right one does not see."""
+    right_only: Mask | None = None
+    """Pixels of the right view that the left one does not see; None if nothing says so."""
+
+
+def seen_by_right_only(disparity: Map, visible: Mask) -> Mask:
+    """Pixels of the right view that no visible pixel of the left one lands on.
+
+    A single pixel between two others that are landed on is the gap of a slanted surface, and is
+    seen by both.
+
+    Args:
+        disparity: The left view's.
+        visible: The pixels of the left view that both see.
+
+    >>> seen = np.array([[False, False, True, True, True]])
+    >>> seen_by_right_only(np.array([[2, 2, 2, 0, 0]], np.float32), seen)
+    array([[False,  True,  True, False, False]])
+    """
+    shown = np.where(visible, disparity, np.float32(np.nan))
+    landed = np.isfinite(warp_forward(np.ones_like(shown), shown))
+    gap = np.zeros_like(landed)
+    gap[:, 1:-1] = landed[:, :-2] & landed[:, 2:] & ~landed[:, 1:-1]
+    return ~(landed | gap)
 
 
 def warp_forward(

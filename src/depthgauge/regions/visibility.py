@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from depthgauge.errors import Unavailable
+from depthgauge.geometry.warping import Visibility
 from depthgauge.quantities import QUANTITIES
 from depthgauge.regions._checks import has_truth, same_size
 from depthgauge.regions._region import region
+from depthgauge.regions._shared_maps import shared_map
 from depthgauge.types import Map, Mask
 
 _SOURCES = ("visible_mask", "occluded_mask", "right_disparity")
@@ -64,6 +66,38 @@ def occluded(
 
     seen = left_right_consistent(truth, right, threshold_px)
     return known & ~seen & ~left_right_unknown(truth, right)
+
+
+@shared_map(
+    "visibility", needs=("quantity",), needs_any=_SOURCES, cite="after Scharstein & Szeliski 2002"
+)
+def visibility(
+    truth: Map,
+    *,
+    quantity: str,
+    visible_mask: Mask | None = None,
+    occluded_mask: Mask | None = None,
+    right_disparity: Map | None = None,
+    threshold_px: float = 1.0,
+) -> Visibility:
+    """The regions `visible` and `occluded`, and what only the right view sees.
+
+    From the same sources as these regions. A pixel of the right view is seen by it alone if no
+    visible pixel of the left view lands on it; only a truth of disparity says so.
+    """
+    sources = {
+        "visible_mask": visible_mask,
+        "occluded_mask": occluded_mask,
+        "right_disparity": right_disparity,
+    }
+    known = {"quantity": quantity, "threshold_px": threshold_px}
+    seen = visible(truth, **known, **sources)
+    hidden = occluded(truth, **known, **sources)
+    if not QUANTITIES[quantity].between_views:
+        return Visibility(seen, hidden)
+    from depthgauge.geometry.warping import seen_by_right_only
+
+    return Visibility(seen, hidden, seen_by_right_only(truth, seen))
 
 
 def _from_masks(truth: Map, visible_mask: Mask | None, occluded_mask: Mask | None) -> Mask | None:
