@@ -148,7 +148,7 @@ def _rig(path: Path, left: list[str], right: list[str], size: list[str]) -> Rig:
 
 
 def read_parts(path: Path, quantity: str, folders: Mapping[str, str]) -> Estimate | None:
-    """A submitted frame with all of its parts; None where the quantity has one part.
+    """A submitted frame with all parts that are required; None where that is one.
 
     Args:
         path: The file of any part, in one of the folders.
@@ -156,10 +156,11 @@ def read_parts(path: Path, quantity: str, folders: Mapping[str, str]) -> Estimat
         folders: The folder of each part in a submission.
     """
     declared = QUANTITIES[quantity]
-    if len(declared.parts) == 1 or path.parent.name not in folders.values():
+    required = [part for part in declared.parts if part.required]
+    if len(required) == 1 or path.parent.name not in folders.values():
         return None
     root, found = path.parent.parent, {}
-    for part in declared.parts:
+    for part in required:
         place = root / folders[part.name] / path.name
         if place.is_file():
             found[part.name] = io.read_map(place, quantity=part.like)

@@ -172,9 +172,13 @@ def _with_estimate(
     found: dict[str, Any] = {}
     if needs_focal(protocol):
         found[FOCAL] = math.nan if given is None else _focal_px(protocol, given, ready.truth)
-    parts: Mapping[str, Any] = given.parts if isinstance(given, Estimate) else {}
+    declared = QUANTITIES[protocol.quantity]
+    parts: Mapping[str, Any] = {}
+    if isinstance(given, Estimate):
+        parts = {declared.main.name: given.values, **given.parts}
     for part in parts_needed(protocol):
-        if given is None:  # a failed sample counts
+        lost = part not in parts and declared.part(part).required
+        if given is None or lost:  # a failed sample counts
             found[f"{PART}{part}"] = np.full(ready.truth.shape[:2], np.nan, np.float32)
         elif part in parts:
             found[f"{PART}{part}"] = _sized_part(protocol, part, parts[part], ready)

@@ -1,0 +1,166 @@
+"""The twin against the official program's own numbers: pooled and per image, noc and occ.
+
+KITTI 2015 scene flow devkit, evaluate_scene_flow.cpp; tests/golden/kitti2015 holds the generator of
+the inputs, what the program printed for them, and where its source was found.
+"""
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.benchmarks import find_benchmark
+from depthgauge.benchmarks.twins.kitti_2015 import SPEC, pool
+from depthgauge.io import read_map, write_map
+from depthgauge.types import Score
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "kitti2015"
+EXPECTED = json.loads((GOLDEN / "expected.json").read_text())
+SUBMISSIONS = tuple(EXPECTED["data"])
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory):
+    out = tmp_path_factory.mktemp("golden") / "kitti2015"
+    out.mkdir()
+    subprocess.run([sys.executable, str(GOLDEN / "make_inputs.py"), str(out)], check=True)
+    return out
+
+
+@pytest.fixture(scope="module")
+def results(golden):
+    return {
+        name: dg.evaluate("kitti-2015-toolkit", golden / data, golden / "results" / name)
+        for name, data in EXPECTED["data"].items()
+    }
+
+
+def test_the_inputs_are_those_that_the_program_saw(golden):
+    assert (golden / "DIGEST.txt").read_text().strip() == EXPECTED["inputs_digest"]
+
+
+@pytest.mark.parametrize("submission", SUBMISSIONS)
+def test_agrees_with_the_official_program(submission, results):
+    result, compared = results[submission], 0
+    for error, table in EXPECTED["results"][submission].items():
+        for pixels in ("noc", "occ"):
+            for name, value in table[pixels].items():
+                found = result.summary[f"{error}_{name}@{pixels}"].value
+                assert found == pytest.approx(value, abs=1e-7), (error, pixels, name)
+                compared += 1
+            for image, single in table["per_image"].items():
+                for name, value in single[pixels].items():
+                    found = result.samples[image][f"{error}_{name}@{pixels}"].value
+                    assert found == pytest.approx(value, abs=1e-7), (image, error, pixels, name)
+                    compared += 1
+    assert compared == 4 * 2 * 7 * (1 + 3)
+
+
+def test_every_id_is_official_and_has_a_value(results):
+    ids = find_benchmark("kitti-2015-toolkit").score_ids
+    assert len(ids) == len(set(ids)) == 56
+    assert {"D1_all@occ", "D1_bg_est@noc", "SF_fg@occ", "Fl_density@noc"} <= set(ids)
+    assert tuple(results["full"].summary) == ids
+
+
+def test_a_submission_of_one_map_has_the_errors_of_that_map(golden, results, tmp_path):
+    data = golden / EXPECTED["data"]["gaps"]
+    for folder, error in (("disp_0", "D1"), ("flow", "Fl")):
+        shutil.copytree(golden / "results/gaps" / folder, tmp_path / error / folder)
+        alone = dg.evaluate("kitti-2015-toolkit", data, tmp_path / error)
+        assert {name.partition("_")[0] for name in alone.summary} == {error}
+        whole = results["gaps"].summary
+        assert all(found.value == whole[name].value for name, found in alone.summary.items())
+        others = {"D1", "D2", "Fl", "SF"} - {error}
+        assert set(alone.left_out) == {f"00000{i}_10@{e}" for i in range(3) for e in others}
+
+
+@pytest.mark.parametrize(("name", "folder"), [("stereo", "D1"), ("flow", "Fl")])
+def test_the_benchmarks_of_one_quantity_give_the_same(name, folder, golden, results):
+    data, estimates = golden / EXPECTED["data"]["gaps"], golden / "results/gaps"
+    alone = dg.evaluate(f"kitti-2015-{name}-toolkit", data, estimates)
+    assert len(alone.summary) == 14
+    assert alone.protocol.main_score == f"{folder}_all@occ"
+    whole = results["gaps"].summary
+    assert all(found.value == whole[name].value for name, found in alone.summary.items())
+
+
+def test_exactly_five_percent_is_an_outlier_only_in_float32(golden):
+    """4 px of 80 px and 6 px of 120 px; without such ties the two rules are one."""
+    wanted = find_benchmark("kitti-2015-toolkit")
+    exact = wanted.model_copy(update={"options": {**wanted.options, "quotient": "exact"}})
+    assert exact.hash != wanted.hash
+    for submission, differs in (("edges", True), ("full", False)):
+        data, estimates = golden / EXPECTED["data"][submission], golden / "results" / submission
+        official = dg.evaluate(wanted, data, estimates).summary["D1_all@occ"].value
+        plain = dg.evaluate(exact, data, estimates).summary["D1_all@occ"].value
+        assert (plain < official) is differs
+        ours = dg.evaluate("kitti-2015-stereo", data, estimates).summary["d1@all"].value
+        assert ours == pytest.approx(100 * plain, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("SF_all@occ", "sf@all"),
+        ("SF_fg@occ", "sf@foreground"),
+        ("SF_all@noc", "sf@scene_flow_visible"),
+        ("D1_bg@noc", "d1@visible_background"),
+        ("D2_all@noc", "d2@second_visible"),
+        ("Fl_bg@occ", "fl@background"),
+        ("Fl_all@noc", "fl@flow_visible"),
+    ],
+)
+def test_without_holes_and_ties_ours_is_the_official_number(theirs, ours, golden, results):
+    data, estimates = golden / EXPECTED["data"]["full"], golden / "results/full"
+    summary = dg.evaluate("kitti-2015", data, estimates).summary
+    official = results["full"].summary[theirs].value
+    assert summary[ours].value == pytest.approx(100 * official, rel=1e-6)
+
+
+def test_ours_counts_a_hole_as_an_outlier(golden, results):
+    data, estimates = golden / EXPECTED["data"]["gaps"], golden / "results/gaps"
+    ours = dg.evaluate("kitti-2015-stereo", data, estimates).summary
+    official = results["gaps"].summary
+    est, density = (official[f"D1_{n}@occ"].value for n in ("all_est", "density"))
+    assert ours["d1@all"].value == pytest.approx(100 * (1 - density + density * est), rel=1e-5)
+    assert ours["d1@all"].value > 100 * official["D1_all@occ"].value
+
+
+def test_the_sums_round_as_float32_does():
+    """Counts of 200 images exceed 2^24, where float32 adds only even numbers."""
+    big = Score(0.5, 2**24, 0, float(2**23), "")
+    one = Score(1.0, 1, 0, 1.0, "")
+    images = {"a": {"D1_all@occ": big}, "b": {"D1_all@occ": one}}
+    options = SPEC.options({})
+    official = pool(images, options)["D1_all@occ"]
+    assert official == (2**23 + 1) / 2**24  # the last pixel of the denominator is lost
+    exact = pool(images, {**options, "accumulate": "float64"})["D1_all@occ"]
+    assert exact == (2**23 + 1) / (2**24 + 1)
+
+
+def test_an_empty_submission_is_all_wrong_and_nothing_is_divided_by_zero(golden, tmp_path):
+    data = golden / EXPECTED["data"]["edges"]
+    (tmp_path / "disp_0").mkdir()
+    for path in sorted((data / "disp_occ_0").glob("*.png")):
+        empty = np.full(read_map(path, "disparity").shape, np.nan, np.float32)
+        write_map(tmp_path / "disp_0" / path.name, empty, quantity="disparity")
+    summary = dg.evaluate("kitti-2015-toolkit", data, tmp_path).summary
+    assert summary["D1_all@occ"].value == 1.0
+    assert summary["D1_all_est@occ"].value == 0.0  # as the kit divides: 0 / max(0, 1)
+    assert summary["D1_density@occ"].value == 0.0
+
+
+def test_another_size_is_refused(golden, tmp_path):
+    data = golden / EXPECTED["data"]["edges"]
+    shutil.copytree(golden / "results/edges/disp_0", tmp_path / "disp_0")
+    write_map(tmp_path / "disp_0/000001_10.png", np.ones((4, 5)), quantity="disparity")
+    result = dg.evaluate("kitti-2015-toolkit", data, tmp_path)
+    assert "is 5x4 but the truth is 38x22" in result.failed["000001_10"]
+    assert math.isnan(result.summary["D1_all@occ"].value)
