@@ -274,6 +274,7 @@ METRICS: Registry[Metric] = Registry(
         "consistency",
         "correspondences",
         "edges",
+        "monocular",
         "motion",
         "structure",
         "views",

@@ -1,0 +1,1 @@
+"""Metrics of depth from one picture: planes, edges, sides of a plane."""
