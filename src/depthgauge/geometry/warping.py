@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,43 @@ from depthgauge.types import Map, Mask
 
 View = Literal["right", "left"]
 """The view that a disparity points to: x' = x - d to the right view, x' = x + d to the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherView:
+    """Another picture of the scene that a map belongs to, taken by a parallel camera."""
+
+    image: NDArray[np.generic]
+    """(H, W) or (H, W, C)."""
+    steps: tuple[float, float] = (1.0, 0.0)
+    """Where its camera is, to the right and down, in baselines of the disparity."""
+    is_third: bool = False
+    """Whether it is beyond the pair that is usually matched."""
+    depth_px_m: float = math.nan
+    """Of a depth map: focal length times baseline, so that d = depth_px_m / z - offset_px."""
+    offset_px: float = 0.0
+
+    def moves(self, values: Map) -> Map:
+        """Where each pixel of a disparity, depth or flow map goes, (H, W, 2), within the view.
+
+        What would leave the view goes to its border.
+
+        >>> view = OtherView(np.zeros((1, 3)))
+        >>> view.moves(np.float32([[1, 1, np.nan]]))[..., 0]
+        array([[ 0., -1., nan]], dtype=float32)
+        """
+        if values.ndim == 3:
+            move = np.array(values, np.float32)
+        else:
+            d = values
+            if not math.isnan(self.depth_px_m):
+                d = np.float32(self.depth_px_m) / values - np.float32(self.offset_px)
+            move = np.stack([-np.float32(step) * d for step in self.steps], axis=-1)
+        height, width = values.shape[:2]
+        for axis, at in enumerate((np.arange(width)[None, :], np.arange(height)[:, None])):
+            last = (width, height)[axis] - 1
+            move[..., axis] = np.clip(at + move[..., axis], 0, last) - at
+        return np.asarray(move, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
