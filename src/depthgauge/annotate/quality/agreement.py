@@ -198,10 +198,7 @@ def compare(
     turned, angle = math.nan, math.nan
     if turnable is not None:
         found, turn = turnable.edist_after_turning(fixed)
-        # To be turned, the surfaces are integrated again without the person's folds. If that is not
-        # nearer than the person's own reconstruction, the latter counts.
-        gained = turn.angle_deg > 0 and found * unit < nearest
-        turned, angle = (found * unit, turn.angle_deg) if gained else (nearest, 0.0)
+        turned, angle = found * unit, turn.angle_deg
     return PairRow(
         sample=sample,
         comparison=f"{moving.kind}-{fixed.kind}",

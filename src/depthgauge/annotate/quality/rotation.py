@@ -19,7 +19,7 @@ from depthgauge.types import Map, is_known
 
 LIMIT_DEG = 30.0
 """The largest rotation that counts as a lean."""
-_COARSE_DEG, _FINE_DEG = 15.0, 0.5
+_FIRST_DEG, _LAST_DEG = 4.0, 0.5
 
 _Floats = NDArray[np.float64]
 
@@ -93,23 +93,23 @@ def lean_between(moving: Map, fixed: Map, limit_deg: float = LIMIT_DEG) -> tuple
 
 def best_turn(
     objective: Callable[[tuple[float, float, float]], float],
-    *,
     starts: Iterable[Iterable[float]] = (),
+    *,
+    step_deg: float = _FIRST_DEG,
+    fine_deg: float = _LAST_DEG,
     limit_deg: float = LIMIT_DEG,
-    coarse_deg: float = _COARSE_DEG,
-    fine_deg: float = _FINE_DEG,
 ) -> Turn:
-    """Minimises a function of a rotation, coarse to fine, within a ball of rotations.
+    """Minimises a function of a rotation within a ball of rotations, by steps that become smaller.
 
-    First a coarse grid, the given starts and no rotation are tried. From the best of these, steps
-    along the six directions are taken, and halved whenever none is better.
+    It descends from the best of the starts, of which no rotation is always one. Steps along the six
+    directions are taken, and halved whenever none is better.
 
     Args:
         objective: The function to minimise; NaN counts as infinite.
         starts: Rotation vectors, in degrees, that may be near the best one.
-        limit_deg: The length of the longest vector.
-        coarse_deg: Spacing of the grid.
+        step_deg: The first step.
         fine_deg: The last step.
+        limit_deg: The length of the longest vector.
 
     Returns:
         The best rotation; never worse than none.
@@ -124,8 +124,8 @@ def best_turn(
         return cache[x, y, z]
 
     first = [np.zeros(3), *(_cut(np.array(tuple(s)), limit_deg) for s in starts)]
-    best = min([*first, *_grid(limit_deg, coarse_deg)], key=value)
-    step = coarse_deg / 2
+    best = min(first, key=value)
+    step = step_deg
     while step >= fine_deg:
         around = [_cut(best + step * way, limit_deg) for way in _WAYS]
         nearest = min(around, key=value)
@@ -138,13 +138,6 @@ def best_turn(
 
 
 _WAYS = np.concatenate([np.eye(3), -np.eye(3)])
-
-
-def _grid(limit_deg: float, step_deg: float) -> list[_Floats]:
-    steps = int(limit_deg / step_deg + 1e-9)
-    axis = np.arange(-steps, steps + 1) * step_deg
-    points = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
-    return list(points[np.linalg.norm(points, axis=1) <= limit_deg + 1e-9])
 
 
 def _cut(vector: _Floats, limit_deg: float) -> _Floats:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.reconstruct.reconstruction import reconstruct
+from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.segmentation import Segmentation
 from depthgauge.annotate.records.annotation import Annotation
 from depthgauge.errors import BadData
@@ -35,6 +35,12 @@ class Witness:
     """Numbers of the continuous surfaces, 0 outside; None: one scale for everything."""
     planar: Mask | None = None
     """Pixels on planar surfaces; None if unknown."""
+    reconstruction: Reconstruction | None = None
+    """Of a person: what the maps come from, at its own size."""
+    annotation: Annotation | None = None
+    """Of a person: what was drawn."""
+    seed: int = 0
+    """Of the reconstruction."""
 
 
 def human(annotation: Annotation, *, seed: int = 0, max_side_px: int | None = None) -> Witness:
@@ -55,6 +61,9 @@ def human(annotation: Annotation, *, seed: int = 0, max_side_px: int | None = No
         made.camera,
         parts.continuous,
         planar_pixels(parts),
+        made,
+        annotation,
+        seed,
     )
 
 
