@@ -54,6 +54,7 @@ def arguments(
             "run": work.call("constant")[1:],
             "report": [finished],
             "compare": [before, finished],
+            "explain": ["1.0", "--estimate", estimate, "--truth", truth],
             "rescore": [
                 *(finished, "--benchmark", skip_benchmark, "--out", rescored, "--workers", "0")
             ],

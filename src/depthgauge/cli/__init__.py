@@ -21,6 +21,7 @@ VERBS = {
     "run": "run methods on a benchmark and score them",
     "report": "a run as one page, or as tables for a terminal or a paper",
     "compare": "put two comparable runs into one table",
+    "explain": "which protocol gives a published number; how ranks depend on the protocol",
     "rescore": "score the estimates of a run under another protocol",
     "verify": "score a run again and say whether the numbers are the same",
     "check": "find all problems of a folder of estimates before scoring it",
@@ -35,6 +36,10 @@ VERBS = {
     "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
 }
+
+
+_ROOMS = dict.fromkeys(("explain",), ".workshop")
+"""Verbs whose file is in a folder of this one."""
 
 
 class _Verbs(click.Group):
@@ -52,7 +57,8 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"depthgauge.cli.{cmd_name}_verb")
+        room = _ROOMS.get(cmd_name, "")
+        module = importlib.import_module(f"depthgauge.cli{room}.{cmd_name}_verb")
         command: click.Command = module.command
         _add_quiet(command)
         return command

@@ -29,6 +29,7 @@ from depthgauge.cli._runs import (
     print_run_notes,
     some_of,
 )
+from depthgauge.cli.workshop._settings import labelled, parse_settings
 from depthgauge.errors import BadFile, Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
 
 if TYPE_CHECKING:
@@ -200,8 +201,9 @@ def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) 
             regions=regions,
             items=items | _read_items(options),
             check=options["check"],
+            protocol=parse_settings(options["settings"]),
             **reading_arguments(options),
-            **_protocol_keys(options),
+            **protocol_keys(options),
         )
         scores = score_prepared(protocol, prepared)
     if said := notes(options["metrics"], protocol.quantity):
@@ -219,7 +221,12 @@ def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) 
         draw(options["map_to"], protocol, prepared[""], estimate.stem)
 
 
-def _protocol_keys(options: dict[str, Any]) -> dict[str, Any]:
+def folder_keys(options: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a protocol of many maps that the options say, but for `--set`."""
+    return protocol_keys(options) | ({"pool": options["pool"]} if options["pool"] else {})
+
+
+def protocol_keys(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `dg.score` that the options say, which are part of the protocol."""
     crop = options["crop"] or "0"
     return {
@@ -323,19 +330,19 @@ def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, An
     with told_in_options(), can_go_on(), progress_bar("scoring") as step:
         found = score_folders(
             truth,
-            dict(_labelled(given)),
+            dict(labelled(given)),
             options["metrics"],
             pattern=options["pattern"],
             truth_pattern=options["truth_pattern"],
             quantity=options["quantity"],
-            regions=dict(_expressions(options["regions"])),
+            regions=dict(expressions(options["regions"])),
             images={side: options[side] for side in ("left", "right") if options[side]},
             only=options["only"],
             out=options["out"],
             progress=step,
-            **_protocol_keys(options),
+            protocol=parse_settings(options["settings"]),
+            **folder_keys(options),
             **reading_keys(options),
-            **({"pool": options["pool"]} if options["pool"] else {}),
         )
     for pairing in found.pairings:
         say(str(pairing))
@@ -369,20 +376,7 @@ def _show_run(run: Run, truth: Path, options: dict[str, Any]) -> None:
         say(f"Next: {program_name()} report {in_shell(options['out'])}")
 
 
-def _labelled(given: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
-    """Folders by the method's name, by default the folder's name."""
-    seen: set[str] = set()
-    for text in given:
-        name, equals, folder = text.partition("=")
-        path = Path(folder if equals else text)
-        label = name if equals else path.resolve().name
-        if not label or label in seen:
-            raise Misuse(f"--estimates {text}: give each folder its own name: NAME=DIR.")
-        seen.add(label)
-        yield label, path
-
-
-def _expressions(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def expressions(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Regions by name; masks of single maps are of no use here."""
     for text in texts:
         name, _, value = text.partition("=")

@@ -110,7 +110,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     return value
 
 
-def with_settings(benchmark: str, options: dict[str, Any]) -> str | Protocol:
+def with_settings(benchmark: str | Protocol, options: dict[str, Any]) -> str | Protocol:
     """The benchmark with the given `setting_options`, which are removed from the options."""
     given = {name: options.pop(name) for name in ("thresholds", "focal_px")}
     if all(value is None for value in given.values()):

@@ -57,7 +57,12 @@ command.add_command(_serve_start.COMMAND)
 @click.option(
     "--quota",
     type=click.IntRange(1),
-    help="[default: 5; with hidden truth, a twelfth of the number of samples, 1 to 5]",
+    help="[default: 5; with hidden truth, one for 60 samples, 1 to 5]",
+)
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 6),
+    help="Release so many digits of scores of hidden truth, whatever attackers learn from them.",
 )
 @click.option("--most-mb", type=click.IntRange(1), default=4096, show_default=True)
 @click.option("--rescore", is_flag=True, help="Take another protocol; score all entries again.")
@@ -71,6 +76,7 @@ def _add(
     data: Path,
     hidden: Path | None,
     quota: int | None,
+    digits: int | None,
     most_mb: int,
     rescore: bool,
     terms: str,
@@ -83,7 +89,8 @@ def _add(
       depthgauge serve add booster-balanced --data Booster --hidden Booster-hidden
 
     With --hidden, the data must have no truth (see --with-truth of `capture export`), and what is
-    released is what [hidden] in the benchmark says.
+    released is what [hidden] in the benchmark says: in steps that keep what a year of scores tells
+    about a map small, or with --digits.
     """
     site = open_the_site(folder, database)
     from depthgauge.serve.submissions import revisions
@@ -97,6 +104,7 @@ def _add(
             data,
             hidden=hidden,
             monthly_quota=quota,
+            digits=digits,
             most_bytes=most_mb << 20,
             terms=terms,
             rescore=rescore,
@@ -106,8 +114,11 @@ def _add(
             revisions.begin(site, tables, found.protocol.id, "protocol")
     protocol = found.protocol
     shown = protocol.score_ids if hidden is None else protocol.released_scores
-    text = f"{protocol.id}: takes submissions; {count(len(shown), 'score')} shown."
-    answer(as_json, text, benchmark=protocol.id, scores=list(shown), hidden=hidden is not None)
+    step = None if found.rounding is None else found.rounding.step
+    text = f"{protocol.id}: takes submissions; {count(len(shown), 'score')} shown"
+    text += "." if step is None else f", in steps of at least {100 * step:.2g} %."
+    body = {"benchmark": protocol.id, "scores": list(shown), "hidden": hidden is not None}
+    answer(as_json, text, **body, step=step)
 
 
 @command.command("rescore")

@@ -17,7 +17,7 @@ from depthgauge.benchmarks import Protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets.estimates import SUFFIXES
 from depthgauge.engine.running.run import default_workers, run
-from depthgauge.engine.scoring.in_memory.arrays import READING_OPTIONS, reading_key
+from depthgauge.engine.scoring.in_memory.arrays import READING_OPTIONS, other_keys, reading_key
 from depthgauge.engine.scoring.in_memory.maps_protocol import maps_protocol
 from depthgauge.engine.scoring.readings import note_of_quantity
 from depthgauge.engine.store.record import Run
@@ -85,6 +85,7 @@ def score_folders(
     images: Mapping[str, str | Path] | None = None,
     only: Iterable[str] = (),
     out: str | Path | None = None,
+    protocol: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **keys: Any,
 ) -> FolderScores:
@@ -103,6 +104,7 @@ def score_folders(
             picture has the name of its truth.
         only: Ids of the samples; if empty, all that have an estimate.
         out: Where the run is kept, for `report` and `compare`; nowhere by default.
+        protocol: Other keys of a benchmark, as in `score`: `{"truth_scale": 0.5}`.
         progress: Called after each map.
         keys: `scale`, `invalid` and the like as in `score`; others of a protocol: `missing`,
             `align`, `crop`, `estimate_resize`, `pool` ...
@@ -131,11 +133,12 @@ def score_folders(
             "dataset": _DATASET,
             **keys,
             **reading_key(said_of_files),
+            **other_keys(protocol),
         }
         asked = dict(regions or {})
         own = [name for name, text in asked.items() if name == text and name in REGIONS]
         texts = {name: text for name, text in asked.items() if name not in own}
-        protocol = maps_protocol(named, quantity, named=texts, own=own, **body)
+        made = maps_protocol(named, quantity, named=texts, own=own, **body)
         samples = _truths(place / _DATA, root, truth_pattern, quantity)
         ids = [sample.id for sample in samples]
         pairings = tuple(
@@ -143,11 +146,11 @@ def score_folders(
         )
         kept = place / "run" if out is None else Path(out).absolute()
         _write_data(kept / _DATA, root, truth_pattern, quantity, pictures)
-        _ask_for_scales(protocol, samples[0], pairings)
+        _ask_for_scales(made, samples[0], pairings)
         chosen = list(only) or [i for i in ids if any(i in each.files for each in pairings)]
         few = len(chosen) * len(given) <= _FEW_TASKS
         done = run(
-            protocol,
+            made,
             kept / _DATA,
             [_method(each) for each in pairings],
             kept,

@@ -46,6 +46,14 @@ class RunMaps:
         """By label: the estimates of the sample that was requested last."""
         self._read_of = ""
 
+    def sample(self, name: str) -> Sample:
+        """A sample of the run with all of its truth, if it is still the one that was scored."""
+        return self._known(name)
+
+    def estimate(self, entrant: Entrant, sample: str, seed: int = 0) -> Estimate | ClipEstimate:
+        """A method's estimate as it gave it, for samples on which it did not fail."""
+        return self._estimate(entrant, sample, seed)
+
     def images(self, sample: str) -> dict[str, Image]:
         """The pictures that methods were given, by name."""
         inputs = next(self._samples[sample].fresh().frames()).inputs

@@ -64,6 +64,7 @@ class MapOptions(TypedDict, total=False):
     invalid: float | str | Iterable[float]
     estimate_invalid: float | str | Iterable[float]
     truth_invalid: float | str | Iterable[float]
+    protocol: Mapping[str, Any] | None
     check: bool
 
 
@@ -83,6 +84,7 @@ _DEFAULTS = MapOptions(
     invalid=(),
     estimate_invalid=(),
     truth_invalid=(),
+    protocol=None,
     check=True,
 )
 """The one place where the options of `score` have their defaults."""
@@ -143,6 +145,7 @@ def score(
                 millimetres, `1/256` for KITTI's codes; `estimate_scale` and `truth_scale` for one.
             invalid: Stored numbers that mean missing, such as 0 or `[0, -1]`; `estimate_invalid`
                 and `truth_invalid` for one. Neither is part of the protocol's hash.
+            protocol: Other keys of a benchmark: `{"truth": {"max_depth_m": 80}}`.
             check: Whether to test, on some pixels, if the maps are read as what they are; what
                 speaks against it is a `DepthgaugeWarning` and is kept in `Scores.notes`.
 
@@ -205,6 +208,7 @@ def prepare_maps(
     size = declared.map_of(truths).shape[:2]
     masks, named = _split_regions(given["regions"] or {}, size)
     mask = None if given["mask"] is None else _mask_of_size(given["mask"], "the mask", size)
+    keys = {name: given[name] for name in ("missing", "align", "estimate_resize", "crop")}
     protocol = maps_protocol(
         ids,
         quantity,
@@ -212,12 +216,8 @@ def prepare_maps(
         limits_pixels=mask is not None,
         named={name: text for name, text in named.items() if name not in REGIONS},
         own=[name for name in named if name in REGIONS],
-        missing=given["missing"],
-        align=given["align"],
-        estimate_resize=given["estimate_resize"],
-        crop=given["crop"],
         derived=given["derived"],
-        **_reading_keys(readings),
+        **{**keys, **_reading_keys(readings), **other_keys(given["protocol"])},
     )
     values = estimates.pop(main)
     count = len(truths[main])
@@ -239,6 +239,15 @@ def prepare_maps(
         found = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=scales)
         prepared[""] = replace(prepared[""], notes=found)
     return protocol, prepared
+
+
+def other_keys(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Keys of a protocol that a call adds, without those that it says in another way."""
+    keys = dict(given or {})
+    own = ("id", "version", "dataset", "split", "quantity", "regions", "derived", "scores", "twin")
+    if taken := [name for name in own if name in keys]:
+        raise BadScoreId(f"'{taken[0]}' is not set like this; the call says it itself.")
+    return keys
 
 
 def reading_key(given: Mapping[str, Any]) -> dict[str, Any]:

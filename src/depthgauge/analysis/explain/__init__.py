@@ -1,0 +1,1 @@
+"""Which protocol gives a published number, and how ranks depend on the protocol."""

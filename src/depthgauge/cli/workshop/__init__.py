@@ -1,0 +1,1 @@
+"""Verbs for those who compare and extend: explain, components, new, data."""

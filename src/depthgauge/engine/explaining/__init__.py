@@ -1,0 +1,1 @@
+"""The same maps under many protocols: measured once, finished many times."""
