@@ -183,6 +183,8 @@ class Protocol(BenchmarkFile):
             body["truth"].pop("cardboard")
         if self.truth.layer == "all" and "truth" in body:
             body["truth"].pop("layer")
+        if self.truth.limits == "closed" and "truth" in body:
+            body["truth"].pop("limits")
         if self.truth.from_depth:
             body["surface_normals_revision"] = rigs.REVISION
         elif "truth" in body:

@@ -45,6 +45,8 @@ class TruthRange(_Strict):
 
     min_depth_m: Number | None = Field(default=None, ge=0)
     max_depth_m: Number | None = Field(default=None, gt=0)
+    limits: Literal["closed", "open"] = "closed"
+    """Whether a depth of exactly the least or the largest value counts; papers mostly say no."""
     from_depth: bool = Field(default=False, strict=True)
     """Normals are computed from the true depth or disparity; stored normals are not used."""
     layer: Literal["all", "first", "last"] = "all"
@@ -181,7 +183,7 @@ class BenchmarkFile(_Strict):
     truth_size: tuple[Pixels, Pixels] | None = None
     """Width and height at which pictures are compared, in px: truth, estimate and images are
     brought there as `estimate_resize` says; none: the truth's own."""
-    estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom", "area"] = "none"
+    estimate_resize: Literal["none", "nearest", "block", "bilinear", "zoom", "area", "kb"] = "none"
     resize_values: Literal["scaled", "kept"] = "scaled"
     """Whether values in pixels scale with the size; light fields keep those of the images."""
     perturb: str = ""

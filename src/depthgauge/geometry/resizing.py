@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from depthgauge._registry import unknown
 from depthgauge.errors import Misuse, SizesDiffer, WrongShape
 from depthgauge.geometry._maps import as_map, need_positive, size_of
+from depthgauge.geometry.crops import KB_SIZE, kb_window
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map
 
-Resizing = Literal["none", "nearest", "block", "bilinear", "zoom", "area"]
+Resizing = Literal["none", "nearest", "block", "bilinear", "zoom", "area", "kb"]
 REVISION = 1
 """Raised whenever a resized value may change; part of the protocol's hash."""
 
-RESIZINGS = ("none", "nearest", "block", "bilinear", "zoom", "area")
+RESIZINGS = ("none", "nearest", "block", "bilinear", "zoom", "area", "kb")
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -44,6 +45,8 @@ def resize(
     - `area`: along an axis that shrinks, the mean of the area that a pixel covers, as OpenCV's
       INTER_AREA, so that nothing finer is left to alias; along one that grows, as `bilinear`. NaN
       where a part of the area is missing. For pictures.
+    - `kb`: a map of 1216x352 is put back where KITTI's benchmark crop took it from, at the bottom
+      in the middle, and is missing around; any other size but the target's is wrong.
 
     Values in pixels are scaled with the image: disparity by the ratio of the widths, flow's u by
     that and its v by the ratio of the heights. All other quantities keep their values.
@@ -69,6 +72,10 @@ def resize(
     height, width = _check(source, shape, how)
     if source.shape[:2] == (height, width):
         return source
+    if how == "kb":
+        placed = np.full((height, width, *source.shape[2:]), np.nan, np.float32)
+        placed[kb_window(height, width)] = source
+        return placed
     if how == "bilinear":
         resized = _bilinear(source, height, width)
     elif how == "area":
@@ -83,12 +90,12 @@ def resize(
 def resize_labels(labels: Array, shape: tuple[int, int], how: Resizing) -> Array:
     """Masks, labels or images resized by picking pixels; dtype and values do not change.
 
-    `how` is as in `resize`, without `bilinear` and `area`.
+    `how` is as in `resize`, without `bilinear`, `area` and `kb`.
 
     >>> resize_labels(np.array([[3, 7]]), (1, 4), "nearest")
     array([[3, 3, 7, 7]])
     """
-    if how in ("bilinear", "area"):
+    if how in ("bilinear", "area", "kb"):
         raise Misuse("labels cannot be blended; resize them by nearest, block or zoom")
     height, width = _check(labels, shape, how)
     return labels if labels.shape[:2] == (height, width) else _pick(labels, height, width, how)
@@ -156,6 +163,11 @@ def _check(source: NDArray[Any], shape: tuple[int, int], how: str) -> tuple[int,
     need_positive(height=height, width=width)
     if how == "none" and source.shape[:2] != (height, width):
         raise SizesDiffer(size_of(source), f"{width}x{height}")
+    if how == "kb" and source.shape[:2] not in (KB_SIZE, (height, width)):
+        raise WrongShape(
+            f"the estimate is {size_of(source)} but must be {width}x{height} as the truth, or "
+            "1216x352, KITTI's crop of it."
+        )
     if how == "block" and (height % source.shape[0] or width % source.shape[1]):
         raise WrongShape(
             f"{width}x{height} is not a whole multiple of {size_of(source)}, which block "

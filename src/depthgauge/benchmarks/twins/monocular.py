@@ -23,7 +23,7 @@ from depthgauge._registry import nearest
 from depthgauge.benchmarks.twins import Fault, Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._monocular_columns import COLUMNS, HIGHER, ValidPixels, scores
 from depthgauge.errors import BadData, DepthgaugeError, Misuse, Unavailable, WrongShape
-from depthgauge.geometry.crops import parse_crop
+from depthgauge.geometry.crops import KB_SIZE, kb_window, parse_crop
 from depthgauge.geometry.resizing import resize
 from depthgauge.io import read_map
 from depthgauge.types import Map, Mask, Sample, Truth
@@ -58,7 +58,6 @@ _NUMBERS: dict[str, float] = {
     "least_pixels": 1,
 }
 """Zero: no such limit."""
-_KB_HEIGHT, _KB_WIDTH = 352, 1216
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,14 +123,13 @@ def _placed(estimate: Map, truth: Map, kb_crop: str, path: Path) -> tuple[Map, M
     """KITTI's crop of 352x1216: estimates are put back into the picture, or the truth is cut."""
     if kb_crop == "none":
         return estimate, truth
-    height, width = truth.shape
-    top, left = height - _KB_HEIGHT, (width - _KB_WIDTH) // 2
-    if top < 0 or left < 0:
-        raise Unavailable(f"the truth of {_size(truth)} is smaller than 1216x352.")
-    inner = (slice(top, top + _KB_HEIGHT), slice(left, left + _KB_WIDTH))
+    try:
+        inner = kb_window(*truth.shape)
+    except WrongShape as error:
+        raise Unavailable(str(error)) from None
     if estimate.shape == truth.shape:
         estimate = estimate[inner]
-    elif estimate.shape != (_KB_HEIGHT, _KB_WIDTH):
+    elif estimate.shape != KB_SIZE:
         raise WrongShape(
             f"{path}: is {_size(estimate)} but must be 1216x352, or {_size(truth)} as the truth."
         )

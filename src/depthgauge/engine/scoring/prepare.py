@@ -310,9 +310,9 @@ def limit_truth(
     if positive:
         low = max(limits.min_depth_m or 0.0, SMALLEST)
         high = LARGEST if limits.max_depth_m is None else limits.max_depth_m
-        truth[~((truth >= np.float32(low)) & (truth <= np.float32(high)))] = np.nan
+        truth[~_between(truth, np.float32(low), np.float32(high), limits.limits)] = np.nan
     elif limited:
-        truth[~_depth_between(truth, limits.min_depth_m, limits.max_depth_m, items)] = np.nan
+        truth[~_depth_between(truth, protocol, items)] = np.nan
     if protocol.crop:
         _crop(protocol, truth, factor)
     return truth
@@ -342,9 +342,14 @@ def _with_cardboard(truth: Map, name: str, items: Mapping[str, Any]) -> Map:
     return fill_cardboard(truth, objects_of(items, name, truth, pieces=True))
 
 
-def _depth_between(
-    disparity: Map, low: float | None, high: float | None, items: Mapping[str, Any]
-) -> Mask:
+def _between(values: Map, low: Any, high: Any, limits: str) -> Mask:
+    """Which values are inside the limits; NaN is not."""
+    if limits == "open":
+        return np.asarray((values > low) & (values < high))
+    return np.asarray((values >= low) & (values <= high))
+
+
+def _depth_between(disparity: Map, protocol: Protocol, items: Mapping[str, Any]) -> Mask:
     from depthgauge.geometry.disparity import depth_from_disparity
 
     if "rig" not in items or "left" not in items["rig"].cameras:
@@ -352,7 +357,9 @@ def _depth_between(
     rig = items["rig"]
     focal = rig.cameras["left"].focal_px[0]
     depth = depth_from_disparity(disparity, focal, rig.baseline_m, rig.principal_offset_px)
-    return np.asarray((depth >= (low or 0.0)) & (depth <= (np.inf if high is None else high)))
+    said = protocol.truth
+    high = np.inf if said.max_depth_m is None else said.max_depth_m
+    return _between(depth, said.min_depth_m or 0.0, high, said.limits)
 
 
 def scale_truth(protocol: Protocol, truth: Map, part: str = "") -> Map:
