@@ -145,7 +145,7 @@ def test_slanted_planes_are_planar_in_depth_too():
 
 def test_a_dent_in_a_wall_bends_by_as_much_in_depth():
     depth = 5 + 0.004 * ((X - 40) ** 2 + (Y - 30) ** 2) * (np.hypot(X - 40, Y - 30) < 9)
-    found = find_surfaces(depth, "depth", jump=2.0, bend=0.0082, flat=0.0078, window=5)
+    found = find_surfaces(depth, "depth", jump=2.0, bend=0.0082, flat=0.0078, window=5, wide=5)
     assert found.curved[30, 40]
 
 
@@ -180,6 +180,26 @@ def test_continuous_is_planar_or_curved():
     assert not (found.planar & found.curved).any()
 
 
+def test_a_wide_window_only_makes_planar_what_looks_bent_in_a_small_one():
+    truth = np.cumsum(np.random.default_rng(1).normal(0, 0.02, X.shape), axis=1)
+    found, narrow = (find_surfaces(truth, "disparity", flat=0.005, wide=w) for w in (13, 9))
+    bends = fitted_curvature(truth, 13)
+    assert (found.continuous == narrow.continuous).all()
+    wide = narrow.continuous & (bends <= 0.005)
+    assert (found.planar == (narrow.planar | wide)).all()
+    assert (found.planar & ~narrow.planar).any()
+
+
+def test_a_part_of_the_curvature_is_that_of_the_whole():
+    values = np.random.default_rng(2).normal(size=(40, 50, 2)).astype(np.float32)
+    where = np.random.default_rng(3).random((40, 50)) < 0.1
+    where[10:20] = False
+    part, whole = fitted_curvature(values, 5, where), fitted_curvature(values, 5)
+    np.testing.assert_array_equal(part, np.where(where, whole, NAN))
+    with pytest.raises(WrongShape, match="the mask is 4x4"):
+        fitted_curvature(values, 5, np.zeros((4, 4), bool))
+
+
 def test_real_truth_has_its_floor_planar(shared):
     path = shared("data/middlebury-motorcycle/motorcycle_disp.npz")
     truth = np.load(path)["arr_0"]
@@ -187,7 +207,14 @@ def test_real_truth_has_its_floor_planar(shared):
     found = find_surfaces(truth, "disparity")
     floor = np.zeros(truth.shape, bool)
     floor[420:490, 250:700] = True
-    assert found.planar[floor].mean() > 0.8
+    assert found.planar[floor & found.continuous].mean() > 0.93
+    left = np.zeros(truth.shape, bool)
+    left[330:490, :150] = True
+    # Errors of the truth bend this part of the floor in streaks.
+    narrow = find_surfaces(truth, "disparity", wide=9)
+    assert narrow.curved[left & narrow.continuous].mean() > 0.25
+    assert found.curved[left & found.continuous].mean() < 0.05
+    assert (found.continuous == narrow.continuous).all()
     tank = np.zeros(truth.shape, bool)
     tank[185:215, 330:420] = True
     assert found.curved[tank].mean() > 0.6
@@ -204,6 +231,8 @@ def test_threads_change_nothing(on_threads):
 def test_parameters_that_mean_nothing_are_refused():
     with pytest.raises(Misuse, match="flat is 2 and bend 1"):
         find_surfaces(np.zeros((9, 9)), "disparity", flat=2.0, bend=1.0)
+    with pytest.raises(Misuse, match="window is 12"):
+        find_surfaces(np.zeros((9, 9)), "disparity", wide=12)
     with pytest.raises(Misuse, match="jump is -1"):
         find_surfaces(np.zeros((9, 9)), "disparity", jump=-1.0)
     with pytest.raises(WrongShape, match=r"found \(9,\)"):

@@ -58,11 +58,22 @@ def test_what_has_no_front_is_refused(shape, quantity):
 
 
 def test_both_pixels_of_a_jump_are_edges_and_each_is_on_its_side():
-    found = edges_of([[1, 1, 1, 5, 5, 5]], reach=1)
+    found = edges_of([[1, 1, 1, 5, 5, 5]], reach=2)
     assert picture(found.edge) == ["..##.."]
     assert picture(found.foreground) == ["...##."]
     assert picture(found.background) == [".##..."]
     assert found.distance_px.tolist() == [[2, 1, 0, 0, 1, 2]]
+
+
+@pytest.mark.parametrize("reach", [0, 1, 2, 10])
+@pytest.mark.parametrize("turned", [False, True])
+def test_both_sides_of_a_straight_edge_are_as_wide_as_the_reach(reach, turned):
+    truth = np.where(X < 45, 9.0, 1.0)
+    found = edges_of(truth.T if turned else truth, reach=reach)
+    across = int(turned)
+    assert (found.foreground.sum(axis=1 - across) == reach).all()
+    assert (found.background.sum(axis=1 - across) == reach).all()
+    assert found.boundary_px[found.background].max(initial=0) == max(0, reach - 0.5)
 
 
 def test_a_difference_of_just_the_jump_is_none():
@@ -80,7 +91,7 @@ def test_reach_is_euclidean():
     nearest = np.min([np.hypot(rows - y, columns - x) for y, x in beside], axis=0)
     centre = (rows == 0) & (columns == 0)
     # Diagonal neighbours are as near to the dot's own pixel as to no other of a jump.
-    assert (found.background == ((nearest <= 3) & ~centre)).all()
+    assert (found.background == ((nearest + 0.5 <= 3) & ~centre)).all()
 
 
 def test_what_is_as_near_to_both_sides_belongs_to_neither():
@@ -104,8 +115,8 @@ def test_across_mixed_pixels_lies_the_surface_behind_them():
     np.testing.assert_array_equal(found.background_map[0, 3:], 0)
 
 
-def test_missing_truth_is_never_an_edge():
-    found = edges_of([[1, 1, NAN, 9, 9], [1, 1, np.inf, 9, 9]])
+def test_an_open_gap_is_never_an_edge():
+    found = edges_of([[1, 1, NAN, 9, 9], [1, 1, np.inf, 9, 9]], gaps="open")
     assert not found.edge.any()
     assert not found.foreground.any()
     assert np.isinf(found.distance_px).all()
@@ -115,7 +126,7 @@ def test_missing_truth_is_never_an_edge():
 def test_nobody_knows_the_side_of_what_lies_beyond_missing_truth():
     # Without its hole, columns 0 to 2 would be the bar's foreground.
     truth = np.array([[0, 0, 0, NAN, NAN, NAN, 9, 9, 9, 0, 0]], np.float32)
-    found = edges_of(truth)
+    found = edges_of(truth, gaps="open")
     assert picture(found.foreground) == ["......###.."]
     assert picture(found.background) == [".........##"]
 
@@ -133,7 +144,7 @@ def test_nothing_to_find(truth):
 @pytest.mark.parametrize("turned", [False, True])
 def test_one_row_and_one_column(turned):
     row = np.array([[0, 0, 0, 8, 8, 8]], np.float32)
-    found = edges_of(row.T if turned else row, reach=2)
+    found = edges_of(row.T if turned else row, reach=3)
     background = found.background.T if turned else found.background
     assert picture(background) == ["###..."]
 
@@ -158,8 +169,8 @@ def plain_sides(truth, jump, reach):
         return np.sqrt((apart**2).sum(-1)).min(-1)
 
     to_front, to_back = distance(ahead), distance(behind)
-    foreground = (to_front <= reach) & (to_front < to_back)
-    background = (to_back <= reach) & (to_back < to_front)
+    foreground = (to_front + 0.5 <= reach) & (to_front < to_back)
+    background = (to_back + 0.5 <= reach) & (to_back < to_front)
     return ahead | behind, foreground, background
 
 
@@ -180,9 +191,10 @@ def test_sides_are_those_of_all_pairs(truth, reach):
 @given(
     hnp.arrays(np.float32, (8, 9), elements=st.sampled_from([0, 1, 3, 7, NAN])),
     st.sampled_from([0.5, 2.5]),
+    st.sampled_from(["background", "open"]),
 )
-def test_what_always_holds(truth, jump):
-    found = edges_of(truth, jump=jump, reach=3)
+def test_what_always_holds(truth, jump, gaps):
+    found = edges_of(truth, jump=jump, reach=3, gaps=gaps)
     known = np.isfinite(truth)
     assert not (found.foreground & found.background).any()
     assert not ((found.edge | found.foreground | found.background) & ~known).any()
@@ -275,6 +287,7 @@ def test_one_pixel_has_no_slope():
     truth = np.zeros((11, 11))
     truth[5, 5] = 7
     found = edges_of(truth, reach=4)
+    assert found.background.any()
     assert (found.foreground_map[found.background] == 7).all()
 
 
@@ -385,6 +398,7 @@ def test_the_truth_is_left_alone():
         ({"reach": -1}, "reach is -1"),
         ({"window": 4}, "window is 4"),
         ({"window": 0}, "window is 0"),
+        ({"gaps": "closed"}, "gaps is 'closed'; it must be background or open"),
         ({"window": 100_001}, "window is 100001; a window's width is odd, from 1 to 99"),
     ],
 )

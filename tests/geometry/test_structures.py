@@ -190,10 +190,10 @@ def test_what_crosses_the_whole_image_has_two():
     assert (structures_of(scene(inside)).mask == inside).all()
 
 
-def test_missing_truth_beside_a_structure_is_no_edge():
+def test_an_open_gap_beside_a_structure_is_no_edge():
     truth = scene((X >= 50) & (X < 55))
     truth[:50, 49] = NAN
-    found = structures_of(truth).mask
+    found = structures_of(truth, gaps="open").mask
     assert not found[:45].any()
     assert found[:, 50:55][56:].all()
 
@@ -224,17 +224,23 @@ def test_one_row():
     assert found.surrounding.tolist() == (row == 0).tolist()
 
 
-@given(hnp.arrays(np.float32, (9, 11), elements=st.sampled_from([0, 1, 4, 9, NAN])))
-def test_what_always_holds(truth):
-    found = structures_of(truth, width=3, reach=3)
+@given(
+    hnp.arrays(np.float32, (9, 11), elements=st.sampled_from([0, 1, 4, 9, NAN])),
+    st.sampled_from([0, 3]),
+    st.sampled_from(["background", "open"]),
+)
+def test_what_always_holds(truth, least, gaps):
+    found = structures_of(truth, width=3, reach=3, least=least, gaps=gaps)
     known = np.isfinite(truth)
     assert not ((found.mask | found.surrounding) & ~known).any()
     assert not (found.mask & found.surrounding).any()
     assert (np.isfinite(found.foreground_map) == found.mask | found.surrounding).all()
     ahead = (found.foreground_map - truth)[found.surrounding]
     assert (ahead >= 1 - 1e-5).all()
-    for turned in (np.fliplr, np.flipud, np.transpose):
-        assert (turned(structures_of(turned(truth), width=3).mask) == found.mask).all()
+    # Rows are those of a stereo pair: closed gaps make them special.
+    for turned in (np.fliplr, np.flipud, *([np.transpose] if gaps == "open" else [])):
+        again = structures_of(turned(truth), width=3, reach=3, least=least, gaps=gaps)
+        assert (turned(again.mask) == found.mask).all()
 
 
 # --- around structures
@@ -343,7 +349,7 @@ def test_threads_change_nothing(on_threads):
             assert getattr(one, name).tobytes() == getattr(many, name).tobytes()
 
 
-@pytest.mark.parametrize("name", ["jump", "width", "reach"])
+@pytest.mark.parametrize("name", ["jump", "width", "reach", "least"])
 def test_negative_parameters_are_refused(name):
     with pytest.raises(Misuse, match=f"{name} is -1"):
         structures_of(np.zeros((3, 3)), **{name: -1})

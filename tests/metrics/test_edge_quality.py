@@ -145,12 +145,12 @@ def test_a_shift_beyond_the_limit_begins_to_cost():
 
 
 def test_hand_number():
-    """Every other row is 6 px fatter: the best shift, 3 px, leaves 2 of 22 px in each row."""
+    """Every other row is 6 px fatter: the best shift, 3 px, leaves 2 of 20 px in each row."""
     truth = as_map(half_plane(0))
     jagged = truth.copy()
     jagged[::2, SIDE // 2 : SIDE // 2 + 6] = NEAR
-    assert quality(jagged, truth) == pytest.approx(100 * 2 / 22)
-    assert quality(jagged, truth, shift=0) == pytest.approx(100 * 2.5 / 22)
+    assert quality(jagged, truth) == pytest.approx(100 * 2 / 20)
+    assert quality(jagged, truth, shift=0) == pytest.approx(100 * 2.5 / 20)
     assert quality(jagged, truth, tolerance=2.6) == 0
 
 

@@ -71,9 +71,11 @@ def test_parameters_are_set_once_for_all():
 
 
 def test_declared_parameters():
-    assert dict(SHARED_MAPS["edges"].params) == {"jump": 1.0, "reach": 10, "window": 5}
-    assert dict(SHARED_MAPS["structures"].params) == {"jump": 1.0, "width": 10, "reach": 10}
-    assert list(SHARED_MAPS["surfaces"].params) == ["jump", "bend", "flat", "window"]
+    edges = {"jump": 1.0, "reach": 10, "window": 5, "gaps": "background"}
+    assert dict(SHARED_MAPS["edges"].params) == edges
+    structures = {"jump": 1.0, "width": 10, "reach": 10, "least": 5, "gaps": "background"}
+    assert dict(SHARED_MAPS["structures"].params) == structures
+    assert list(SHARED_MAPS["surfaces"].params) == ["jump", "bend", "flat", "window", "wide"]
     assert SHARED_MAPS["edges_from_mask"].provides == "edges"
     assert SHARED_MAPS["structures_from_mask"].provides == "structures"
 
@@ -83,16 +85,20 @@ BAD_MAKERS = {
     "edges:1,-1": "reach is -1; a length cannot be negative",
     "edges:1,10,4": "window is 4; a window's width is odd, from 1 to 99",
     "edges:1,10,100001": "window is 100001; a window's width is odd, from 1 to 99",
+    "edges:1,10,5,closed": "gaps is 'closed'; it must be background or open",
     "edges_from_mask:objects,-1": "'edges_from_mask': jump is -1",
     "edges_from_mask:objects,0,10,101": "window is 101",
     "structures:-0.5": "jump is -0.5",
     "structures:1,-1": "width is -1",
     "structures:1,10,-1": "reach is -1",
+    "structures:1,10,10,-1": "least is -1",
+    "structures:1,10,10,10,fill": "gaps is 'fill'",
     "structures_from_mask:fine,-1": "jump is -1",
     "structures_from_mask:fine,0,-1": "reach is -1",
     "surfaces:-1": "jump is -1",
     "surfaces:1,0.01,0.02": "flat is 0.02 and bend 0.01; they must be 0 <= flat <= bend",
     "surfaces:1,0.05,0.002,1": "window is 1; a window's width is odd, from 3 to 99",
+    "surfaces:1,0.05,0.002,9,10": "window is 10",
     "surfaces:1,0.05,0.002,1000001": "window is 1000001",
 }
 
@@ -147,6 +153,19 @@ def test_depth_and_flow():
 def test_what_has_no_front_is_refused():
     with pytest.raises(Misuse, match="not of normals"):
         masks(["jump_edges"], np.zeros((5, 5, 3), np.float32), "normals")
+
+
+def test_gaps_can_be_left_open():
+    truth = TRUTH.copy()
+    truth[:, 4] = NAN
+    names = ["fine_structures", "near_foreground", "jump_edges"]
+    makers = {"edges": "edges:1,10,5,open", "structures": "structures:1,10,10,10,open"}
+    closed, opened = masks(names, truth).masks, masks(names, truth, makers=makers).masks
+    assert (closed["fine_structures"] == ROD).all()
+    assert not opened["fine_structures"].any()
+    assert (closed["near_foreground"] >= opened["near_foreground"]).all()
+    assert closed["jump_edges"][:, 5].all()
+    assert not opened["jump_edges"][:, 5].any()
 
 
 def test_regions_stay_within_the_truth():

@@ -301,7 +301,7 @@ def test_an_edge_has_the_level_of_its_step(step, expected, sign):
     found = level("contrast_level", image, truth)
     edges = find_edges(np.float32(truth), np.float32(truth))
     near = edges.foreground | edges.background
-    assert near.sum() == 60 * 22
+    assert near.sum() == 60 * 20
     assert (found[near] == expected).all()
     assert (found[~near] == 0).all()
 

@@ -9,6 +9,7 @@ from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignm
 from depthgauge.geometry.cardboard import fill_cardboard
 from depthgauge.geometry.discontinuities.continuity import Surfaces, find_surfaces, fitted_curvature
 from depthgauge.geometry.discontinuities.edges import Edges, edges_from_mask, find_edges, front
+from depthgauge.geometry.discontinuities.gaps import ClosedMap, close_gaps
 from depthgauge.geometry.discontinuities.structures import (
     Structures,
     find_structures,
@@ -64,6 +65,7 @@ from depthgauge.geometry.warping import (
 
 __all__ = [
     "Alignment",
+    "ClosedMap",
     "Edges",
     "Hits",
     "IntegratedDepth",
@@ -78,6 +80,7 @@ __all__ = [
     "backproject",
     "camera_from_mm",
     "camera_from_pixels",
+    "close_gaps",
     "crop_border",
     "curvature",
     "depth_from_disparity",

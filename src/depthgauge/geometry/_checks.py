@@ -12,6 +12,9 @@ from depthgauge.errors import Misuse
 _WIDEST = 99
 """px; each thread needs memory for a window of this width squared."""
 
+GAPS = ("background", "open")
+"""What missing truth counts as: as what is behind, or as unknown."""
+
 
 def need_jump(jump: float) -> None:
     """Refuses a jump that is negative or not finite."""
@@ -29,6 +32,12 @@ def need_window(window: int, least: int = 1) -> None:
     """Refuses a window width that is even, too small or unreasonably large."""
     if not least <= window <= _WIDEST or window % 2 == 0:
         raise Misuse(f"window is {window}; a window's width is odd, from {least} to {_WIDEST}")
+
+
+def need_gaps(gaps: str) -> None:
+    """Refuses a word that is not one of `GAPS`."""
+    if gaps not in GAPS:
+        raise Misuse(f"gaps is '{gaps}'; it must be {' or '.join(GAPS)}")
 
 
 def need_bends(flat: float, bend: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.geometry._checks import need_jump, need_length, need_window
+from depthgauge.geometry._checks import need_gaps, need_jump, need_length, need_window
 from depthgauge.geometry.discontinuities.edges import Edges, edges_from_mask, find_edges, front
 from depthgauge.regions._region import region
 from depthgauge.regions._shared_maps import shared_map
@@ -15,34 +15,51 @@ from depthgauge.types import Map, Mask
 _CITE = "Honauer 2019, 4.2.2"
 
 
-def _check(*, jump: float, reach: int, window: int, name: str = "") -> None:
+def _check(*, jump: float, reach: int, window: int, gaps: str = "open", name: str = "") -> None:
     need_jump(jump)
     need_length("reach", reach)
     need_window(window)
+    need_gaps(gaps)
 
 
-@shared_map("edges", needs=("quantity",), cite=_CITE, check=_check)
+@shared_map("edges", needs=("quantity",), cite=_CITE, revision=2, check=_check)
 def edges(
-    truth: Map, *, quantity: str, jump: float = 1.0, reach: int = 10, window: int = 5
+    truth: Map,
+    *,
+    quantity: str,
+    jump: float = 1.0,
+    reach: int = 10,
+    window: int = 5,
+    gaps: str = "background",
 ) -> Edges:
     """Depth discontinuities with both sides, each continued across the edge.
 
     Two 4-neighbours whose truth differs by more than `jump` (px of disparity and flow, m of depth)
-    form a discontinuity, M_d. Missing truth is never part of one. The nearby foreground M_f and the
-    nearby background M_b are the pixels within `reach` px of it on its two sides; the side of the
-    nearest pixel of M_d decides. In front is the larger disparity, the smaller depth, or the faster
-    flow. The foreground map f continues the foreground into M_b, and the background map b continues
-    the background into M_f, both linearly, by the gradient in the `window` around the pixel on the
-    other side.
+    form a discontinuity, M_d. The nearby foreground M_f and the nearby background M_b are the
+    pixels within `reach` px of the boundary on its two sides, so each is `reach` px wide; the side
+    of the nearest pixel of M_d decides. In front is the larger disparity, the smaller depth, or the
+    faster flow. The foreground map f continues the foreground into M_b, and the background map b
+    continues the background into M_f, both linearly, by the gradient in the `window` around the
+    pixel on the other side.
+
+    Beside objects, measured truth is missing where the other camera does not see the background.
+    With `gaps` = `background`, a gap in a row counts as what is behind: as the farther of the two
+    pixels beside it, or as a hole in a surface if the slopes beside it lead across. With `open`,
+    missing truth is never part of a discontinuity.
 
     For light fields, whose disparities are between neighbouring views, use `edges:0.1`.
     """
     order = front(truth, quantity)
-    return find_edges(truth, order, jump=jump, reach=reach, window=window)
+    return find_edges(truth, order, jump=jump, reach=reach, window=window, gaps=gaps)
 
 
 @shared_map(
-    "edges_from_mask", provides="edges", needs=("quantity", "items"), cite=_CITE, check=_check
+    "edges_from_mask",
+    provides="edges",
+    needs=("quantity", "items"),
+    cite=_CITE,
+    revision=2,
+    check=_check,
 )
 def from_mask(
     truth: Map,

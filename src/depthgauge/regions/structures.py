@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.geometry._checks import need_jump, need_length
+from depthgauge.geometry._checks import need_gaps, need_jump, need_length
 from depthgauge.geometry.discontinuities.edges import front
 from depthgauge.geometry.discontinuities.structures import (
     Structures,
@@ -20,15 +20,32 @@ from depthgauge.types import Map, Mask
 _CITE = "Honauer 2019, 4.2.3"
 
 
-def _check(*, jump: float, reach: int, width: int = 0, name: str = "") -> None:
+def _check(
+    *,
+    jump: float,
+    reach: int,
+    width: int = 0,
+    least: int = 0,
+    gaps: str = "open",
+    name: str = "",
+) -> None:
     need_jump(jump)
     need_length("reach", reach)
     need_length("width", width)
+    need_length("least", least)
+    need_gaps(gaps)
 
 
-@shared_map("structures", needs=("quantity",), cite=_CITE, check=_check)
+@shared_map("structures", needs=("quantity",), cite=_CITE, revision=2, check=_check)
 def structures(
-    truth: Map, *, quantity: str, jump: float = 1.0, width: int = 10, reach: int = 10
+    truth: Map,
+    *,
+    quantity: str,
+    jump: float = 1.0,
+    width: int = 10,
+    reach: int = 10,
+    least: int = 5,
+    gaps: str = "background",
 ) -> Structures:
     """Thin parts of the foreground, with the background around them.
 
@@ -36,13 +53,19 @@ def structures(
     rise of more than `jump` (px of disparity and of the length of flow, m of depth) on one side and
     the opposite fall on the other. It may be slanted. It must stand out from anything wider by
     three quarters of `width`, so that the corners of large objects do not count. A part that
-    touches the image's border or missing truth has only one edge and is not a fine structure. The
-    surroundings M_s are the pixels within `reach` px that are behind it by more than `jump`.
+    touches the image's border has only one edge and is not a fine structure. The surroundings M_s
+    are the pixels within `reach` px that are behind it by more than `jump`.
+
+    With `gaps` = `background`, missing truth in a row counts as what is behind, as in `edges`; with
+    `open`, a part that touches it has only one edge. A structure of fewer than `least` px within
+    `reach` of missing truth is a speck of the measurement and does not count.
 
     For light fields use `structures:0.1`.
     """
     order = front(truth, quantity)
-    return find_structures(truth, order, jump=jump, width=width, reach=reach)
+    return find_structures(
+        truth, order, jump=jump, width=width, reach=reach, least=least, gaps=gaps
+    )
 
 
 @shared_map(

@@ -102,6 +102,7 @@ def choose_sides(
     end: int,
     known: Array,
     holes: bool,
+    most: int,
     to_front: Array,
     to_back: Array,
     front: Array,
@@ -110,8 +111,8 @@ def choose_sides(
     """Where the nearest pixel of a jump is in front, and where it is behind.
 
     `to_front` and `to_back` are the flat indices of the nearest ones of both kinds, -1 for none.
-    `to_front` becomes that of the nearer one; -1 where both are equally near or a hole lies in
-    between.
+    `to_front` becomes that of the nearer one; -1 where both are equally near, a hole lies in
+    between, or the squared distance is above `most`.
     """
     width = known.shape[1]
     for y in range(begin, end):
@@ -121,7 +122,7 @@ def choose_sides(
             if not known[y, x] or (near < 0 and far < 0):
                 continue
             ahead, behind = _squared(near, y, x, width), _squared(far, y, x, width)
-            if ahead == behind:
+            if ahead == behind or min(ahead, behind) > most:
                 continue
             at = near if ahead < behind else far
             if holes and not _in_sight(known, y, x, at // width, at % width):

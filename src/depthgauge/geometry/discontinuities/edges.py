@@ -16,6 +16,7 @@ from depthgauge.geometry.discontinuities._jumps import (
     continue_surfaces,
     find_jumps,
 )
+from depthgauge.geometry.discontinuities.gaps import close_gaps
 from depthgauge.geometry.distances import distance_to, nearest_pixel
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Map, Mask
@@ -32,7 +33,8 @@ class Edges:
     background: Mask
     """M_b: pixels within reach of a jump, on the side behind."""
     distance_px: Map
-    """Distance to the nearest pixel of M_d, infinite where there is none."""
+    """Distance to the nearest pixel of M_d, or of a jump inside a closed gap; infinite where there
+    is none."""
     foreground_map: Map
     """f: the foreground continued into M_b, and the truth on M_f; NaN elsewhere."""
     background_map: Map
@@ -71,16 +73,27 @@ def front(truth: Map, quantity: str) -> Map:
 
 
 def find_edges(
-    truth: Map, order: Map, *, jump: float = 1.0, reach: int = 10, window: int = 5
+    truth: Map,
+    order: Map,
+    *,
+    jump: float = 1.0,
+    reach: int = 10,
+    window: int = 5,
+    gaps: str = "background",
 ) -> Edges:
     """The discontinuities of a dense map.
 
     Two 4-neighbours whose truth differs by more than `jump` form a jump; with several channels, the
-    length of the difference counts. Missing truth is never part of a jump. A pixel belongs to the
-    side of the nearest jump pixel up to `reach` px away: to the foreground if that pixel is in
-    front at its jumps, to the background if it is behind. A pixel belongs to neither side if it is
-    equally near to both, if its nearest jump pixel is both (in front of one neighbour and behind
-    another), or if missing truth lies between the two, because its surface is then unknown.
+    length of the difference counts. A pixel belongs to the side of the nearest jump pixel if the
+    boundary, which runs half a px beyond that pixel, is at most `reach` px away; so both sides of
+    a straight edge are `reach` px wide. It belongs to the foreground if the jump pixel is in front
+    at its jumps, to the background if it is behind. It belongs to neither side if it is equally
+    near to both, if its nearest jump pixel is both (in front of one neighbour and behind another),
+    or if an open gap lies between the two, because its surface is then unknown.
+
+    Gaps of the truth are first closed with what is behind (`close_gaps`), so that an object has an
+    edge also where its background is hidden from the other camera. A pixel without truth belongs to
+    nothing. With `gaps="open"`, missing truth is never part of a jump.
 
     The foreground is continued into the background from the pixel across the nearest jump. The
     continuation is the least-squares plane over those pixels of the `window` x `window` around it
@@ -98,16 +111,20 @@ def find_edges(
         jump: In the truth's unit.
         reach: Euclidean distance in px.
         window: Width in px, odd, at most 99.
+        gaps: `background` or `open`.
 
     Raises:
         WrongShape: Truth and order differ in size.
-        Misuse: A negative jump or reach, or a window that is not odd or too wide.
+        Misuse: A negative jump or reach, a window that is not odd or too wide, or no such way to
+            treat gaps.
 
-    >>> found = find_edges(*2 * [np.array([[1, 1, 5, 5]], np.float32)], reach=1)
+    >>> found = find_edges(*2 * [np.array([[1, 1, 5, 5]], np.float32)], reach=2)
     >>> found.background, found.foreground_map
     (array([[ True, True, False, False]]), array([[5., 5., 5., 5.]], dtype=float32))
     """
-    return _edges(find_jumps(truth, order, jump), reach, window, truth.shape)
+    closed = close_gaps(truth, order, jump=jump, gaps=gaps)
+    jumps = find_jumps(closed.truth, closed.order, jump)
+    return _edges(jumps, closed.known, reach, window, truth.shape)
 
 
 def edges_from_mask(
@@ -140,7 +157,7 @@ def edges_from_mask(
         Misuse: A negative jump or reach, or a window that is not odd or too wide.
     """
     jumps = find_jumps(truth, order, jump, _numbered(mask))
-    return _edges(jumps, reach, window, truth.shape)
+    return _edges(jumps, None, reach, window, truth.shape)
 
 
 def _numbered(objects: NDArray[np.generic]) -> NDArray[np.int32]:
@@ -150,10 +167,20 @@ def _numbered(objects: NDArray[np.generic]) -> NDArray[np.int32]:
     return np.searchsorted(np.unique(objects), objects).astype(np.int32)
 
 
-def _edges(jumps: Jumps, reach: int, window: int, shape: tuple[int, ...]) -> Edges:
+def _edges(
+    jumps: Jumps, known: Mask | None, reach: int, window: int, shape: tuple[int, ...]
+) -> Edges:
+    """The discontinuities of a map; `known` says where it has truth of its own, if not where the
+    jumps do.
+    """
     need_length("reach", reach)
     edge, in_front, behind = jumps.sides()
+    distance_px = distance_to(edge)
     chosen, foreground, background = _near(jumps, in_front, behind, reach)
+    if known is not None:
+        for mask in (edge, foreground, background):
+            mask &= known
+        chosen[~known] = -1
     # A pixel that is both in front and behind has no side.
     at = np.flatnonzero(in_front ^ behind).astype(np.int32)
     ends = jumps.ends(at, in_front.reshape(-1)[at])
@@ -163,7 +190,7 @@ def _edges(jumps: Jumps, reach: int, window: int, shape: tuple[int, ...]) -> Edg
         edge=edge,
         foreground=foreground,
         background=background,
-        distance_px=distance_to(edge),
+        distance_px=distance_px,
         foreground_map=_pieced(jumps.truth, foreground, across, background).reshape(shape),
         background_map=_pieced(jumps.truth, background, across, foreground).reshape(shape),
     )
@@ -177,7 +204,9 @@ def _near(jumps: Jumps, in_front: Mask, behind: Mask, reach: int) -> tuple[Indic
     foreground, background = np.zeros_like(in_front), np.zeros_like(in_front)
     holes = not jumps.known.all()
     to_back = nearest_pixel(behind, reach)
-    kernels.choose_sides(jumps.known, holes, chosen, to_back, foreground, background)
+    # (reach - 1/2) squared, for squares of whole numbers: the boundary is half a px farther away.
+    most = reach * (reach - 1) if reach > 0 else -1
+    kernels.choose_sides(jumps.known, holes, most, chosen, to_back, foreground, background)
     return chosen, foreground, background
 
 

@@ -17,6 +17,7 @@ from depthgauge.geometry.discontinuities._jumps import (
     continue_surfaces,
     find_jumps,
 )
+from depthgauge.geometry.discontinuities.gaps import close_gaps
 from depthgauge.geometry.distances import distance_to, nearest_pixel
 from depthgauge.types import Map, Mask
 
@@ -42,15 +43,28 @@ class Structures:
 
 
 def find_structures(
-    truth: Map, order: Map, *, jump: float = 1.0, width: int = 10, reach: int = 10
+    truth: Map,
+    order: Map,
+    *,
+    jump: float = 1.0,
+    width: int = 10,
+    reach: int = 10,
+    least: int = 5,
+    gaps: str = "background",
 ) -> Structures:
     """The fine structures of a dense map.
 
     A pixel is *thin* if, along a row, a column or a diagonal, it lies between a rise of more than
     `jump` and the opposite fall, at most `width` px apart. Diagonal steps count sqrt 2, so a bar of
     any direction appears at most 8 % wider than it is. Between rise and fall the surface may be
-    slanted, and something smaller may be in front of it. A part that reaches the image border or
-    missing truth has only one edge and is not thin there.
+    slanted, and something smaller may be in front of it. A part that reaches the image border has
+    only one edge and is not thin there.
+
+    Gaps of the truth are first closed with what is behind (`close_gaps`): a structure has an edge
+    also where its background is hidden from the other camera. A pixel without truth belongs to
+    nothing. With `gaps="open"`, a part that reaches missing truth has only one edge there.
+    Measured truth has specks of a few px beside its gaps: a structure of fewer than `least` px with
+    a gap within `reach` does not count. Without gaps nearby, every dot counts.
 
     The corners of wide objects are thin too. A thin pixel belongs to a fine structure if its thin
     part stands out by more than three quarters of `width` from the wide surface that it is
@@ -67,10 +81,12 @@ def find_structures(
         jump: In the unit of the order.
         width: In px.
         reach: Euclidean distance in px.
+        least: In px.
+        gaps: `background` or `open`.
 
     Raises:
         WrongShape: Truth and order differ in size.
-        Misuse: A negative jump, width or reach.
+        Misuse: A negative jump, width, reach or least size, or no such way to treat gaps.
 
     >>> row = np.array([[1, 1, 5, 5, 1, 1, 1]], np.float32)
     >>> found = find_structures(row, row, reach=2)
@@ -79,9 +95,13 @@ def find_structures(
      array([[ 5., 5., 5., 5., 5., 5., nan]], dtype=float32))
     """
     need_length("width", width)
-    jumps = find_jumps(truth, order, jump)
+    need_length("least", least)
+    closed = close_gaps(truth, order, jump=jump, gaps=gaps)
+    jumps = find_jumps(closed.truth, closed.order, jump)
     mask = _stands_out(jumps, _thin(jumps, width), width)
-    return _around(jumps, mask, None, reach, truth.shape)
+    known = jumps.known if closed.known is None else closed.known
+    mask = _without_specks(mask & known, known, least, reach)
+    return _around(jumps, mask, known, None, reach, truth.shape)
 
 
 def structures_from_masks(
@@ -114,7 +134,7 @@ def structures_from_masks(
     if surrounding is not None:
         need_same_size(surrounding, truth, ("the surrounding", "the truth"))
         surrounding = np.not_equal(surrounding, 0)
-    return _around(jumps, jumps.known & inside, surrounding, reach, truth.shape)
+    return _around(jumps, jumps.known & inside, jumps.known, surrounding, reach, truth.shape)
 
 
 def _thin(jumps: Jumps, width: int) -> Mask:
@@ -148,8 +168,27 @@ def _flooded(jumps: Jumps, starts: Mask, within: Mask, limit: float) -> Mask:
     return np.isfinite(distance)
 
 
+def _without_specks(mask: Mask, known: Mask, least: int, reach: int) -> Mask:
+    """The mask without small structures that have missing truth nearby."""
+    if least <= 1 or known.all():
+        return mask
+    from scipy import ndimage
+
+    labels, count = ndimage.label(mask, np.ones((3, 3)), output=np.int32)
+    near_gap = np.isfinite(distance_to(~known, reach))
+    speck = np.bincount(labels.reshape(-1), minlength=count + 1) < least
+    speck &= np.bincount(labels[near_gap], minlength=count + 1) > 0
+    speck[0] = False
+    return np.asarray(mask & ~speck[labels])
+
+
 def _around(
-    jumps: Jumps, mask: Mask, surrounding: Mask | None, reach: int, shape: tuple[int, ...]
+    jumps: Jumps,
+    mask: Mask,
+    known: Mask,
+    surrounding: Mask | None,
+    reach: int,
+    shape: tuple[int, ...],
 ) -> Structures:
     """Completes the structures: labels, surrounding and continuation."""
     from scipy import ndimage
@@ -158,7 +197,7 @@ def _around(
     chosen = nearest_pixel(mask, None if surrounding is not None else reach)
     if surrounding is None:
         surrounding = _behind(jumps, mask, chosen)
-    surrounding = surrounding & jumps.known & ~mask
+    surrounding = surrounding & known & ~mask
     chosen[~surrounding] = -1
     used = np.zeros(mask.size, bool)
     used[chosen[chosen >= 0]] = True

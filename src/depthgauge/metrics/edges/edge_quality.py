@@ -173,10 +173,10 @@ class EdgeQuality:
     >>> truth[:, :12] = 9
     >>> fat, jagged = truth.copy(), truth.copy()
     >>> fat[:, 12:15] = 9
-    >>> jagged[::2, 12:18] = 9  # teeth of 6 px: the best edge leaves 2 of 22 px in each row
+    >>> jagged[::2, 12:18] = 9  # teeth of 6 px: the best edge leaves 2 of 20 px in each row
     >>> [round(dg.score(e, truth, "edge_quality")["edge_quality@all"].value, 2)
     ...  for e in (fat, jagged)]
-    [0.0, 9.09]
+    [0.0, 10.0]
     """
 
     @staticmethod

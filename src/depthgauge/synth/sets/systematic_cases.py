@@ -147,7 +147,7 @@ def discontinuity_cases() -> SystematicCases:
     y, x = np.mgrid[0:SIDE_PX, 0:SIDE_PX]
     middle, half = SIDE_PX // 2, _BAND_PX // 2
     truth = np.where(x < middle, FRONT_PX, BACK_PX).astype(np.float32)
-    edges = find_edges(truth, truth, reach=_BAND_PX - 1)
+    edges = find_edges(truth, truth, reach=_BAND_PX)
     wrong = SIDE_PX * half
     upper = y < middle
     in_front = _nearest(edges.foreground, (middle - half, SIDE_PX // 4), wrong // 2)
