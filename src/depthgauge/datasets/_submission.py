@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,9 +16,15 @@ class SubmittedFile:
 
     part: str
     """Which map: `disparity`, `second_disparity`, `flow`."""
-    path: str
-    """Its place in the submission, with `{sample}`, or `{folder}` and `{file}` of its id."""
+    path: str | Callable[[str], str]
+    """Its place in the submission, with `{sample}`; or `path(sample_id)`."""
     format: SubmittedFormat
+
+    def place(self, sample_id: str) -> str:
+        """Where the file of a sample belongs."""
+        if callable(self.path):
+            return self.path(sample_id)
+        return self.path.replace("{sample}", sample_id)
 
 
 @dataclass(frozen=True, slots=True)
