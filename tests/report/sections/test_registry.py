@@ -104,6 +104,8 @@ def test_ours_are_in_a_fixed_order():
         "degradation",
         "precision-recall",
         "curves",
+        "settings",
+        "confidence",
         "stability",
         "samples",
         "pictures",

@@ -12,6 +12,7 @@ from depthgauge.analysis.baselines import baseline_curves
 from depthgauge.analysis.boards.board import Board
 from depthgauge.analysis.boards.tier_boards import joined_board
 from depthgauge.analysis.comparable import has_value_errors
+from depthgauge.analysis.confidence_curves import confidence_curves
 from depthgauge.analysis.degradation import degradations
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.sample_maps import SampleMaps
@@ -27,6 +28,7 @@ from depthgauge.analysis.sample_choice import (
     spread_samples,
 )
 from depthgauge.analysis.seeds import SampleValues, values_alone, values_of
+from depthgauge.analysis.settings_roc import settings_roc
 from depthgauge.analysis.stability import rank_probabilities
 from depthgauge.analysis.thresholds import curves_of, stability_of
 from depthgauge.engine.running.maps import RunMaps
@@ -98,6 +100,8 @@ def build_page(
         examples=tuple(drawn.examples),
         pictures=tuple(drawn.pictures),
         curves=curves_of(run),
+        confidence=confidence_curves(run),
+        settings_roc=settings_roc(run),
         stability=None if board.tiers else stability_of(run, board),
         precision_recall={
             row.label: curves[row.label] for row in board.rows if row.label in curves

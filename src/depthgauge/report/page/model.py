@@ -10,11 +10,13 @@ from depthgauge._once import cached_property
 from depthgauge.analysis.baselines import BaselineCurve
 from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.analysis.comparable import has_value_errors, is_up_to_scale
+from depthgauge.analysis.confidence_curves import ConfidenceCurves
 from depthgauge.analysis.degradation import Degradation, table_columns
 from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.analysis.seeds import SampleValues
+from depthgauge.analysis.settings_roc import SettingsRoc
 from depthgauge.analysis.thresholds import Curves, RankStability
 from depthgauge.benchmarks import Protocol
 from depthgauge.report.charts.styles import Style, styles_of
@@ -86,6 +88,10 @@ class Page:
     radar: Radar | None = None
     precision_recall: Mapping[str, PrecisionRecall] = field(default_factory=dict)
     """Curves of boundaries, by label."""
+    confidence: tuple[ConfidenceCurves, ...] = ()
+    """Errors of the most confident pixels; empty if no score asks for a confidence."""
+    settings_roc: SettingsRoc | None = None
+    """Errors against density of methods that were run with several options."""
     scatter: Mapping[str, Scatter] = field(default_factory=dict)
     rank_probabilities: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Label -> how likely each rank is in the main score, rank 1 first, 0..1."""
