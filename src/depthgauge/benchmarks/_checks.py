@@ -200,6 +200,12 @@ def _check_estimate(benchmark: BenchmarkFile) -> Iterator[Problem]:
         if isinstance(pair, tuple) and not pair[0] < pair[1]:
             what = f"is [{pair[0]:g}, {pair[1]:g}]"
             yield Problem(f"estimate.{key}", what, "the first must be less than the second")
+    if benchmark.estimate.inverse and benchmark.quantity != "depth":
+        what = f"is true but estimates are {benchmark.quantity}"
+        yield Problem("estimate.inverse", what, "only depths can be stored inverted")
+    if benchmark.estimate.inverse and benchmark.align.space == "depth":
+        hint = "leave the space out: inverse depths are aligned as they are"
+        yield Problem("align.space", "is 'depth' but estimate.inverse is true", hint)
 
 
 def _check_depth_only(benchmark: BenchmarkFile) -> Iterator[Problem]:

@@ -169,6 +169,8 @@ class Protocol(BenchmarkFile):
             body["estimate"].pop("focal_px")
         if not self.estimate.repeat_layer and "estimate" in body:
             body["estimate"].pop("repeat_layer")
+        if not self.estimate.inverse and "estimate" in body:
+            body["estimate"].pop("inverse")
         body["dataset_revision"] = _dataset_revision(self.dataset)
         if (revision := QUANTITIES[self.quantity].revision) != 1:
             body["quantity_revision"] = revision

@@ -63,6 +63,9 @@ class EstimateRange(_Strict):
     """Values are clipped to this range before scoring."""
     range: Literal["inputs", "none"] | tuple[Number, Number] = "inputs"
     """Estimates outside count as missing; `inputs`: the disparity range that methods are given."""
+    inverse: bool = Field(default=False, strict=True)
+    """Estimates of depth are inverse depths, perhaps up to scale and shift: they are aligned to the
+    inverse of the truth, and then inverted; what is not positive then is infinitely far."""
     repeat_layer: bool = Field(default=False, strict=True)
     """An estimate of one layer stands for every layer of the truth."""
     focal_px: Number | None = Field(default=None, gt=0)

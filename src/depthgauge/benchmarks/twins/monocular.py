@@ -197,7 +197,8 @@ def fit(
 ) -> tuple[float, float]:
     """Scale and shift by least squares, to the depth or its inverse, over the valid pixels."""
     inverse = options["align"] == "least_squares_disparity"
-    used = valid & (values > 0) if options["fit_on"] == "valid_positive" else valid
+    positive = inverse and options["fit_on"] == "valid_positive"
+    used = valid & (values > 0) if positive else valid
     columns = _thinned_columns(truth.shape, options["align_max_res"])
     x, target = values[:, columns][used[:, columns]], truth[:, columns][used[:, columns]]
     y = 1.0 / target.astype(np.float64) if inverse else target.astype(np.float64)

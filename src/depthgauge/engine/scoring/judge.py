@@ -252,6 +252,8 @@ class Judge:
     ) -> tuple[Note, ...]:
         """What speaks against the way in which the maps of this sample were read."""
         protocol = self.protocol
+        if protocol.estimate.inverse:
+            return ()  # the tests of readings are about depths
         found = notes_of(protocol, prepared, scales=scales_of(protocol, estimate))
         if self.prints is not None and not found and prepared.given is not None:
             about = Circumstances(align=protocol.align.kind, space=protocol.align.space)

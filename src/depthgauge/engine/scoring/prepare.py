@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from depthgauge.benchmarks import Protocol
+from depthgauge.engine.scoring.aligning import aligned_map
 from depthgauge.engine.scoring.layered import LAYERS, SCORED, comparison
 from depthgauge.engine.scoring.measure import PreparedSample
 from depthgauge.errors import BadEstimate, Unavailable, WrongShape
-from depthgauge.geometry.alignment import Alignment, apply_alignment, fit_alignment
 from depthgauge.geometry.filling import fill
 from depthgauge.geometry.layers import pick_layer
 from depthgauge.geometry.resizing import pad_border, resize, subsample_truth
@@ -115,9 +115,7 @@ def prepare(
     if quantity.positive and protocol.align.kind in ("median", "scale"):
         # A depth that is not positive is not valid; only a shift can make it so.
         estimate = np.where(estimate > 0, estimate, np.float32(np.nan))
-    alignment = _fit(protocol, quantity, estimate, truth, masks)
-    if alignment is not None:
-        estimate = apply_alignment(estimate, alignment, quantity.name)
+    estimate, alignment = aligned_map(protocol, quantity, estimate, truth, masks)
     if protocol.estimate.clip is not None:
         least, most = (np.float32(value) for value in protocol.estimate.clip)
         estimate = np.clip(estimate, least, most)
@@ -253,26 +251,6 @@ def _regions(
     )
     why = {name: text for name, text in found.unavailable.items() if name in wanted}
     return SampleRegions({**given, **found.masks}, why, found.needs)
-
-
-def _fit(
-    protocol: Protocol,
-    quantity: Quantity,
-    estimate: Map,
-    truth: Map,
-    masks: Mapping[str, Mask],
-) -> Alignment | None:
-    align = protocol.align
-    if align.kind == "none":
-        return None
-    return fit_alignment(
-        estimate,
-        truth,
-        masks[align.fit_on],
-        kind=align.kind,
-        space=align.space or quantity.own_space,
-        quantity=quantity.name,
-    )
 
 
 def estimate_range(
