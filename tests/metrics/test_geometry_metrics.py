@@ -138,7 +138,11 @@ def test_states_of_disjoint_regions_add_up(name, quantity, seed):
     both = score(name, estimate, truth, items)[1]
     added = score(name, estimate, truth, items, a)[1] + score(name, estimate, truth, items, ~a)[1]
     assert (both.count, both.missing) == (added.count, added.missing)
-    assert both.sums == pytest.approx(added.sums, rel=1e-9)
+    if name in ("spatial_badpix", "spatial_sparsity"):
+        # What ends a gap lies in the region: in a part of it, gaps only grow.
+        assert (both.sums <= added.sums + 1e-9).all()
+    else:
+        assert both.sums == pytest.approx(added.sums, rel=1e-9)
     if both.values is not None:
         assert np.array_equal(both.values, added.values)
 

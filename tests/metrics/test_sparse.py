@@ -11,6 +11,7 @@ from scenes import score, value
 from scipy import ndimage
 
 import depthgauge as dg
+from depthgauge.errors import BadScoreId
 
 NAN = np.nan
 
@@ -66,6 +67,10 @@ def test_a_hole_costs_more_than_as_many_scattered_gaps():
     assert costs[0] < 0.8 * costs[1]
 
 
+def distances(good):
+    return ndimage.distance_transform_edt(~good) if good.any() else np.full(good.shape, 1000.0)
+
+
 @pytest.mark.parametrize("quantity", ["disparity", "flow"])
 @given(seed=seeds, threshold=st.sampled_from([0.1, 1.0]), share=st.sampled_from([0.2, 0.9]))
 def test_agrees_with_a_reference(quantity, seed, threshold, share):
@@ -74,13 +79,12 @@ def test_agrees_with_a_reference(quantity, seed, threshold, share):
     region = np.random.default_rng(seed).random(shape) < 0.8
     here = np.isfinite(estimate.reshape(*shape, -1)).all(-1)
     known = np.isfinite(truth.reshape(*shape, -1)).all(-1)
-    away = ndimage.distance_transform_edt(~here)
+    away = distances(here & region)
     expected = 100 * np.log1p(away[region]).mean()
     found = value("spatial_sparsity", estimate, truth, {}, region)
     assert found == pytest.approx(expected, rel=1e-5)
     error = np.linalg.norm((estimate - truth).reshape(*shape, -1), axis=-1)
-    good = error <= np.float32(threshold)
-    away = ndimage.distance_transform_edt(~good) if good.any() else np.full(shape, 1000.0)
+    away = distances((error <= np.float32(threshold)) & region)
     for missing, used in (("bad", region & known), ("skip", region & known & here)):
         expected = 100 * np.log1p(away[used]).mean()
         found = value("spatial_badpix", estimate, truth, {}, region, missing, threshold=threshold)
@@ -98,3 +102,34 @@ def test_what_missing_pixels_cost_is_no_matter_of_the_protocol():
 def test_no_truth_is_needed():
     s = dg.score([[5, NAN, NAN, 5]], None, ["spatial_sparsity", "weak_bumpiness"])
     assert s["spatial_sparsity@all"].value == pytest.approx(50 * math.log(2))
+
+
+def test_what_ends_a_gap_lies_in_the_region():
+    """Equation 5.1: M_v and M_k are subsets of M."""
+    estimate, truth = row(5, NAN, NAN, NAN, 9, 5), row(5, 5, 5, 5, 5, 5)
+    region = np.array([[False, True, True, True, True, True]])
+    found = value("spatial_sparsity", estimate, None, {}, region, scale="linear")
+    assert found == pytest.approx(100 * np.mean([3, 2, 1, 0, 0]))
+    found = value("spatial_badpix", estimate, truth, {}, region, scale="linear")
+    assert found == pytest.approx(100 * np.mean([4, 3, 2, 1, 0]))
+
+
+def test_the_disparity_range_says_what_an_estimate_is():
+    """Equation 5.1: a(x) lies in [d_min, d_max]."""
+    maps = [[5, NAN, 90, -3, 5]], [[5, 5, 90, 5, 5]]
+    ids = ["spatial_sparsity:linear", "spatial_badpix:1,linear"]
+    free = dg.score(*maps, ids, check=False)
+    assert [s.value for s in free.values()] == [20, 40]
+    within = dg.score(*maps, ids, range=(0, 64), check=False)
+    assert [s.value for s in within.values()] == [80, 80]
+    assert [s.missing for s in within.values()] == [3, 3]
+    alone = dg.score(maps[0], None, ids[0], range=(0, 64))
+    assert alone["spatial_sparsity:linear@all"].value == 80
+    assert within.protocol.estimate.range == (0, 64)
+    assert within.protocol.hash != free.protocol.hash
+    same = dg.score(*maps, ids, protocol={"estimate": {"range": [0, 64]}}, check=False)
+    assert same.protocol.hash == within.protocol.hash
+    with pytest.raises(BadScoreId, match="says the range twice"):
+        dg.score(*maps, ids, range=(0, 9), protocol={"estimate": {"range": [0, 64]}})
+    with pytest.raises(BadScoreId, match="range"):
+        dg.score(*maps, ids, range=(9, 0))

@@ -47,7 +47,8 @@ class GapsOfErrors:
     """The steps of a metric of the gaps between pixels whose error is at most a threshold."""
 
     within: ClassVar[tuple[str, str] | None] = None
-    """The shared map that it needs, and the mask in it that limits judged and good pixels."""
+    """The shared map that it needs, and the mask in it that limits judged and good pixels; None:
+    good pixels lie in the region."""
 
     @classmethod
     def measure(
@@ -104,7 +105,7 @@ class GapsOfErrors:
         """The estimate, the good pixels and the judged ones."""
         estimate, truth, judged = judged_pixels(estimate, truth, region)
         good = distance(estimate, truth) <= np.float32(threshold)
-        if cls.within is not None:
-            mask = part(things, cls.within, truth)
-            good, judged = good & mask, judged & mask
-        return estimate, good, judged
+        if cls.within is None:
+            return estimate, good & judged, judged
+        mask = part(things, cls.within, truth)
+        return estimate, good & mask, judged & mask

@@ -27,8 +27,8 @@ QUANTITIES = ("disparity", "depth", "flow")
     bounds=(0, math.inf),
     of=QUANTITIES,
     cite="Honauer 2019, equation 5.1",
-    formula="100 * mean ln(1 + distance to the nearest estimated pixel)",
-    revision=1,
+    formula="100 * mean over M ln(1 + distance to the nearest estimated pixel of M)",
+    revision=2,
     missing_costs="is what it measures, under any `missing` rule.",
     choices=SCALES,
     uses_truth=False,
@@ -36,10 +36,11 @@ QUANTITIES = ("disparity", "depth", "flow")
 class SpatialSparsity:
     """How large the gaps of a sparse estimate are: 100 times their mean logarithm; needs no truth.
 
-    For each pixel of the region, it takes the distance in px to the nearest pixel of the map with
-    an estimate, right or wrong; `linear` uses the distance itself instead of ln(1 + distance). It
-    measures missing pixels, so the protocol's `missing` rule does not matter. Distances are limited
-    to `cap_px`, which is also the value everywhere in an empty map.
+    For each pixel of the region M, it takes the distance in px to the nearest pixel of the region
+    with an estimate, right or wrong; `linear` uses the distance itself instead of ln(1 + distance).
+    An estimate outside the allowed range is none (`dg.score(..., range=(0, 64))`, or `[estimate]
+    range` in a benchmark). It measures missing pixels, so the protocol's `missing` rule does not
+    matter. Distances are limited to `cap_px`, which is also the value everywhere in an empty map.
 
     >>> import depthgauge as dg
     >>> nan = float("nan")
@@ -58,8 +59,9 @@ class SpatialSparsity:
         cap_px: int = 1000,
     ) -> State:
         """Sum of the gaps."""
-        values = gaps(is_known(estimate), scale, cap_px)
-        return gap_state(values, estimate, whole_region(region, estimate))
+        inside = whole_region(region, estimate)
+        values = gaps(is_known(estimate) & inside, scale, cap_px)
+        return gap_state(values, estimate, inside)
 
     @staticmethod
     def finish(state: State, *, missing: str, scale: str = "log", cap_px: int = 1000) -> float:
@@ -82,17 +84,17 @@ class SpatialSparsity:
     bounds=(0, math.inf),
     of=QUANTITIES,
     cite="Honauer 2019, section 5.1.1 (SBP), after equation 5.1",
-    formula="100 * mean ln(1 + distance to the nearest pixel with an error of at most threshold)",
-    revision=1,
+    formula="100 * mean over M ln(1 + distance to the nearest pixel of M with |e| <= threshold)",
+    revision=2,
     missing_costs="is not good; `skip`: is left out of the mean.",
     choices=SCALES,
 )
 class SpatialBadPix(GapsOfErrors):
     """How large the areas without a good estimate are: 100 times the mean logarithm of the gaps.
 
-    Like `spatial_sparsity`, but only pixels whose error is at most the threshold (those that are
-    not bad in `badpix`) end a gap. Scattered bad pixels cost less than the same number in one
-    place. A missing pixel is not good; `skip` leaves it out of the mean.
+    Like `spatial_sparsity`, but only pixels of the region whose error is at most the threshold
+    (those that are not bad in `badpix`) end a gap. Scattered bad pixels cost less than the same
+    number in one place. A missing pixel is not good; `skip` leaves it out of the mean.
 
     >>> import depthgauge as dg
     >>> s = dg.score([[5, 9, 9, 5]], [[5, 5, 5, 5]], "spatial_badpix:1,linear")

@@ -56,6 +56,7 @@ class MapOptions(TypedDict, total=False):
     align: str | Mapping[str, Any]
     estimate_resize: str
     crop: int | str
+    range: tuple[float, float] | None
     derived: str | Iterable[str]
     items: Mapping[str, Any] | None
     scale: float | str | None
@@ -76,6 +77,7 @@ _DEFAULTS = MapOptions(
     align="none",
     estimate_resize="none",
     crop=0,
+    range=None,
     derived=(),
     items=None,
     scale=None,
@@ -139,6 +141,7 @@ def score(
                 `block`, `bilinear`, `zoom`, or `area` for pictures.
             crop: The box that is scored: `garg`, `eigen`, `nyu`, `45:471,41:601` (rows, columns) in
                 px or `0.4:0.99,0.0:1.0` in fractions; or the width of a border to leave out.
+            range: The least and the largest possible value; an estimate outside counts as missing.
             derived: Parameters of what regions and metrics share: `edges:0.1` for a jump of 0.1 px.
             items: What else metrics and regions need, by name: `rig`, `left_image` ...
             scale: What stored numbers are multiplied by, instead of what the files say: `0.001` for
@@ -217,7 +220,7 @@ def prepare_maps(
         named={name: text for name, text in named.items() if name not in REGIONS},
         own=[name for name in named if name in REGIONS],
         derived=given["derived"],
-        **{**keys, **_reading_keys(readings), **other_keys(given["protocol"])},
+        **{**keys, **_reading_keys(readings), **_with_range(given)},
     )
     values = estimates.pop(main)
     count = len(truths[main])
@@ -239,6 +242,17 @@ def prepare_maps(
         found = notes_of(protocol, prepared[""], quantity_said=said, mask=mask, scales=scales)
         prepared[""] = replace(prepared[""], notes=found)
     return protocol, prepared
+
+
+def _with_range(given: MapOptions) -> dict[str, Any]:
+    """The other keys of the protocol, with the range of estimates that a call says."""
+    keys = other_keys(given["protocol"])
+    if given["range"] is None:
+        return keys
+    table = dict(keys.get("estimate", {}))
+    if "range" in table:
+        raise BadScoreId("the call says the range twice: as range and in protocol; give one.")
+    return {**keys, "estimate": {**table, "range": list(given["range"])}}
 
 
 def other_keys(given: Mapping[str, Any] | None) -> dict[str, Any]:
