@@ -53,4 +53,4 @@ def near_occlusion(truth: Map, *, matched_mask: Mask, low: float, high: float = 
     from scipy.ndimage import distance_transform_edt
 
     distance = distance_transform_edt(~edge)
-    return has_truth(truth) & np.asarray((distance >= low) & (distance < high))
+    return np.asarray(has_truth(truth) & (distance >= low) & (distance < high))
