@@ -24,6 +24,7 @@ from depthgauge.engine.scoring.mixups import Fingerprint, find_mixups, fingerpri
 from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth
 from depthgauge.engine.scoring.readings import find_notes
 from depthgauge.engine.scoring.samples import locate, samples_of
+from depthgauge.engine.scoring.twin_files import check_twin_files, wrong_level
 from depthgauge.errors import BadData, DepthgaugeError, TooLarge, UnknownScale, WrongShape
 from depthgauge.io import stored_dtype
 from depthgauge.io.stacks import is_member
@@ -96,6 +97,11 @@ def check_estimates(
         found = () if data is None else dataset.samples(Path(data), protocol.split)
         return [Finding(*fault) for fault in own(root, {s.id: s.fresh() for s in found})]
     samples = _samples(protocol, dataset, data, root)
+    if (fault := wrong_level(dataset, root, [s.id for s, _ in samples], protocol, name)) and data:
+        return [Finding(*fault)]
+    if data is not None and protocol.twin is not None and TWINS[protocol.twin].check_files:
+        faults = check_twin_files(protocol, dataset, [s for s, _ in samples], root, name)
+        return [Finding(*fault) for fault in faults]
     findings: list[Finding] = []
     prints: dict[str, Fingerprint] = {}
     for done, (sample, path) in enumerate(samples, start=1):

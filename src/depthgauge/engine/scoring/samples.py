@@ -15,6 +15,9 @@ from depthgauge.errors import BadData
 from depthgauge.io.npz import array_names
 from depthgauge.types import Sample
 
+_MOST_FOLDERS = 50
+"""Folders of each level that are searched for misplaced estimates."""
+
 
 def samples_of(
     protocol: Protocol, data: Path, estimates: Iterable[Path] = (), *, trust: bool = False
@@ -73,11 +76,35 @@ def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str |
     path = find_estimate(root, dataset, sample, quantity, name)
     if path is None:
         places = estimate_candidates(dataset, sample, quantity, name)
+        if (other := misplaced(dataset, root, sample, quantity, name)) is not None:
+            raise BadData(
+                f"{root}: no estimate for '{sample}' at this level, but {other} has one; give that "
+                "folder."
+            )
         raise BadData(
             f"{root}: no estimate for '{sample}'; expected {' or '.join(places[:2])}"
             f"{_other_arrays(root, places)}."
         )
     return path
+
+
+def misplaced(
+    dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None
+) -> Path | None:
+    """A folder around or below this one in which the sample's estimate is; None if there is none.
+
+    For folders that are given one or two levels too high or too low.
+    """
+    below = sorted(path for path in root.iterdir() if path.is_dir())[:_MOST_FOLDERS]
+    deeper = [p for path in below for p in sorted(path.iterdir()) if p.is_dir()][:_MOST_FOLDERS]
+    around = root.resolve().parent
+    for folder in (*below, *deeper, around, around.parent):
+        try:
+            if find_estimate(folder, dataset, sample, quantity, name) is not None:
+                return folder
+        except BadData:
+            continue  # several: not a level that anybody means
+    return None
 
 
 def _other_arrays(root: Path, places: Sequence[str]) -> str:
