@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 def make_pair(seed, shape=(13, 21), missing=0.2, unknown=0.1, quantity="disparity"):
     """An estimate and a truth of random values with gaps; all estimates positive."""
     rng = np.random.default_rng(seed)
-    full = {"flow": (*shape, 2), "normals": (*shape, 3)}.get(quantity, shape)
+    channels = {"flow": 2, "normals": 3, "scene_flow": 3}.get(quantity)
+    full = shape if channels is None else (*shape, channels)
     truth = rng.uniform(1, 60, full).astype(np.float32)
     noise = rng.choice([0.0, 0.3, 2.0, 15.0], full) * rng.standard_normal(full)
     estimate = np.maximum(truth + noise, 0.05).astype(np.float32)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 
-def errors(estimate, truth, region):
-    """Float64 estimate, truth and signed float32 error of the pixels that count; and missing."""
+def errors(estimate, truth, region, kind=None):
+    """Float64 estimate, truth and signed float32 error of the pixels that count; and missing.
+
+    Of vectors that are compared by length, estimate and truth are the truth's length; with the kind
+    "vectors" they are the vectors.
+    """
     known = np.isfinite(truth).reshape(*truth.shape[:2], -1).all(-1) & region
     here = known & np.isfinite(estimate).reshape(*truth.shape[:2], -1).all(-1)
     x, g = estimate[here], truth[here]
     e = x - g
-    if truth.ndim == 3 and truth.shape[2] == 3:
+    if truth.ndim == 3 and truth.shape[2] == 3 and kind in (None, "angle"):
         return x, g, angles(x, g), int(known.sum() - here.sum())
     if truth.ndim == 3:
         e = np.linalg.norm(e, axis=-1)
+        if kind == "vectors":
+            return x.astype(np.float64), g.astype(np.float64), e, int(known.sum() - here.sum())
         x = g = np.linalg.norm(g, axis=-1).astype(np.float64)
     return x.astype(np.float64), g.astype(np.float64), e, int(known.sum() - here.sum())
 
@@ -85,6 +91,41 @@ def d1(x, g, e, m, threshold=3.0, share=0.05):
 
 
 fl = d1
+
+
+def flow_angle(x, g, e, m, step=1.0):
+    x, g = (np.column_stack([v, np.full(len(v), step)]) for v in (x, g))
+    n = len(e) + m
+    return (np.sum(angles(x, g), dtype=np.float64) + 180.0 * m) / n if n else np.nan
+
+
+flow_angle.takes_vectors = True
+
+
+def wauc(x, g, e, m, threshold=5.0):
+    """As Spring's server computes it: a loop over 100 thresholds."""
+    n = e.size + m
+    if not n:
+        return np.nan
+    total = weights = 0.0
+    for i in range(1, 101):
+        weight = 1 - (i - 1) / 100
+        total += weight * np.count_nonzero(e <= np.float32(i * threshold / 100)) / n
+        weights += weight
+    return 100.0 * total / weights
+
+
+def scene_outliers(x, g, e, m, threshold=0.3, share=0.1):
+    return bad_share((e > np.float32(threshold)) | (e.astype(np.float64) > share * g), m)
+
+
+def scene_accuracy(x, g, e, m, threshold=0.05, share=0.05):
+    good = (e < np.float32(threshold)) | (e.astype(np.float64) < share * g)
+    return 100.0 - bad_share(~good, m)
+
+
+def sparsity(x, g, e, m):
+    return 100.0 * m / (e.size + m) if e.size + m else np.nan
 
 
 def density(x, g, e, m):
