@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import depthgauge as dg
 import depthgauge.analysis.maps.stacks as stack_blocks
 from depthgauge.analysis.maps.across_methods import (
     best_method,
@@ -19,6 +20,7 @@ from depthgauge.analysis.maps.oracles import (
     ORACLES,
     per_pixel_best,
     per_pixel_mean,
+    per_pixel_median,
     per_pixel_median_difference,
     per_pixel_median_disparity,
 )
@@ -66,17 +68,20 @@ def check(made, expected):
 @given(data=st.data())
 def test_oracles_equal_plain_loops(channels, data):
     stack, truth = data.draw(stacks(channels))
-    best, mean, median, middle = [], [], [], []
+    best, mean, median, middle, typical = [], [], [], [], []
     for known, errors, t, there in pixels(stack, truth):
         best.append(known[errors.index(min(errors))] if errors else None)
         mean.append(tuple(sum(c) / len(known) for c in zip(*known, strict=True)) or None)
         median.append(tuple(statistics.median(c) for c in zip(*known, strict=True)) or None)
         moved = (t[0] - statistics.median(errors), *t[1:]) if errors and there else None
         middle.append(moved)
+        ranked = sorted(range(len(errors)), key=errors.__getitem__)
+        typical.append(known[ranked[(len(ranked) - 1) // 2]] if ranked else None)
     check(per_pixel_best(stack, truth), best)
     check(per_pixel_mean(stack, truth), mean)
     check(per_pixel_median_disparity(stack, truth), median)
     check(per_pixel_median_difference(stack, truth), middle)
+    check(per_pixel_median(stack, truth), typical)
 
 
 @pytest.mark.parametrize("channels", [None, 2])
@@ -138,11 +143,40 @@ def test_hand_numbers():
     assert per_pixel_mean(stack, truth)[0, 3] == 3.0
     assert per_pixel_median_disparity(stack, truth)[0, :2].tolist() == [11.0, 11.25]
     assert per_pixel_median_difference(stack, truth)[0, :2].tolist() == [9.0, 8.75]
+    assert per_pixel_median(stack, truth)[0, :2].tolist() == [11.0, 10.5]  # of 1, 1, 4; of 2, 0.5
     for oracle in ORACLES.values():
         assert np.isnan(oracle.make(stack, truth)[0, 2])
     assert np.isnan(per_pixel_best(stack, truth)[0, 3])
     assert share_wrong(stack, truth, 1.0)[0].tolist()[:3] == pytest.approx([1 / 3, 2 / 3, 1.0])
     assert median_difference_map(stack, truth, 1)[0, :2].tolist() == [0.0, 0.75]
+
+
+@given(stacks())
+def test_the_estimate_of_median_error_is_one_and_no_better_than_the_best(found):
+    stack, truth = found
+    made = per_pixel_median(stack, truth)
+    there = ~np.isnan(made)
+    assert ((stack == made) | ~there).any(axis=0).all()
+    assert (np.abs(made - truth) >= np.abs(per_pixel_best(stack, truth) - truth))[there].all()
+    if len(stack) % 2 and not np.isnan(stack).any():
+        assert np.array_equal(np.abs(made - truth), median_error(stack, truth), equal_nan=True)
+
+
+def test_average_quality_is_no_better_than_the_best_where_signs_count():
+    """All methods are too near beside an edge: so is their median, but not truth - |error|."""
+    truth = np.where(np.arange(40) < 20, 20.0, 4.0)[np.newaxis].repeat(8, 0).astype(np.float32)
+    stack = [np.where(np.arange(40) < 20 + fat, 20, truth).astype(np.float32) for fat in (3, 5, 8)]
+    fat = {
+        make.__name__: dg.score(make(stack, truth), truth, "foreground_fattening")[
+            "foreground_fattening@all"
+        ].value
+        for make in (per_pixel_best, per_pixel_median, per_pixel_median_difference)
+    }
+    assert fat["per_pixel_best"] == 30
+    assert fat["per_pixel_median"] == 50
+    assert fat["per_pixel_median_difference"] == 0  # better than the best: it is no method
+    sided = {name for name, oracle in ORACLES.items() if oracle.sided}
+    assert set(ORACLES) - sided == {"per_pixel_median_difference"}
 
 
 def test_a_flow_of_median_quality_has_the_median_end_point_error():
@@ -227,6 +261,8 @@ def test_normals_are_compared_by_their_angle_whatever_their_length():
     near, far = 9 * directions(10, 50, np.nan), directions(30, 20, 40)
     best = per_pixel_best([near, far], truth)
     assert np.allclose(best[0], [near[0, 0], far[0, 1], far[0, 2]])
+    middle = per_pixel_median([near, far, directions(20, 90, 90)], truth)
+    assert np.allclose(middle[0], [directions(20)[0, 0], near[0, 1], far[0, 2]])
     assert least_error([near, far], truth)[0].tolist() == pytest.approx([10, 20, 40], abs=1e-4)
     assert median_error([near, far], truth)[0].tolist() == pytest.approx([20, 35, 40], abs=1e-4)
     assert share_wrong([near, far], truth, 25)[0].tolist() == [0.5, 0.5, 1.0]

@@ -50,6 +50,9 @@ class Oracle:
     last argument says how values are compared (see `absolute_errors`)."""
     directions: bool = False
     """Whether it is also defined for directions: there is no median of normals."""
+    sided: bool = True
+    """Whether its errors have the signs of the methods' errors; without them, scores that ask on
+    which side an estimate is wrong mean nothing."""
 
 
 def per_pixel_best(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
@@ -101,14 +104,42 @@ def per_pixel_median_disparity(estimates: Stack, truth: Map, error: ErrorKind | 
     return by_blocks(estimates, truth, truth.shape, lambda block, _: known_median(block))
 
 
+def per_pixel_median(estimates: Stack, truth: Map, error: ErrorKind | None = None) -> Map:
+    """At each pixel the estimate whose absolute error is the median of all (Honauer 2019, 7.3.3).
+
+    For an even number of estimates, it is the better of the two in the middle; of equal errors, the
+    first in the list counts. NaN where there is no truth.
+
+    >>> stack = [np.array([[value]]) for value in (2.0, 9.0, 5.0)]
+    >>> per_pixel_median(stack, np.array([[3.0]])).tolist()
+    [[5.0]]
+    """
+    work = partial(_median_estimate, error=error or error_kind(truth))
+    return by_blocks(estimates, truth, truth.shape, work)
+
+
+def _median_estimate(block: Map, truth: Map, *, error: ErrorKind) -> Map:
+    errors = absolute_errors(block, truth, error)
+    known = ~np.isnan(errors)
+    order = np.argsort(errors, axis=0, kind="stable")  # NaN goes to the end
+    middle = np.maximum(known.sum(axis=0, keepdims=True) - 1, 0) // 2
+    chosen = np.take_along_axis(order, middle, axis=0)
+    index = chosen if block.ndim == 3 else chosen[..., np.newaxis]
+    found = np.take_along_axis(block, index, axis=0)[0]
+    found[~known.any(axis=0)] = np.nan
+    return np.asarray(found)
+
+
 def per_pixel_median_difference(
     estimates: Stack, truth: Map, error: ErrorKind | None = None
 ) -> Map:
-    """A map whose error at each pixel is the methods' median error.
+    """A map whose error at each pixel is as large as the methods' median error.
 
-    truth - median |error|, which is always below the truth. For vectors, the truth is moved by the
-    median end-point error against the x axis, so that its own end-point error is that median. For
-    an even number of errors, the two middle ones are averaged. NaN where there is no truth.
+    truth - median |error|, as the 4D light field benchmark's program has it. It is always below the
+    truth, so it is not what a method would give: `per_pixel_median` is. For vectors, the truth is
+    moved by the median end-point error against the x axis, so that its own end-point error is that
+    median. For an even number of errors, the two middle ones are averaged. NaN where there is no
+    truth.
     """
     work = partial(_median_difference, error=error or error_kind(truth))
     return by_blocks(estimates, truth, truth.shape, work)
@@ -153,11 +184,20 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
                 per_pixel_median_disparity,
             ),
             Oracle(
+                "per_pixel_median",
+                "Estimate of median error per pixel",
+                "At each pixel the estimate whose error is the median of all methods': a method of "
+                "average quality.",
+                per_pixel_median,
+                directions=True,
+            ),
+            Oracle(
                 "per_pixel_median_difference",
                 "Median error per pixel",
-                "At each pixel the truth minus the median error of all methods: a method of "
-                "average quality.",
+                "At each pixel the truth minus the median error of all methods, as in the 4D light "
+                "field benchmark: always below the truth, so without scores of one side.",
                 per_pixel_median_difference,
+                sided=False,
             ),
         )
     }
@@ -180,7 +220,9 @@ def oracles_of(protocol: Protocol) -> Mapping[str, Oracle]:
     return {name: each for name, each in ORACLES.items() if each.directions or not wanted}
 
 
-_PAIRS = ("depth_pairs", "normal_pairs")
+_PAIRS = {"depth_pairs", "normal_pairs"}
+_SIDES = {"edges", "structures"}
+"""What metrics need that ask on which side of an edge an estimate is."""
 
 
 def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, Result]:
@@ -201,7 +243,7 @@ def score_oracles(maps: RunMaps, progress: Progress | None = None) -> dict[str, 
             made = oracle_maps(found, oracles, QUANTITIES[run.protocol.quantity].error)
         for name, prepared in made.items():
             why = "" if found else "no method has an estimate here."
-            outcomes[name][sample] = _outcome(maps, prepared, why)
+            outcomes[name][sample] = _outcome(maps, oracles[name], prepared, why)
         if progress is not None:
             progress(sample, done, len(run.samples))
     return {name: gather(run.protocol, each, run.scenes) for name, each in outcomes.items()}
@@ -227,13 +269,15 @@ def oracle_maps(
     }
 
 
-def _can_score(spec: ScoreSpec) -> bool:
+def _can_score(oracle: Oracle, spec: ScoreSpec) -> bool:
     """Not scores of pairs of points, which may be where no truth says which method is best."""
-    return spec.metric.level == "sample" and not set(_PAIRS) & set(spec.metric.needs)
+    if not oracle.sided and (spec.metric.better == "zero" or _SIDES & set(spec.metric.needs)):
+        return False
+    return spec.metric.level == "sample" and not _PAIRS & set(spec.metric.needs)
 
 
-def _outcome(maps: RunMaps, prepared: PreparedSample, why: str) -> Outcome:
+def _outcome(maps: RunMaps, oracle: Oracle, prepared: PreparedSample, why: str) -> Outcome:
     protocol = maps.run.protocol
-    specs = [spec for spec in protocol.specs if _can_score(spec)]
+    specs = [spec for spec in protocol.specs if _can_score(oracle, spec)]
     scores = measure(prepared, specs, protocol.quantity, protocol.missing, protocol.pool)
     return Outcome(scores, failed=why)
