@@ -84,16 +84,37 @@ def test_without_any_ground_an_object_stays_missing():
     assert np.isnan(fill_cardboard(truth, inside)[inside]).all()
 
 
-def test_an_object_that_the_border_cuts_off_stays_missing():
+def test_an_object_that_the_border_cuts_off_is_as_far_as_the_ground_beside_it():
     inside = box(10, 60, 30, 36) | box(20, 23, 36, 60)
+    filled = fill_cardboard(with_object(inside), inside)
+    # Rows 55 to 59 have 40 to 44.
+    assert (filled[inside] == 42).all()
+    truth = with_object(inside)
+    truth[55:, 36:41] = 90  # more ground to the right: the lower of both medians
+    assert (fill_cardboard(truth, inside)[inside] == 44).all()
+
+
+@pytest.mark.parametrize("left", [0, 70])
+def test_an_object_in_a_corner_has_ground_on_one_side(left):
+    inside = box(10, 60, left, left + 10)
+    assert (fill_cardboard(with_object(inside), inside)[inside] == 42).all()
+
+
+def test_an_object_across_the_whole_border_stays_missing():
+    inside = box(50, 60, 0, 80)
     assert np.isnan(fill_cardboard(with_object(inside), inside)[inside]).all()
 
 
-def test_an_object_with_truth_of_its_own_is_left_as_it_is():
+@pytest.mark.parametrize(("stray", "own"), [(1, False), (39, False), (40, True), (400, True)])
+def test_stray_truth_in_an_object_is_not_its_own(stray, own):
     inside = box(10, 50, 30, 40)
     truth = with_object(inside)
-    truth[20, 35] = 33
-    np.testing.assert_array_equal(fill_cardboard(truth, inside), np.float32(truth))
+    truth.ravel()[np.flatnonzero(inside)[:stray]] = 3
+    filled = fill_cardboard(truth, inside)
+    if own:
+        np.testing.assert_array_equal(filled, np.float32(truth))
+    else:
+        assert (filled[inside] == 37).all()
 
 
 def test_missing_truth_outside_of_objects_stays_missing():

@@ -13,12 +13,14 @@ from depthgauge.types import Map, Mask
 
 Indices = NDArray[np.intp]
 
-REVISION = 1
+REVISION = 2
 """Raised whenever a filled value may change; part of the protocol's hash."""
 _FOOT = 0.1
 """Columns that end within this share of the object's height above its lowest pixel are its feet."""
 _BELOW = 5
-"""px; how far below an object to look for the ground."""
+"""px; how far below an object, or beside one that the image cuts off, to look for the ground."""
+_STRAY = 0.1
+"""Truth at a smaller share of an object's pixels is not its own."""
 
 
 def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
@@ -28,10 +30,15 @@ def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
     columns in which it reaches down to within a tenth of its height above its lowest pixel. The
     ground at the feet is everything known and unlabelled among the five pixels below the object in
     each of these columns. The object's pixels get the median of the ground (the lower of two). If
-    there is no ground there, the five pixels below all of its columns are used. If there is none
-    there either, or if the lower border of the image cuts the object off, it stays missing.
+    there is no ground there, the five pixels below all of its columns are used.
 
-    An object with at least one pixel of truth is left unchanged.
+    If the lower border of the image cuts the object off, its feet are not visible. It is then as
+    far away as the ground beside it at the border: the five pixels to its left and right in its
+    five lowest rows. It may stand nearer than that, but still in front of all that it hides. An
+    object without any ground stays missing.
+
+    An object with truth at a tenth of its pixels or more is left unchanged. Less than that is not
+    its own (a moving object's mask has points that were scanned without it), and is replaced.
 
     Args:
         truth: (H, W) disparity or depth, NaN where missing.
@@ -56,16 +63,35 @@ def fill_cardboard(truth: Map, labels: NDArray[np.generic]) -> Map:
     ground = known & np.less_equal(labels, 0)
     filled = values.copy()
     for rows, columns, inside in _objects(labels):
-        bottom = rows.stop == values.shape[0]
-        if not bottom and not known[rows, columns][inside].any():
-            lowest, at = _outline(rows, columns, inside)
-            feet = lowest > rows.stop - 1 - _FOOT * inside.shape[0]
-            found = _below(values, ground, lowest[feet], at[feet])
-            if found.size == 0:
-                found = _below(values, ground, lowest, at)
-            if found.size > 0:
-                filled[rows, columns][inside] = np.sort(found)[(found.size - 1) // 2]
+        if known[rows, columns][inside].mean() >= _STRAY:
+            continue
+        if rows.stop == values.shape[0]:
+            found = _beside(values, ground, rows, columns, inside)
+        else:
+            found = _at_feet(values, ground, rows, columns, inside)
+        if found.size > 0:
+            filled[rows, columns][inside] = np.sort(found)[(found.size - 1) // 2]
     return filled
+
+
+def _at_feet(values: Map, ground: Mask, rows: slice, columns: slice, inside: Mask) -> Map:
+    """The values of the ground below an object's feet, or else below all of it."""
+    lowest, at = _outline(rows, columns, inside)
+    feet = lowest > rows.stop - 1 - _FOOT * inside.shape[0]
+    found = _below(values, ground, lowest[feet], at[feet])
+    return found if found.size > 0 else _below(values, ground, lowest, at)
+
+
+def _beside(values: Map, ground: Mask, rows: slice, columns: slice, inside: Mask) -> Map:
+    """The values of the ground left and right of an object's lowest rows."""
+    found = [np.zeros(0, np.float32)]
+    for row in range(max(rows.start, rows.stop - _BELOW), rows.stop):
+        at = columns.start + np.flatnonzero(inside[row - rows.start])
+        if at.size > 0:
+            left = slice(max(0, at[0] - _BELOW), at[0])
+            right = slice(at[-1] + 1, at[-1] + 1 + _BELOW)
+            found += [values[row, side][ground[row, side]] for side in (left, right)]
+    return np.concatenate(found)
 
 
 def _objects(labels: NDArray[np.generic]) -> Iterator[tuple[slice, slice, Mask]]:
