@@ -91,7 +91,11 @@ def _inputs(folders: Folders, folder: Path, frame: str) -> dict[str, Any]:
             break
     calibration = folder / folders.calibration / f"{frame[:6]}.txt"
     if calibration.is_file():
-        found["rig"] = partial(read_calibration, calibration, folders.projections)
+        place = next(
+            (folder / pair[0] for pair in folders.images if (folder / pair[0]).is_dir()), None
+        )
+        picture = None if place is None else place / f"{frame}.png"
+        found["rig"] = partial(read_calibration, calibration, folders.projections, picture)
     found["disparity_range"] = RANGE_PX
     return found
 
@@ -110,8 +114,15 @@ def _truth(folders: Folders, folder: Path, frame: str) -> dict[str, Any]:
     return found
 
 
-def read_calibration(path: Path, projections: tuple[tuple[str, str], ...]) -> Rig:
-    """The rectified cameras of a calibration file; projection matrices by name.
+def read_calibration(
+    path: Path, projections: tuple[tuple[str, str], ...], picture: Path | None = None
+) -> Rig:
+    """The rectified cameras of a calibration file.
+
+    Args:
+        path: The file.
+        projections: Names of the left and right matrices, in the order of preference.
+        picture: Tells the size where the file does not.
 
     Raises:
         BadFile: It lacks the matrices, or they are not numbers.
@@ -123,7 +134,9 @@ def read_calibration(path: Path, projections: tuple[tuple[str, str], ...]) -> Ri
             found[name.strip()] = rest.split()
     for left, right in projections:
         if left in found and right in found:
-            size = found.get(left.replace("P_rect", "S_rect"), ["0", "0"])
+            size = found.get(left.replace("P_rect", "S_rect"), []) if "rect" in left else []
+            if not size and picture is not None and picture.is_file():
+                size = [str(n) for n in io.map_size(picture)[1::-1]]
             return _rig(path, found[left], found[right], size)
     wanted = " or ".join(f"{left} and {right}" for left, right in projections)
     raise BadFile(f"{path}: expected the projections {wanted}, found {', '.join(found)}")
@@ -132,7 +145,7 @@ def read_calibration(path: Path, projections: tuple[tuple[str, str], ...]) -> Ri
 def _rig(path: Path, left: list[str], right: list[str], size: list[str]) -> Rig:
     try:
         first, second = (np.array(words, np.float64).reshape(3, 4) for words in (left, right))
-        width, height = (int(float(word)) for word in size)
+        width, height = (int(float(word)) for word in size or ("0", "0"))
     except ValueError:
         raise BadFile(f"{path}: a projection is not twelve numbers") from None
     cameras, places = {}, []

@@ -59,7 +59,7 @@ def samples(root: Path, split: str, *, image_pass: str = "finalpass") -> Iterato
     if image_pass not in ("finalpass", "cleanpass"):
         raise Misuse(f"image_pass is '{image_pass}' but must be finalpass or cleanpass.")
     pictures = f"frames_{image_pass}"
-    folder = official_folder(SPEC, root, (), (pictures, _DISPARITY, _FLOW))
+    folder = official_folder(SPEC, root, (), (pictures, _DISPARITY))
     if folder is None:
         return
     for where, number in _listed(folder, pictures):
@@ -68,12 +68,12 @@ def samples(root: Path, split: str, *, image_pass: str = "finalpass") -> Iterato
 
 
 def _listed(folder: Path, pictures: str) -> list[tuple[str, str]]:
-    found = set()
-    for name, ending in ((pictures, "*.png"), (_DISPARITY, "*.pfm")):
-        for path in (folder / name).rglob(f"left/{ending}"):
-            where = path.parent.parent.relative_to(folder / name)
-            found.add((where.as_posix(), path.stem))
-    return sorted(found)
+    """Folders and numbers of the frames with truth; without any truth, of all pictures."""
+    for name, ending in ((_DISPARITY, "*.pfm"), (pictures, "*.png")):
+        places = [(p.parent.parent, p.stem) for p in (folder / name).rglob(f"left/{ending}")]
+        if places:
+            return sorted((w.relative_to(folder / name).as_posix(), n) for w, n in places)
+    return []
 
 
 def _sample(folder: Path, pictures: str, where: str, number: str) -> Sample:
