@@ -10,6 +10,7 @@ from depthgauge._once import cached_property
 from depthgauge.benchmarks._places import HOME, benchmark_paths
 from depthgauge.benchmarks.protocol import Protocol, load_protocol, make_protocol
 from depthgauge.errors import BadProtocol, Problem
+from depthgauge.io.text import read_toml
 
 __all__ = ["BENCHMARKS", "Protocol", "find_benchmark", "load_protocol", "make_protocol"]
 
@@ -17,9 +18,6 @@ __all__ = ["BENCHMARKS", "Protocol", "find_benchmark", "load_protocol", "make_pr
 _RECIPES = {
     "kitti": "score --truth disp_occ_0 --estimates DIR --metric d1-all' scores two folders, and "
     "docs/protocols.md#kitti-disparity has its development kit's rules as a file",
-    "nyu": "score --truth DIR --estimates DIR --quantity depth --align median --crop nyu' scores "
-    "two folders, and docs/protocols.md#nyu-depth has the whole recipe as a file",
-    "eigen": "score --truth DIR --estimates DIR --quantity depth --crop eigen' scores two folders",
     "sintel": "score --truth DIR --estimates DIR --metric epe' scores two folders, and "
     "docs/protocols.md#sintel-and-kitti-flow has the recipe as a file",
 }
@@ -36,6 +34,13 @@ def _recipe(name: str, known: Iterable[str]) -> str:
     fitting = (text for word, text in _RECIPES.items() if word in name.lower())
     recipe = next(fitting, any_recipe)
     return f"Without a benchmark, 'depthgauge {recipe}." if recipe else ""
+
+
+def _suite(name: str) -> str:
+    """What to run if the name is that of several benchmarks together."""
+    from depthgauge.benchmarks.suites import SUITES
+
+    return f"It is a suite: see 'depthgauge suite {name} --help'." if name in SUITES else ""
 
 
 class _Benchmarks(Mapping[str, Protocol]):
@@ -55,7 +60,7 @@ class _Benchmarks(Mapping[str, Protocol]):
     def path(self, name: str) -> Path:
         """The file of a benchmark."""
         if name not in self._paths:
-            remarks = [_recipe(name, self), *_registry.failed_plug_ins(HOME)]
+            remarks = [_suite(name) or _recipe(name, self), *_registry.failed_plug_ins(HOME)]
             raise _registry.unknown("benchmark", name, self, remarks)
         return self._paths[name]
 
@@ -68,6 +73,10 @@ class _Benchmarks(Mapping[str, Protocol]):
                 raise BadProtocol(str(path), [Problem("id", what, "make them the same")])
             self._read[name] = protocol
         return self._read[name]
+
+    def titles(self) -> dict[str, str]:
+        """All names with their titles; nothing else of the files is read, which takes time."""
+        return {name: str(read_toml(path).get("title", "")) for name, path in self._paths.items()}
 
     def __contains__(self, name: object) -> bool:
         return name in self._paths

@@ -22,6 +22,8 @@ VERBS = {
     "report": "a run as one page, or as tables for a terminal or a paper",
     "compare": "put two comparable runs into one table",
     "explain": "which protocol gives a published number; how ranks depend on the protocol",
+    "components": "what each step of a method contributes",
+    "suite": "put the scores on several benchmarks into one table with average ranks",
     "rescore": "score the estimates of a run under another protocol",
     "verify": "score a run again and say whether the numbers are the same",
     "check": "find all problems of a folder of estimates before scoring it",
@@ -38,7 +40,7 @@ VERBS = {
 }
 
 
-_ROOMS = dict.fromkeys(("explain",), ".workshop")
+_ROOMS = dict.fromkeys(("explain", "components", "suite"), ".workshop")
 """Verbs whose file is in a folder of this one."""
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from depthgauge.benchmarks import Protocol
+    from depthgauge.benchmarks.suites import Suite
     from depthgauge.datasets import Dataset
     from depthgauge.methods import MethodKind
     from depthgauge.metrics import Metric
@@ -78,7 +79,13 @@ def _list_methods() -> list[tuple[str, str]]:
 def _list_benchmarks() -> list[tuple[str, str]]:
     from depthgauge.benchmarks import BENCHMARKS
 
-    return [(name, protocol.title) for name, protocol in BENCHMARKS.items()]
+    return list(BENCHMARKS.titles().items())
+
+
+def _list_suites() -> list[tuple[str, str]]:
+    from depthgauge.benchmarks.suites import SUITES
+
+    return [(name, suite.title) for name, suite in SUITES.items()]
 
 
 LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {
@@ -89,6 +96,7 @@ LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {
     "methods": _list_methods,
     "perturbations": _list_perturbations,
     "benchmarks": _list_benchmarks,
+    "suites": _list_suites,
 }
 """By kind: the names of all things of that kind, each with one line."""
 
@@ -97,8 +105,8 @@ def list_names(kind: str) -> dict[str, str]:
     """What there is of a kind: names, with their parameters, and one line about each.
 
     Args:
-        kind: `metrics`, `regions`, `shared-maps`, `datasets`, `methods`, `perturbations` or
-            `benchmarks`.
+        kind: `metrics`, `regions`, `shared-maps`, `datasets`, `methods`, `perturbations`,
+            `benchmarks` or `suites`.
 
     Raises:
         UnknownName: There is no such kind.
@@ -147,9 +155,7 @@ def describe(name: str) -> list[Description]:
         found.append(
             Description("shared map", [("provides", shared.provides), *_region(shared)], shared.doc)
         )
-    if name in BENCHMARKS:
-        protocol = BENCHMARKS[name]
-        found.append(Description("benchmark", _benchmark(protocol), protocol.about.strip()))
+    found += _benchmarks_named(name)
     if name in DATASETS:
         found.append(Description("dataset", _dataset(DATASETS[name]), DATASETS[name].spec.title))
     if bare in METHODS:
@@ -160,6 +166,29 @@ def describe(name: str) -> list[Description]:
         return found
     known = [*METRICS, *REGIONS, *SHARED_MAPS, *BENCHMARKS, *DATASETS, *METHODS, *EFFECTS]
     raise unknown("metric, region, benchmark, dataset or method", name, known)
+
+
+def _benchmarks_named(name: str) -> list[Description]:
+    """The benchmark or the suite of that name."""
+    from depthgauge.benchmarks import BENCHMARKS
+    from depthgauge.benchmarks.suites import SUITES
+
+    if name in BENCHMARKS:
+        protocol = BENCHMARKS[name]
+        return [Description("benchmark", _benchmark(protocol), protocol.about.strip())]
+    if name in SUITES:
+        return [Description("suite", _suite(SUITES[name]), SUITES[name].about.strip())]
+    return []
+
+
+def _suite(suite: Suite) -> Facts:
+    return [
+        ("title", suite.title),
+        ("version", suite.version),
+        ("members", dict(suite.members)),
+        ("columns", ", ".join(suite.scores)),
+        ("variants", ", ".join(name for name in suite.variants if name)),
+    ]
 
 
 def _of_others(name: str) -> list[Description]:
@@ -268,6 +297,15 @@ def _places(protocol: Protocol) -> str:
     return " or ".join(places[:3])
 
 
+def _source(protocol: Protocol) -> str:
+    """Whether a twin was compared with the program whose numbers it gives."""
+    if protocol.twin is None:
+        return ""
+    from depthgauge.benchmarks.twins import TWINS
+
+    return TWINS[protocol.twin].source
+
+
 def _benchmark(protocol: Protocol) -> Facts:
     return [
         ("version", protocol.version),
@@ -284,5 +322,6 @@ def _benchmark(protocol: Protocol) -> Facts:
         ("resize", protocol.estimate_resize),
         ("scores", ", ".join(protocol.score_ids)),
         ("twin of", protocol.twin),
+        ("numbers", _source(protocol)),
         ("options", dict(protocol.options)),
     ]
