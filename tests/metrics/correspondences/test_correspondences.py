@@ -184,7 +184,7 @@ def test_the_shared_map_agrees_with_the_regions_on_an_exact_scene():
 def test_flow_has_matches_too_but_no_table_of_a_row():
     flow, truth = np.zeros((2, 3, 2), np.float32), np.ones((2, 3, 2), np.float32)
     items = {"visible_mask": np.array([[1, 1, 1], [1, 0, 0]])}
-    found = dg.score(flow, truth, "mismatches", quantity="flow", items=items)
+    found = dg.score({"flow": flow}, {"flow": truth}, "mismatches", quantity="flow", items=items)
     assert found["mismatches@all"].value == 100
     sees = Visibility(np.ones((2, 3), bool), np.zeros((2, 3), bool))
     with pytest.raises(Unavailable, match="what only the right view sees"):
