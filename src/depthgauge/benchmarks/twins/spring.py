@@ -3,8 +3,9 @@
 Its rules, each a named option: the truth has four values per pixel of the image, and the error of a
 pixel is the smallest of the four; a pixel with an unknown value among the four is left out; truth
 and submission are float16; an outlier is off by more than 3 px and by more than 5 % of the largest
-of the four; NaN in a submission is refused. All pixels of all frames are pooled. The server itself
-scores a secret selection of the pixels of its test frames.
+of the four; NaN in a submission is refused; scene flow is divided by the pixels that have all three
+truths, but outliers of the others are counted too. All pixels of all frames are pooled. The server
+itself scores a secret selection of the pixels of its test frames.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "truth": ("smallest of four",),
     "storage": ("float16", "float32"),
     "nan": ("refused",),
+    "scene_flow_count": ("outliers of incomplete pixels too",),
 }
 _STEPS = 100
 Values = NDArray[np.float64]
