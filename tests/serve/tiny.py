@@ -23,6 +23,7 @@ missing = "bad"
 pool = "image"
 [hidden]
 scores = ["mae@all", "badpix:1@all"]
+digits = 3
 least_density = 0.9
 [[scores]]
 metric = "mae"

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dctn, idctn
 
+from depthgauge.serve.submissions.rounding import grid_width
+
 Maps = NDArray[np.float64]
 """Samples, rows, columns."""
 Masks = NDArray[np.bool_]
 MAE = "mae@all"
 _HALVINGS = 4
-_EXACT = 1e-9
+_EXACT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,13 @@ class Attacker:
     """Expected squares of the errors' coefficients (orthonormal DCT) of a sample."""
     lowest: float
     """The lowest value that is allowed."""
+    guess_score: float = 0.0
+    """The score of the best public estimate, which is published."""
     least_density: float = 0.0
-    digits: int | None = None
+    step_share: float = 0.0
+    """The share of a score by which it is rounded, up or down by chance."""
     by_sample: bool = True
     """Whether each sample has scores of its own."""
-    only: int | None = None
-    """The one sample to attack by regression; None: all in turn."""
 
     @property
     def deviation(self) -> float:
@@ -61,11 +64,11 @@ class Attacker:
         names = self.names if self.by_sample else ("",)
         return np.array([answer[name, score] for name in names])
 
-    def step(self, value: float) -> float:
-        """The width of the grid on which a released value lies."""
-        if self.digits is None or value <= 0:
-            return _EXACT
-        return float(10.0 ** (math.floor(math.log10(value)) + 1 - self.digits))
+    def noise(self, value: float) -> float:
+        """The variance of what rounding adds to a score of about this value."""
+        if self.step_share == 0 or value <= 0:
+            return _EXACT**2
+        return grid_width(self.step_share * value) ** 2 / 6
 
 
 def single_pixel(attacker: Attacker, count: int) -> Maps:
@@ -116,6 +119,56 @@ def bisection(attacker: Attacker, count: int) -> Maps:
     return found
 
 
+@dataclass(frozen=True)
+class OneMapAttack:
+    """All submissions for one map: it is moved by a few waves, up and down, and the others stay.
+
+    So a score differs from that of the guess by this map's share only, and rounding, which goes by
+    the size of the score, is as fine as it can be.
+    """
+
+    waves: int
+    """The fewer, the more often each is asked."""
+    shift: float
+    """In standard deviations of the errors. Linear if no error exceeds it; coarser if large."""
+
+    def questions(self, attacker: Attacker, one: int, count: int) -> Iterator[tuple[Maps, Maps]]:
+        """What is submitted, and the signs by which the one map is moved."""
+        strongest = np.argsort(-attacker.spectrum.ravel(), kind="stable")
+        for number in range(count):
+            wave = _wave(attacker.guess.shape[1:], int(strongest[number // 2 % self.waves]))
+            signs = wave if number % 2 == 0 else -wave
+            maps = attacker.guess.copy()
+            maps[one] += self._shift_px(attacker, number) * signs
+            yield maps, signs
+
+    def _shift_px(self, attacker: Attacker, number: int) -> float:
+        """Not twice the same: the same score would be rounded alike."""
+        return self.shift * (1 + number / 100) * attacker.deviation
+
+    def fit(self, attacker: Attacker, one: int, asked: list[Maps], values: list[float]) -> Maps:
+        """The one map, as close to the truth as the answers allow.
+
+        What the others add to the score is unknown, but the same in all answers.
+        """
+        samples = len(attacker.guess)
+        waves = [dctn(signs / signs.size, norm="ortho").ravel() / samples for signs in asked]
+        rows = np.column_stack([-np.array(waves), np.ones(len(waves))])
+        variances = np.append(attacker.spectrum.ravel(), attacker.deviation**2)
+        shifts = np.array([self._shift_px(attacker, number) for number in range(len(asked))])
+        expected = shifts / samples + attacker.guess_score
+        noise = np.diag([attacker.noise(value) for value in expected])
+        scaled = rows * variances
+        found = np.linalg.solve(scaled @ rows.T + noise, np.array(values) - expected) @ scaled
+        errors = np.reshape(found[:-1], attacker.guess.shape[1:])
+        return np.asarray(attacker.guess[one] + idctn(errors, norm="ortho"))
+
+
+ONE_MAP_ATTACKS = tuple(
+    OneMapAttack(waves, shift) for waves in (1, 2, 3, 6) for shift in (1.0, 2.0, 4.0)
+)
+
+
 ATTACKS: Mapping[str, Callable[[Attacker, int], Maps]] = {
     "single pixel": single_pixel,
     "NaN mask": nan_mask,
@@ -142,7 +195,7 @@ class Answers:
             return
         self._sums.append(self._attacker.far - values)
         self._weights.append(weights)
-        self._noise.append(self._attacker.step(float(values.mean())) ** 2 / 12)
+        self._noise.append(self._attacker.noise(self._attacker.far))
 
     def fit(self) -> Maps:
         """The errors of all samples."""
@@ -240,11 +293,9 @@ def _waves(attacker: Attacker, count: int) -> Iterator[Maps]:
             yield np.broadcast_to(_wave(shape[1:], int(number)), shape)
         return
     yield np.ones(shape)
-    targets = range(shape[0]) if attacker.only is None else [attacker.only]
     for number in range(count - 1):
         signs = np.ones(shape)
-        wave = _wave(shape[1:], int(strongest[number // len(targets)]))
-        signs[targets[number % len(targets)]] = wave
+        signs[number % shape[0]] = _wave(shape[1:], int(strongest[number // shape[0]]))
         yield signs
 
 

@@ -275,6 +275,7 @@ SOURCES = {
         "depthgauge.methods._stereo",
         "depthgauge.methods.sgbm",
         "depthgauge.serve.submissions.release",
+        "depthgauge.serve.submissions.rounding",
         "depthgauge.synth.sets.stereo_scenes",
     ),
     "glass-strength": (

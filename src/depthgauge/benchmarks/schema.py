@@ -115,8 +115,9 @@ class Hidden(_Strict):
     """The ids of the released scores, of all samples together; empty: the main score."""
     samples: bool = Field(default=False, strict=True)
     """Whether they are released for every sample, too."""
-    digits: Whole = Field(default=3, ge=1, le=6)
-    """Significant digits of what is released."""
+    digits: Whole | None = Field(default=None, ge=1, le=6)
+    """Significant digits of what is released; without it, a site rounds so coarsely that a year of
+    scores tells little of any map."""
     least_density: Number = Field(default=0.9, gt=0, le=1)
     """The least share of pixels of every sample with an estimate inside the allowed range; sparser
     submissions are refused unscored, because the score of few pixels tells their truth."""

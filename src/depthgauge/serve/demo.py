@@ -33,9 +33,11 @@ version = 1
 title = "Stereo scenes with hidden truth"
 [hidden]
 scores = ["badpix:2@all", "mae@all", "badpix:2@thin", "density@all"]
+digits = 3
 least_density = 0.4
 """
-"""Block matching leaves many pixels out, so the least density is low here."""
+"""Block matching leaves many pixels out, so the least density is low here; six samples are few, so
+digits are released that tell attackers much."""
 _SIZE_PX = (240, 180)
 _SCORED_S = 120
 

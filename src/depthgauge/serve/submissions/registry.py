@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +27,10 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database, audit, now
 from depthgauge.serve.storage.models import Benchmark, Thumbnail
 from depthgauge.serve.submissions.data_facts import data_facts, thumbnails
+from depthgauge.serve.submissions.rounding import Rounding, step_of, usual_quota
 from depthgauge.types import Sample
 
 MOST_BYTES = 4 << 30
-MOST_QUOTA = 5
-"""Submissions of a team in a month, if nothing else is said and there are enough samples."""
 _ABOUT_CHARACTERS = 10_000
 
 
@@ -43,6 +43,8 @@ class Registered:
     """The inputs; where the truth is not hidden, with the truth."""
     hidden: Path | None
     """The data with the hidden truth."""
+    rounding: Rounding | None = None
+    """Of released scores; None: the benchmark says how many digits, or the truth is public."""
 
     @property
     def truth(self) -> Path:
@@ -58,6 +60,7 @@ def add_benchmark(
     *,
     hidden: Path | None = None,
     monthly_quota: int | None = None,
+    digits: int | None = None,
     most_bytes: int = MOST_BYTES,
     terms: str = "",
     download: str = "",
@@ -73,6 +76,8 @@ def add_benchmark(
         hidden: The same with the truth, in a folder of its own.
         monthly_quota: Submissions of a team in a calendar month; None: as many as the number of
             samples permits (`usual_quota`).
+        digits: Significant digits of released scores of hidden truth; None: as the benchmark says,
+            or so coarse that a year of scores tells little of a map (`rounding.py`).
         most_bytes: The largest archive.
         terms: What authors must accept to submit.
         download: Where participants find the data, an address.
@@ -82,11 +87,14 @@ def add_benchmark(
         BadData: The folders do not fit together, or there is truth where it would be seen.
         Misuse: Submissions of this benchmark cannot be taken.
     """
-    protocol = find_benchmark(benchmark)
+    protocol = _with_digits(find_benchmark(benchmark), digits)
     _require_possible(protocol)
     found = Registered(protocol, Path(data).resolve(), Path(hidden).resolve() if hidden else None)
     samples = _require_data(site, found)
+    quota = monthly_quota or usual_quota(len(samples), hidden is not None)
+    step = step_of(protocol, samples, quota) if hidden is not None else None
     facts = data_facts(protocol, found.data, samples, _link(download))
+    facts["step"] = step
     with database.begin() as session:
         before = session.get(Benchmark, protocol.id)
         changed = before is not None and before.protocol_hash != protocol.hash
@@ -99,6 +107,7 @@ def add_benchmark(
     body = {
         # Of the truth that the present scores were made with: so a new one is noticed.
         **_known_truth(site, protocol.id),
+        **_rounding(site, protocol.id, step),
         "protocol": protocol.model_dump(mode="json", exclude_unset=True),
         "protocol_hash": protocol.hash,
         "data": str(found.data),
@@ -106,6 +115,7 @@ def add_benchmark(
         "pending": "protocol" if changed else "",
     }
     write_body(site, protocol.id, body)
+    found = registered(body, protocol.id)
     with database.begin() as session:
         row = Benchmark(
             id=protocol.id,
@@ -114,7 +124,7 @@ def add_benchmark(
             hidden=found.hidden is not None,
             quantity=protocol.quantity,
             samples=[sample.id for sample in samples],
-            monthly_quota=monthly_quota or usual_quota(len(samples), hidden is not None),
+            monthly_quota=quota,
             most_bytes=most_bytes,
             added_at=now(),
             terms=" ".join(terms.split()),
@@ -130,18 +140,6 @@ def add_benchmark(
         session.add_all(thumbnails(protocol.id, samples))
         audit(session, "benchmark added", protocol.id)
     return found
-
-
-def usual_quota(samples: int, hidden: bool) -> int:
-    """Submissions of a team in a month, if the organisers do not say otherwise.
-
-    Each answer can tell one number about hidden truth, however it is rounded: of one sample, its
-    mean error; of many, little about each. So a year has at most as many answers as samples.
-
-    >>> usual_quota(12, hidden=True), usual_quota(30, hidden=True), usual_quota(200, hidden=True)
-    (1, 2, 5)
-    """
-    return max(1, min(MOST_QUOTA, samples // 12)) if hidden else MOST_QUOTA
 
 
 def read_registered(site: Site, benchmark_id: str) -> Registered:
@@ -164,7 +162,9 @@ def read_registered(site: Site, benchmark_id: str) -> Registered:
 def registered(body: Mapping[str, Any], benchmark_id: str) -> Registered:
     """The benchmark that a workers' file describes, with the protocol of this version."""
     hidden = Path(body["hidden"]) if body["hidden"] else None
-    return Registered(make_protocol(body["protocol"], benchmark_id), Path(body["data"]), hidden)
+    rounding = Rounding(**body["rounding"]) if body.get("rounding") else None
+    protocol = make_protocol(body["protocol"], benchmark_id)
+    return Registered(protocol, Path(body["data"]), hidden, rounding)
 
 
 def public_facts(found: Registered) -> dict[str, Any]:
@@ -202,6 +202,22 @@ def _known_truth(site: Site, benchmark_id: str) -> dict[str, Any]:
         return {}
     body = read_body(site, benchmark_id)
     return {"truth_hash": body["truth_hash"]} if body.get("truth_hash") else {}
+
+
+def _rounding(site: Site, benchmark_id: str, step: float | None) -> dict[str, Any]:
+    """The step, with the secret that the benchmark has already: no value is rounded twice."""
+    if step is None:
+        return {}
+    known = read_body(site, benchmark_id) if _file(site, benchmark_id).is_file() else {}
+    secret = (known.get("rounding") or {}).get("secret") or secrets.token_hex(32)
+    return {"rounding": {"step": step, "secret": secret}}
+
+
+def _with_digits(protocol: Protocol, digits: int | None) -> Protocol:
+    if digits is None:
+        return protocol
+    hidden = protocol.hidden.model_copy(update={"digits": digits})
+    return protocol.model_copy(update={"hidden": hidden})
 
 
 def _file(site: Site, benchmark_id: str) -> Path:

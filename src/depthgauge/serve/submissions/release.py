@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 from depthgauge.engine.scoring.result import Result
 from depthgauge.serve.submissions.registry import Registered
+from depthgauge.serve.submissions.rounding import best_value, coarse
+
+DIGITS = 3
+"""Of benchmarks that were added before there were steps; adding them again sets steps."""
 
 
 def released(found: Registered, result: Result) -> Iterator[tuple[str, str, float | None]]:
@@ -18,14 +22,22 @@ def released(found: Registered, result: Result) -> Iterator[tuple[str, str, floa
     rules = found.protocol.hidden
     everything = found.hidden is None
     names = found.protocol.score_ids if everything else found.protocol.released_scores
-    digits = None if everything else rules.digits
     for name in names:
         whole = result.summary.get(name)  # none where no sample has such a region
-        yield "", name, None if whole is None else rounded(whole.value, digits)
+        yield "", name, None if whole is None else _shown(found, name, whole.value)
         if everything or rules.samples:
             for sample, scores in result.samples.items():
                 if name in scores and scores[name].why != "dataset":
-                    yield sample, name, rounded(scores[name].value, digits)
+                    yield sample, name, _shown(found, name, scores[name].value)
+
+
+def _shown(found: Registered, name: str, value: float) -> float | None:
+    if found.hidden is None:
+        return rounded(value, None)
+    best = best_value(found.protocol, name) if found.rounding is not None else None
+    if found.rounding is not None and best is not None:
+        return coarse(value, best, found.rounding, name)
+    return rounded(value, found.protocol.hidden.digits or DIGITS)
 
 
 def rounded(value: float, digits: int | None) -> float | None:

@@ -156,6 +156,7 @@ def try_process(site: Site, job: Job) -> Outcome | None:
 def process(site: Site, job: Job) -> Outcome:
     """Checks and scores one submission; writes nothing but its log."""
     found = read_registered(site, job.benchmark)
+    _require_folders(found)
     with tempfile.TemporaryDirectory(dir=site.workers / "jobs") as name:
         folder = Path(name)
         site.archives.fetch(job.archive, folder / "archive.zip")
@@ -176,6 +177,13 @@ def process(site: Site, job: Job) -> Outcome:
             write_log(site, job, f"the sandbox said one thing and did another: {why}")
             return Outcome("failed", "not-scored")
         return _score(site, job, found, folder / "estimates")
+
+
+def _require_folders(found: Registered) -> None:
+    """If a disk is not there, submissions wait for it; it is not the author's fault."""
+    for folder in (found.data, found.truth):
+        if not folder.is_dir():
+            raise OSError(errno.ENODEV, "the data of the benchmark is not there", str(folder))
 
 
 def _require_room(site: Site) -> None:

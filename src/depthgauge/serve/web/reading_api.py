@@ -60,6 +60,8 @@ class BenchmarkInfo(BaseModel):
     samples: list[str]
     columns: list[ScoreColumn]
     """The first one ranks."""
+    step: float | None
+    """Scores of hidden truth are rounded by at least this share; null: to digits, or not at all."""
     monthly_quota: int
     most_bytes: int
     terms: str

@@ -45,6 +45,7 @@ def benchmark_view(session: Session, benchmark: Benchmark, *, rows: bool = True)
         "quantity": benchmark.quantity,
         "samples": benchmark.samples,
         "columns": benchmark.columns,
+        "step": (benchmark.facts or {}).get("step"),
         "monthly_quota": benchmark.monthly_quota,
         "most_bytes": benchmark.most_bytes,
         "terms": benchmark.terms,
