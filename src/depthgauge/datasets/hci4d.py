@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.datasets._dataset import DatasetSpec, reader
-from depthgauge.datasets._hci4d.items import file_of, item_of
+from depthgauge.datasets._hci4d.items import AXES, AXES_FILE, file_of, item_of
 from depthgauge.datasets._hci4d.scenes import CATEGORIES, SCENES, scenes_of
 from depthgauge.datasets._hci4d.views import (
     Views,
@@ -26,6 +26,7 @@ from depthgauge.datasets._hci4d.views import (
 from depthgauge.datasets._hci4d.writing import PARAMETERS, write
 from depthgauge.datasets._scenes import refuse, scene_folders
 from depthgauge.errors import BadData, WrongShape
+from depthgauge.io.text import read_json
 from depthgauge.types import Inputs, Mask, Rig, Sample, Truth
 
 __all__ = ["SPEC", "samples", "write"]
@@ -137,7 +138,21 @@ def _truth(folder: Path) -> Truth | None:
         else:
             truth[item] = partial(_read_mask if item.endswith("_mask") else _read_labels, path)
         truth[f"{item}_path"] = path
+    if (folder / AXES_FILE).is_file():
+        truth[AXES] = partial(_read_axes, folder / AXES_FILE)
     return Truth(truth)
+
+
+def _read_axes(path: Path) -> dict[str, list[float]]:
+    """The levels of numbered regions, which our generator writes."""
+    found = read_json(path)
+    if not isinstance(found, dict) or not all(_is_numbers(levels) for levels in found.values()):
+        raise BadData(f"{path}: must have a list of numbers for each name of labels.")
+    return found
+
+
+def _is_numbers(levels: Any) -> bool:
+    return isinstance(levels, list) and all(type(level) in (int, float) for level in levels)
 
 
 def _read_mask(path: Path) -> Mask:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+AXES, AXES_FILE = "axes", "axes.json"
+"""The item and the file with the levels of numbered regions; the benchmark has none."""
 HIGH = "high_"
 """Prefix of the items at high resolution."""
 _QUANTITIES = {"disp": "disparity", "depth": "depth"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._registry import unknown
-from depthgauge.datasets._hci4d.items import HIGH, file_of, item_of
+from depthgauge.datasets._hci4d.items import AXES, AXES_FILE, HIGH, file_of, item_of
 from depthgauge.datasets._hci4d.scenes import CATEGORIES, category_of
 from depthgauge.datasets._hci4d.views import is_view, view_name
 from depthgauge.datasets._scenes import new_scene
@@ -35,7 +36,8 @@ def write(
 
     The following items are written if a sample has them: `views`, `parameters` (or a `rig`, from
     which they are derived), and the disparity, depth, masks and labels of the truth at both
-    resolutions. Missing pixels of a map are +inf in its file.
+    resolutions, and the levels of its labels (`axes`). Missing pixels of a map are +inf in its
+    file.
 
     Args:
         root: The folder of categories.
@@ -65,7 +67,7 @@ def write(
 def _clear(folder: Path, overwrite: bool) -> None:
     """Removes files of an earlier light field, which would be mistaken for this one's."""
     ours = [p for p in folder.iterdir() if is_view(p.name) or item_of(p.name)]
-    ours += [p for p in (folder / PARAMETERS,) if p.exists()]
+    ours += [p for p in (folder / PARAMETERS, folder / AXES_FILE) if p.exists()]
     if ours and not overwrite:
         raise CannotWrite(
             f"{folder}: already contains a scene; use --overwrite (overwrite=True) to replace it."
@@ -135,6 +137,9 @@ def _scale_of(truth: Truth) -> float:
 
 def _truth_jobs(folder: Path, truth: Truth) -> Iterator[_Job]:
     sizes: dict[str, tuple[int, ...]] = {}
+    if AXES in truth:
+        text = json.dumps(truth[AXES], indent=1) + "\n"
+        yield partial(io.write_text, folder / AXES_FILE, text)
     # Maps come before their masks, which must have the same size.
     for item in sorted(truth, key=lambda name: name.endswith(("_mask", "_labels"))):
         file = file_of(item)

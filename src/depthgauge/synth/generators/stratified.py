@@ -17,6 +17,7 @@ SceneName = Literal[
     "dots",
     "pyramids",
     "stripes",
+    "camouflage",
     "glass",
     "gloss",
     "slant",
@@ -26,7 +27,7 @@ SceneName = Literal[
 ]
 """Repeated here, so that a shell can complete them without loading NumPy."""
 Axis = Annotated[str | None, CommandLine(metavar="A:B:N")]
-_COMMON = ("scenes", "size_px", "views", "scale", "stereo", "seed")
+_COMMON = ("scenes", "size_px", "views", "scale", "stereo", "seed", "sensor_noise")
 
 
 class StratifiedOptions(GeneratorOptions):
@@ -44,8 +45,10 @@ class StratifiedOptions(GeneratorOptions):
     """Write stereo pairs instead of light fields."""
     seed: int = Field(default=0, ge=0)
     """Seed of textures and noise."""
+    sensor_noise: float | None = Field(default=None, ge=0, le=255)
+    """Standard deviation of the sensors' noise in grey levels; by default each scene's own."""
     gap: Axis = None
-    """backgammon: gaps as a share of the distance between peaks, from top to bottom."""
+    """backgammon, camouflage: gaps as a share of the distance between peaks, from top to bottom."""
     noise: Axis = None
     """dots: variance of the noise, of intensities 0..1, one level for each cell."""
     diameter: Axis = None
@@ -62,6 +65,8 @@ class StratifiedOptions(GeneratorOptions):
     """slant: gradient of the disparity in px per px."""
     period: Axis = None
     """repetition: period of the pattern, in widths of the disparity range."""
+    unique: Axis = None
+    """repetition: share of the texture that does not repeat."""
     offset: Axis = None
     """decalibration: offset of views along y in px."""
     stops: Axis = None
@@ -87,6 +92,7 @@ SPEC = GeneratorSpec(
       depthgauge make stratified --stereo --out pairs
     """,
     activity="making scenes",
+    revision=2,
 )
 
 
@@ -99,9 +105,11 @@ def make(
     names = tuple(dict.fromkeys(options.scenes)) or stratified.SCENES
     size, axes = options.size_px, options.axes()
     same: dict[str, Any] = {"names": names, "size_px": size, "seed": options.seed, "axes": axes}
-    same |= {"progress": progress, "overwrite": overwrite}
+    same |= {"progress": progress, "overwrite": overwrite, "sensor_noise": options.sensor_noise}
     facts: dict[str, Any] = {"size_px": [size, size], "seed": options.seed}
     facts |= {"stereo": options.stereo, "axes": axes}
+    if options.sensor_noise is not None:
+        facts["sensor_noise"] = options.sensor_noise
     if options.stereo:
         for name in ("views", "scale"):
             if name in options.model_fields_set:

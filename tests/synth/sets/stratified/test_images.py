@@ -167,7 +167,8 @@ def test_the_same_point_has_the_same_noise_in_every_view():
 
 
 def test_stripes_have_less_and_less_texture():
-    image = make_scene("stripes", views=1, scale=1).inputs.centre_image.mean(axis=2)
+    made = make_scene("stripes", views=1, scale=1, sensor_noise=0)
+    image = made.inputs.centre_image.mean(axis=2)
     truth = make_scene("stripes", views=1, scale=1).truth
     quiet = ~(truth.high_contrast_mask | truth.low_contrast_mask)
     for stripes in ("bright", "dark"):
@@ -185,23 +186,65 @@ def test_stripes_have_less_and_less_texture():
 
 
 def test_patterns_repeat_at_their_periods():
-    """A period of twice the range, 4 px, is 8 px; half of it is the opposite."""
-    row = make_scene("repetition", size_px=128, views=1, scale=1, period="2:2:1")
+    """A period of twice the range, 6 px, is 12 px; half of it is the opposite."""
+    axes = {"period": "2:2:1", "unique": "0.15:0.15:1", "sensor_noise": 0}
+    row = make_scene("repetition", size_px=128, views=1, scale=1, **axes)
     image = row.inputs.centre_image.mean(axis=2)
     same, half = (
-        np.corrcoef(image[:, shift:].ravel(), image[:, :-shift].ravel())[0, 1] for shift in (8, 4)
+        np.corrcoef(image[:, shift:].ravel(), image[:, :-shift].ravel())[0, 1] for shift in (12, 6)
     )
     assert same > 0.9
     assert half < 0.3
-    assert row.inputs.disparity_range == (-2.0, 2.0)
+    assert row.inputs.disparity_range == (-2.5, 3.5)
+
+
+def test_a_smaller_and_smaller_share_of_a_texture_is_unique():
+    """Without it, the pattern is the same one period further."""
+    axes = {"period": "2:2:1", "unique": "1:0.01:4", "sensor_noise": 0}
+    sample = make_scene("repetition", size_px=256, views=1, scale=1, **axes)
+    image, bins = sample.inputs.centre_image.mean(axis=2), sample.truth.repetition_bins_labels
+    same = [
+        np.corrcoef(image[bins[:, 0] == k, 12:].ravel(), image[bins[:, 0] == k, :-12].ravel())[0, 1]
+        for k in range(1, 5)
+    ]
+    assert np.all(np.diff(same) > 0)
+    assert same[0] < 0.5
+    assert same[-1] > 0.999
 
 
 def test_a_pair_s_period_goes_with_its_own_range():
-    """Eight steps: the range is 32 px, and half of it 16 px."""
-    sample = make_pair("repetition", size_px=128, period="0.5:0.5:1")
+    """Eight steps: the range is 48 px, and half of it 24 px."""
+    axes = {"period": "0.5:0.5:1", "unique": "0.15:0.15:1", "sensor_noise": 0}
+    sample = make_pair("repetition", size_px=128, **axes)
     image = sample.inputs.left_image.mean(axis=2)
-    assert sample.inputs.disparity_range == (0, 32)
-    assert np.corrcoef(image[:, 16:].ravel(), image[:, :-16].ravel())[0, 1] > 0.9
+    assert sample.inputs.disparity_range == (0, 48)
+    assert np.corrcoef(image[:, 24:].ravel(), image[:, :-24].ravel())[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_scene_takes_the_sensors_noise(name):
+    """Independent of the scene's own noise; rounding to 8 bits adds twice 1/12."""
+    axes = {
+        "size_px": 128,
+        "scale": 1,
+        "views": 3,
+        **({"noise": "0:0:15"} if name == "dots" else {}),
+    }
+    noisy, clean = (
+        make_scene(name, sensor_noise=grey, **axes).inputs.views.astype(float) for grey in (3, 0)
+    )
+    inside = (clean > 20) & (clean < 235)
+    assert (noisy - clean)[inside].var() == pytest.approx(9 + 2 / 12, rel=0.02)
+    pair = make_pair(name, size_px=64, sensor_noise=3).inputs
+    assert (pair.left_image != make_pair(name, size_px=64, sensor_noise=0).inputs.left_image).any()
+
+
+def test_noise_of_sensors_and_of_a_scene_add_up():
+    axes = {"size_px": 128, "views": 1, "scale": 1}
+    noisy = make_scene("dots", noise="0.0004:0.0004:1", sensor_noise=4, **axes)
+    clean = make_scene("dots", noise="0:0:1", sensor_noise=0, **axes)
+    noise = noisy.inputs.views.astype(float) - clean.inputs.views
+    assert noise.var() == pytest.approx(0.0004 * 255**2 + 16 + 2 / 12, rel=0.03)
 
 
 def test_decalibration_moves_rows_of_the_right_image():

@@ -15,18 +15,19 @@ NAMES = {
     "stripes": {
         *("high_contrast_mask", "low_contrast_mask", "low_texture_mask", "background_mask"),
         *("dark_stripes_mask", "bright_stripes_mask"),
-        *("background_bins_labels", "horizontal_bins_labels"),
+        *("background_bins_labels", "horizontal_bins_labels", "wall_bins_labels"),
     },
+    "camouflage": {"hidden_thinning_mask", "hidden_fattening_mask", "camouflage_bins_labels"},
 }
 MAPS = {"disparity", "depth", "high_disparity", "high_depth"}
-ACROSS = ["glass", "gloss", "slant", "repetition", "exposure"]
+ACROSS = ["glass", "gloss", "slant", "exposure"]
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_every_region_is_there_at_both_resolutions(light_field, name):
     truth = light_field(name).truth
     wanted = NAMES.get(name, {f"{name}_bins_labels"})
-    assert set(truth) - MAPS == wanted | {f"high_{item}" for item in wanted}
+    assert set(truth) - MAPS - {"axes"} == wanted | {f"high_{item}" for item in wanted}
     for item in wanted:
         kind = bool if item.endswith("_mask") else np.uint8
         assert truth[item].dtype == truth[f"high_{item}"].dtype == kind
@@ -76,6 +77,7 @@ def test_bins_go_from_left_to_right(light_field, name):
     ("name", "item", "count"),
     [
         ("decalibration", "decalibration_bins", 10),
+        ("repetition", "repetition_bins", 10),
         ("backgammon", "vertical_bins", 15),
         ("stripes", "horizontal_bins", 15),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from depthgauge.datasets._hci4d.scenes import DISPARITY_RANGES
-from depthgauge.synth.sets.stratified import SCENES, make_scene, scene
+from depthgauge.synth.sets.stratified import SCENES, make_pair, make_scene, scene
 from depthgauge.synth.sets.stratified._grid import Grid
 from depthgauge.synth.sets.stratified.gloss import _plane, _reflected
 
@@ -116,16 +116,27 @@ def test_pyramids_are_planes_up_to_their_tips(full):
 
 
 def test_folds_of_slant_have_their_gradients(full):
-    """Ten folds of 51.2 px, gradients 0 to 0.05: the last ridge is 0.05 x 25.6 above -0.4."""
+    """Ten bins of four folds of 12.8 px: the last ridges are 0.24 x 6.4 above -0.4."""
     disparity = full("slant").truth.disparity.astype(np.float64)
     np.testing.assert_array_equal(disparity, np.broadcast_to(disparity[:1], disparity.shape))
-    for fold, gradient in enumerate(np.linspace(0, 0.05, 10)):
-        left = int(51.2 * fold) + 4
-        rises = np.diff(disparity[0, left : left + 16])
-        falls = np.diff(disparity[0, left + 28 : left + 44])
+    for fold in range(40):
+        gradient, left = np.linspace(0, 0.24, 10)[fold // 4], 12.8 * fold
+        rises = np.diff(disparity[0, int(left) + 1 : int(left) + 6])
+        falls = np.diff(disparity[0, int(left) + 8 : int(left) + 12])
         np.testing.assert_allclose(rises, gradient, atol=1e-6)
         np.testing.assert_allclose(falls, -gradient, atol=1e-6)
-    assert disparity.max() == pytest.approx(-0.4 + 0.05 * 25.6, abs=0.03)
+    assert disparity.max() == pytest.approx(-0.4 + 0.24 * 6.4, abs=0.15)
+
+
+def test_a_pair_s_folds_are_twice_as_wide_and_half_as_steep():
+    """Eight steps of half the gradient: ten bins of two folds of 25.6 px."""
+    pair = make_pair("slant")
+    disparity = pair.truth.disparity[0].astype(np.float64)
+    for fold in range(20):
+        gradient, left = 4 * np.linspace(0, 0.24, 10)[fold // 2], int(25.6 * fold)
+        np.testing.assert_allclose(np.diff(disparity[left + 1 : left + 12]), gradient, atol=1e-5)
+        np.testing.assert_allclose(np.diff(disparity[left + 14 : left + 24]), -gradient, atol=1e-5)
+    assert pair.truth.visible_mask[:, 20:].all()
 
 
 def test_gloss_is_tilted_by_fifteen_degrees(full):

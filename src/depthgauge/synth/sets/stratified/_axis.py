@@ -68,6 +68,10 @@ class Axis:
         """One level for each cell, the first the start and the last the end."""
         return np.linspace(self.start, self.end, self.count)
 
+    def shrinking(self) -> NDArray[np.float64]:
+        """One level for each cell, each different by the same factor."""
+        return np.geomspace(self.start, self.end, self.count)
+
     def middles(self) -> NDArray[np.float64]:
         """The level in the middle of each bin, for a property that changes continuously."""
         return self.start + self.rise * (np.arange(self.count) + 0.5) / self.count

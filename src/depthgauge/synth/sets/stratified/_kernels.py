@@ -243,9 +243,10 @@ def _light(scene: Any, size: float, s: float, t: float, x: float, y: float) -> A
     v = min(max(at_y / size + 0.5, 0.0), 1.0)
     value = _field(scene, which, at_x, at_y, 0.0)
     if paint.count > 0:
-        period = scene.table[paint.first + min(int(u * paint.count), paint.count - 1), 0]
+        band = paint.first + min(int(v * paint.count), paint.count - 1)
+        period, unique = scene.table[band, 0], scene.table[band, 1]
         regular = 0.5 * (_wave(at_x / period) + _wave(at_y / period))
-        value = paint.unique * value + (1.0 - paint.unique) * regular
+        value = unique * value + (1.0 - unique) * regular
     value *= max(paint.contrast + paint.contrast_x * u + paint.contrast_y * v, 0.0)
     own = _brightness(scene, which, part, at_x, at_y, d)
     red, green, blue = 0.0, 0.0, 0.0

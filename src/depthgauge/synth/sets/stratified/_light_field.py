@@ -33,6 +33,7 @@ class LightField:
     views: int
     scale: int
     seed: int
+    sensor_noise: float = 0.0
 
     def sample(self) -> Sample:
         """The sample; nothing is computed yet."""
@@ -50,6 +51,8 @@ class LightField:
             "high_disparity": self.high_disparity,
             "high_depth": self.high_depth,
         }
+        if self.scene.levels():
+            truth["axes"] = partial(_render.axes_item, self.scene)
         for name, item in _render.region_items(self.scene).items():
             truth[item] = partial(self.region, name)
             truth[f"high_{item}"] = partial(self.high_region, name)
@@ -124,9 +127,8 @@ class LightField:
 
     def _image(self, row: int, column: int) -> NDArray[np.uint8]:
         view = self._view(row, column)
-        return _render.image(
-            self.scene, self.numbers, view, self.size_px, (*self.scene.seed(self.seed), row, column)
-        )
+        seed = (*self.scene.seed(self.seed), row, column)
+        return _render.image(self.scene, self.numbers, view, self.size_px, self.sensor_noise, seed)
 
     def _view(self, row: int, column: int) -> View:
         middle = self.views // 2
@@ -161,5 +163,5 @@ class LightField:
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached parts are computed again in another process.
-        names = ("scene", "size_px", "views", "scale", "seed")
+        names = ("scene", "size_px", "views", "scale", "seed", "sensor_noise")
         return {name: getattr(self, name) for name in names}

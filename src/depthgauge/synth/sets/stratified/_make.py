@@ -23,6 +23,8 @@ from depthgauge.types import Inputs, Map, Sample, Truth
 SIZE_PX, VIEWS, SCALE = 512, 9, 10
 """The values of the 4D light-field benchmark."""
 PAIRS_ID = "stratified-pairs"
+MOST_NOISE = 255.0
+"""Grey levels of an image."""
 _SIZES, _VIEWS, _SCALES = (64, 4096), (1, 17), (1, 16)
 
 
@@ -33,6 +35,7 @@ def make_scene(
     views: int = VIEWS,
     scale: int = SCALE,
     seed: int = 0,
+    sensor_noise: float | None = None,
     **axes: Axis | str | Sequence[float],
 ) -> Sample:
     """A scene as a light field; each part is computed when it is first used.
@@ -49,18 +52,25 @@ def make_scene(
         views: Number of views along a side of the camera grid; odd.
         scale: How many times larger the high-resolution truth is.
         seed: Seed of textures and noise; the truth does not depend on it.
+        sensor_noise: Standard deviation of the sensors' noise in grey levels; none: the scene's.
         axes: The scene's own axes: `noise="0:0.2:15"` or `noise=Axis(0, 0.2, 15)`.
 
     Raises:
         UnknownName: There is no such scene.
         Misuse: It has no such axis, or a number is out of its limits.
     """
-    _check(size_px, views, scale, seed)
-    return LightField(scene(name, axes), size_px, views, scale, seed).sample()
+    _check(size_px, views, scale, seed, sensor_noise)
+    made = scene(name, axes)
+    return LightField(made, size_px, views, scale, seed, _noise(made, sensor_noise)).sample()
 
 
 def make_pair(
-    name: str, *, size_px: int = SIZE_PX, seed: int = 0, **axes: Axis | str | Sequence[float]
+    name: str,
+    *,
+    size_px: int = SIZE_PX,
+    seed: int = 0,
+    sensor_noise: float | None = None,
+    **axes: Axis | str | Sequence[float],
 ) -> Sample:
     """A scene as a rectified stereo pair.
 
@@ -73,14 +83,16 @@ def make_pair(
         name: One of `SCENES`.
         size_px: Width and height.
         seed: Seed of textures and noise; the truth does not depend on it.
+        sensor_noise: Standard deviation of the sensors' noise in grey levels; none: the scene's.
         axes: The scene's own axes.
 
     Raises:
         UnknownName: There is no such scene.
         Misuse: It has no such axis, or a number is out of its limits.
     """
-    _check(size_px, 1, 1, seed)
-    return pair(scene(name, axes), size_px, seed)
+    _check(size_px, 1, 1, seed, sensor_noise)
+    made = scene(name, axes)
+    return pair(made, size_px, seed, _noise(made, sensor_noise))
 
 
 def write_scenes(
@@ -91,6 +103,7 @@ def write_scenes(
     views: int = VIEWS,
     scale: int = SCALE,
     seed: int = 0,
+    sensor_noise: float | None = None,
     axes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     overwrite: bool = False,
@@ -106,15 +119,19 @@ def write_scenes(
         views: Number of views along a side of the camera grid.
         scale: How many times larger the high-resolution truth is.
         seed: Seed of textures and noise.
+        sensor_noise: Standard deviation of the sensors' noise in grey levels; none: each scene's.
         axes: Axes by name; each applies to the scenes that have it.
         progress: Called before each scene with its name, the number done and the total.
         overwrite: Replaces existing scenes.
     """
     from depthgauge.datasets import DATASETS
 
-    _check(size_px, views, scale, seed)
+    _check(size_px, views, scale, seed, sensor_noise)
     made = _scenes(names, axes or {})
-    samples = (LightField(one, size_px, views, scale, seed).sample() for one in made)
+    samples = (
+        LightField(one, size_px, views, scale, seed, _noise(one, sensor_noise)).sample()
+        for one in made
+    )
     DATASETS["hci4d"].write(root, _told(samples, names, progress), overwrite=overwrite)
 
 
@@ -124,6 +141,7 @@ def write_pairs(
     names: Sequence[str] = SCENES,
     size_px: int = SIZE_PX,
     seed: int = 0,
+    sensor_noise: float | None = None,
     axes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     overwrite: bool = False,
@@ -131,9 +149,9 @@ def write_pairs(
     """Writes stereo pairs as a `depthgauge` dataset folder; see `write_scenes`."""
     from depthgauge.datasets import DATASETS
 
-    _check(size_px, 1, 1, seed)
+    _check(size_px, 1, 1, seed, sensor_noise)
     made = _scenes(names, axes or {})
-    samples = (pair(one, size_px, seed) for one in made)
+    samples = (pair(one, size_px, seed, _noise(one, sensor_noise)) for one in made)
     DATASETS["depthgauge"].write(
         root,
         _told(samples, names, progress),
@@ -146,6 +164,7 @@ def write_pairs(
             "size_px": size_px,
             "steps": STEPS,
             "seed": seed,
+            **({} if sensor_noise is None else {"sensor_noise": sensor_noise}),
             "axes": {axis: str(Axis.of(values)) for axis, values in (axes or {}).items()},
         },
         overwrite=overwrite,
@@ -175,7 +194,13 @@ def _told(
         yield next(samples)
 
 
-def _check(size_px: int, views: int, scale: int, seed: int) -> None:
+def _noise(scene: Scene, given: float | None) -> float:
+    return scene.sensor_noise if given is None else given
+
+
+def _check(
+    size_px: int, views: int, scale: int, seed: int, sensor_noise: float | None = None
+) -> None:
     for what, number, (low, high) in (
         ("a size", size_px, _SIZES),
         ("the views along a side", views, _VIEWS),
@@ -187,6 +212,10 @@ def _check(size_px: int, views: int, scale: int, seed: int) -> None:
         raise Misuse(f"a camera grid with a centre has an odd number of views; found {views}")
     if seed < 0:
         raise Misuse(f"a seed is 0 or more; found {seed}")
+    if sensor_noise is not None and not 0 <= sensor_noise <= MOST_NOISE:
+        raise Misuse(
+            f"the sensors' noise is 0 to {MOST_NOISE:g} grey levels; found {sensor_noise:g}"
+        )
 
 
 # --- a scene as a rectified stereo pair -----------------------------------------------------------
@@ -196,7 +225,7 @@ STEPS = 8.0
 """Baselines between the two: as far as the outermost views of a 9x9 light field are apart."""
 
 
-def pair(scene: Scene, size_px: int, seed: int) -> Sample:
+def pair(scene: Scene, size_px: int, seed: int, sensor_noise: float = 0.0) -> Sample:
     """Images, rig, disparity range; disparities of both views, depth, what both see, regions.
 
     The left image is the light field's centre view. The right one is shifted so that disparities
@@ -225,9 +254,16 @@ def pair(scene: Scene, size_px: int, seed: int) -> Sample:
     regions = _render.regions(scene, found, size_px)
     items = _render.region_items(scene)
     truth |= {items[name]: values for name, values in regions.items()}
+    if axes := _render.axes_item(scene):
+        truth["axes"] = axes
+
+    def image(view: View, number: int) -> np.ndarray:
+        own = (*scene.seed(seed), number)
+        return _render.image(scene, numbers, view, size_px, sensor_noise, own)
+
     inputs = {
-        "left_image": _render.image(scene, numbers, left, size_px, (*scene.seed(seed), 0)),
-        "right_image": _render.image(scene, numbers, right, size_px, (*scene.seed(seed), 1)),
+        "left_image": image(left, 0),
+        "right_image": image(right, 1),
         "disparity_range": (0, math.ceil(STEPS * (highest - lowest))),
         "rig": rig,
     }

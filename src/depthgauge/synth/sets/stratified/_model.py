@@ -190,9 +190,9 @@ def _row(kind: int) -> Row:
 
 
 def _paint_row(paint: Paint, table: Table) -> tuple[float, ...]:
-    span = (len(table), len(paint.periods_px))
-    table += [(period, 0.0, 0.0) for period in paint.periods_px]
-    return *paint.contrast, paint.ambient, *TO_LIGHT, *span, paint.unique
+    span = (len(table), len(paint.repeats))
+    table += [(period, unique, 0.0) for period, unique in paint.repeats]
+    return *paint.contrast, paint.ambient, *TO_LIGHT, *span
 
 
 def _ghost_row(surface: int, ghost: Ghost) -> tuple[float, ...]:

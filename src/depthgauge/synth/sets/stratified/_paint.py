@@ -49,10 +49,9 @@ class Paint:
     """Brightness of each part of the surface."""
     ambient: float = 1.0
     """For balls: the share of light that comes from everywhere."""
-    periods_px: Sequence[float] = ()
-    """Periods of a pattern that repeats, side by side along x."""
-    unique: float = 1.0
-    """The share of the texture that does not repeat, if there are periods."""
+    repeats: Sequence[tuple[float, float]] = ()
+    """Bands, side by side along x, in which a pattern repeats: its period in px, and the share of
+    the texture that does not repeat."""
 
 
 def tones(dark: str, middle: str, bright: str) -> Tones:

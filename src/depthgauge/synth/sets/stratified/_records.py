@@ -48,12 +48,11 @@ PAINT = np.dtype(
         ("lamp_z", "f8"),
         ("first", "i8"),
         ("count", "i8"),
-        ("unique", "f8"),
     ]
 )
 """Contrast at the image's upper left corner and its rise to the other borders; light that comes
 from everywhere and the direction to the lamp, for balls; rows of the table with the periods of a
-pattern that repeats, and the share of the texture that does not."""
+pattern that repeats and the shares of the texture that do not."""
 
 GHOST = np.dtype(
     [

@@ -14,6 +14,7 @@ from depthgauge.synth.sets.stratified._scene import Region, Scene, View, Visible
 from depthgauge.types import Map, Mask
 
 _ANY_SIZE = 512
+_WHITE = 255.0
 _BLOCK_ROWS = 256
 """Rows processed at once, to keep temporary arrays small."""
 
@@ -28,7 +29,12 @@ class ExactMaps:
 
 
 def image(
-    scene: Scene, numbers: PackedScene, view: View, size_px: int, seed: tuple[int, ...]
+    scene: Scene,
+    numbers: PackedScene,
+    view: View,
+    size_px: int,
+    sensor_noise: float,
+    seed: tuple[int, ...],
 ) -> NDArray[np.uint8]:
     """The image (H, W, 3) of a view.
 
@@ -37,11 +43,15 @@ def image(
         numbers: The same, as the kernels read it.
         view: Which camera.
         size_px: Width and height.
+        sensor_noise: Standard deviation of the sensor's own noise, in grey levels.
         seed: Seed of the noise, a different one for each view.
     """
     noise = scene.flaws(size_px).noise
     if noise is not None:
         noise = _carried(noise, numbers, view)
+    if sensor_noise > 0:
+        of_scene = np.zeros((size_px, size_px)) if noise is None else noise
+        noise = np.hypot(of_scene, sensor_noise / _WHITE)
     return exposed(light(numbers, view, size_px), view, noise, seed)
 
 
@@ -167,6 +177,14 @@ def region_items(scene: Scene) -> dict[str, str]:
     return {
         name: f"{name}_mask" if values.dtype == bool else f"{name}_labels"
         for name, values in found.items()
+    }
+
+
+def axes_item(scene: Scene) -> dict[str, tuple[float, ...]]:
+    """What the numbers of a scene's regions mean, for those who score them."""
+    return {
+        name: tuple(float(f"{level:.6g}") for level in levels)
+        for name, levels in scene.levels().items()
     }
 
 

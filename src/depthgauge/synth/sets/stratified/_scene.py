@@ -16,10 +16,11 @@ from depthgauge.synth.sets.stratified._grid import FULL_SIZE_PX, Grid, Optics
 from depthgauge.synth.sets.stratified._model import Thing
 from depthgauge.types import Mask
 
-REVISION = 1
+REVISION = 2
 """Raised whenever the generator may give other bytes."""
 RIM_PX = 16
-"""One more than the 15 px border that evaluators leave out."""
+"""One more than the 15 px border that evaluators leave out; at every size, since the public toolkit
+reads disparities at fixed columns of it."""
 _NOTHING = Axis(0.0, 0.0, 1)
 Region = Mask | NDArray[np.uint8]
 """A mask, or a map with the number of the bin, cell or size, 0 for none."""
@@ -113,6 +114,8 @@ class Scene(ABC):
 
     name: ClassVar[str]
     optics: ClassVar[Optics]
+    sensor_noise: ClassVar[float] = 0.0
+    """Standard deviation of the sensors' noise in grey levels, unless another one is asked for."""
 
     @abstractmethod
     def limits_px(self, grid: Grid) -> tuple[float, float]:
@@ -130,6 +133,10 @@ class Scene(ABC):
     @abstractmethod
     def regions(self, seen: VisiblePoints) -> Mapping[str, Region]:
         """Masks and numbered regions by the names that they have in the benchmark's files."""
+
+    def levels(self) -> Mapping[str, NDArray[np.float64]]:
+        """The property in each bin, from the first on, by the name of the numbered region."""
+        return {}
 
     def flaws(self, size_px: int) -> Flaws:
         """Flaws of the cameras."""

@@ -11,6 +11,7 @@ from depthgauge.errors import Misuse
 from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._scene import Scene
 from depthgauge.synth.sets.stratified.backgammon import Backgammon
+from depthgauge.synth.sets.stratified.camouflage import Camouflage
 from depthgauge.synth.sets.stratified.decalibration import Decalibration
 from depthgauge.synth.sets.stratified.dots import Dots
 from depthgauge.synth.sets.stratified.exposure import Exposure
@@ -23,7 +24,15 @@ from depthgauge.synth.sets.stratified.stripes import Stripes
 
 BENCHMARK: tuple[type[Scene], ...] = (Backgammon, Dots, Pyramids, Stripes)
 """Scenes of the 4D light-field benchmark."""
-OURS: tuple[type[Scene], ...] = (Glass, Gloss, Slant, Repetition, Decalibration, Exposure)
+OURS: tuple[type[Scene], ...] = (
+    Camouflage,
+    Glass,
+    Gloss,
+    Slant,
+    Repetition,
+    Decalibration,
+    Exposure,
+)
 """Scenes that only depthgauge has."""
 TYPES: Mapping[str, type[Scene]] = {kind.name: kind for kind in BENCHMARK + OURS}
 SCENES: tuple[str, ...] = tuple(TYPES)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthgauge.synth.sets.stratified import _records as records
 from depthgauge.synth.sets.stratified._axis import Axis
@@ -53,14 +54,20 @@ class Backgammon(Scene):
         slope_y = 2 * _VALLEY / grid.size_px
         front, rise = across(grid, *_FOREGROUND)
         comb = Pattern(records.COMB, self._comb(grid.size_px))
-        grey = tones("#3c3c3c", "#8c8c8a", "#e2e2dc")
-        red = tones("#4e0f0c", "#ad372c", "#f28c74")
-        blue = tones("#0b1d48", "#2b5ba6", "#86b6f0")
+        near, left, right = self.paints()
         return [
-            Thing(Plane(front, 0.0, rise, comb), Paint(grey)),
-            Thing(Plane(level, slope_x, -slope_y), Paint(red)),
-            Thing(Plane(level, slope_x, slope_y), Paint(blue)),
+            Thing(Plane(front, 0.0, rise, comb), near),
+            Thing(Plane(level, slope_x, -slope_y), left),
+            Thing(Plane(level, slope_x, slope_y), right),
         ]
+
+    def paints(self) -> tuple[Paint, Paint, Paint]:
+        """Of the foreground and of both planes behind it."""
+        return (
+            Paint(tones("#3c3c3c", "#8c8c8a", "#e2e2dc")),
+            Paint(tones("#4e0f0c", "#ad372c", "#f28c74")),
+            Paint(tones("#0b1d48", "#2b5ba6", "#86b6f0")),
+        )
 
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Foreground and background near each other, and bands from top to bottom."""
@@ -73,6 +80,10 @@ class Backgammon(Scene):
             "foreground_fattening": ~front & (outside <= REACH_PX),
             "vertical_bins": seen.over_all(self.gap.bins(seen.down)),
         }
+
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Gaps in the middles of bands."""
+        return {"vertical_bins": self.gap.middles()}
 
     def _comb(self, size_px: int) -> tuple[float, ...]:
         """First peak, pitch, number, width at the upper border, its growth per px, that border."""

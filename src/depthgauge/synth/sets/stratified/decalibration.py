@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Profile, Thing
@@ -40,6 +43,10 @@ class Decalibration(Scene):
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from top to bottom, 1 the best calibrated."""
         return {"decalibration_bins": seen.over_all(self.offset.bins(seen.down))}
+
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Offsets in the middles of bins."""
+        return {"decalibration_bins": self.offset.middles()}
 
     def flaws(self, size_px: int) -> Flaws:
         """Offsets along y."""

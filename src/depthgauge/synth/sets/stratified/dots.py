@@ -83,6 +83,10 @@ class Dots(Scene):
             "boxes": self._boxes(seen),
         }
 
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Noise of cells."""
+        return {"boxes": self.noise.levels()}
+
     def flaws(self, size_px: int) -> Flaws:
         """Noise, everywhere in a cell and in the rim beside it."""
         middles = np.arange(size_px, dtype=np.float64) + 0.5 - size_px / 2

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Profile, Thing
@@ -40,6 +43,10 @@ class Exposure(Scene):
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 with the least difference."""
         return {"exposure_bins": seen.over_all(self.stops.bins(seen.right))}
+
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Stops in the middles of bins."""
+        return {"exposure_bins": self.stops.middles()}
 
     def flaws(self, size_px: int) -> Flaws:
         """Gains."""

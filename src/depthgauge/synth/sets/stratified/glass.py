@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Ghost, Plane, Thing
@@ -63,6 +66,10 @@ class Glass(Scene):
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 the most frosted."""
         return {"glass_bins": seen.over_all(self.clarity.bins(seen.right))}
+
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Clarity in the middles of bins."""
+        return {"glass_bins": self.clarity.middles()}
 
     def _room_px(self, grid: Grid) -> float:
         """The mirror image of the room's wall: as far behind the pane as the wall is in front."""

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.synth.sets.stratified._axis import Axis
 from depthgauge.synth.sets.stratified._grid import Grid, Optics
 from depthgauge.synth.sets.stratified._model import Ghost, Plane, Thing
@@ -55,6 +58,10 @@ class Gloss(Scene):
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
         """Bins from left to right, 1 the most matt."""
         return {"gloss_bins": seen.over_all(self.mirror.bins(seen.right))}
+
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Mirror in the middles of bins."""
+        return {"gloss_bins": self.mirror.middles()}
 
 
 def _plane(grid: Grid) -> Plane:

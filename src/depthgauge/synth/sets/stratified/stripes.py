@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from depthgauge.errors import Misuse
 from depthgauge.synth.sets.stratified import _records as records
 from depthgauge.synth.sets.stratified._axis import Axis
-from depthgauge.synth.sets.stratified._grid import Grid, Optics
+from depthgauge.synth.sets.stratified._grid import FULL_SIZE_PX, Grid, Optics
 from depthgauge.synth.sets.stratified._model import Pattern, Plane, Thing
 from depthgauge.synth.sets.stratified._paint import Paint, tones
 from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, VisiblePoints
@@ -19,6 +19,8 @@ from depthgauge.synth.sets.stratified._scene import RIM_PX, Region, Scene, Visib
 _FOREGROUND, _BACKGROUND = 0.45, -0.15
 REACH_PX = 3.0
 """How far from a stripe's edge the views of a 9x9 grid occlude: 4 steps of 0.6 px, and a margin."""
+_WALL_PX = 2.5
+"""The same with hardly a margin: how far the bins of the wall are from stripes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Stripes(Scene):
 
     name: ClassVar[str] = "stripes"
     optics: ClassVar[Optics] = Optics(30.0, 10.0)
+    sensor_noise: ClassVar[float] = 5.0
 
     def __post_init__(self) -> None:
         for axis in ("stripe", "background"):
@@ -69,12 +72,19 @@ class Stripes(Scene):
         ]
 
     def regions(self, seen: VisiblePoints) -> dict[str, Region]:
-        """Occlusions at dark and at bright stripes, low texture away from them, and bins."""
+        """Occlusions at dark and at bright stripes, low texture away from them, and bins.
+
+        Bins of the wall are two neighbouring bands each, one to the left of a dark stripe and one
+        to the left of a bright one, without what a stripe hides from some view.
+        """
         stripe, edge = self._nearest(seen)
         near = np.broadcast_to(edge <= REACH_PX, seen.surface.shape)
         dark = np.broadcast_to(stripe % 2 == 0, seen.surface.shape)
         behind = seen.surface == 0
         plain = np.where(behind, 1 - seen.right, seen.down) >= 0.5
+        bands = self._bands(seen)
+        inside = np.abs(seen.x) <= seen.size_px / 2 - RIM_PX
+        wall = behind & (edge > _WALL_PX) & inside
         return {
             "high_contrast": near & dark,
             "low_contrast": near & ~dark,
@@ -82,9 +92,29 @@ class Stripes(Scene):
             "dark_stripes": seen.surface == 1,
             "bright_stripes": seen.surface == 2,
             "background": behind,
-            "background_bins": np.where(behind, self._bands(seen), np.uint8(0)),
+            "background_bins": np.where(behind, bands, np.uint8(0)),
+            "wall_bins": np.where(wall, (bands + 1) // 2, np.uint8(0)),
             "horizontal_bins": seen.over_all(self.stripe_texture.bins(seen.down)),
         }
+
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """Contrasts in the middles of bins."""
+        bands = self._contrasts()
+        twos = [bands[k : k + 2].mean() for k in range(0, len(bands), 2)]
+        return {
+            "wall_bins": np.array(twos),
+            "background_bins": bands,
+            "horizontal_bins": self.stripe_texture.middles(),
+        }
+
+    def _contrasts(self) -> NDArray[np.float64]:
+        """Contrast of the wall in the middles of its bands, counted from the right."""
+        count, axis = self.background_texture.count, self.background_texture
+        first, unit = self._layout(FULL_SIZE_PX)
+        last = count - 1
+        middles = first + 2 * unit * (np.arange(last, -1, -1) - 0.5)
+        share = np.clip(0.5 - middles / FULL_SIZE_PX, 0, 1)
+        return axis.start + axis.rise * share
 
     def _layout(self, size_px: int) -> tuple[float, float]:
         """The middle of the first stripe, and the width of a stripe."""
