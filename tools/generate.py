@@ -375,7 +375,8 @@ def _benchmark_facts(protocol: Protocol) -> Iterator[tuple[str, str]]:
         yield "scale of the truth", f"{protocol.truth_scale:g}"
         values = f"values {protocol.resize_values}"
         yield "estimate of another size", f"`{protocol.estimate_resize}`, {values}"
-        yield "border left out", f"{protocol.crop} px"
+        unit = "px" if isinstance(protocol.crop, int) else "of the shorter side"
+        yield "border left out", f"{protocol.crop} {unit}"
         yield "alignment", f"`{protocol.align.kind}`"
         yield "missing estimate", f"`{protocol.missing}`"
         yield "estimates count within", _range(protocol)

@@ -22,6 +22,7 @@ from depthgauge.benchmarks._region_checks import (
     check_score_regions,
 )
 from depthgauge.benchmarks.aliases import meaning_of, nearest_meaning
+from depthgauge.benchmarks.bins import problems_of
 from depthgauge.benchmarks.schema import (
     NO_DATASET,
     NOT_OF_TWINS,
@@ -126,6 +127,11 @@ def _check_keys_of_twin(benchmark: BenchmarkFile) -> Iterator[Problem]:
             yield Problem(key, "does nothing here: a twin has its own rules", hint)
     if benchmark.missing == "interpolate":
         yield Problem("missing", "is 'interpolate' but a twin has its own rules", hint)
+
+
+def _check_bins(benchmark: BenchmarkFile) -> Iterator[Problem]:
+    for where, what in problems_of(benchmark):
+        yield Problem(where, what)
 
 
 def _check_hidden(benchmark: BenchmarkFile) -> Iterator[Problem]:
@@ -340,6 +346,7 @@ _OF_SCORES: tuple[_Check, ...] = (
     (_check_estimate, ("estimate",)),
     (_check_reading, ("reading", "dataset")),
     (_check_hidden, ("hidden", "scores")),
+    (_check_bins, ("axes", "regions")),
     (_check_depth_only, ("quantity",)),
     (_check_blocks, ("twin", "scores")),
     (_check_pools, ("scores", "pool")),

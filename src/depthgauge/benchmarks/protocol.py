@@ -18,6 +18,7 @@ from depthgauge.benchmarks._checks import check, check_file
 from depthgauge.benchmarks._messages import schema_problems, shown, without_misfits
 from depthgauge.benchmarks._named_regions import names_used
 from depthgauge.benchmarks._places import benchmark_paths
+from depthgauge.benchmarks.bins import Bins, keys_with_bins
 from depthgauge.benchmarks.schema import (
     NO_DATASET,
     NOT_OF_TWINS,
@@ -105,6 +106,15 @@ class Protocol(BenchmarkFile):
         update = _changed_keys(self, thresholds, focal_px)
         return self.model_copy(update=update) if update else self
 
+    def with_bins(self, bins: Mapping[str, Bins]) -> Protocol:
+        """A copy whose families of numbered regions have as many bins as the data has.
+
+        Args:
+            bins: By the name of the labels that hold them.
+        """
+        update = keys_with_bins(self, bins)
+        return self.model_copy(update=update) if update else self
+
     def _twin_form(self) -> dict[str, Any]:
         from depthgauge.benchmarks.twins import TWINS
 
@@ -162,8 +172,9 @@ class Protocol(BenchmarkFile):
                 body.pop(key, None)
         if self.estimate_resize == "none":
             body.pop("resize_values", None)
-        if self.box is not None and "crop" in body:
-            body |= {"crop": self.box.text, "crop_revision": crops.REVISION}
+        if isinstance(self.crop, str) and "crop" in body:
+            text = str(self.border.share) if self.box is None else self.box.text
+            body |= {"crop": text, "crop_revision": crops.REVISION}
         self._add_made_truth(body)
         if self.estimate.focal_px is None and "estimate" in body:
             body["estimate"].pop("focal_px")

@@ -12,7 +12,7 @@ from depthgauge._once import cached_property
 from depthgauge.benchmarks.numbered import expand_all, expand_table
 from depthgauge.benchmarks.score_ids import ScoreSpec, make_spec
 from depthgauge.errors import Misuse
-from depthgauge.geometry.crops import Box, parse_crop
+from depthgauge.geometry.crops import Border, Box, parse_border, parse_crop
 from depthgauge.io.reading import Reading, parse_scale
 from depthgauge.quantities import QUANTITIES
 
@@ -106,6 +106,9 @@ class Axis(_Strict):
     unit: str = ""
     values: tuple[Number, ...] = ()
     """One for each number of the family, in order; if empty, the numbers themselves."""
+    bins: str = ""
+    """The labels of the truth that hold the bins: the family has as many regions as the data has
+    bins, whatever the number in this file, and the values are those that the data says."""
 
 
 class Hidden(_Strict):
@@ -193,7 +196,8 @@ class BenchmarkFile(_Strict):
     perturb: str = ""
     """What is done to the images before methods see them: `noise:5`."""
     crop: Annotated[Whole, Field(ge=0)] | Annotated[str, Field(strict=True)] = 0
-    """A border in px that estimates may lack; or a box that is scored: `garg`, `45:471,41:601`."""
+    """A border that estimates may lack, in px, or as a share of the shorter side: `15/512`; or a
+    box that is scored: `garg`, `45:471,41:601`."""
     missing: Literal["bad", "skip", "interpolate", "good"] = "bad"
     interpolate: Literal["background", "scanline", "constant"] | None = None
     interpolate_constant: Number | None = None
@@ -235,19 +239,22 @@ class BenchmarkFile(_Strict):
     @field_validator("crop")
     @classmethod
     def _box(cls, value: int | str) -> int | str:
-        if isinstance(value, str):
+        if isinstance(value, str) and not _or_value_error(parse_border, value):
             _or_value_error(parse_crop, value)
         return value
 
-    @property
-    def border(self) -> int:
-        """How many pixels of the border are not scored, and may be missing from estimates."""
-        return self.crop if isinstance(self.crop, int) else 0
+    @cached_property
+    def border(self) -> Border:
+        """What is not scored at the border, and may be missing from estimates."""
+        found = Border(self.crop) if isinstance(self.crop, int) else parse_border(self.crop)
+        return found or Border()
 
     @cached_property
     def box(self) -> Box | None:
         """The only pixels that are scored; None: all of them."""
-        return parse_crop(self.crop) if isinstance(self.crop, str) else None
+        if not isinstance(self.crop, str) or self.border:
+            return None
+        return parse_crop(self.crop)
 
     @cached_property
     def specs(self) -> tuple[ScoreSpec, ...]:

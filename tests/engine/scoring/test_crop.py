@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
-from depthgauge.errors import BadScoreId, NotGiven, SizesDiffer
+from depthgauge.errors import BadScoreId, DepthgaugeError, NotGiven, SizesDiffer
 
 RNG = np.random.default_rng(3)
 TRUTH = RNG.uniform(1, 60, (40, 60)).astype(np.float32)
@@ -70,3 +70,34 @@ def test_a_built_in_region_may_be_named_as_itself():
     )
     assert list(scores) == ["mae@all", "mae@textureless"]
     assert 0 < scores["mae@textureless"].count < scores["mae@all"].count
+
+
+@pytest.mark.parametrize(("size", "border"), [(512, 15), (256, 8), (128, 4), (64, 2), (1024, 30)])
+def test_a_border_as_a_share_goes_with_the_size(size, border):
+    """15/512 of the shorter side; half a pixel is rounded up."""
+    truth = np.ones((size, size + 40), np.float32)
+    score = dg.score(truth, truth, "mae", quantity="disparity", crop="15/512")["mae@all"]
+    assert score.count == (size - 2 * border) * (size + 40 - 2 * border)
+
+
+def test_an_estimate_may_lack_a_border_that_is_a_share():
+    truth = np.arange(64 * 64, dtype=np.float32).reshape(64, 64) + 1
+    whole, inner = (
+        dg.score(given, truth, "mae", quantity="disparity", crop="15/512")["mae@all"]
+        for given in (truth, truth[2:-2, 2:-2])
+    )
+    assert (whole.value, whole.count) == (inner.value, inner.count) == (0, 3600)
+
+
+def test_equal_shares_have_equal_hashes_and_others_do_not():
+    hashes = {
+        crop: dg.score(ESTIMATE, TRUTH, "mae", crop=crop).protocol_hash
+        for crop in ("1/16", "2/32", "1/8", 3)
+    }
+    assert hashes["1/16"] == hashes["2/32"]
+    assert len(set(hashes.values())) == 3
+
+
+def test_a_share_that_leaves_nothing_is_refused():
+    with pytest.raises(DepthgaugeError, match="'1/2' is not a border; write a share below"):
+        dg.score(ESTIMATE, TRUTH, "mae", crop="1/2")

@@ -14,6 +14,7 @@ from depthgauge.engine.running.data_check import require_same_data
 from depthgauge.engine.running.plan import Plan
 from depthgauge.engine.running.run import Where, default_workers, execute, folders_of
 from depthgauge.engine.running.task import Context
+from depthgauge.engine.scoring.data_bins import with_bins_of
 from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.engine.store.load import load_run
@@ -64,6 +65,7 @@ def rescore(
     entrants = [e for e in entrants_of(info) if _has_estimates(info, e.label)]
     methods = tuple(recorded(entrant) for entrant in entrants)
     samples = samples_of(protocol, root, folders_of(methods), trust=True)
+    protocol = with_bins_of(protocol, samples)
     wanted = set(only) or set(info["samples"])
     chosen = tuple(sample for sample in samples if sample.id in wanted)
     if lacking := sorted(wanted - {sample.id for sample in chosen}):

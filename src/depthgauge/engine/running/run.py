@@ -25,6 +25,7 @@ from depthgauge.engine.running.finish import (
 from depthgauge.engine.running.hiding import require_hidden
 from depthgauge.engine.running.plan import Plan, begin, refuse_strange
 from depthgauge.engine.running.task import Context, Task
+from depthgauge.engine.scoring.data_bins import with_bins_of
 from depthgauge.engine.scoring.rules import Rules, check_regions
 from depthgauge.engine.scoring.samples import choose, expected, samples_of
 from depthgauge.engine.scoring.truth_maps import has_map
@@ -151,6 +152,7 @@ def run(
     check_call(found, where.workers, seeds, time_limit_s)
     root = Path(data).absolute()  # a method may change the working folder
     samples = samples_of(protocol, root, folders_of(found), trust=trust)
+    protocol = with_bins_of(protocol, samples)
     rules = Rules.of(protocol, samples)
     chosen = choose(samples, [only] if isinstance(only, str) else only)
     known = _with_truth(chosen, protocol)

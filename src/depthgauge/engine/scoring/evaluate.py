@@ -15,6 +15,7 @@ from depthgauge.datasets import (
     read_clip,
     read_estimate,
 )
+from depthgauge.engine.scoring.data_bins import with_bins_of
 from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.measure import PreparedSample
@@ -68,6 +69,7 @@ def evaluate(
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
     samples = samples_of(protocol, Path(data), [root], trust=trust)
+    protocol = with_bins_of(protocol, samples)
     judge = Judge(Rules.of(protocol, samples), with_hashes=False, with_notes=check)
     judge.prints = {}
     outcomes: dict[str, Outcome] = {}
@@ -111,6 +113,7 @@ def prepared_samples(
     """The maps of each sample as the protocol compares them; failed samples are left out."""
     dataset = DATASETS[protocol.dataset]
     samples = samples_of(protocol, Path(data), trust=trust)
+    protocol = with_bins_of(protocol, samples)
     judge = Judge(Rules.of(protocol, samples), with_hashes=False)
     for sample in choose(samples, only):
         path = find_estimate(Path(estimates), dataset, sample.id, protocol.quantity, name)

@@ -193,7 +193,7 @@ def _sized_part(protocol: Protocol, name: str, values: Map, ready: PreparedTruth
     """A map of an estimate at the truth's size; a cropped one gets its border back."""
     part = QUANTITIES[protocol.quantity].part(name)
     part.check(values, name)
-    n = protocol.border
+    n = protocol.border.within(*ready.truth.shape[:2])
     if n and tuple(size + 2 * n for size in values.shape[:2]) == ready.truth.shape[:2]:
         values = pad_border(values, n)
     if values.shape[:2] == ready.truth.shape[:2]:
@@ -304,7 +304,7 @@ def _crop(protocol: Protocol, truth: Map, factor: int) -> None:
         top, bottom = rows.start * factor, rows.stop * factor
         left, right = columns.start * factor, columns.stop * factor
     else:
-        n = protocol.border * factor
+        n = protocol.border.within(height // factor, width // factor) * factor
         if 2 * n >= min(height, width):
             size = f"{width}x{height}"
             raise WrongShape(f"crop = {n} leaves nothing of a truth of {size}; crop less.")
@@ -353,8 +353,8 @@ def fit_size(
         return np.full(truth.shape, np.nan, np.float32)
     quantity = _rules(protocol, part)
     quantity.main.check(estimate, part or quantity.name)
-    n = protocol.border
     plain = tuple(size // factor for size in truth.shape[:2])
+    n = protocol.border.within(*plain)
     inner = tuple(size - 2 * n for size in plain)
     if n and estimate.shape[:2] == inner:
         estimate = pad_border(estimate, n)
