@@ -1,4 +1,6 @@
-"""Chapter 6.1 of Honauer 2019: every statement of the text, each with a margin."""
+"""Chapter 6.1 of Honauer 2019: every statement of the text, each with a margin, and where the text
+calls a score moderate but it is not.
+"""
 
 import functools
 
@@ -17,12 +19,21 @@ def known_cases():
     return all_cases()
 
 
+def items_of(cases):
+    return {"quantity": "disparity", **cases.items}
+
+
+def is_moderate(value, severe):
+    """From a tenth to a half of what the text calls severe or high."""
+    return 0.1 * severe <= value <= 0.5 * severe
+
+
 @functools.cache
 def measure(entity, name, **params):
     """The score of each estimate."""
     cases, m = known_cases()[entity], METRICS[name]
     bound = m.bind(params)
-    needed = {need: cases.items[need] for need in m.needs}
+    needed = {need: items_of(cases)[need] for need in m.needs}
     states = {
         estimate: m.measure(values, cases.truth, None, **needed, **bound)
         for estimate, values in cases.estimates.items()
@@ -32,7 +43,7 @@ def measure(entity, name, **params):
 
 def error_map(entity, name, estimate, **params):
     cases, m = known_cases()[entity], METRICS[name]
-    needed = {need: cases.items[need] for need in m.needs}
+    needed = {need: items_of(cases)[need] for need in m.needs}
     return m.error_map(cases.estimates[estimate], cases.truth, **needed, **m.bind(params))
 
 
@@ -77,19 +88,30 @@ def test_badpix_is_the_same_for_all_six(entity):
 class TestContinuousSurfaces:
     """Section 6.1.2."""
 
+    scene_angle = property(lambda self: measure("surfaces", "angular_error"))
     angle = property(lambda self: measure("surfaces", "surface_angle"))
     bumpiness = property(lambda self: measure("surfaces", "bumpiness"))
     smoothing = property(lambda self: measure("surfaces", "smoothing"))
     badpix = property(lambda self: measure("surfaces", "badpix"))
     away_from_the_fold = np.r_[2:97, 103:198]
 
-    def test_angles_grow_from_the_fold_to_the_blocks_to_the_noise(self):
-        assert self.angle["a1"] > 5 * self.angle["a2"]
-        assert self.angle["a5"] > 1.5 * self.angle["a1"]
+    @pytest.mark.parametrize("name", ["angle", "scene_angle"])
+    def test_angles_grow_from_the_fold_to_the_blocks_to_the_noise(self, name):
+        """Equation 4.1 in the scene, and in the map without a camera."""
+        angle = getattr(self, name)
+        assert angle["a1"] > 5 * angle["a2"]
+        assert angle["a5"] > 1.3 * angle["a1"]
 
     def test_a_surface_that_is_moved_has_no_angle(self):
         shown = error_map("surfaces", "surface_angle", "a3")
         assert np.nanmax(shown[2:-2, self.away_from_the_fold]) < 0.01
+
+    def test_in_the_scene_a_moved_disparity_is_also_turned(self):
+        """As the normals of equation 4.1 are those of depth: by a degree or two, everywhere."""
+        shown = error_map("surfaces", "angular_error", "a3")[2:-2]
+        left, right = shown[:, 2:97], shown[:, 103:198]
+        assert 0.2 < left.min() <= left.max() < 4
+        assert right.max() < 0.05
 
     def test_the_smoothed_surface_is_perfectly_smooth(self):
         assert self.bumpiness["a0"] < 1e-3
@@ -100,9 +122,19 @@ class TestContinuousSurfaces:
         assert np.nanmax(shown[2:-2, self.away_from_the_fold]) < 0.01
         assert np.nanmax(shown[2:-2, 97:103]) > 1
 
-    @pytest.mark.parametrize("name", ["a2", "a3"])
-    def test_a_fold_and_a_gap_are_moderately_bumpy(self, name):
-        assert 0.01 < self.bumpiness[name] < 0.05 * self.bumpiness["a5"]
+    def test_a_fold_and_a_gap_are_less_than_moderately_bumpy(self):
+        """The text calls both moderate. At one RMS they are not, which the page says: the gap is
+        one column of 200, and the fold of half an image bends little.
+        """
+        for name in ("a2", "a3"):
+            assert self.bumpiness[name] < 0.01 * self.bumpiness["a5"]
+            assert not is_moderate(self.bumpiness[name], self.bumpiness["a5"])
+        gap, fold = (
+            error_map("surfaces", "bumpiness", name)[2:-2, 99:101].mean() for name in ("a3", "a2")
+        )
+        # Where it is, the gap is as rough as the noise.
+        assert 0.5 * self.bumpiness["a5"] < gap < self.bumpiness["a5"]
+        assert fold < 0.01 * self.bumpiness["a5"]
 
     def test_noise_is_severely_bumpy(self):
         others = [self.bumpiness[name] for name in NAMES if name != "a5"]
@@ -141,6 +173,7 @@ class TestContinuousSurfaces:
     def test_for_shading_the_offset_is_better_though_its_badpix_is_much_worse(self):
         assert self.badpix["a3"] > 1.5 * self.badpix["a2"]
         assert self.angle["a3"] < 0.6 * self.angle["a2"]
+        assert self.scene_angle["a3"] < 0.75 * self.scene_angle["a2"]
 
 
 class TestDiscontinuities:
@@ -161,7 +194,7 @@ class TestDiscontinuities:
 
     @pytest.mark.parametrize("name", ["a4", "a5"])
     def test_a_fuzzy_and_a_rotated_edge_are_moderately_fat(self, name):
-        assert 10 < self.fat[name] < 0.6 * self.fat["a2"]
+        assert is_moderate(self.fat[name], self.fat["a2"])
 
     @pytest.mark.parametrize("name", ["a0", "a1"])
     def test_artifacts_and_thinning_are_not_fattening(self, name):
@@ -219,8 +252,9 @@ class TestFineStructures:
         assert self.porosity["a1"] > 1.2 * self.porosity["a0"]
 
     def test_tiny_holes_are_moderately_porous_and_missing_parts_highly(self):
-        moderate = max(self.porosity["a4"], self.porosity["a5"])
-        assert min(self.porosity["a2"], self.porosity["a3"]) > 1.5 * moderate
+        high = min(self.porosity["a2"], self.porosity["a3"])
+        assert is_moderate(self.porosity["a4"], high)
+        assert is_moderate(self.porosity["a5"], high)
 
     def test_more_is_missing_in_more_places_and_less_porous(self):
         assert self.lost("a3") > 1.1 * self.lost("a2")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from depthgauge.geometry.discontinuities.edges import find_edges
 from depthgauge.geometry.discontinuities.structures import Structures, find_structures
-from depthgauge.types import Map, Mask
+from depthgauge.types import Camera, Map, Mask, Rig
 
 Values = NDArray[np.float64]
 SIDE_PX = 200
@@ -38,7 +38,7 @@ class SystematicCases:
     says: Mapping[str, str]
     """What is wrong with each estimate."""
     items: Mapping[str, Any] = field(default_factory=dict)
-    """What metrics need in addition: `edges` or `structures`."""
+    """What metrics need in addition: `rig`, `edges` or `structures`."""
 
 
 def all_cases() -> dict[str, SystematicCases]:
@@ -92,7 +92,16 @@ def surface_cases() -> SystematicCases:
             "a4": "more bumps",
             "a5": "noisy",
         },
+        {"rig": _rig()},
     )
+
+
+def _rig() -> Rig:
+    """A camera that sees 90 degrees; angles do not depend on the baseline."""
+    middle = (SIDE_PX - 1) / 2
+    focal_px = SIDE_PX / 2
+    camera = Camera((focal_px, focal_px), (middle, middle), (SIDE_PX, SIDE_PX))
+    return Rig({"left": camera}, 0.2)
 
 
 def _bump(x: Values, y: Values, column: float, row: float, radius: float) -> Values:
