@@ -14,6 +14,19 @@ def test_a_square_by_hand():
     assert np.array_equal(found, expected)
 
 
+def test_with_its_outline_a_square_has_all_four_sides():
+    square = [(1, 2), (4, 2), (4, 5), (1, 5)]
+    expected = np.zeros((6, 7), bool)
+    expected[2:6, 1:5] = True
+    assert np.array_equal(polygon_mask((6, 7), square, with_outline=True), expected)
+    assert polygon_mask((6, 7), [(0, 0), (6, 0), (6, 5), (0, 5)], with_outline=True).all()
+
+
+def test_a_slanted_side_is_part_of_the_outline():
+    found = polygon_mask((5, 5), [(0, 0), (4, 4), (0, 4)], with_outline=True)
+    assert np.array_equal(found, np.tri(5, dtype=bool))
+
+
 def test_a_polygon_beyond_the_image_fills_it_or_nothing():
     square = np.array([(-9.0, -9.0), (99.0, -9.0), (99.0, 99.0), (-9.0, 99.0)])
     assert polygon_mask((6, 7), square).all()

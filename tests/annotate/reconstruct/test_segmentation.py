@@ -444,3 +444,9 @@ def test_round_gaps_follow_the_same_limit(radius, turn, gap):
         assert split
     if gap > 6.6:
         assert not split
+
+
+def test_a_region_from_the_first_to_the_last_pixel_is_the_whole_image():
+    found = segment(drawn(region=((0, 0), (59, 0), (59, 49), (0, 49))))
+    assert found.region.shape == (50, 60)
+    assert found.region.all()

@@ -48,6 +48,8 @@ class Group:
     """The largest ln(z_p / z_q): the far surface must be scaled up by at least this factor."""
     mostly_wrong: bool
     """Whether the closer side is clearly behind in most pairs, before any scaling."""
+    length: int
+    """How many pairs there were, before those that imply the others were chosen."""
 
 
 def order_pairs(segmentation: Segmentation, depth: Map) -> Pairs:
@@ -104,6 +106,7 @@ def groups_of(pairs: Pairs, left_out: float = 0.0) -> list[Group]:
                 q[bind],
                 float(np.log(p / q).max()),
                 bool(np.median((p - q) / q) > _BEHIND),
+                len(part),
             )
         )
     return groups

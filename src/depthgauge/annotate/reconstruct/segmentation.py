@@ -135,7 +135,7 @@ def region_mask(annotation: Annotation) -> tuple[Mask, list[str]]:
             "The region has fewer than three different corners, so the whole image was used; "
             "draw it again."
         ]
-    mask = polygon_mask(shape, [(x, y) for x, y in corners.tolist()])
+    mask = polygon_mask(shape, [(x, y) for x, y in corners.tolist()], with_outline=True)
     if not mask.any():
         return whole, [
             "The region encloses no pixel of the image, so the whole image was used; draw it again."

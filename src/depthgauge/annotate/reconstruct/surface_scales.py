@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.annotate.reconstruct._depth_pairs import Group, Pairs, groups_of, order_pairs
+from depthgauge.annotate.reconstruct._order_cycles import GivenUp, Orders, cheapest_to_give_up
 from depthgauge.annotate.reconstruct.segmentation import FOLD, Segmentation
 from depthgauge.errors import Misuse
 from depthgauge.types import Map, Mask
@@ -24,8 +25,12 @@ _CLEARLY = 0.02
 """Share of the depth: being behind by more cannot be explained by drifting normals."""
 _SEVERAL = 3
 """If fewer pairs of a stroke are behind, it is an accident of pixels."""
-_SLACK = 1e-9
-"""Around a cycle, logarithms of factors that add up to this much less than 0 still count as 0."""
+_NAMED = 12
+"""At most this many contradictions are explained; the number of the others is given."""
+_STOPPED = (
+    "The depth orders contradict each other in too many ways to find the fewest to give up; those "
+    "that were found first are given up. Remove or reverse some of these strokes."
+)
 _NEAR_PX = 3
 """This close to another occlusion, what lies beyond a line may belong to neither side."""
 
@@ -92,6 +97,13 @@ def surface_scales(
             f"The depth orders cannot all hold at every pixel; {100 * settings.left_out:g} % of "
             "each stroke, where surfaces touch or nearly touch, were left out."
         )
+    given_up = None
+    if found is None:
+        given_up = _given_up(surfaces, across)
+        held = [g for i, g in enumerate(across) if i not in given_up.orders]
+        found = _solved(surfaces, held, settings)
+        if not given_up.complete:
+            notes.append(_STOPPED)
     if found is None:
         found = _with_slack(surfaces, across, settings)
     scales = dict(zip(surfaces, found.tolist(), strict=True))
@@ -99,7 +111,7 @@ def surface_scales(
     partly = _partly_behind(pairs, scales, {g.stroke for g in broken}) if left_out else {}
     inside = [g for g in groups if g.near == g.far and _mostly_behind(g, pairs)]
     notes += [
-        *_cycles(across, broken, scales, strokes),
+        *_broken_notes(across, broken, given_up, scales, strokes),
         *_partly_notes(partly, strokes),
         *_inside_notes(inside, strokes),
     ]
@@ -221,25 +233,42 @@ def _in_words(violation: float) -> str:
     return f"its closer side comes out behind by up to {100 * violation:.2g} % of the depth"
 
 
-def _cycles(
+def _given_up(surfaces: list[int], groups: list[Group]) -> GivenUp:
+    """Which orders must not hold so that the others can: the shortest lines in all."""
+    column = {surface: i for i, surface in enumerate(surfaces)}
+    return cheapest_to_give_up(
+        Orders(
+            np.array([column[g.near] for g in groups]),
+            np.array([column[g.far] for g in groups]),
+            np.array([g.log_ratio for g in groups]),
+            np.array([float(g.length) for g in groups]),
+        )
+    )
+
+
+def _broken_notes(
     groups: list[Group],
     broken: list[Group],
+    given_up: GivenUp | None,
     scales: Mapping[int, float],
     strokes: tuple[str, ...],
 ) -> list[str]:
-    edges = [Edge(g.near, g.far, g.stroke, g.log_ratio) for g in groups]
     notes: dict[tuple[int, ...], str] = {}
+    place = {id(group): i for i, group in enumerate(groups)}
     for group in broken:
-        cycle = contradiction(Edge(group.near, group.far, group.stroke, group.log_ratio), edges)
-        named = ", ".join(f"'{strokes[s]}'" for s in cycle)
+        cycle = (place[id(group)],) if given_up is None else given_up.cycle_of(place[id(group)])
+        together = tuple(dict.fromkeys(groups[i].stroke for i in cycle))
+        named = ", ".join(f"'{strokes[s]}'" for s in together)
         notes.setdefault(
-            tuple(sorted(cycle)),
+            tuple(sorted(together)),
             f"The depth orders of stroke(s) {named} contradict each other; that of "
             f"'{strokes[group.stroke]}' does not hold: "
             f"{_in_words(_violation(group, scales))}. Check which sides are closer or, if the "
             "difference is small, the normals of these surfaces.",
         )
-    return list(notes.values())
+    texts = list(notes.values())
+    more = len(texts) - _NAMED
+    return texts if more <= 0 else [*texts[:_NAMED], f"{more} more contradictions of depth orders."]
 
 
 def _partly_notes(
@@ -259,39 +288,3 @@ def _inside_notes(groups: list[Group], strokes: tuple[str, ...]) -> list[str]:
         "is behind; extend the line until it cuts the surface, reverse it, or change normals."
         for g in groups
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A stroke says that `near` is closer than `far`."""
-
-    near: int
-    far: int
-    stroke: int
-    log_ratio: float
-    """ln of the least factor between the scales of the far and the near surface."""
-
-
-def contradiction(broken: Edge, edges: list[Edge]) -> tuple[int, ...]:
-    """Strokes of the shortest cycle through a broken order, starting with its own.
-
-    Around a cycle the least factors multiply; if the product is 1 or more, no scales exist. Only
-    the broken order itself if no cycle explains it (then the separation does).
-    """
-    best: dict[int, tuple[float, tuple[int, ...]]] = {
-        broken.far: (broken.log_ratio, (broken.stroke,))
-    }
-    nodes = {edge.near for edge in edges} | {edge.far for edge in edges}
-    for _ in range(len(nodes)):
-        longer: dict[int, tuple[float, tuple[int, ...]]] = {}
-        for edge in edges:
-            if edge.near not in best:
-                continue
-            total, way = best[edge.near]
-            reached = (total + edge.log_ratio, (*way, edge.stroke))
-            if edge.far not in longer or reached[0] > longer[edge.far][0]:
-                longer[edge.far] = reached
-        if broken.near in longer and longer[broken.near][0] >= -_SLACK:
-            return tuple(dict.fromkeys(longer[broken.near][1]))
-        best = longer
-    return (broken.stroke,)
