@@ -85,7 +85,7 @@ def _list_benchmarks() -> list[tuple[str, str]]:
 def _list_suites() -> list[tuple[str, str]]:
     from depthgauge.benchmarks.suites import SUITES
 
-    return [(name, suite.title) for name, suite in SUITES.items()]
+    return list(SUITES.titles().items())
 
 
 LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {

@@ -106,6 +106,10 @@ class _Suites(Mapping[str, Suite]):
             self._read[name] = load_suite(self._paths[name])
         return self._read[name]
 
+    def titles(self) -> dict[str, str]:
+        """All names with their titles; nothing else of the files is read."""
+        return {name: str(read_toml(path).get("title", "")) for name, path in self._paths.items()}
+
     def __contains__(self, name: object) -> bool:
         return name in self._paths
 
