@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from depthgauge._progress import Progress
 from depthgauge.benchmarks import Protocol, find_benchmark
 from depthgauge.benchmarks.twins import TWINS
 from depthgauge.datasets import DATASETS, Dataset, read_estimate
 from depthgauge.datasets.estimates import SUFFIXES
-from depthgauge.engine.scoring.comparison import Circumstances
 from depthgauge.engine.scoring.in_memory.arrays import MapOptions, prepare_maps
 from depthgauge.engine.scoring.in_memory.given_maps import Maps
 from depthgauge.engine.scoring.layered import dense_layers
 from depthgauge.engine.scoring.mixups import Fingerprint, find_mixups, fingerprint
-from depthgauge.engine.scoring.prepare import estimate_range, fit_size, needs_focal, scale_truth
-from depthgauge.engine.scoring.readings import find_notes
+from depthgauge.engine.scoring.official_check import OfficialCheck, check_official
+from depthgauge.engine.scoring.prepare import fit_size, needs_focal, scale_truth
 from depthgauge.engine.scoring.samples import locate, samples_of
 from depthgauge.engine.scoring.twin_files import check_twin_files, wrong_level
+from depthgauge.engine.scoring.value_checks import Finding as Finding
+from depthgauge.engine.scoring.value_checks import about, check_focal, check_type, check_values
+from depthgauge.engine.scoring.value_checks import finding_of as finding_of
 from depthgauge.errors import BadData, DepthgaugeError, TooLarge, UnknownScale, WrongShape
-from depthgauge.io import stored_dtype
 from depthgauge.io.stacks import is_member
-from depthgauge.metrics.terms import LARGEST
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Estimate, Inputs, Map, Note, Sample, is_known, overlaid
+from depthgauge.types import Estimate, Inputs, Map, Sample, is_known
 
 _LOW_DENSITY = 0.5
 _LONGEST_PX = 4096
 """Side of the largest picture that rows of layers are spread over, if no picture says it."""
-_MANY_OUTSIDE = 0.05
-_SERIOUS = ("sign", "flipped", "transposed", "other-sample")
-"""Notes about mistakes that no honest estimate looks like."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem of one sample."""
-
-    sample: str
-    problem: str
-    advice: str
-    serious: bool = True
-    """Whether it costs points; else it only looks odd."""
-    code: str = ""
-    """The kind of note that it is, where it is one: `sign`, `factor`, `flipped` ..."""
 
 
 def check(
@@ -96,12 +78,36 @@ def check_estimates(
     if (own := _own_rules(protocol)) is not None:
         found = () if data is None else dataset.samples(Path(data), protocol.split)
         return [Finding(*fault) for fault in own(root, {s.id: s.fresh() for s in found})]
-    samples = _samples(protocol, dataset, data, root)
+    known = [] if data is None else samples_of(protocol, Path(data))
+    official = check_official(protocol, root, {sample.id: sample.fresh() for sample in known})
+    if official is not None:
+        return _check_official(protocol, official, known, name)
+    samples = _samples(known, root)
     if (fault := wrong_level(dataset, root, [s.id for s, _ in samples], protocol, name)) and data:
         return [Finding(*fault)]
     if data is not None and protocol.twin is not None and TWINS[protocol.twin].check_files:
         faults = check_twin_files(protocol, dataset, [s for s, _ in samples], root, name)
         return [Finding(*fault) for fault in faults]
+    return _check_all(protocol, samples, root, name, progress)
+
+
+def _check_official(
+    protocol: Protocol, official: OfficialCheck, known: list[Sample], name: str | None
+) -> list[Finding]:
+    """The faults of a folder in a public layout, and those of the values in its good files."""
+    findings = [Finding(*fault) for fault in official.faults]
+    good = [(sample, None) for sample in known if sample.id not in official.faulty]
+    return [*findings, *_check_all(protocol, good, official.root, name)]
+
+
+def _check_all(
+    protocol: Protocol,
+    samples: Sequence[tuple[Sample, Path | None]],
+    root: Path,
+    name: str | None,
+    progress: Progress | None = None,
+) -> list[Finding]:
+    dataset = DATASETS[protocol.dataset]
     findings: list[Finding] = []
     prints: dict[str, Fingerprint] = {}
     for done, (sample, path) in enumerate(samples, start=1):
@@ -144,12 +150,10 @@ def _own_rules(protocol: Protocol) -> Callable[..., Iterator[tuple[Any, ...]]] |
     return None if protocol.twin is None else TWINS[protocol.twin].check_submission
 
 
-def _samples(
-    protocol: Protocol, dataset: Dataset, data: str | Path | None, root: Path
-) -> list[tuple[Sample, Path | None]]:
+def _samples(known: Iterable[Sample], root: Path) -> list[tuple[Sample, Path | None]]:
     """The samples to check, with the file if it is known already."""
-    if data is not None:
-        return [(sample, None) for sample in samples_of(protocol, Path(data))]
+    if found := [(sample, None) for sample in known]:
+        return list(found)
     files = sorted(path for suffix in SUFFIXES for path in root.rglob(f"*.{suffix}"))
     if not files:
         raise BadData(f"{root}: no map in it; expected one of {', '.join(SUFFIXES)}.")
@@ -181,9 +185,9 @@ def _check_sample(
             return
     estimate = declared.map_of(_parts_of(found))
     if declared.has_pixel_errors:
-        yield from _check_type(sample.id, path, dataset)
+        yield from check_type(sample.id, path, dataset)
     if needs_focal(protocol) and protocol.estimate.focal_px is None:
-        yield from _check_focal(sample.id, path, found)
+        yield from check_focal(sample.id, path, found)
     present = is_known(estimate)
     if not present.any():
         yield Finding(
@@ -208,10 +212,10 @@ def _check_sample(
             sample.id, f"{path.name}: {_sentence(error)}", "Write the map at the truth's size."
         )
         return
-    yield from _check_values(protocol, sample, estimate, truth)
+    yield from check_values(protocol, sample, estimate, truth)
     if truth is not None and prints is not None:
-        about = _about(protocol, {}, (-math.inf, math.inf))
-        kept = fingerprint(estimate, truth, protocol.quantity, about)
+        known = about(protocol, {}, (-math.inf, math.inf))
+        kept = fingerprint(estimate, truth, protocol.quantity, known)
         prints |= {} if kept is None else {sample.id: kept}
 
 
@@ -266,132 +270,9 @@ def _sentence(error: DepthgaugeError) -> str:
     return said if said.endswith((".", "!", "?")) else f"{said}."
 
 
-def _check_focal(sample: str, path: Path, found: Estimate) -> Iterator[Finding]:
-    focal = found.parts.get("focal_px")
-    if focal is None:
-        yield Finding(
-            sample,
-            f"{path.name} comes without a focal length, which the score needs.",
-            "Store it with the depth (pred_focal, or focal_px in an estimate.json beside it), or "
-            "score with --focal.",
-        )
-
-
-def _check_type(sample: str, path: Path, dataset: Dataset) -> Iterator[Finding]:
-    """Types that cannot hold fractions or have no sign for missing."""
-    try:
-        dtype = stored_dtype(path)
-    except DepthgaugeError:
-        return  # read in the dataset's own way: no plain map
-    scale = next(iter(dataset.spec.png_scales.values()), 256)
-    if dtype == np.uint8:
-        yield Finding(
-            sample,
-            f"{path.name} stores bytes: whole values up to 255 only.",
-            f"Write a 16-bit PNG (value * {scale:g}), PFM or float32 NPY.",
-        )
-    elif dtype.kind in "iub" and path.suffix.lower() != ".png":
-        yield Finding(
-            sample,
-            f"{path.name} holds {dtype}, which has no NaN for missing and no fractions.",
-            "Write float32.",
-            serious=False,
-        )
-
-
 def _truth(protocol: Protocol, sample: Sample) -> Map | None:
     """The truth at the size that is compared, if it is in the data."""
     quantity = QUANTITIES[protocol.quantity]
     if sample.truth is None or quantity.main.name not in sample.truth:
         return None
     return scale_truth(protocol, quantity.map_of(sample.truth))
-
-
-def _check_values(
-    protocol: Protocol, sample: Sample, estimate: Map, truth: Map | None
-) -> Iterator[Finding]:
-    """Sign, range and scale: against the truth if there is one, else the range of the inputs."""
-    known = estimate[np.isfinite(estimate)]
-    if not known.any():
-        yield Finding(sample.id, "all values are 0.", "Write NaN where there is no estimate.")
-        return
-    if protocol.estimate.inverse:
-        return  # the tests of readings are about depths
-    items = overlaid(sample.truth or {}, sample.inputs)
-    low, high = estimate_range(protocol, items)
-    notes = () if truth is None else _notes(protocol, estimate, truth, items, (low, high))
-    outside = 0.0
-    if QUANTITIES[protocol.quantity].space is not None and protocol.align.kind == "none":
-        outside = float(np.mean((estimate < low) | (estimate > high)))
-    if outside > _MANY_OUTSIDE:
-        yield Finding(
-            sample.id,
-            f"{100 * outside:.1f} % of the values are outside the allowed {low:g} to {high:g} and "
-            "count as missing.",
-            " ".join(note.sentences(command=True) for note in notes) or "Is the scale right?",
-        )
-    elif notes:
-        yield from (finding_of(note, sample.id) for note in notes)
-    elif protocol.align.kind == "none":
-        yield from _check_alone(protocol, sample, known, truth, low, high)
-
-
-def _notes(
-    protocol: Protocol,
-    estimate: Map,
-    truth: Map,
-    items: Mapping[str, Any],
-    allowed: tuple[float, float],
-) -> tuple[Note, ...]:
-    return find_notes(estimate, truth, protocol.quantity, _about(protocol, items, allowed))
-
-
-def _about(
-    protocol: Protocol, items: Mapping[str, Any], allowed: tuple[float, float]
-) -> Circumstances:
-    # A score with a focal length of the estimate's own is of depth up to a scale.
-    kind = protocol.align.kind
-    kind = "median" if kind == "none" and needs_focal(protocol) else kind
-    low, high = allowed
-    return Circumstances(align=kind, space=protocol.align.space, items=items, low=low, high=high)
-
-
-def finding_of(note: Note, sample: str) -> Finding:
-    """A note as a finding; its advice is what the command line would be told."""
-    advice = note.sentences(command=True).removeprefix(note.text).strip()
-    return Finding(sample, note.text, advice, serious=note.code in _SERIOUS, code=note.code)
-
-
-def _check_alone(
-    protocol: Protocol,
-    sample: Sample,
-    known: NDArray[np.float32],
-    truth: Map | None,
-    low: float,
-    high: float,
-) -> Iterator[Finding]:
-    """What the values tell by themselves."""
-    declared = QUANTITIES[protocol.quantity]
-    middle = float(np.median(known))
-    # Of a light field: zero is at the focus plane.
-    signed = -LARGEST < low < 0 or (truth is not None and bool((truth < 0).any()))
-    if truth is None and middle < 0 and not signed and declared.space is not None:
-        yield Finding(
-            sample.id,
-            f"more than half of the values are negative (median {middle:.3g}).",
-            f"The {declared.name} is positive here, {declared.value_rule}; was the sign turned?",
-        )
-        return
-    typical = high / 8 if truth is None else _typical(truth)
-    limited = high < LARGEST if truth is None else not (signed or needs_focal(protocol))
-    if declared.space is not None and limited and typical > 8 and 0 < float(known.max()) <= 1:
-        yield Finding(
-            sample.id,
-            f"all values are between 0 and 1 while about {typical:.3g} is usual.",
-            "Are they normalised? Values are expected in px or m.",
-        )
-
-
-def _typical(truth: Map) -> float:
-    known = truth[np.isfinite(truth)]
-    return float(np.median(known)) if known.size else math.nan
