@@ -13,7 +13,7 @@ from depthgauge.types import merge_states
 
 _METRICS = ("ause", "aurg", "density_auc")
 """Metrics whose states are such curves."""
-_MEANS = {"ause": "error", "aurg": "error", "density_auc": "threshold"}
+_MEANS = {"ause": "kind", "aurg": "kind", "density_auc": "threshold"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ def function_problems(
         yield from _step_problems(thing, needs)
         params = set(params_of(thing, needs))
     yield from (f"choices has {n}, which is not a parameter" for n in sorted(set(choices) - params))
+    if "error" in params:
+        yield "a parameter cannot be called error, which says how pixels are compared"
 
 
 def _step_problems(thing: Any, needs: tuple[str, ...]) -> Iterator[str]:

@@ -168,7 +168,7 @@ def test_the_histogram_error_is_the_mean_over_tiles(seed, cuts, width):
     for rows, columns in tiles(truth.shape, cuts):
         x, g = (v[rows, columns][np.isfinite(v[rows, columns])] for v in (estimate, truth))
         if width:
-            x, g = ((np.floor(v / width) + 0.5) * width for v in (x, g))
+            x, g = ((np.floor(v.astype(float) / width) + 0.5) * width for v in (x, g))
         if x.size and g.size:
             found.append(wasserstein_distance(x, g))
     expected = np.mean(found)

@@ -22,7 +22,7 @@ OF = ("disparity", "depth", "flow")
 STEPS = 20
 """Curves have a point at each twentieth of the estimated pixels."""
 DENSITIES = tuple(k / STEPS for k in range(1, STEPS + 1))
-ERRORS = {"error": ("mae", "rms")}
+ERRORS = {"kind": ("mae", "rms")}
 _NEEDS = ("estimate_confidence",)
 _LEFT_OUT = "is left out; read the score with `density`"
 Values = NDArray[np.float64]
@@ -110,11 +110,11 @@ class _Sparsification:
         region: Mask | None,
         *,
         estimate_confidence: Map,
-        error: str = "mae",
+        kind: str = "mae",
     ) -> State:
         """Both curves."""
         sizes, judged = _errors(estimate, truth, region, estimate_confidence)
-        if error == "rms":
+        if kind == "rms":
             return curve_state(np.square(sizes), judged, estimate_confidence, root=True)
         return curve_state(sizes, judged, estimate_confidence)
 
@@ -156,7 +156,7 @@ class AreaUnderSparsificationError(_Sparsification):
     """
 
     @staticmethod
-    def finish(state: State, *, missing: str, error: str = "mae") -> float:
+    def finish(state: State, *, missing: str, kind: str = "mae") -> float:
         """The area between both curves."""
         found = curves_of(state)
         return math.nan if found is None else max(0.0, area(found[0] - found[1]))
@@ -186,7 +186,7 @@ class AreaUnderRandomGain(_Sparsification):
     """
 
     @staticmethod
-    def finish(state: State, *, missing: str, error: str = "mae") -> float:
+    def finish(state: State, *, missing: str, kind: str = "mae") -> float:
         """The area between the curve and a constant one."""
         found = curves_of(state)
         return math.nan if found is None else float(found[0][-1]) - area(found[0])

@@ -38,7 +38,7 @@ def clusters(features: Values, count: int) -> Labels:
 
     Args:
         features: (n, k).
-        count: How many clusters; empty ones are possible.
+        count: How many clusters; fewer if there are fewer different rows.
 
     >>> clusters(np.array([[0.0], [9.0], [1.0], [8.0]]), 2).tolist()
     [0, 1, 0, 1]
@@ -50,17 +50,24 @@ def clusters(features: Values, count: int) -> Labels:
     centres = np.stack([few[group].mean(axis=0) for group in groups])
     nearest = _nearest(few, centres)
     for _ in range(_ROUNDS):
-        sizes = np.bincount(nearest, minlength=len(centres))
-        sums = [np.bincount(nearest, c, len(centres)) for c in few.T]
-        moved = np.where(
-            sizes[:, None] > 0, np.stack(sums, 1) / np.maximum(sizes, 1)[:, None], centres
-        )
-        centres = moved
+        centres = _moved(few, nearest, centres)
         again = _nearest(few, centres)
         if np.array_equal(again, nearest):
             break
         nearest = again
     return _nearest(features, centres)
+
+
+def _moved(features: Values, nearest: Labels, centres: Values) -> Values:
+    """The means of all clusters; an empty one starts anew at the row that is worst served."""
+    sizes = np.bincount(nearest, minlength=len(centres))
+    sums = np.stack([np.bincount(nearest, c, len(centres)) for c in features.T], axis=1)
+    moved = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
+    off = np.sum((features - moved[nearest]) ** 2, axis=1)
+    for empty in np.flatnonzero(sizes == 0):
+        worst = int(np.argmax(off))
+        moved[empty], off[worst] = features[worst], 0.0
+    return np.asarray(moved)
 
 
 def _nearest(features: Values, centres: Values) -> Labels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,9 @@ from depthgauge.units import Unit
 
 NUMBERS = ("disparity", "depth")
 _MOST_CUTS = 16
-Values = NDArray[np.float64]
 
 
-def earth_movers_distance(first: Values, second: Values) -> float:
+def earth_movers_distance(first: NDArray[Any], second: NDArray[Any]) -> float:
     """The least mean distance by which values must be moved to turn one set into the other.
 
     In one dimension it is the area between the two distribution functions.
@@ -124,8 +124,8 @@ class HistogramError:
         return total / used if used else math.nan
 
 
-def _binned(values: Map, width: float) -> Values:
+def _binned(values: Map, width: float) -> NDArray[Any]:
     """The middles of the bins of values; the values themselves if the width is 0."""
     if width == 0:
-        return np.asarray(values, np.float64)
-    return np.asarray((np.floor(values / width) + 0.5) * width, np.float64)
+        return values
+    return np.asarray((np.floor(values.astype(np.float64) / width) + 0.5) * width)

@@ -34,23 +34,24 @@ def surrounded(truth: Map, points: Mask, reach_px: float) -> tuple[Places, Map, 
         Flat indices of the pixels, and two values for each.
     """
     places = np.argwhere(_beside_gaps(points, np.isfinite(truth)))
-    gaps = np.argwhere(~np.isfinite(truth))
     nothing = np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.float32)
-    if len(places) < _CORNERS or not len(gaps) or (np.ptp(places, axis=0) == 0).any():
+    if len(places) < _CORNERS or (np.ptp(places, axis=0) == 0).any():
         return nothing
     from scipy.spatial import Delaunay, QhullError
 
+    from depthgauge.metrics.kernels.triangles import paint_triangles
+
     try:
-        mesh = Delaunay(places)
+        triangles = Delaunay(places).simplices
     except QhullError:  # all points on one line
         return nothing
-    corners = places[mesh.simplices]
-    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    triangle = mesh.find_simplex(gaps)
-    inside = (triangle >= 0) & (sides[triangle] <= reach_px)
-    values = truth[tuple(places.T)][mesh.simplices][triangle[inside]]
-    flat = gaps[inside] @ np.array([truth.shape[1], 1])
-    return flat, values.min(axis=1), values.max(axis=1)
+    sides = places[triangles] - np.roll(places[triangles], 1, axis=1)
+    triangles = triangles[(np.hypot(sides[..., 0], sides[..., 1]) <= reach_px).all(axis=1)]
+    painted = np.full(truth.shape, -1, np.int64)
+    paint_triangles(places[triangles], painted)
+    pixels = np.flatnonzero(~np.isfinite(truth) & (painted >= 0))
+    values = truth[tuple(places.T)][triangles[painted.ravel()[pixels]]]
+    return pixels, values.min(axis=1), values.max(axis=1)
 
 
 def _beside_gaps(points: Mask, known: Mask) -> Mask:
