@@ -169,3 +169,15 @@ def quantile(x, g, e, m, percent=50.0, rule="linear"):
     n = errors.size
     at = n * percent / 100.0 if rule == "floor" else np.float32(n) * np.float32(percent / 100.0)
     return float(errors[min(int(np.floor(at)), n - 1)])
+
+
+def same_side(x, g, e, m, threshold=3.0):
+    return 100.0 - bad_share((x <= threshold) ^ (g <= threshold), m)
+
+
+def wrongly_near(x, g, e, m, threshold=3.0):
+    return bad_share(np.array([a <= threshold < b for a, b in zip(x, g, strict=True)], bool), m)
+
+
+def wrongly_far(x, g, e, m, threshold=3.0):
+    return wrongly_near(g, x, -e, m, threshold)
