@@ -256,6 +256,16 @@ SOURCES = {
         "depthgauge.methods._stereo",
         "depthgauge.methods._pair",
     ),
+    "components": (
+        "depthgauge.analysis.components",
+        "depthgauge.geometry.filling",
+        "depthgauge.methods._chain",
+        "depthgauge.methods._light_field.surface_kernels",
+        "depthgauge.methods._pair",
+        "depthgauge.methods._stereo",
+        "depthgauge.methods.stereo_chain",
+        "depthgauge.synth.sets.stereo_scenes",
+    ),
     "hci4d-twin": (
         "src/depthgauge/benchmarks/hci4d-toolkit.toml",
         "depthgauge.benchmarks.twins.hci4d",
@@ -277,6 +287,15 @@ SOURCES = {
         "depthgauge.serve.submissions.release",
         "depthgauge.serve.submissions.rounding",
         "depthgauge.synth.sets.stereo_scenes",
+    ),
+    "gaps": (
+        "depthgauge.geometry._distance_kernels",
+        "depthgauge.geometry.discontinuities",
+        "!depthgauge.geometry.discontinuities.continuity",
+        "!depthgauge.geometry.discontinuities._fit_kernels",
+        "depthgauge.geometry.distances",
+        "tools._occluded_scenes",
+        "tools._real_truths",
     ),
     "glass-strength": (
         *_LAYER_TRACERS,
