@@ -32,15 +32,16 @@ VERBS = {
     "make": "make data with exact truth",
     "capture": "from photographs under projected patterns to ground truth",
     "annotate": "from drawings on a photograph to normals, depth and agreement",
-    "dataset": "verify a dataset folder",
+    "dataset": "verify, audit or describe a dataset folder",
     "serve": "run a site with submissions, hidden truth and leaderboards",
     "submit": "send a folder of estimates to a site",
+    "submit-folder": "write the estimates of a run as a public server wants them",
     "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
 }
 
 
-_ROOMS = dict.fromkeys(("explain", "components", "suite"), ".workshop")
+_ROOMS = dict.fromkeys(("explain", "components", "suite", "submit-folder"), ".workshop")
 """Verbs whose file is in a folder of this one."""
 
 
@@ -60,7 +61,8 @@ class _Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         room = _ROOMS.get(cmd_name, "")
-        module = importlib.import_module(f"depthgauge.cli{room}.{cmd_name}_verb")
+        file = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"depthgauge.cli{room}.{file}_verb")
         command: click.Command = module.command
         _add_quiet(command)
         return command

@@ -72,6 +72,11 @@ def board_choices(protocol: Protocol, options: Mapping[str, Any]) -> dict[str, A
 
 def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
     """Prints the leaderboard and all failures; returns 1 if there were any, else 0."""
+    if table and not run.samples:
+        many = count(len(run.info["samples"]), "sample")
+        click.echo(f"{out}: {many} without truth: estimates are stored, nothing is scored.")
+        say(f"Next: {program_name()} submit-folder {run.protocol.id} {in_shell(out)}")
+        return list_failures(run)
     if table:
         n = len(run.samples)
         title = f"{out}: {run.protocol.title or run.protocol.id}, {count(n, 'sample')}"

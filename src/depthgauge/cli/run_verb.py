@@ -102,6 +102,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also score views that are known to be right or wrong (benchmarks of views).",
 )
+@click.option(
+    "--no-truth",
+    is_flag=True,
+    help="Also run samples without truth, such as BENCHMARK@test: their estimates are stored, for "
+    "submit-folder, and not scored.",
+)
 @trust_option
 @setting_options
 @json_option

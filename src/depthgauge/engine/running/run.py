@@ -101,6 +101,7 @@ def run(
     isolate: bool | None = None,
     trust: bool = False,
     controls: bool = False,
+    no_truth: bool = False,
     progress: Progress | None = None,
 ) -> Run:
     """Runs methods on a benchmark and scores them; continues an interrupted call.
@@ -135,6 +136,8 @@ def run(
         trust: Whether files are read without a look at the hashes that a dataset lists.
         controls: Whether views that are known to be right or wrong are scored, too: they show the
             scale of every metric.
+        no_truth: Whether samples without truth are run too: their estimates are stored and not
+            scored, for a submission to a public server.
         progress: Called after each item.
 
     Returns:
@@ -155,10 +158,11 @@ def run(
     protocol = with_bins_of(protocol, samples)
     rules = Rules.of(protocol, samples)
     chosen = choose(samples, [only] if isinstance(only, str) else only)
-    known = _with_truth(chosen, protocol)
+    known = list(chosen) if no_truth else _with_truth(chosen, protocol)
     check_ids(known)
     check_methods(found, protocol, known)
-    check_regions(rules, known[0])
+    if not no_truth:
+        check_regions(rules, known[0])
     folder = Path(out).absolute()
     context = Context(
         folder,
@@ -339,7 +343,8 @@ def _with_truth(samples: Sequence[Sample], protocol: Protocol) -> list[Sample]:
     if not known:
         raise NothingScored(
             f"no sample of '{protocol.dataset}' ({protocol.split}) has a truth of "
-            f"{protocol.quantity}; there is nothing to score."
+            f"{protocol.quantity}; there is nothing to score. With no_truth (--no-truth) estimates "
+            "are made and stored all the same."
         )
     return known
 

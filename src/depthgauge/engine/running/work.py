@@ -278,8 +278,12 @@ def _judge(task: Task, made: _Attempt, context: Context, judge: Judge) -> Outcom
 
 
 def _public_file(folder: Path, estimate: Estimate, twin: str) -> Path:
-    """The estimate as a file that the public program reads."""
-    path = folder / f"{estimate.quantity}.npy"
+    """The estimate as a file that the public program reads; other parts are beside it."""
+    declared = QUANTITIES[estimate.quantity]
+    for part in declared.parts[1:]:
+        if part.is_map and part.name in estimate.parts:
+            np.save(folder / f"{part.name}.npy", _marked(estimate.parts[part.name], twin))
+    path = folder / f"{declared.main.name}.npy"
     np.save(path, _marked(estimate.values, twin))
     return path
 
