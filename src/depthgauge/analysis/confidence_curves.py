@@ -9,6 +9,7 @@ from depthgauge.analysis.seeds import labels_of, scores_of, seeds_of
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.store.record import Run
 from depthgauge.metrics.confidence.sparsification import DENSITIES, curves_of
+from depthgauge.quantities import QUANTITIES
 from depthgauge.types import merge_states
 
 _METRICS = ("ause", "aurg", "density_auc")
@@ -49,7 +50,7 @@ def confidence_curves(run: Run) -> tuple[ConfidenceCurves, ...]:
     for spec in run.protocol.specs:
         if spec.metric.name not in _METRICS:
             continue
-        what = _what(spec)
+        what = _what(spec, QUANTITIES[run.protocol.quantity].unit)
         curves = {label: curve for label in labels_of(run) if (curve := _curve(run, label, spec))}
         if curves and (what, spec.region) not in found:
             unit = spec.metric.unit_of(run.protocol.quantity, spec.params)
@@ -58,9 +59,9 @@ def confidence_curves(run: Run) -> tuple[ConfidenceCurves, ...]:
     return tuple(found.values())
 
 
-def _what(spec: ScoreSpec) -> str:
+def _what(spec: ScoreSpec, unit: str) -> str:
     value = spec.params[_MEANS[spec.metric.name]]
-    return value if isinstance(value, str) else f"pixels off by more than {value:g}"
+    return value if isinstance(value, str) else f"pixels off by more than {value:g} {unit}".strip()
 
 
 def _curve(run: Run, label: str, spec: ScoreSpec) -> ConfidenceCurve | None:

@@ -15,9 +15,9 @@ SPEC = SectionSpec("confidence", "Do methods know their errors?", "Confidence", 
 
 ABOUT = (
     "The error of the most confident pixels of a method, from a few (left) to all that it "
-    "estimates (right); the mean over samples. If the confidence means something, the line rises to the "
-    "right. Grey: the same method if it knew its errors; the area between the two lines is `ause`. "
-    "A flat line is a confidence that says nothing."
+    "estimates (right); the mean over samples. If the confidence means something, the line rises "
+    "to the right. Grey: the same method if it knew its errors; the area between the two lines is "
+    "the score ause. A flat line is a confidence that says nothing."
 )
 
 
