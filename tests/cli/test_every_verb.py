@@ -203,6 +203,7 @@ def _annotate(folder, annotated):
     images = ("--images", annotated / "images")
     return {
         "annotate check": [annotated],
+        "annotate repair": [record],
         "annotate reconstruct": [record, "--out", folder / "surfaces", "--preview"],
         "annotate export": [record, *images, "--out", folder / "exported", "--overwrite"],
         "annotate simulate": ["planar", "--out", folder / "study", *tiny],

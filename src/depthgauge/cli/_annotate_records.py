@@ -57,6 +57,30 @@ def check(ctx: click.Context, records: tuple[Path, ...], json_to: str | None) ->
         ctx.exit(1)
 
 
+@click.command("repair", short_help="set damaged lines of records aside")
+@click.argument("records", type=PLACE, nargs=-1, required=True)
+@json_option
+def repair(records: tuple[Path, ...], json_to: str | None) -> None:
+    """Sets lines of RECORDS that cannot be read aside, so that all others count.
+
+    A damaged line stops the whole file from being read. It is moved to FILE.damaged, and what it
+    said must be drawn again; a file whose header is damaged cannot be repaired.
+
+    \b
+      depthgauge annotate repair beach.jsonl
+    """
+    from depthgauge.annotate.records import repair_records
+
+    found = {str(path): repair_records(path) for path in records}
+    if json_to is not None:
+        write_json(json_to, {path: one.to_json() for path, one in found.items()})
+    if json_to != "-":
+        for path, one in found.items():
+            for number, problem in one.damaged:
+                click.echo(one_line(f"{path}: line {number}: {problem}"))
+            click.echo(f"{path}: {count(one.kept, 'line')} kept, {len(one.damaged)} set aside")
+
+
 @click.command(
     "reconstruct",
     cls=OptionsCommand,
@@ -159,4 +183,4 @@ def simulate(kind: str, out: Path, options: StudyOptions, json_to: str | None) -
         say(f"Next: {program_name()} annotate agreement {in_shell(out)}")
 
 
-COMMANDS = (check, reconstruct, export, simulate)
+COMMANDS = (check, repair, reconstruct, export, simulate)

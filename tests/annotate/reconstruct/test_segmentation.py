@@ -313,7 +313,7 @@ def test_strokes_are_cut_at_the_region():
     region = ((10, 10), (50, 10), (50, 40), (10, 40))
     found = segment(drawn(occlusion((0, 25), (59, 25)), region=region))
     check(found)
-    assert found.region.sum() == 40 * 30
+    assert found.region.sum() == 41 * 31
     assert found.continuous.max() == 2
     assert "Cut at the region's edge: stroke(s) 's0'." in found.notes
     # Led over the edge by a few pixels, or out of the image, it is as it should be.

@@ -36,6 +36,7 @@ from depthgauge.annotate.records.files import (
     history,
     lines_from_annotation,
     read_records,
+    repair_records,
     start_records,
     write_records,
 )
@@ -293,6 +294,38 @@ def test_a_damaged_line_is_one_sentence_that_names_it(tmp_path, line, says):
     assert says in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
+
+
+def test_repair_costs_the_damaged_lines_and_no_other(tmp_path):
+    path = started(tmp_path)
+    second = STROKE.replace('"id":"', '"id":"x')
+    body = path.read_bytes()
+    with path.open("ab") as file:
+        file.write(f"{STROKE}\n".encode() + b"\xff\xfe broken\n" + f"{second}\n".encode() + b'{"ev')
+    with pytest.raises(BadFile, match=r"line 3.*annotate repair"):
+        read_records(path)
+    found = repair_records(path)
+    assert found.kept == 3
+    assert [number for number, _ in found.damaged] == [3, 5]
+    assert "UTF-8" in found.damaged[0][1]
+    assert path.read_bytes() == body + f"{STROKE}\n{second}\n".encode()
+    aside = path.with_name(f"{path.name}.damaged")
+    assert aside.read_bytes() == b'\xff\xfe broken\n{"ev\n'
+    assert len(read_records(path).strokes) == 2
+    again = repair_records(path)
+    assert (again.kept, again.damaged) == (3, ())
+    assert aside.read_bytes() == b'\xff\xfe broken\n{"ev\n'
+
+
+def test_without_a_header_nothing_can_be_repaired(tmp_path):
+    path = tmp_path / "street.jsonl"
+    path.write_text(f"{STROKE}\n")
+    with pytest.raises(BadFile, match="is not a header"):
+        repair_records(path)
+    path.write_text("")
+    with pytest.raises(BadFile, match="holds no annotation records"):
+        repair_records(path)
+    assert not list(tmp_path.glob("*.damaged"))
 
 
 def header_with(**changes):

@@ -125,7 +125,7 @@ def append_line(path: Path, line: str) -> None:
     path = Path(path)
     if "\n" in line:
         raise Misuse("a record is one line; this one has several.")
-    with _alone(path), _plain_errors(path):
+    with alone(path), _plain_errors(path):
         handle = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
         try:
             _append(path, handle, line.encode())
@@ -134,8 +134,8 @@ def append_line(path: Path, line: str) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Waits for others to finish their line."""
+def alone(path: Path) -> Iterator[None]:
+    """Nobody else writes to the file meanwhile; waits for others to finish their line."""
     busy = f"{path}: another process is writing there; try again when it is done."
     until = time.monotonic() + _PATIENCE_S
     while True:
@@ -192,8 +192,17 @@ def _set_damaged_aside(path: Path, handle: int) -> None:
     if is_whole(tail):
         os.write(handle, b"\n")
         return
-    with open(path.with_name(f"{path.name}.damaged"), "ab") as aside:
-        aside.write(tail + b"\n")
+    set_aside(path, [tail])
+    os.ftruncate(handle, size + kept)
+
+
+def set_aside(path: Path, lines: list[bytes]) -> None:
+    """Appends damaged lines of a file to `<name>.damaged`; when this returns, they are on disk.
+
+    Raises:
+        CannotWrite: No space, no permission.
+    """
+    with _plain_errors(path), open(path.with_name(f"{path.name}.damaged"), "ab") as aside:
+        aside.write(b"".join(line + b"\n" for line in lines))
         aside.flush()
         os.fsync(aside.fileno())
-    os.ftruncate(handle, size + kept)

@@ -22,12 +22,14 @@ __all__ = [
     "Header",
     "History",
     "Record",
+    "Repair",
     "annotation_from_lines",
     "append_line",
     "append_record",
     "history",
     "lines_from_annotation",
     "read_records",
+    "repair_records",
     "replayed",
     "start_records",
     "write_records",
@@ -122,6 +124,56 @@ def start_records(path: Path, header: Header) -> None:
     _write_new(Path(path), f"{header_line(header)}\n")
 
 
+@dataclass(frozen=True)
+class Repair:
+    """What `repair_records` did with a file."""
+
+    kept: int
+    """Lines that could be read, the header among them."""
+    damaged: tuple[tuple[int, str], ...]
+    """Number of each line that was set aside, and what is wrong with it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        lines = [{"line": number, "problem": problem} for number, problem in self.damaged]
+        return {"kept": self.kept, "damaged": lines}
+
+
+def repair_records(path: Path) -> Repair:
+    """Sets lines that cannot be read aside, in `<name>.damaged`, so that all others count.
+
+    Nobody can write meanwhile, and no line is lost. A file without damage is left as it is.
+
+    Raises:
+        BadFile: There is no such file, or its header is damaged: without it no line has a meaning.
+        CannotWrite: No space, no permission; the file is unchanged.
+    """
+    from depthgauge.annotate.records._json_lines import alone, set_aside
+    from depthgauge.annotate.records._lines import parse_header, parse_record
+
+    path = Path(path)
+    with opened(path):
+        pass
+    with alone(path):
+        with opened(path) as file:
+            whole = read_whole(path, file, _MOST_BYTES)
+        lines = [line for line in enumerate(without_mark(whole).split(b"\n"), 1) if line[1].strip()]
+        if not lines:
+            raise BadFile(f"{path}: holds no annotation records; a header is expected first.")
+        parse_header(f"{path}: line {lines[0][0]}", lines[0][1])
+        good, bad = [lines[0][1]], []
+        for number, line in lines[1:]:
+            try:
+                parse_record("", line)
+                good.append(line)
+            except BadFile as error:
+                bad.append((number, line, str(error).removeprefix(": ")))
+        if bad:
+            set_aside(path, [line for _, line, _ in bad])
+            write_text(path, b"".join(line + b"\n" for line in good).decode("utf-8"))
+    return Repair(len(good), tuple((number, problem) for number, _, problem in bad))
+
+
 def append_record(path: Path, record: Record) -> None:
     """Appends one event to a file that has a header; when this returns, it is on the disk.
 
@@ -210,7 +262,21 @@ def _history(where: str, whole: bytes) -> History:
         raise BadFile(f"{where}: holds no annotation records; a header is expected first.")
     number, first = numbered[0]
     header = parse_header(f"{where}: line {number}", first)
-    records = tuple(parse_record(f"{where}: line {n}", line) for n, line in numbered[1:])
+    records = []
+    for n, line in numbered[1:]:
+        try:
+            records.append(parse_record(f"{where}: line {n}", line))
+        except BadFile as error:
+            raise BadFile(
+                f"{error} To set damaged lines aside and keep all others: depthgauge annotate "
+                "repair."
+            ) from None
+    return _checked_history(where, header, tuple(records), notes)
+
+
+def _checked_history(
+    where: str, header: Header, records: tuple[Record, ...], notes: list[str]
+) -> History:
     return History(header, records, (*notes, *_lost_removals(where, records)))
 
 
