@@ -2,14 +2,16 @@
 
 A site in a temporary folder has a leaderboard of 100 methods, 30 scenes and 20 scores. First, 200
 readers ask for its pages, each with a second of thinking after every answer; then they go on while
-20 people upload 200 MB each at the same time. Writes `perf/serve_load.json` and the table of
-`docs/operators.md` that is made from it.
+20 people upload 200 MB each at the same time. Before that, an entry is published, and the first
+reader after it asks for the table. Writes `perf/serve_load.json` and the table of
+`docs/operators.md` that is made from it; `--publication` measures that part alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import hashlib
 import json
 import os
@@ -83,7 +85,7 @@ class Seen:
     bytes: int = 0
 
 
-def measure(size: Size) -> dict[str, Any]:
+def measure(size: Size, *, only_publication: bool = False) -> dict[str, Any]:
     """Makes the site, runs it, asks it."""
     with tempfile.TemporaryDirectory(prefix="depthgauge-load-") as name:
         site = open_site(Path(name) / "site")
@@ -95,7 +97,8 @@ def measure(size: Size) -> dict[str, Any]:
         process = _start(site, port)
         try:
             _wait(port)
-            return asyncio.run(_load(size, port, tokens))
+            found = {"publication": asyncio.run(_publication(port, tokens[0]))}
+            return found if only_publication else asyncio.run(_load(size, port, tokens)) | found
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
@@ -120,8 +123,13 @@ def _fill(site: Site, database: Database, folder: Path, size: Size) -> list[str]
         team = Team(name="Authors of methods", created_at=now())
         session.add(team)
         session.flush()
+    tokens = [_person(database, number) for number in range(max(1, size.uploads))]
+    with database.begin() as session:
+        own = session.query(User).filter_by(email=_mail(0)).one().team_id
         for number in range(size.methods):
-            entry = _entry(number, team.id)
+            # The last one is not published yet.
+            last = number == size.methods - 1
+            entry = _entry(number, own if last else team.id, "private" if last else "public")
             values = rng.gamma(4, 1 + number / 100, (size.scenes, len(protocol.score_ids)))
             for row, sample in zip(values, samples, strict=True):
                 entry.scores += _scores(sample.id, protocol.score_ids, row)
@@ -129,10 +137,10 @@ def _fill(site: Site, database: Database, folder: Path, size: Size) -> list[str]
             session.add(entry)
         session.flush()
         board.take_snapshot(session, "load")
-    return [_person(database, number) for number in range(size.uploads)]
+    return tokens
 
 
-def _entry(number: int, team_id: int) -> Submission:
+def _entry(number: int, team_id: int, visibility: str) -> Submission:
     return Submission(
         id=f"{number:016x}",
         benchmark_id="load",
@@ -141,7 +149,7 @@ def _entry(number: int, team_id: int) -> Submission:
         details={},
         archive=f"{number:064x}",
         size=1,
-        visibility="public",
+        visibility=visibility,
         state="scored",
         created_at=now(),
         changed_at=now(),
@@ -155,8 +163,12 @@ def _scores(sample: str, names: tuple[str, ...], values: Any) -> list[ReleasedSc
     ]
 
 
+def _mail(number: int) -> str:
+    return f"p{number}@load.example"
+
+
 def _person(database: Database, number: int) -> str:
-    mail = f"p{number}@load.example"
+    mail = _mail(number)
     with database.begin() as session:
         people.join(session, links.make_link(session, "invitation"), mail, "P", "a long password")
         user = session.query(User).filter_by(email=mail).one()
@@ -276,6 +288,30 @@ async def _upload(number: int, size: Size, port: int, token: str) -> tuple[float
     return time.perf_counter() - begun, wrong
 
 
+async def _publication(port: int, token: str) -> dict[str, Any]:
+    """How long publishing takes, and the first reader after it waits."""
+    await _read_all_once(port)
+    author, reader = Client(port, token), Client(port)
+    begun = time.perf_counter()
+    (mine,) = json.loads((await author.ask("GET", "/api/submissions"))[1])
+    status, body = await author.ask(
+        "POST", f"/api/submissions/{mine['id']}/visibility", b'{"visibility": "public"}'
+    )
+    if status != 200:
+        raise SystemExit(f"publishing: {status} {body[:200]!r}")
+    published = time.perf_counter()
+    _, table_page = await reader.ask("GET", "/benchmarks/load")
+    read = time.perf_counter()
+    if mine["method"].encode() not in gzip.decompress(table_page):
+        raise SystemExit("the entry is not in the table that was read after it was published")
+    for client in (author, reader):
+        client.close()
+    return {
+        "publishing, s": round(published - begun, 2),
+        "first reader, s": round(read - published, 3),
+    }
+
+
 async def _load(size: Size, port: int, tokens: list[str]) -> dict[str, Any]:
     await _read_all_once(port)
     alone, beside = Seen(), Seen()
@@ -342,7 +378,9 @@ def write_page(*, check: bool = False) -> bool:
         f"{size['readers']} readers of {size['methods']} methods x {size['scenes']} scenes x 20 "
         f"scores, {size['uploads']} uploads of {size['upload_mb']} MB at the same time "
         f"({uploads['all of them, s']:g} s together, {len(uploads['errors'])} errors), on "
-        f"{found['machine']}, which ran the readers, too."
+        f"{found['machine']}, which ran the readers, too. Publishing an entry takes its author "
+        f"{found['publication']['publishing, s']:g} s; the first reader after it waits "
+        f"{found['publication']['first reader, s']:g} s."
     )
     text = f"{table(['', *columns], rows)}\n\n{sentence}"
     return update("operators.md", {"load": text}, "perf.serve_load", check)
@@ -352,10 +390,13 @@ def main() -> None:
     """Measures, writes the record and the page."""
     parser = argparse.ArgumentParser(prog="python -m perf.serve_load", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small: proves that it works")
+    parser.add_argument("--publication", action="store_true", help="measure that part alone")
     parser.add_argument("--out", type=Path, default=HERE / "serve_load.json")
     options = parser.parse_args()
     size = Size(10, 5, 20, 4.0, 2, 10) if options.quick else Size()
-    found = measure(size)
+    found = measure(size, only_publication=options.publication)
+    if options.publication and options.out.is_file():
+        found = json.loads(options.out.read_text()) | found
     print(json.dumps(found, indent=1))
     if not options.quick:
         options.out.write_text(json.dumps(found, indent=1) + "\n")

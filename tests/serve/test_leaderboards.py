@@ -285,3 +285,42 @@ def test_leaderboards_are_ready_before_the_first_reader(site, database, three):
 
 def _fields(row):
     return {column.name: getattr(row, column.name) for column in row.__table__.columns}
+
+
+def test_a_board_is_computed_before_the_change_that_needs_it(database, monkeypatch):
+    """The reader after a publication finds it; what was tried and taken back leaves nothing."""
+    from depthgauge.serve.leaderboards import states
+
+    with database.begin() as session:
+        benchmark = made.add_benchmark(session)
+        for number, method in enumerate(("A", "B", "C")):
+            made.publish(session, benchmark, method, [number + 0.1 * k for k in range(9)])
+    cache = states.StateCache(4)
+    computed, known = [], states.released_board
+
+    def compute(*args, **more):
+        computed.append([entry.label for entry in args[3]])
+        return known(*args, **more)
+
+    monkeypatch.setattr(states, "released_board", compute)
+    seen = []
+
+    def change(session):
+        found = session.get_one(Submission, "id-B-")
+        seen.append(found.visibility)
+        found.visibility = "private"
+        session.flush()
+        board.take_snapshot(session, "open")
+        return found.visibility
+
+    assert states.change_board(database, cache, "open", change) == "private"
+    assert seen == ["public", "public"]
+    assert computed == [["A", "C"]]
+    with database.begin() as session:
+        found = states.find_state(session, "open", cache=cache)
+        assert [entry.label for entry in found.entries] == ["A", "C"]
+        assert [row.label for row in found.board.rows] == ["A", "C"]
+        assert session.query(Snapshot).count() == 4
+        former = states.find_state(session, "open", number=3, cache=cache)
+        assert [entry.label for entry in former.entries] == ["A", "withdrawn entry", "C"]
+    assert len(computed) == 2

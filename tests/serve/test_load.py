@@ -13,3 +13,4 @@ def test_readers_and_uploads_at_the_same_time():
         assert found[part]["requests"] > 20
     assert found["reading"]["requests"] > 150
     assert found["reading"]["p95, s"] < 0.5
+    assert found["publication"]["first reader, s"] < 0.5

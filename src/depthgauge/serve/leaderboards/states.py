@@ -18,6 +18,7 @@ from depthgauge.benchmarks import Protocol, find_benchmark, make_protocol
 from depthgauge.errors import DepthgaugeError, Refused
 from depthgauge.serve import board as boards
 from depthgauge.serve.leaderboards.released import ReleasedEntry, make_entries, released_board
+from depthgauge.serve.storage.database import Database
 from depthgauge.serve.storage.models import Benchmark, Rescoring, ScoreSheet, Snapshot
 
 _Value = TypeVar("_Value")
@@ -47,10 +48,20 @@ class State:
     entries: tuple[ReleasedEntry, ...]
     drawn: LeastRecent[Any] = field(default_factory=lambda: LeastRecent(_DRAWN), compare=False)
     """Tables that were drawn of it."""
+    computed: LeastRecent[Board] | None = field(default=None, compare=False, repr=False)
+    """Boards by what they are computed from."""
 
     @functools.cached_property
     def board(self) -> Board:
         """All scores of all samples together, with intervals, ranks and ties."""
+        if self.computed is None:
+            return self._compute()
+        # The snapshot's hash covers all values; names change when an entry is withdrawn.
+        labels = tuple(entry.label for entry in self.entries)
+        key = (self.sha256, self.protocol_hash, self.protocol.truth_accuracy, labels)
+        return self.computed.get(key, self._compute)
+
+    def _compute(self) -> Board:
         ids = [column["id"] for column in self.columns]
         return released_board(self.protocol, self.samples, self.scenes, self.entries, ids)
 
@@ -68,7 +79,7 @@ def find_state(
     on: str = "",
     cache: StateCache | None = None,
 ) -> State:
-    """The state of a leaderboard.
+    """The state of a leaderboard, with its board.
 
     Args:
         session: A transaction.
@@ -84,7 +95,8 @@ def find_state(
     shown = boards.shown_submissions(session, benchmark_id)
 
     def load() -> State:
-        made = _load(session, benchmark_id, snapshot, shown)
+        computed = None if cache is None else cache.boards
+        made = _load(session, benchmark_id, snapshot, shown, computed)
         if made.entries:
             _ = made.board  # here, where no other thread does the same
         return made
@@ -136,7 +148,46 @@ def protocol_of(benchmark: Benchmark) -> Protocol:
         raise Refused("not-found", "The organisers have to add this benchmark again") from None
 
 
-def _load(session: Session, benchmark_id: str, number: int | None, shown: frozenset[str]) -> State:
+def change_board(
+    database: Database, cache: StateCache, benchmark_id: str, change: Callable[[Session], _Value]
+) -> _Value:
+    """Changes what a leaderboard shows, after its board has been computed.
+
+    Computing takes seconds if there are a hundred entries, and nobody else should wait for it: so
+    the change is made and taken back, the board is computed from what it would leave, and the
+    change is made again. Readers then find the board among those that are known.
+
+    Args:
+        database: The database.
+        cache: Where boards are kept.
+        benchmark_id: The benchmark.
+        change: Makes the change in a transaction; called twice.
+
+    Returns:
+        What the second call of `change` gives.
+    """
+    with database() as session:
+        try:
+            change(session)
+            session.flush()
+            snapshot = _snapshot_number(session, benchmark_id, None, "")
+            shown = boards.shown_submissions(session, benchmark_id)
+            coming = _load(session, benchmark_id, snapshot, shown, cache.boards)
+        finally:
+            session.rollback()
+    if coming.entries:
+        _ = coming.board
+    with database.begin() as session:
+        return change(session)
+
+
+def _load(
+    session: Session,
+    benchmark_id: str,
+    number: int | None,
+    shown: frozenset[str],
+    computed: LeastRecent[Board] | None,
+) -> State:
     benchmark = session.get_one(Benchmark, benchmark_id)
     snapshot = None if number is None else session.get_one(Snapshot, number)
     body = {} if snapshot is None else snapshot.body
@@ -155,6 +206,7 @@ def _load(session: Session, benchmark_id: str, number: int | None, shown: frozen
         protocol_hash=body.get("protocol_hash", benchmark.protocol_hash),
         columns=tuple(body.get("columns", benchmark.columns)),
         entries=make_entries(rows, sheets),
+        computed=computed,
     )
 
 
@@ -208,4 +260,9 @@ class LeastRecent(Generic[_Value]):
         return made
 
 
-StateCache = LeastRecent[State]
+class StateCache(LeastRecent[State]):
+    """States that were asked for last, and the boards that were computed last."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.boards: LeastRecent[Board] = LeastRecent(most)

@@ -9,11 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from depthgauge.errors import Refused
-from depthgauge.serve import board
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import User
-from depthgauge.serve.submissions import intake, queue
-from depthgauge.serve.web import views
+from depthgauge.serve.submissions import intake
+from depthgauge.serve.web import publishing, views
 from depthgauge.serve.web.security import bearer, web_of
 
 PIECE_BYTES = 8 << 20
@@ -143,12 +142,7 @@ def get_submission(request: Request, submission_id: str, user: Reader) -> dict[s
 @api.post("/submissions/{submission_id}/withdraw")
 def withdraw(request: Request, submission_id: str, user: Submitter) -> dict[str, Any]:
     """Takes a submission back; it stays in the quota."""
-    with web_of(request).database.begin() as session:
-        found = views.own_submission(session, user, submission_id)
-        queue.withdraw(session, found, user)
-        session.flush()
-        board.take_snapshot(session, found.benchmark_id)
-        return views.submission_view(session, found, user)
+    return publishing.withdraw(request, user, submission_id)
 
 
 @api.post("/submissions/{submission_id}/visibility")
@@ -156,7 +150,4 @@ def set_visibility(
     request: Request, submission_id: str, wanted: Publication, user: Submitter
 ) -> dict[str, Any]:
     """Shows an entry on the leaderboard, or takes it off."""
-    with web_of(request).database.begin() as session:
-        found = views.own_submission(session, user, submission_id)
-        board.publish(session, found, user, wanted.visibility)
-        return views.submission_view(session, found, user)
+    return publishing.publish(request, user, submission_id, wanted.visibility)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
@@ -10,7 +11,8 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from markupsafe import Markup
-from sqlalchemy import select
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from depthgauge.errors import Refused
@@ -23,13 +25,15 @@ from depthgauge.serve.leaderboards.released import ReleasedEntry
 from depthgauge.serve.leaderboards.states import State, find_state, protocol_of
 from depthgauge.serve.reports import reports_of
 from depthgauge.serve.storage.database import reading
-from depthgauge.serve.storage.models import Benchmark, User
+from depthgauge.serve.storage.models import Benchmark, Snapshot, User
 from depthgauge.serve.web import views
 from depthgauge.serve.web.answers import Reader, caches_of, public_answer
 from depthgauge.serve.web.rendering import page, show_released
 from depthgauge.serve.web.security import web_of
 
 boards = APIRouter(include_in_schema=False)
+
+_LOOK_S = 1.0
 
 
 async def choice_of(metric: str = "", region: str = "", scene: str = "", by: str = "") -> Choice:
@@ -90,6 +94,19 @@ def leaderboard_file(
 
     key = ("file", benchmark_id, ending, choice, on, state)
     return public_answer(request, None, key, make)
+
+
+def keep_warm(app: FastAPI) -> None:
+    """Computes the leaderboards as they stand, now and whenever workers or commands change one."""
+    known = None
+    while True:
+        with suppress(DBAPIError):  # a database that is away comes back
+            with reading(app.state.web.database) as session:
+                newest = session.scalar(select(func.max(Snapshot.id)))
+            if newest != known:
+                warm_up(app)
+                known = newest
+        time.sleep(_LOOK_S)
 
 
 def warm_up(app: FastAPI) -> None:

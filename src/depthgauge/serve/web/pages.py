@@ -11,12 +11,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from depthgauge.errors import Refused
-from depthgauge.serve import board
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import User
-from depthgauge.serve.submissions import intake, queue
+from depthgauge.serve.submissions import intake
 from depthgauge.serve.submissions.details import DETAILS
-from depthgauge.serve.web import views
+from depthgauge.serve.web import publishing, views
 from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.security import form_of, member, require_own_form, visitor, web_of
 
@@ -90,18 +89,12 @@ def submission(request: Request, submission_id: str, user: Visitor) -> HTMLRespo
 @pages.post("/submissions/{submission_id}/withdraw")
 def withdraw(request: Request, submission_id: str, user: Member, _form: Form) -> Response:
     """Takes a submission back."""
-    with web_of(request).database.begin() as session:
-        found = views.own_submission(session, user, submission_id)
-        queue.withdraw(session, found, user)
-        session.flush()
-        board.take_snapshot(session, found.benchmark_id)
+    publishing.withdraw(request, user, submission_id)
     return RedirectResponse(f"/submissions/{submission_id}", 303)
 
 
 @pages.post("/submissions/{submission_id}/visibility")
 def set_visibility(request: Request, submission_id: str, user: Member, form: Form) -> Response:
     """Publishes an entry, or takes it off the leaderboard."""
-    with web_of(request).database.begin() as session:
-        found = views.own_submission(session, user, submission_id)
-        board.publish(session, found, user, form.get("visibility", ""))
+    publishing.publish(request, user, submission_id, form.get("visibility", ""))
     return RedirectResponse(f"/submissions/{submission_id}", 303)

@@ -16,7 +16,7 @@ from depthgauge.errors import DepthgaugeError
 from depthgauge.serve.lockout import lock_out
 from depthgauge.serve.process_settings import own_settings
 from depthgauge.serve.web.app import make_app
-from depthgauge.serve.web.boards import warm_up
+from depthgauge.serve.web.boards import keep_warm
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     except DepthgaugeError as error:
         sys.exit(f"error: {error}")
     app = make_app(known.site, known.site.open(), known.settings)
-    threading.Thread(target=warm_up, args=(app,), daemon=True).start()
+    threading.Thread(target=keep_warm, args=(app,), daemon=True).start()
     uvicorn.run(
         app,
         host=known.host,
