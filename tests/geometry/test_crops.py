@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import Misuse, WrongShape
-from depthgauge.geometry.crops import NAMED_CROPS, parse_crop
+from depthgauge.geometry.crops import NAMED_CROPS, kb_window, parse_crop
 
 
 def kept(text, height, width):
@@ -63,3 +63,22 @@ def test_what_is_no_crop_is_one_sentence(text, message):
 def test_a_crop_that_leaves_nothing_is_an_error():
     with pytest.raises(WrongShape, match="leaves nothing of a truth of 4x4"):
         kept("0.1:0.2,:", 4, 4)
+
+
+def test_kittis_crop_is_at_the_bottom_in_the_middle():
+    assert kb_window(375, 1242) == (slice(23, 375), slice(13, 1229))
+    assert kb_window(370, 1226) == (slice(18, 370), slice(5, 1221))
+    assert parse_crop("kb").within(376, 1241) == kb_window(376, 1241)
+    with pytest.raises(WrongShape, match="1216x352 is larger than the truth of 640x480"):
+        parse_crop("kb").within(480, 640)
+
+
+def test_a_box_inside_kittis_crop_is_a_fraction_of_it():
+    """Marigold takes fractions of 352x1216, BTS those of the whole picture: other pixels."""
+    rows, columns = parse_crop("kb/eigen").within(375, 1242)
+    inner = parse_crop("eigen").within(352, 1216)
+    assert (rows.start, rows.stop) == (inner[0].start + 23, inner[0].stop + 23)
+    assert (columns.start, columns.stop) == (inner[1].start + 13, inner[1].stop + 13)
+    assert (rows, columns) != parse_crop("eigen").within(375, 1242)
+    assert parse_crop("kb/eigen").text != parse_crop("eigen").text
+    assert parse_crop(parse_crop("kb/eigen").text) == parse_crop("kb/eigen")

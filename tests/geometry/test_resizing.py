@@ -223,3 +223,14 @@ def test_errors_say_both_sizes_and_what_to_do():
         pad_border(values, -1)
     with pytest.raises(WrongShape, match="at least one pixel"):
         resize(np.ones((0, 3)), (4, 6), "nearest", "depth")
+
+
+def test_an_estimate_of_kittis_crop_is_put_back():
+    values = np.arange(352 * 1216, dtype=np.float32).reshape(352, 1216)
+    placed = resize(values, (375, 1242), "kb", "depth")
+    np.testing.assert_array_equal(placed[23:, 13:1229], values)
+    assert np.isfinite(placed).sum() == values.size
+    whole = np.ones((375, 1242), np.float32)
+    assert resize(whole, (375, 1242), "kb", "depth") is whole
+    with pytest.raises(WrongShape, match="is 320x96 but must be 1242x375 as the truth, or"):
+        resize(np.ones((96, 320)), (375, 1242), "kb", "depth")
