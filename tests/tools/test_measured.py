@@ -3,6 +3,7 @@
 import pytest
 from tools.evidence import (
     _accuracy_page,
+    _gaps_page,
     _layers_page,
     _rig_page,
     _stereogen_page,
@@ -29,6 +30,7 @@ def test_measured_pages_are_fresh(script, capsys):
     "figure",
     [
         _accuracy_page,
+        _gaps_page,
         light_field,
         capture,
         oasis_reconstruction,
