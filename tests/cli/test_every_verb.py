@@ -55,6 +55,7 @@ def arguments(
             "report": [finished],
             "compare": [before, finished],
             "explain": ["1.0", "--estimate", estimate, "--truth", truth],
+            "components": ["--run", _chains(tmp_path / "chains")],
             "rescore": [
                 *(finished, "--benchmark", skip_benchmark, "--out", rescored, "--workers", "0")
             ],
@@ -96,6 +97,7 @@ def arguments(
             **_annotate(tmp_path, annotated),
             "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
+            "dataset describe": [_dataset(tmp_path / "dataset"), "--no-sift"],
             "dataset audit": [_booster(tmp_path / "scenes"), "--dataset", "booster"],
             **(_serve(tmp_path, request) if verb.startswith(("serve", "submit")) else {}),
             "doctor": [],
@@ -215,6 +217,24 @@ def _annotate(folder, annotated):
         ],
         "annotate focal": ["oasis-depth", "--data", data, "--estimates", people / "anna"],
     }
+
+
+def _chains(folder):
+    """A run of one method with two options."""
+    from depthgauge.datasets import manifest_folder
+    from depthgauge.types import Inputs, Sample, Truth
+
+    if not folder.exists():
+        flat = np.full((6, 8), 3, np.float32)
+        samples = [Sample("one", Inputs({"disparity_range": (0, 9)}), Truth({"disparity": flat}))]
+        manifest_folder.write(folder / "data", samples, id="chains", title="", licence="CC0-1.0")
+        (folder / "chains.toml").write_text(
+            'id = "chains"\nversion = 1\ndataset = "depthgauge"\nquantity = "disparity"\n'
+            'pool = "image"\n[[scores]]\nmetric = "mae"\n'
+        )
+        methods = ["a=constant:value=2", "b=constant:value=4"]
+        dg.run(folder / "chains.toml", folder / "data", methods, folder / "run", workers=0)
+    return folder / "run"
 
 
 def _dataset(folder):

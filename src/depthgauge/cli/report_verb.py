@@ -25,6 +25,7 @@ from depthgauge.errors import CannotWrite
 
 if TYPE_CHECKING:
     from depthgauge.analysis.boards.board import Board
+    from depthgauge.analysis.tagged.strata import StrataTable
     from depthgauge.engine.store.record import Run
     from depthgauge.report.page.model import Page
     from depthgauge.report.tables.leaderboard import TableStyle
@@ -54,11 +55,12 @@ VIEW_PIVOTS = (
 @click.option("--samples", is_flag=True, help="With a table: the main score of every sample.")
 @click.option(
     "--pivot",
-    type=click.Choice(["methods", "regions", "layers", "points", *VIEW_PIVOTS]),
+    type=click.Choice(["methods", "regions", "layers", "points", "difficulty", *VIEW_PIVOTS]),
     help="With a table: metrics by regions, as in papers. methods: a row for each method, "
     "the metrics in a group for each region. regions: a table for each method, a row for each "
     "region. layers: a row for each method, a group for each layer or material. points: how many "
-    "points each layer and material has. The others are tables of right-view generation.",
+    "points each layer and material has. difficulty: where 50 % fail on each axis of difficulty. "
+    "The others are tables of right-view generation.",
 )
 @click.option(
     "--tier", metavar="NAME", help="Only methods of this tier, in benchmarks that have tiers."
@@ -89,6 +91,18 @@ VIEW_PIVOTS = (
     help="Rank methods for an application: automotive, surgery, matting ... or a TOML file; may be "
     "repeated. By default all profiles that the scores mostly cover.",
 )
+@click.option(
+    "--strata",
+    multiple=True,
+    metavar="FILE|hazards",
+    help="Scores by tags: a .csv or .toml of tags, or hazards for those that are found in pixels; "
+    "may be repeated. Tags beside the dataset are on the page in any case.",
+)
+@click.option(
+    "--pool",
+    type=click.Choice(["image", "median"]),
+    help="Pool the samples in this way, not as the benchmark does: the mean, or the median.",
+)
 @click.option("--all-pictures", is_flag=True, help="Pictures of every sample, beside the page.")
 def command(folders: tuple[Path, ...], **options: Any) -> None:
     """Writes the report of a run: one HTML file, or its tables for a terminal or a paper.
@@ -101,6 +115,7 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
       depthgauge report runs/first runs/second --html both.html
       depthgauge report runs/first --profile surgery   methods by what surgeons need
       depthgauge report runs/noisy                     the levels of run --perturb
+      depthgauge report runs/first --text --strata tags.csv --strata hazards
 
     The page needs nothing else: no network, no scripts. It shows pictures of at most 12 samples,
     the best, median and worst of each method; --all-pictures writes the others beside it.
@@ -118,11 +133,14 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
         _check_several(options)
     from depthgauge.analysis.boards.tiers import one_tier
     from depthgauge.analysis.merged_runs import load_merged
+    from depthgauge.engine.store.repool import repool
 
     with working("reading the run ..."):
         run = load_merged(folders, options["data"])
         if options["tier"] is not None:
             run = one_tier(run, options["tier"])
+        if options["pool"] is not None:
+            run = repool(run, options["pool"])
     folder = folders[0]
     options["pictures"] = len(folders) == 1
     options["choices"] = board_choices(run.protocol, options)
@@ -149,11 +167,12 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
         raise click.UsageError("only one thing can go to stdout; give --json a file.")
     if options["samples"] and len(options["columns"]) > 1:
         raise click.UsageError("--samples shows one score; name one --column.")
+    _check_strata(options)
     if options["samples"] and options["pivot"]:
         raise click.UsageError("--samples and --pivot are two different tables; choose one.")
     if options["regions"] and options["pivot"] not in ("methods", "regions"):
         raise click.UsageError("--region is for --pivot methods or regions.")
-    if options["columns"] and options["pivot"] in ("layers", "points", *VIEW_PIVOTS):
+    if options["columns"] and options["pivot"] in ("layers", "points", "difficulty", *VIEW_PIVOTS):
         raise click.UsageError(
             f"--pivot {options['pivot']} has its own columns; leave out --column."
         )
@@ -165,6 +184,11 @@ def _check_together(options: dict[str, Any], wants_page: bool) -> None:
         raise click.UsageError("--all-pictures writes files beside the page; give --html a file.")
 
 
+def _check_strata(options: dict[str, Any]) -> None:
+    if options["strata"] and (options["samples"] or options["pivot"]):
+        raise click.UsageError("--strata is a table of its own; leave out --samples and --pivot.")
+
+
 def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
     """The page or the table of a run for each level of a perturbation."""
     from depthgauge.analysis.robustness import load_robustness
@@ -173,7 +197,7 @@ def _report_robustness(folder: Path, options: dict[str, Any]) -> None:
 
     alone = [
         *("samples", "columns", "oracles", "all_pictures", "profiles", "json_to", "pivot"),
-        *("digits", "no_intervals", "caption"),
+        *("digits", "no_intervals", "caption", "pool"),
     ]
     if given := [name for name in alone if options[name]]:
         name = {"columns": "column", "json_to": "json", "profiles": "profile"}.get(
@@ -200,6 +224,9 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
     with working("computing intervals ..."):
         board = _board(run, options)
     known = [board.column(name).id for name in options["columns"]]
+    if options["strata"]:
+        _print_strata(run, known or [board.main], options)
+        return
     if options["json_to"] is not None:
         _write_json(run, board, options)
     plain = options["kind"] == "text" and not options["samples"] and not options["pivot"]
@@ -212,6 +239,33 @@ def _print_tables(run: Run, folder: Path, options: dict[str, Any]) -> None:
         write_text_to("-", _table(run, board, known, options))
     if options["kind"] == "text":
         print_run_notes(run)
+
+
+def _print_strata(run: Run, scores: list[str], options: dict[str, Any]) -> None:
+    from depthgauge.report.tables.render import FORMATS
+    from depthgauge.report.tables.strata import strata_text_table
+    from depthgauge.report.words.protocol import source_line
+
+    tables = _strata(run, scores, options)
+    if options["json_to"] is not None:
+        body = {"schema": 1, "scores": [table.to_json() for table in tables]}
+        write_json(options["json_to"], body)
+    for table in tables if options["kind"] is not None else ():
+        shown = strata_text_table(table, source_line(run.protocol), _style(options))
+        write_text_to("-", FORMATS[options["kind"]](shown))
+
+
+def _strata(run: Run, scores: list[str], options: dict[str, Any]) -> list[StrataTable]:
+    """Every wanted score by all tags that are named, or that are beside the dataset."""
+    from depthgauge.analysis.tagged.strata import strata_table, tags_of
+
+    tags = tags_of(run, options["strata"], options["data"])
+    if tags is None:
+        return []
+    with progress_bar("tags") as step:
+        return [
+            strata_table(run, tags, score, data=options["data"], progress=step) for score in scores
+        ]
 
 
 def _board(run: Run, options: dict[str, Any]) -> Board:
@@ -228,13 +282,16 @@ def _board(run: Run, options: dict[str, Any]) -> Board:
 
 
 def _table(run: Run, board: Board, known: list[str], options: dict[str, Any]) -> str:
+    from depthgauge.report.tables.difficulty import difficulty_table
     from depthgauge.report.tables.layers import layers_text
-    from depthgauge.report.tables.render import leaderboard_text, pivot_text, samples_text
+    from depthgauge.report.tables.render import FORMATS, leaderboard_text, pivot_text, samples_text
     from depthgauge.report.tables.views import views_text
 
     form, style = options["kind"], _style(options)
     if options["pivot"] in ("layers", "points"):
         return layers_text(run, board, form, options["pivot"], style)
+    if options["pivot"] == "difficulty":
+        return FORMATS[form](difficulty_table(run, board, style=style))
     if options["pivot"] in VIEW_PIVOTS:
         return views_text(run, form, options["pivot"], style)
     if options["pivot"]:
@@ -266,9 +323,12 @@ def _write_json(run: Run, board: Board, options: dict[str, Any]) -> None:
 def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
     from depthgauge.report.page.build import build_page
 
+    main = options["choices"]["main"] or run.protocol.main_score
+    strata = _strata(run, [main], options) if options["pictures"] or options["strata"] else []
     with progress_bar("report") as step:
         page = build_page(
             run,
+            strata=strata,
             data=options["data"],
             **options["choices"],
             with_oracles=options["oracles"],

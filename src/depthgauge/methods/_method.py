@@ -239,6 +239,7 @@ class _DescribedSpec(BaseModel):
     gpu: bool
     whole_clips: bool
     most_frames: int | None
+    steps: tuple[str, ...] = ()
     alignment: str
 
 

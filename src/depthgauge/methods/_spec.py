@@ -66,6 +66,9 @@ class MethodSpec:
     frame; other methods are called once per frame."""
     most_frames: int | None = None
     """It makes only so many frames of a clip, the first ones, and is scored on those; None: all."""
+    steps: tuple[str, ...] = ()
+    """Options that are the steps of a chain, in order; each takes one of several words, and
+    `none`, where it is among them, leaves the step out. `components` exchanges them."""
     alignment: str = ""
     """For methods that make views: how these relate to the camera that is asked for, in words."""
 

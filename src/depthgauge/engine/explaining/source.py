@@ -140,7 +140,7 @@ def source_of_dataset(
         estimate_reading: What is said about the stored numbers of estimates.
     """
     layout, split, samples = find_dataset(data, dataset, split)
-    quantity = _pixel_quantity(quantity or _first_quantity(layout, samples))
+    quantity = _pixel_quantity(quantity or first_quantity(layout, samples))
     main = QUANTITIES[quantity].main.name
     with_truth = [s for s in samples if s.truth is not None and main in s.truth]
     if not with_truth:
@@ -219,14 +219,15 @@ def dataset_protocol(
     own = [name for name, text in asked.items() if name == text and name in REGIONS]
     return maps_protocol(
         metrics,
-        quantity or _first_quantity(layout, samples),
+        quantity or first_quantity(layout, samples),
         named={name: text for name, text in asked.items() if name not in own},
         own=own,
         **{"id": "two-folders", "dataset": layout.id, "split": split, **keys},
     )
 
 
-def _first_quantity(layout: Dataset, samples: Sequence[Sample]) -> str:
+def first_quantity(layout: Dataset, samples: Sequence[Sample]) -> str:
+    """The first quantity of a dataset that its samples have."""
     held: Collection[str] = next((s.truth for s in samples if s.truth is not None), ())
     listed = layout.spec.quantities or tuple(QUANTITIES)
     return next((name for name in listed if QUANTITIES[name].main.name in held), listed[0])

@@ -14,6 +14,7 @@ from depthgauge.analysis.boards.tier_boards import joined_board
 from depthgauge.analysis.comparable import has_value_errors
 from depthgauge.analysis.confidence_curves import confidence_curves
 from depthgauge.analysis.degradation import degradations
+from depthgauge.analysis.difficulty.axes import difficulties
 from depthgauge.analysis.maps.oracles import score_oracles
 from depthgauge.analysis.maps.sample_maps import SampleMaps
 from depthgauge.analysis.maps.scatter import Scatter, count_pairs, scatter_edges
@@ -30,6 +31,7 @@ from depthgauge.analysis.sample_choice import (
 from depthgauge.analysis.seeds import SampleValues, values_alone, values_of
 from depthgauge.analysis.settings_roc import settings_roc
 from depthgauge.analysis.stability import rank_probabilities
+from depthgauge.analysis.tagged.strata import StrataTable
 from depthgauge.analysis.thresholds import curves_of, stability_of
 from depthgauge.engine.running.maps import RunMaps
 from depthgauge.engine.store.record import Run
@@ -55,6 +57,7 @@ def build_page(
     with_pictures: bool = True,
     most_pictures: int = MOST_SAMPLES,
     profiles: Sequence[str | Path | Profile] | None = None,
+    strata: Sequence[StrataTable] = (),
     progress: Progress | None = None,
 ) -> Page:
     """Everything that the report of a run shows.
@@ -72,6 +75,7 @@ def build_page(
         most_pictures: Samples with pictures.
         profiles: Applications whose priorities rank the methods; by default all those for which
             most can be scored.
+        strata: Scores by tags.
         progress: Called with what was done, how much of it, of how much.
     """
     maps: RunMaps | None = None
@@ -110,7 +114,9 @@ def build_page(
         view_tables=tuple(view_tables(run).values()),
         baseline_curves=tuple(baseline_curves(run) if run.protocol.tiers else ()),
         degradations=families,
+        difficulties=difficulties(run, board),
         profiles=choose_profiles(board, profiles),
+        strata=tuple(strata),
         radar=radar_of(board, degradations=families),
         scatter={label: drawn.scatter[label] for label in values if label in drawn.scatter},
         rank_probabilities=_probabilities(run, board, practical, accuracy),

@@ -12,11 +12,13 @@ from depthgauge.analysis.boards.board import Board, Column
 from depthgauge.analysis.comparable import has_value_errors, is_up_to_scale
 from depthgauge.analysis.confidence_curves import ConfidenceCurves
 from depthgauge.analysis.degradation import Degradation, table_columns
+from depthgauge.analysis.difficulty.axes import AxisDifficulty
 from depthgauge.analysis.maps.scatter import Scatter
 from depthgauge.analysis.precision_recall import PrecisionRecall
 from depthgauge.analysis.profiles import ProfileRanking
 from depthgauge.analysis.seeds import SampleValues
 from depthgauge.analysis.settings_roc import SettingsRoc
+from depthgauge.analysis.tagged.strata import StrataTable
 from depthgauge.analysis.thresholds import Curves, RankStability
 from depthgauge.benchmarks import Protocol
 from depthgauge.report.charts.styles import Style, styles_of
@@ -103,6 +105,10 @@ class Page:
     """Scores of views along the baseline."""
     degradations: tuple[Degradation, ...] = ()
     """Scores along axes of difficulty; the long ones are left out of tables and radar."""
+    difficulties: tuple[AxisDifficulty, ...] = ()
+    """Where methods fail at 50 % on those axes whose scores are percentages of failures."""
+    strata: tuple[StrataTable, ...] = ()
+    """Scores by tags of samples and pixels; empty where nothing was noted."""
     profiles: tuple[ProfileRanking, ...] = ()
     """The methods' order by the priorities of applications."""
     provenance: Provenance = Provenance()

@@ -1,0 +1,1 @@
+"""What a dataset contains and how difficult it is, without any method."""

@@ -1,0 +1,1 @@
+"""The steps of `stereo-chain`, each exchangeable: cost, aggregation, optimisation, refinement."""
