@@ -381,6 +381,8 @@ def _benchmark_facts(protocol: Protocol) -> Iterator[tuple[str, str]]:
         yield "missing estimate", f"`{protocol.missing}`"
         yield "estimates count within", _range(protocol)
     yield "pooling", f"`{protocol.pool}`"
+    if protocol.twin is not None:
+        yield "numbers", TWINS[protocol.twin].source
     for tier, inputs in protocol.tiers.items():
         yield f"tier {tier}", ", ".join(f"`{name}`" for name in inputs)
     for thing, text in protocol.derived.items():
