@@ -37,11 +37,13 @@ def main(names: tuple[str, ...], force: bool, out: Path, check: bool) -> None:
 
 def _write_pages() -> None:
     from tools.evidence import (
+        _gaps_page,
         _glass_chart,
         _layers_page,
         _rig_page,
         _stereogen_page,
         capture,
+        components,
         hidden_truth,
         light_field,
         oasis_like,
@@ -50,8 +52,8 @@ def _write_pages() -> None:
     )
 
     write_page()
-    first = (_accuracy_page, light_field, capture, oasis_reconstruction, oasis_like)
-    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, hidden_truth):
+    first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
+    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, hidden_truth, components):
         page.write_page()
     _glass_chart.draw()
 

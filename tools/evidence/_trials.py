@@ -26,9 +26,10 @@ def copy(places: Mapping[str, Path], root: Path) -> Path:
 
 
 def conduct(protocol: str, data: Path, methods: Iterable[Any], place: Path, **options: Any) -> Run:
-    """Runs methods under the protocol of that name, in this process, into a new folder."""
+    """Runs methods under a protocol of the trials, or a shipped benchmark, into a new folder."""
     file = PROTOCOLS / f"{protocol}.toml"
-    return engine.run(file, data, methods, place, workers=0, keep_estimates=False, **options)
+    named = file if file.is_file() else protocol
+    return engine.run(named, data, methods, place, workers=0, keep_estimates=False, **options)
 
 
 def table(name: str, *runs: Run, known: Known | None = None) -> Table:

@@ -139,7 +139,9 @@ def _protocol(table: Body) -> str:
 
 def _link(table: Body) -> str:
     name = table["protocol"]
-    return f"[`{name}`](evidence/trials/{name}.toml)"
+    if (FOLDER / "trials" / f"{name}.toml").is_file():
+        return f"[`{name}`](evidence/trials/{name}.toml)"
+    return f"`{name}` (`depthgauge show {name}`)"
 
 
 def _line(cells: list[str]) -> str:
