@@ -133,9 +133,9 @@ def _read_flow(path: AnyPath, png: chunks.Png, request: Request) -> Map:
     codes = chunks.codes(path, png)
     flow = codes[..., :2].astype(np.float32)
     flow -= FLOW_ZERO
-    flow /= FLOW_SCALE
+    flow *= np.float32(1 / FLOW_SCALE)  # a power of two: exact
     if not request.raw:
-        flow[codes[..., 2] == 0] = np.nan
+        np.copyto(flow, np.float32(np.nan), where=codes[..., 2:] == 0)
     return flow
 
 

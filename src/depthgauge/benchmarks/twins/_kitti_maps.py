@@ -60,24 +60,6 @@ def read_truth(path: Path, quantity: str) -> Map:
     return read_map(path, quantity=quantity)
 
 
-def outliers(error: Map, size: Map, quotient: str) -> Mask:
-    """Errors above 3 px and above 5 % of the truth.
-
-    Args:
-        error: Lengths of the errors, float32.
-        size: Lengths of the truths, float32.
-        quotient: `float32`: the kit's own arithmetic, in which exactly 5 % (4 px of 80 px) is an
-            outlier, because 0.05 as float32 is above 0.05 as double; `exact`: exactly 5 % is not.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if quotient == "float32":
-            relative = (error / size).astype(np.float64) > 0.05
-        else:
-            # 20 e > g is exact: errors and truths are multiples of 1/256 or nearly so.
-            relative = 20.0 * error.astype(np.float64) > size.astype(np.float64)
-    return np.asarray((error > np.float32(3.0)) & relative)
-
-
 def lengths(vectors: Map) -> Map:
     """Lengths of vectors (N, 2) in float32, as the kit computes them."""
     u, v = vectors[..., 0], vectors[..., 1]

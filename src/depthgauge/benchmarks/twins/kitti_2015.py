@@ -20,14 +20,12 @@ from depthgauge.benchmarks.twins import Twin, TwinScores, fill_options
 from depthgauge.benchmarks.twins._kitti_maps import (
     SubmittedMap,
     check_size,
-    lengths,
-    outliers,
     read_submitted,
     read_truth,
 )
 from depthgauge.errors import BadData
 from depthgauge.io import read_labels
-from depthgauge.types import Map, Mask, Sample, Score, is_known
+from depthgauge.types import Map, Mask, Sample, Score
 
 SETS = ("noc", "occ")
 GROUPS = ("bg", "fg", "all")
@@ -45,7 +43,6 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "accumulate": ("float32", "float64"),
     "scene_flow_est": ("disp_0",),
 }
-Values = NDArray[np.float32]
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,44 +120,39 @@ def _place(path: Path, error: str) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class _Errors:
-    """Where there is truth, where it is met badly, and where the submission has a value."""
+    """Which pixels with truth are met badly, and where the submission has a value."""
 
-    known: Mask
-    bad: Mask
+    marks: NDArray[np.uint8]
+    """0: right, 1: an outlier, 2: without truth."""
     given: Mask
 
 
 def _errors(submitted: SubmittedMap, truth: Map, quotient: str) -> _Errors:
-    known = is_known(truth)
-    there, estimate = truth[known], submitted.filled[known]
-    if truth.ndim == 2:
-        wrong = outliers(np.abs(there - estimate), np.abs(there), quotient)
-    else:
-        wrong = outliers(lengths(there - estimate), lengths(there), quotient)
-    bad = np.zeros(known.shape, bool)
-    bad[known] = wrong
-    return _Errors(known, bad, submitted.given)
+    from depthgauge.benchmarks.twins import _kitti_kernels as kernels
+
+    marks = np.zeros(truth.shape[:2], np.uint8)
+    judge = kernels.judge_numbers if truth.ndim == 2 else kernels.judge_vectors
+    judge(truth, submitted.filled, quotient == "float32", marks)
+    return _Errors(marks, submitted.given)
 
 
 def _together(found: Mapping[str, _Errors]) -> _Errors:
     """Scene flow: an outlier in any of the three; `_est` goes by the first disparity alone."""
+    from depthgauge.benchmarks.twins import _kitti_kernels as kernels
+
     parts = [found[name] for name in _PARTS]
-    known = np.asarray(np.logical_and.reduce([part.known for part in parts]))
-    bad = np.asarray(np.logical_or.reduce([part.bad for part in parts]))
-    return _Errors(known, bad & known, parts[0].given)
+    marks = np.zeros(parts[0].marks.shape, np.uint8)
+    kernels.judge_together(*(part.marks for part in parts), marks)
+    return _Errors(marks, parts[0].given)
 
 
 def _ratios(
     error: str, pixels: str, found: _Errors, objects: NDArray[np.int32]
 ) -> dict[str, Score]:
-    # One number per pixel with truth: foreground, submitted, bad.
-    index = found.known
-    codes = (
-        (objects[index] != 0).astype(np.uint8)
-        + 2 * found.given[index].astype(np.uint8)
-        + 4 * found.bad[index].astype(np.uint8)
-    )
-    counts = np.bincount(codes, minlength=8).reshape(2, 2, 2)  # bad, submitted, foreground
+    from depthgauge.benchmarks.twins import _kitti_kernels as kernels
+
+    counts = np.zeros((2, 2, 2), np.int64)  # bad, submitted, foreground
+    kernels.count_marks(found.marks, found.given, objects, counts)
     groups = {"bg": counts[:, :, 0], "fg": counts[:, :, 1], "all": counts.sum(axis=2)}
     scores = {}
     for name, group in groups.items():
