@@ -440,10 +440,10 @@ def _twin_scores(protocol: Protocol) -> Iterator[str]:
     twin = TWINS[str(protocol.twin)]
     options = twin.options(protocol.options)
     yield f"Twin `{protocol.twin}`, revision {twin.revision}, with these options:\n"
-    yield "| option | value |"
-    yield "|---|---|"
+    yield "| option | value | |"
+    yield "|---|---|---|"
     for key, value in options.items():
-        yield f"| `{key}` | `{value}` |"
+        yield f"| `{key}` | `{value}` | {twin.explained.get(key, '')} |"
     yield f"\nScores: {_codes(twin.score_ids(options))}.\n"
 
 

@@ -99,7 +99,8 @@ def arguments(
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "dataset describe": [_dataset(tmp_path / "dataset"), "--no-sift"],
             "dataset audit": [_booster(tmp_path / "scenes"), "--dataset", "booster"],
-            **(_serve(tmp_path, request) if verb.startswith(("serve", "submit")) else {}),
+            **(_serve(tmp_path, request) if verb.startswith("serve") or verb == "submit" else {}),
+            **(_submission(tmp_path) if verb == "submit-folder" else {}),
             "doctor": [],
             "completion": ["bash"],
         }
@@ -245,6 +246,30 @@ def _dataset(folder):
     sample = Sample("one", Inputs({}), truth)
     manifest_folder.write(folder, [sample], id="x", title="X", licence="CC0", overwrite=True)
     return folder
+
+
+def _submission(folder):
+    """Arguments of `submit-folder`: a run on one frame of KITTI."""
+    from depthgauge.datasets import DATASETS
+    from depthgauge.types import Inputs, Sample, Truth
+
+    if not (folder / "kitti").exists():
+        maps = {
+            "disparity": np.full((6, 8), 5.0, np.float32),
+            "visible_mask": np.ones((6, 8), bool),
+        }
+        image = np.zeros((6, 8, 3), np.uint8)
+        images = {"left_image": image, "right_image": image}
+        sample = Sample(
+            "000000_10", Inputs(images), Truth({**maps, "foreground_mask": maps["visible_mask"]})
+        )
+        DATASETS["kitti-2015"].write(folder / "kitti", [sample])
+        data, run = folder / "kitti", folder / "kitti-run"
+        dg.run("kitti-2015-stereo", data, ["constant"], run, workers=0)
+    out = folder / f"sent{len(list(folder.glob('sent*')))}"
+    return {
+        "submit-folder": ["kitti-2015", folder / "kitti-run", "--method", "constant", "--out", out]
+    }
 
 
 def _booster(folder):

@@ -141,6 +141,15 @@ def test_a_twin_says_that_it_is_one():
     assert words["Option nan"] == "good"
 
 
+def test_a_twin_explains_its_options_and_where_its_numbers_come_from():
+    words = dict(describe_protocol(BENCHMARKS["kitti-2015-toolkit"]))
+    assert words["Option quotient"].startswith("float32. float32: an error of exactly 5 %")
+    assert "agrees with numbers that the program printed" in words["Twin"]
+    words = dict(describe_protocol(BENCHMARKS["spring-toolkit"]))
+    assert "from the documentation, not verified against the program" in words["Twin"]
+    assert "smallest" in words["Option truth"]
+
+
 def words_of(quantity, *scores, **keys):
     body = {"quantity": quantity, "pool": "pixel", "scores": [{"region": "", **s} for s in scores]}
     return dict(describe_protocol(protocol(**body, **keys)))

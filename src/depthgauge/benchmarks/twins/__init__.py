@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -73,6 +73,8 @@ class Twin:
     ) = None
     """`check_files(files, samples, options)`: problems of the estimates that were found, by id;
     for a twin that has no layout of submissions of its own."""
+    explained: Mapping[str, str] = field(default_factory=dict)
+    """A sentence about each option that needs one, for reports and pages."""
     more_samples: Callable[[Iterable[Sample], Path], Iterable[Sample]] | None = None
     """`more_samples(samples, root)`: samples with estimates that the dataset lacks."""
 

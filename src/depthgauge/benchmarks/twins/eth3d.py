@@ -33,6 +33,14 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "rms": ("float32",),
     "pfm_scale": ("ignored",),
 }
+_EXPLAINED = {
+    "bad_over": "Fractions and means are over estimated pixels; leaving out hard pixels helps.",
+    "beyond_width": "An estimate further than the width of the image from 0 counts as missing.",
+    "no_estimate": "What a map without a single estimate scores.",
+    "quantile": "The sorted error at that index; nothing is interpolated.",
+    "rms": "The root is taken in float32.",
+    "pfm_scale": "Only the sign of a PFM's scale is used, for the byte order.",
+}
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,6 +115,7 @@ SPEC = Twin(
     higher=("coverage",),
     missing=np.inf,
     options=options,
+    explained=_EXPLAINED,
     score_ids=score_ids,
     evaluate=evaluate,
 )

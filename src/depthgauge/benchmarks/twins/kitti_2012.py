@@ -43,6 +43,12 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "mean": ("images, reflective pixels",),
     "accumulate": ("float64",),
 }
+_EXPLAINED = {
+    "maps": "Stereo or flow: what is read.",
+    "holes": "Holes are filled before anything is counted, as in KITTI 2015.",
+    "mean": "Every image is divided by its pixels before the mean; reflective regions are pooled.",
+    "accumulate": "The original adds errors in float32.",
+}
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,6 +138,7 @@ SPEC = Twin(
     higher=("density",),
     verified=False,
     options=options,
+    explained=_EXPLAINED,
     score_ids=score_ids,
     evaluate=evaluate,
     pool=pool,

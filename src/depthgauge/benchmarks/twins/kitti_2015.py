@@ -43,6 +43,17 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "accumulate": ("float32", "float64"),
     "scene_flow_est": ("disp_0",),
 }
+_EXPLAINED = {
+    "scores": "Which errors are computed: all four, or those of one map.",
+    "holes": "Holes are filled before anything is counted: in a row with the smaller neighbour, "
+    "then to its ends, then along columns. A row that stays empty is a disparity of -1, a flow of "
+    "0.",
+    "quotient": "float32: an error of exactly 5 % of the truth (4 px of 80 px) is an outlier, "
+    "because the kit compares a float32 quotient with the double 0.05, and 0.05 rounded to float32 "
+    "is above it. exact: exactly 5 % is not above 5 %, as in our own d1 and fl.",
+    "accumulate": "float32: counts are added as the kit does, which rounds beyond 2^24 pixels.",
+    "scene_flow_est": "SF_*_est counts the pixels that disp_0 has, whatever disp_1 and flow have.",
+}
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,6 +204,7 @@ SPEC = Twin(
     main=main,
     higher=tuple(f"{error}_density" for error in (*_PARTS, "SF")),
     options=options,
+    explained=_EXPLAINED,
     score_ids=score_ids,
     evaluate=evaluate,
     pool=pool,

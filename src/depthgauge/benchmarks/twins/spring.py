@@ -52,6 +52,13 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "nan": ("refused",),
     "scene_flow_count": ("outliers of incomplete pixels too",),
 }
+_EXPLAINED = {
+    "task": "Which maps are scored.",
+    "truth": "Every pixel has four true values; its error is the smallest of the errors to them.",
+    "storage": "Truth and submission are rounded to float16 first, as they are on the server.",
+    "nan": "A submission with NaN is not scored.",
+    "scene_flow_count": "Divided by pixels with all three truths; outliers of others count too.",
+}
 _STEPS = 100
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -297,6 +304,7 @@ SPEC = Twin(
     higher=("WAUC_Fl",),
     verified=False,
     options=options,
+    explained=_EXPLAINED,
     score_ids=score_ids,
     evaluate=evaluate,
     pool=pool,
