@@ -35,6 +35,7 @@ _RESIZE = {
 }
 _POOL = {
     "image": "The plain mean over samples: each counts the same, regardless of its size.",
+    "median": "The median over samples: half of them are better, half are worse.",
     "scene": "Pixels are merged within each scene, then the plain mean over scenes is computed.",
     "pixel": "All pixels of all samples are merged: large samples count more.",
 }
@@ -115,13 +116,16 @@ def _accuracy(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _twin(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    twin = TWINS[str(protocol.twin)]
     yield (
         "Twin",
         f"These are the numbers of the public evaluator '{protocol.twin}', quirks included; "
-        "they may count missing pixels, sizes and ranges in another way than our own benchmarks.",
+        "they may count missing pixels, sizes and ranges in another way than our own benchmarks. "
+        f"Where they come from: {twin.source}.",
     )
-    for name, value in protocol.options.items():
-        yield f"Option {name}", f"{value}"
+    for name, value in twin.options(protocol.options).items():
+        why = twin.explained.get(name, "")
+        yield f"Option {name}", f"{value}. {why}" if why else f"{value}"
     yield "Scores", ", ".join(protocol.score_ids)
 
 
