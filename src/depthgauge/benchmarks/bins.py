@@ -55,7 +55,7 @@ def families_of(benchmark: BenchmarkFile) -> list[Family]:
     """The families whose number of bins comes from the data."""
     found = []
     for stem, axis in benchmark.axes.items():
-        texts = []
+        texts: list[str] = []
         while axis.bins and (text := benchmark.regions.get(f"{stem}_{len(texts) + 1}")) is not None:
             texts.append(text)
         if texts:

@@ -196,5 +196,14 @@ def leaderboard_json(run: Run, board: Board, *, with_samples: bool = False) -> d
         "version": protocol.version,
         "protocol_hash": protocol.hash,
         **board.to_json(),
+        **_difficulty_json(run, board),
         **({"samples": finite_data(values_of(run))} if with_samples else {}),
     }
+
+
+def _difficulty_json(run: Run, board: Board) -> dict[str, Any]:
+    """Where methods fail at 50 % on axes of difficulty, by the name of the score."""
+    from depthgauge.analysis.difficulty.axes import difficulties
+
+    found = difficulties(run, board)
+    return {"difficulty": {each.id: each.to_json() for each in found}} if found else {}

@@ -19,17 +19,18 @@ def gather(
     failed = {name: outcome.failed for name, outcome in used.items() if outcome.failed}
     samples = {name: outcome.scores for name, outcome in used.items() if outcome.scores}
     left_out = [text for outcome in outcomes.values() for text in outcome.left_out]
-    summary = dict(_summarise(protocol, samples, scenes, len(failed)))
+    summary = dict(summarise(protocol, samples, scenes, len(failed)))
     notes = tuple(note for outcome in outcomes.values() for note in outcome.notes)
     return Result(protocol, samples, summary, failed, tuple(left_out), notes)
 
 
-def _summarise(
+def summarise(
     protocol: Protocol,
     samples: Mapping[str, Mapping[str, Score]],
     scenes: Mapping[str, str],
     failed: int,
 ) -> Iterator[tuple[str, Summary]]:
+    """The pooled value of every score that some sample has."""
     if protocol.twin is not None:
         yield from pool_twin(protocol, samples, failed)
         return

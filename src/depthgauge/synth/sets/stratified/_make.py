@@ -243,7 +243,7 @@ def pair(scene: Scene, size_px: int, seed: int, sensor_noise: float = 0.0) -> Sa
     def stereo(disparity: np.ndarray) -> Map:
         return (STEPS * (disparity - lowest)).astype(np.float32)
 
-    truth = {
+    truth: dict[str, Any] = {
         "disparity": stereo(found.disparity),
         "right_disparity": stereo(other.disparity),
         "depth": (grid.focal_px * grid.baseline_m / (found.disparity + grid.offset_px)).astype(
