@@ -99,7 +99,7 @@ def test_agreement_equals_plain_loops(channels, data):
         expected = []
         alone = pixels(stack[method : method + 1], truth)
         for (_, errors, _, _), (_, mine, _, _) in zip(pixels(stack, truth), alone, strict=True):
-            expected.append((statistics.median(errors) - mine[0],) if mine else None)
+            expected.append((mine[0] - statistics.median(errors),) if mine else None)
         check(median_difference_map(stack, truth, method), expected)
 
 
@@ -148,7 +148,7 @@ def test_hand_numbers():
         assert np.isnan(oracle.make(stack, truth)[0, 2])
     assert np.isnan(per_pixel_best(stack, truth)[0, 3])
     assert share_wrong(stack, truth, 1.0)[0].tolist()[:3] == pytest.approx([1 / 3, 2 / 3, 1.0])
-    assert median_difference_map(stack, truth, 1)[0, :2].tolist() == [0.0, 0.75]
+    assert median_difference_map(stack, truth, 1)[0, :2].tolist() == [0.0, -0.75]
 
 
 @given(stacks())
@@ -267,7 +267,7 @@ def test_normals_are_compared_by_their_angle_whatever_their_length():
     assert median_error([near, far], truth)[0].tolist() == pytest.approx([20, 35, 40], abs=1e-4)
     assert share_wrong([near, far], truth, 25)[0].tolist() == [0.5, 0.5, 1.0]
     difference = median_difference_map([near, far], truth, 0)
-    assert difference[0, :2].tolist() == pytest.approx([10, -15], abs=1e-4)
+    assert difference[0, :2].tolist() == pytest.approx([-10, 15], abs=1e-4)
 
 
 def test_the_mean_of_normals_is_of_directions():

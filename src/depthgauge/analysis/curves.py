@@ -7,10 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthgauge.analysis.bootstrap.intervals import LEVEL, percentile_bounds
 from depthgauge.analysis.bootstrap.pooling import MIN_UNITS, pool_of
-from depthgauge.analysis.bootstrap.resampling import Draws, Floats, Units, make_units, whole
+from depthgauge.analysis.bootstrap.resampling import (
+    Draws,
+    Floats,
+    Units,
+    drawn_median,
+    make_units,
+    whole,
+)
 from depthgauge.analysis.seeds import labels_of, seeds_of
 from depthgauge.benchmarks import Protocol
 from depthgauge.engine.store.record import THRESHOLDS, Curve, Run
@@ -39,6 +47,10 @@ class _Shares:
     weights: Floats
     """(units,)"""
     incomplete: bool
+    percent: Floats | None = None
+    """(samples, thresholds), where the pooled percentage is a median and has no numerator."""
+    units: NDArray[np.intp] | None = None
+    """The unit of each of those samples."""
 
 
 def correct_curves(
@@ -47,9 +59,9 @@ def correct_curves(
     """The curve of every method that has any, by label.
 
     A missing pixel is wrong at every threshold under `missing = "bad"`, is left out under `skip`
-    and right under `good`. `pool = "image"` takes the mean of the samples' percentages, `pixel` the
-    percentage of all pixels, `scene` the mean over scenes. A sample for which a method has no curve
-    while others do counts as one without an estimate.
+    and right under `good`. `pool = "image"` takes the mean of the samples' percentages, `median`
+    their median, `pixel` the percentage of all pixels, `scene` the mean over scenes. A sample for
+    which a method has no curve while others do counts as one without an estimate.
 
     Args:
         run: A run with curves.
@@ -85,9 +97,13 @@ def _pooled(shares: list[_Shares], draws: Draws) -> Floats:
     """(resamples, thresholds): the mean over seeds."""
     if any(seed.incomplete for seed in shares):
         return np.full((len(draws.counts), len(THRESHOLDS)), np.nan)
-    return np.asarray(
-        np.mean([draws.ratio(seed.numerators, seed.weights) for seed in shares], axis=0)
-    )
+    return np.asarray(np.mean([_of_seed(seed, draws) for seed in shares], axis=0))
+
+
+def _of_seed(shares: _Shares, draws: Draws) -> Floats:
+    if shares.percent is not None:
+        return drawn_median(shares.percent, draws.counts[:, shares.units])
+    return draws.ratio(shares.numerators, shares.weights)
 
 
 def _method_shares(run: Run, label: str, units: Units) -> list[_Shares]:
@@ -133,6 +149,10 @@ def _shares(protocol: Protocol, curves: Mapping[str, Curve], units: Units) -> _S
             np.zeros((len(units.names), len(THRESHOLDS))), np.zeros(len(units.names)), True
         )
     pool = pool_of(protocol)
+    if pool == "median":
+        used = (units.add_up(curves, np.ones_like(pixels)) > 0).astype(np.float64)
+        percent = 100.0 * within / pixels[:, np.newaxis]
+        return _Shares(np.zeros(0), used, False, percent, units.index(curves))
     if pool == "image":
         within, pixels = 100.0 * within / pixels[:, np.newaxis], np.ones_like(pixels)
     sums, weights = units.add_up(curves, within), units.add_up(curves, pixels)

@@ -242,7 +242,7 @@ def _summaries(
             continue
         spec = specs[score_id]
         filled = {name: score for name, score in scores.items() if score.why != "empty"}
-        if protocol.pool == "image" or can_merge(spec, filled):
+        if protocol.pool in ("image", "median") or can_merge(spec, filled):
             yield (
                 score_id,
                 pool_spec(spec, scores, scenes, pool_of(protocol), protocol.missing),

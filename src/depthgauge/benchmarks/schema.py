@@ -201,7 +201,7 @@ class BenchmarkFile(_Strict):
     missing: Literal["bad", "skip", "interpolate", "good"] = "bad"
     interpolate: Literal["background", "scanline", "constant"] | None = None
     interpolate_constant: Number | None = None
-    pool: Literal["pixel", "image", "scene"]
+    pool: Literal["pixel", "image", "scene", "median"]
     align: Align = Align()
     truth: TruthRange = TruthRange()
     truth_accuracy: Number | None = Field(default=None, gt=0)

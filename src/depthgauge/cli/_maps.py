@@ -130,8 +130,9 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--pool",
-                type=click.Choice(["image", "pixel"]),
-                help="Of folders: the mean over images, which is usual, or over all pixels.",
+                type=click.Choice(["image", "median", "pixel"]),
+                help="Of folders: the mean over images, which is usual, their median, or the mean "
+                "over all pixels.",
             ),
             click.option(
                 "--left",

@@ -33,10 +33,10 @@ from depthgauge.units import Unit
 
 Missing = Literal["bad", "skip", "interpolate", "good"]
 """What a missing estimate costs. `interpolate` fills before measuring, `good` is for twins only."""
-Pool = Literal["pixel", "image", "scene"]
+Pool = Literal["pixel", "image", "scene", "median"]
 Level = Literal["sample", "dataset"]
 """Whether one sample has a value, or only all of a dataset together (ODS, AP, AUC)."""
-ALL_POOLS: tuple[Pool, ...] = ("pixel", "image", "scene")
+ALL_POOLS: tuple[Pool, ...] = ("pixel", "image", "scene", "median")
 
 
 @dataclass(frozen=True)

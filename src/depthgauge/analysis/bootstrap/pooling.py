@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.analysis.bootstrap._drawn_lists import finish_lists, value_at
-from depthgauge.analysis.bootstrap.resampling import Draws, Floats
+from depthgauge.analysis.bootstrap.resampling import Draws, Floats, drawn_median
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.benchmarks.twins import TWINS
@@ -68,9 +68,10 @@ def replicate_scores(
 ) -> Replicates:
     """The pooled value of one method and seed in every resample.
 
-    `image`: sum of the drawn samples' values over their number. `scene`: the same with the merged
-    value of each scene. `pixel`: the drawn units' states added up, each as often as it was drawn,
-    then finished by the metric. Empty samples are left out, as in pooling itself.
+    `image`: sum of the drawn samples' values over their number. `median`: their median. `scene`:
+    the mean with the merged value of each scene. `pixel`: the drawn units' states added up, each as
+    often as it was drawn, then finished by the metric. Empty samples are left out, as in pooling
+    itself.
 
     Args:
         protocol: Says how it is pooled and what a missing pixel costs.
@@ -94,6 +95,9 @@ def replicate_scores(
         values = np.array([score.value for score in filled.values()])
         sums = draws.units.add_up(filled, np.stack([values, np.ones_like(values)], axis=1))
         return Replicates(draws.ratio(sums[:, 0], sums[:, 1]), units)
+    if pool == "median":
+        values = np.array([score.value for score in filled.values()])
+        return Replicates(drawn_median(values, draws.counts[:, draws.units.index(filled)]), units)
     if not can_merge(spec, filled):
         return Replicates(np.zeros(0), units, NOT_STORED)
     found = (_of_scenes if pool == "scene" else _of_pixels)(protocol, spec, filled, draws)

@@ -60,6 +60,30 @@ class Draws:
         return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=filled))
 
 
+def drawn_median(values: Floats, counts: Floats) -> Floats:
+    """The median of every resample; NaN where nothing was drawn.
+
+    Args:
+        values: (samples, ...), one value or several for each.
+        counts: (resamples, samples): how often each sample was drawn.
+
+    >>> drawn_median(np.array([5.0, 1.0, 3.0]), np.array([[1.0, 1.0, 1.0], [2.0, 2.0, 0.0]]))
+    array([3., 3.])
+    """
+    flat = values.reshape(len(values), -1)
+    totals = counts.sum(axis=1)
+    found = np.full((len(counts), flat.shape[1]), np.nan)
+    for k, column in enumerate(flat.T):
+        order = np.argsort(column, kind="stable")
+        upto = np.cumsum(counts[:, order], axis=1)
+        places = [np.argmax(upto > place[:, np.newaxis], axis=1)
+                  for place in ((totals - 1) // 2, totals // 2)]  # fmt: skip
+        low, high = (column[order][place] for place in places)
+        middle = np.where(low == high, low, (low + high) / 2)
+        found[:, k] = np.where(totals > 0, middle, np.nan)
+    return found.reshape(len(counts), *values.shape[1:])
+
+
 def make_units(run: Run) -> Units:
     """The units of a run."""
     scored = {name for result in run.results.values() for name in result.samples}

@@ -15,11 +15,11 @@ from depthgauge.types import Map
 def median_difference_map(
     estimates: Stack, truth: Map, method: int, *, error: ErrorKind | None = None
 ) -> Map:
-    """Median over methods of |error| minus the |error| of one method (MedianDiff, Honauer 2019).
+    """The |error| of one method minus the median |error| of all (MedianDiff, Honauer 2019).
 
-    Positive where that method is better than the median. Methods without an estimate at a pixel are
-    left out of its median; for an even number the two middle errors are averaged. NaN where there
-    is no truth or that method has no estimate.
+    Negative where that method is better than the median, as in reports and on sites. Methods
+    without an estimate at a pixel are left out of its median; for an even number the two middle
+    errors are averaged. NaN where there is no truth or that method has no estimate.
 
     Args:
         estimates: All methods, including that one.
@@ -29,12 +29,12 @@ def median_difference_map(
 
     >>> stack = [np.array([[d]]) for d in (1.0, 2.0, 5.0)]
     >>> median_difference_map(stack, np.array([[0.0]]), 0).tolist()
-    [[1.0]]
+    [[-1.0]]
     """
 
     def work(block: Map, known: Map) -> Map:
         errors = absolute_errors(block, known, error)
-        return np.asarray(known_median(errors) - errors[method])
+        return np.asarray(errors[method] - known_median(errors))
 
     return by_blocks(estimates, truth, truth.shape[:2], work)
 

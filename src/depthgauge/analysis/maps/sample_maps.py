@@ -190,7 +190,7 @@ def sample_maps(
         judged=errors.judged,
         error_unit=errors.unit,
         median_diffs={
-            label: -median_difference_map(stack, truth, n, error=how)
+            label: median_difference_map(stack, truth, n, error=how)
             for n, label in enumerate(ordered)
             if enough
         },

@@ -94,7 +94,7 @@ def _measure_plane(
     yield from _measure_sums(prepared, plane, specs, recipes)
     orders = [(spec, r) for spec in specs if isinstance(r := recipes[spec.id], Order)]
     limits: dict[str, Any] = {"low": prepared.low, "high": prepared.high, "error": prepared.error}
-    if pool == "image" and orders:
+    if pool in ("image", "median") and orders:
         wanted = [(spec.region, order) for spec, order in orders]
         found = select(prepared.estimate, prepared.truth, plane, wanted, **limits)
         for spec, order in orders:

@@ -1,4 +1,4 @@
-"""From the scores of samples to one number: per image, per scene or over all pixels."""
+"""From the scores of samples to one number: mean, median, per scene or over all pixels."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def pool_spec(
         spec: What is pooled.
         scores: The score of each sample that has it.
         scenes: The scene of each sample.
-        pool: `image`: the mean of the values; `scene`: states merged within each scene, then the
-            mean; `pixel`: all states merged. What only a dataset has is always merged.
+        pool: `image`: the mean of the values; `median`: their median; `scene`: states merged within
+            each scene, then the mean; `pixel`: all states merged. What only a dataset has is
+            always merged.
         missing: What a missing pixel costs.
     """
     filled = {name: score for name, score in scores.items() if score.why != "empty"}
@@ -57,6 +58,8 @@ def pool_spec(
         pool = "pixel"
     if pool == "image":
         value = plain_mean(score.value for score in filled.values())
+    elif pool == "median":
+        value = plain_median(score.value for score in filled.values())
     elif pool == "pixel":
         value = _merged(spec, filled.values(), missing)
     else:
@@ -118,6 +121,19 @@ def plain_mean(values: Iterable[float]) -> float:
     if any(math.isinf(v) for v in numbers):
         return sum(numbers)
     return math.fsum(numbers) / len(numbers)
+
+
+def plain_median(values: Iterable[float]) -> float:
+    """The median, of two middle values their mean; NaN if any value is NaN or there are none.
+
+    >>> plain_median([3.0, 1.0, 2.0]), plain_median([4.0, 1.0, 2.0, 3.0])
+    (2.0, 2.5)
+    """
+    numbers = sorted(values, key=lambda v: (math.isnan(v), v))
+    if not numbers or math.isnan(numbers[-1]):
+        return math.nan
+    low, high = numbers[(len(numbers) - 1) // 2], numbers[len(numbers) // 2]
+    return low if low == high else (low + high) / 2
 
 
 def _merged(spec: ScoreSpec, scores: Iterable[Score], missing: Missing) -> float:

@@ -113,7 +113,7 @@ def separation(colours: Values, labels: Labels) -> float:
     revision=1,
     uses_truth=False,
     missing_costs="is left out; read the score with `density`",
-    pools=("image",),
+    pools=("image", "median"),
 )
 class SegmentConsistency:
     """How well segments of the estimate explain the colours of the image; no truth is used.

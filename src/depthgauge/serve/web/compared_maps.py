@@ -47,7 +47,7 @@ def compared_maps(kept: Kept, labels: tuple[str, ...], unit: str) -> Mapping[str
         }
     else:
         zero = np.where(known, np.float32(0), np.float32(np.nan))
-        away = {k: -median_difference_map(errors, zero, k) for k in range(len(errors))}
+        away = {k: median_difference_map(errors, zero, k) for k in range(len(errors))}
         captions = {
             k: f"{label} against the median (blue: better)" for k, label in enumerate(labels)
         }

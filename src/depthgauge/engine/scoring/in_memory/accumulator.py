@@ -93,8 +93,8 @@ class Accumulator:
         estimate_resize: How estimates of another size are brought to the truth's.
         crop: `garg`, `eigen`, `nyu`, a box or a border, as in `score`.
         derived: Parameters of what regions and metrics share.
-        pool: `image` (the default): the mean of the samples' values; `pixel`: all pixels together;
-            `scene`: pixels within each scene, then the mean.
+        pool: `image` (the default): the mean of the samples' values; `median`: their median;
+            `pixel`: all pixels together; `scene`: pixels within each scene, then the mean.
         check: Whether to test on the first sample, where the host scores it, if maps are read as
             what they are; what speaks against it is a `DepthgaugeWarning`.
         device: `cpu` scores on the host, wherever the tensors are; None: on their own device.
@@ -121,7 +121,7 @@ class Accumulator:
         estimate_resize: str = "none",
         crop: int | str = 0,
         derived: str | Iterable[str] = (),
-        pool: Literal["image", "pixel", "scene"] | None = None,
+        pool: Literal["image", "pixel", "scene", "median"] | None = None,
         check: bool = True,
         device: Literal["cpu"] | None = None,
         memory_limit: int = MEMORY_LIMIT,
