@@ -324,3 +324,18 @@ def test_a_board_is_computed_before_the_change_that_needs_it(database, monkeypat
         former = states.find_state(session, "open", number=3, cache=cache)
         assert [entry.label for entry in former.entries] == ["A", "withdrawn entry", "C"]
     assert len(computed) == 2
+
+
+def test_citations_name_the_organisation_that_runs_the_site(database):
+    with database.begin() as session:
+        benchmark = made.add_benchmark(session)
+        made.publish(session, benchmark, "A", GOOD)
+        state = find_state(session, "open")
+    told = citing.datacite(state, "https://depth.example.org", "Office & Sons")
+    assert told["creators"] == [{"name": "Office & Sons", "nameType": "Organizational"}]
+    assert told["publisher"] == "Office & Sons"
+    assert told["descriptions"][0]["description"].startswith("Office & Sons: leaderboard of Open")
+    text = citing.bibtex(state, "https://depth.example.org", "Office & Sons")
+    assert r"author = {{Office \& Sons}}," in text
+    assert citing.datacite(state, "https://depth.example.org")["publisher"] == "depth.example.org"
+    assert "author" not in citing.bibtex(state, "https://depth.example.org")

@@ -1,7 +1,10 @@
 """Reports of runs that are attached to entries."""
 
+import re
+
 import pytest
 from tests.serve import boards as made
+from tests.serve.conftest import PASSWORD
 from tests.serve.test_leaderboards import BAD, GOOD
 
 from depthgauge.errors import BadData, BadFile, Refused
@@ -72,3 +75,40 @@ def test_what_cannot_be_attached_is_said(site, database, entry, file, tmp_path):
         session.get_one(Submission, entry.id).benchmark.hidden = True
     with pytest.raises(Refused, match="truth is hidden"):
         attach_report(site, database, entry.id, file)
+
+
+def csrf_of(client, email):
+    """Logs somebody in; the secret of forms."""
+    client.cookies.clear()
+    form = {"Origin": "http://site.example"}
+    client.post("/login", data={"email": email, "password": PASSWORD}, headers=form)
+    return re.search(r'name="csrf" value="(\w+)"', client.get("/").text)[1]
+
+
+def test_authors_attach_reports_on_the_page(site, database, entry, file, client, add_user):
+    user = add_user()
+    with database.begin() as session:
+        session.get_one(Submission, entry.id).team_id = user.team_id
+    place = f"/submissions/{entry.id}"
+    csrf = csrf_of(client, user.email)
+    assert "Attach the report" in client.get(place).text
+
+    def send(content, csrf=csrf):
+        files = {"report": ("report.html", content, "text/html")}
+        form = {"Origin": "http://site.example"}
+        return client.post(f"{place}/report", data={"csrf": csrf}, files=files, headers=form)
+
+    assert send(b"GIF89a").status_code == 422
+    assert send(file.read_bytes(), csrf="forged").status_code == 403
+    with database.begin() as session:
+        assert session.query(AttachedReport).count() == 0
+    assert send(file.read_bytes()).status_code == 303
+    assert client.get(f"{place}/report").text == file.read_text()
+    assert "Replace the report" in client.get(place).text
+    with database.begin() as session:
+        session.get_one(Submission, entry.id).benchmark.hidden = True
+    assert send(file.read_bytes()).status_code == 403
+    assert "Attach the report" not in client.get(place).text
+    stranger = add_user("eve@example.org")
+    csrf = csrf_of(client, stranger.email)
+    assert send(file.read_bytes(), csrf).status_code == 404

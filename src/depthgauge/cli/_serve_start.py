@@ -58,6 +58,12 @@ if TYPE_CHECKING:
     help="Lets who has it read /metrics from elsewhere; by default only this machine can.",
 )
 @click.option(
+    "--organisation",
+    default="",
+    envvar="DEPTHGAUGE_ORGANISATION",
+    help="Who runs the site: the author in citations of its leaderboards, creator of DOIs.",
+)
+@click.option(
     "--archives",
     default="",
     envvar="DEPTHGAUGE_ARCHIVES",
@@ -77,6 +83,7 @@ def _start(
     smtp: str,
     registration: str,
     metrics_token: str,
+    organisation: str,
     archives: str,
     database: str,
 ) -> None:
@@ -106,6 +113,7 @@ def _start(
         mail=bool(smtp),
         registration=registration,
         metrics_token=metrics_token,
+        organisation=" ".join(organisation.split()),
     )
     if demo:
         _fill(site)

@@ -15,9 +15,10 @@ def permanent_address(state: State, origin: str) -> str:
     return place if state.number is None else f"{place}/at/{state.number}"
 
 
-def sentence(state: State, origin: str) -> str:
-    """A citation in words."""
-    said = f"Leaderboard of {state.title}"
+def sentence(state: State, origin: str, organisation: str = "") -> str:
+    """A citation in words; who runs the site comes first, if it is known."""
+    said = f"{organisation}: leaderboard" if organisation else "Leaderboard"
+    said += f" of {state.title}"
     if state.taken_at is None:
         return f"{said}. {permanent_address(state, origin)}"
     return (
@@ -27,11 +28,13 @@ def sentence(state: State, origin: str) -> str:
     )
 
 
-def bibtex(state: State, origin: str) -> str:
+def bibtex(state: State, origin: str, organisation: str = "") -> str:
     """An entry for a bibliography, of type `misc`; every field is escaped."""
     date = _date(state)
     key = "".join(c for c in f"{state.benchmark}-{date}" if c.isalnum() or c == "-")
+    author = {"author": f"{{{sanitize.latex(organisation)}}}"} if organisation else {}
     fields = {
+        **author,
         "title": f"{{{sanitize.latex(f'Leaderboard of {state.title}')}}}",
         "howpublished": rf"\url{{{permanent_address(state, origin)}}}",
         "year": date[:4],
@@ -45,21 +48,24 @@ def bibtex(state: State, origin: str) -> str:
     return "\n".join([f"@misc{{{key},", *lines, "}"]) + "\n"
 
 
-def datacite(state: State, origin: str) -> dict[str, Any]:
-    """Metadata with which a DOI for the state can be registered (DataCite 4)."""
+def datacite(state: State, origin: str, organisation: str = "") -> dict[str, Any]:
+    """Metadata with which a DOI for the state can be registered (DataCite 4).
+
+    The organisation that runs the site is creator and publisher; the host's name, if none is named.
+    """
     address, date = permanent_address(state, origin), _date(state)
     teams = dict.fromkeys(entry.team for entry in state.entries if entry.team)
-    host = origin.partition("//")[2]
+    creator = organisation or origin.partition("//")[2]
     return {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Leaderboard"},
         "titles": [{"title": f"Leaderboard of {state.title}"}],
-        "creators": [{"name": host, "nameType": "Organizational"}],
+        "creators": [{"name": creator, "nameType": "Organizational"}],
         "contributors": [
             {"name": team, "nameType": "Organizational", "contributorType": "DataCollector"}
             for team in teams
         ],
-        "publisher": host,
+        "publisher": creator,
         "publicationYear": int(date[:4]),
         "dates": [{"date": date, "dateType": "Issued"}],
         "version": str(state.number),
@@ -69,7 +75,7 @@ def datacite(state: State, origin: str) -> dict[str, Any]:
             {"alternateIdentifier": state.protocol_hash, "alternateIdentifierType": "protocol"},
         ],
         "descriptions": [
-            {"description": sentence(state, origin), "descriptionType": "Abstract"},
+            {"description": sentence(state, origin, organisation), "descriptionType": "Abstract"},
         ],
         "formats": ["text/html", "text/csv", "application/json"],
     }

@@ -72,14 +72,16 @@ def leaderboard_file(
     """A leaderboard as a file: csv, tex, md, json, bib, or metadata for a DOI (datacite.json)."""
 
     def make() -> Response:
-        origin = web_of(request).settings.origin
+        settings = web_of(request).settings
+        origin, organisation = settings.origin, settings.organisation
         with reading(web_of(request).database) as session:
             views.find_benchmark_row(session, benchmark_id)
             found = _state(request, session, benchmark_id, on, state)
         if ending == "bib":
-            return Response(citing.bibtex(found, origin), media_type="application/x-bibtex")
+            text = citing.bibtex(found, origin, organisation)
+            return Response(text, media_type="application/x-bibtex")
         if ending == "datacite.json":
-            return JSONResponse(citing.datacite(found, origin))
+            return JSONResponse(citing.datacite(found, origin, organisation))
         if not found.entries:
             raise Refused("not-found", "No entry has been published yet")
         view = make_view(found, choice)
@@ -149,8 +151,10 @@ def _benchmark_page(
             tiers=list(protocol.tiers),
             reports=sorted(reports, key=lambda each: each[1]),
             public_url=web.settings.origin,
-            citation=citing.sentence(state, web.settings.origin),
-            bibtex=Markup.escape(citing.bibtex(state, web.settings.origin)),
+            citation=citing.sentence(state, web.settings.origin, web.settings.organisation),
+            bibtex=Markup.escape(
+                citing.bibtex(state, web.settings.origin, web.settings.organisation)
+            ),
             address=citing.permanent_address(state, web.settings.origin),
             **{"view": None, "table": "", **values},
         )

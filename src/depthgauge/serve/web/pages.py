@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -10,7 +13,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from depthgauge.errors import Refused
+from depthgauge.errors import BadData, BadFile, Refused
+from depthgauge.serve import reports
+from depthgauge.serve.storage.blobs import require_space
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import User
 from depthgauge.serve.submissions import intake
@@ -54,9 +59,13 @@ def _require_size(request: Request, benchmark_id: str) -> None:
     """Requires a length that can be an archive's, before any of it is read."""
     with reading(web_of(request).database) as session:
         most = views.find_benchmark_row(session, benchmark_id).most_bytes
+    _require_length(request, most, "archive")
+
+
+def _require_length(request: Request, most: int, what: str) -> None:
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > most + _FORM_BYTES:
-        raise Refused("invalid", f"The archive may have at most {most >> 20} MiB")
+        raise Refused("invalid", f"The {what} may have at most {most >> 20} MiB")
 
 
 def _take_in(web: Any, user: User, benchmark_id: str, archive: UploadFile, entry: Any) -> str:
@@ -83,7 +92,8 @@ def submission(request: Request, submission_id: str, user: Visitor) -> HTMLRespo
         found = views.find_submission(session, user, submission_id)
         shown = views.submission_view(session, found, user)
         own = views.is_own(found, user)
-    return page(request, "submission", user, one=shown, own=own)
+        report = {"open": not found.benchmark.hidden, "there": reports.report_of(session, found.id)}
+    return page(request, "submission", user, one=shown, own=own, report=report)
 
 
 @pages.post("/submissions/{submission_id}/withdraw")
@@ -98,3 +108,34 @@ def set_visibility(request: Request, submission_id: str, user: Member, form: For
     """Publishes an entry, or takes it off the leaderboard."""
     publishing.publish(request, user, submission_id, form.get("visibility", ""))
     return RedirectResponse(f"/submissions/{submission_id}", 303)
+
+
+@pages.post("/submissions/{submission_id}/report")
+async def attach(request: Request, submission_id: str, user: Member) -> Response:
+    """Takes the report of a run from the page of a submission."""
+    _require_length(request, reports.MOST_BYTES, "report")
+    async with request.form(max_files=1, max_fields=4, max_part_size=_FORM_BYTES) as form:
+        require_own_form(request, str(form.get("csrf", "")))
+        report = form.get("report")
+        if not isinstance(report, UploadFile) or not report.size:
+            raise Refused("invalid", "Choose the report.html that depthgauge report wrote")
+        await run_in_threadpool(_attach, web_of(request), user, submission_id, report)
+    return RedirectResponse(f"/submissions/{submission_id}", 303)
+
+
+def _attach(web: Any, user: User, submission_id: str, report: UploadFile) -> None:
+    with reading(web.database) as session:
+        views.own_submission(session, user, submission_id)
+    require_space(web.site.uploads, report.size or 0)
+    with tempfile.TemporaryDirectory(dir=web.site.uploads) as folder:
+        path = Path(folder) / "sent.html"
+        with open(path, "wb") as file:
+            shutil.copyfileobj(report.file, file, _BLOCK)
+        try:
+            reports.attach_report(web.site, web.database, submission_id, path)
+        except BadFile:
+            most = reports.MOST_BYTES >> 20
+            text = f"That is no report.html of depthgauge report, of at most {most} MiB"
+            raise Refused("invalid", text) from None
+        except BadData:
+            raise Refused("conflict", "Only a submission with scores has a report") from None

@@ -25,6 +25,8 @@ class WebSettings:
     """Who can make an account: `invited`, or `open` for everybody with a mail address."""
     metrics_token: str = ""
     """With it, `/metrics` is read from elsewhere, too; empty: from this machine only."""
+    organisation: str = ""
+    """Who runs the site: the author of its leaderboards in citations; empty: the host's name."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.public_url)
