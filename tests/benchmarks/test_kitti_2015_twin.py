@@ -17,7 +17,7 @@ import pytest
 import depthgauge as dg
 from depthgauge.benchmarks import find_benchmark
 from depthgauge.benchmarks.twins.kitti_2015 import SPEC, pool
-from depthgauge.io import read_map, write_map
+from depthgauge.io import read_map, write_image, write_map
 from depthgauge.types import Score
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "kitti2015"
@@ -164,3 +164,31 @@ def test_another_size_is_refused(golden, tmp_path):
     result = dg.evaluate("kitti-2015-toolkit", data, tmp_path)
     assert "is 5x4 but the truth is 38x22" in result.failed["000001_10"]
     assert math.isnan(result.summary["D1_all@occ"].value)
+
+
+def test_the_sample_of_kittis_own_kit(shared, tmp_path):
+    """disp_est.png and flow_est.png of the kit's MATLAB folder, with numbers computed elsewhere."""
+    source = shared("data/kitti-devkit-samples")
+    places = {
+        "disp_gt.png": ("training/disp_occ_0", "training/disp_noc_0"),
+        "flow_gt.png": ("training/flow_occ", "training/flow_noc"),
+        "disp_est.png": ("sent/disp_0",),
+        "flow_est.png": ("sent/flow",),
+    }
+    for name, folders in places.items():
+        for folder in folders:
+            (tmp_path / folder).mkdir(parents=True)
+            shutil.copy(source / name, tmp_path / folder / "000000_10.png")
+    (tmp_path / "training/obj_map").mkdir()
+    background = np.zeros((375, 1242), np.uint8)
+    write_image(tmp_path / "training/obj_map/000000_10.png", background)
+    call = (tmp_path / "training", tmp_path / "sent")
+    ours = dg.evaluate("kitti-2015-stereo", *call).summary
+    assert ours["d1@all"].value == pytest.approx(13.62, abs=0.005)
+    assert ours["badpix:3@all"].value == pytest.approx(14.95, abs=0.005)
+    flow = dg.evaluate("kitti-2015-flow", *call).summary
+    assert flow["epe@all"].value == pytest.approx(12.2007, abs=5e-5)
+    assert flow["fl@all"].value == pytest.approx(20.69, abs=0.005)
+    theirs = dg.evaluate("kitti-2015-toolkit", *call).summary
+    assert theirs["Fl_all@occ"].value == pytest.approx(0.2069, abs=5e-5)
+    assert theirs["D1_density@occ"].value == pytest.approx(0.9982, abs=5e-5)

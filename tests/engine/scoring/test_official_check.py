@@ -71,7 +71,7 @@ def test_everything_is_named_at_once(made):
 def test_a_part_that_was_not_submitted_is_a_note(made):
     for name in IDS:
         (made / f"sent/disp_1/{name}.png").unlink()
-    assert said(made) == [("submission", "there is no disp_1/ with a single frame.", False)]
+    assert said(made) == [("submission", "disp_1/ has no frames.", False)]
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def _missing_faults(missing: Mapping[str, list[str]], total: int, files: int) ->
         if len(names) == total and files > 1:
             yield Fault(
                 WHOLE,
-                f"there is no {where} with a single frame.",
+                f"{where} has no frames.",
                 "Without it, what needs it is not scored.",
                 serious=False,
             )
