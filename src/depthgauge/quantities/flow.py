@@ -8,11 +8,7 @@ SPEC = Quantity(
     name="flow",
     about="Where each pixel moves between two frames: u to the right, v down.",
     unit="px",
-    parts=(
-        Part("flow", axes=("y", "x", "c"), channels=2, channel_names=("u", "v"), resize="xy"),
-        Part("disparity", resize="x", like="disparity", required=False),
-        Part("second_disparity", resize="x", like="disparity", required=False),
-    ),
+    parts=(Part("flow", axes=("y", "x", "c"), channels=2, channel_names=("u", "v"), resize="xy"),),
     error="length",
     default_metrics=("epe", "npx:1", "npx:3", "fl"),
     guessed_for=(2,),

@@ -106,16 +106,17 @@ class SceneFlowOutliers:
 
     Each is an outlier as in `d1` and `fl`: error above the threshold AND above that share of the
     truth. `second_disparity` is the disparity, at the next frame, of the point that a pixel of the
-    first frame shows. Pixels are judged where all three have a truth. The estimate is a flow with
-    the parts `disparity` and `second_disparity`.
+    first frame shows. Pixels are judged where all three have a truth. It is a score of the part
+    `flow` of the quantity `image_scene_flow`.
 
-    >>> import depthgauge as dg
-    >>> flow = [[[0, 0], [0, 0], [0, 0], [0, 0]]]
-    >>> estimate = {"flow": [[[0, 0], [0, 0], [9, 0], [0, 0]]], "disparity": [[20, 9, 20, 20]],
-    ...             "second_disparity": [[20, 20, 20, 9]]}
-    >>> items = {"disparity": [[20.0] * 4], "second_disparity": [[20.0] * 4]}
-    >>> s = dg.score(estimate, flow, "sf", quantity="flow", items=items)
-    >>> s["sf@all"].value
+    >>> import numpy as np
+    >>> from depthgauge.metrics import METRICS
+    >>> m, still, same = METRICS["sf"], np.zeros((1, 4, 2), "f4"), np.full((1, 4), 20, "f4")
+    >>> flow, first, second = still.copy(), same.copy(), same.copy()
+    >>> flow[0, 2], first[0, 1], second[0, 3] = 9, 9, 9
+    >>> needs = {"disparity": same, "second_disparity": same, "estimate_disparity": first,
+    ...          "estimate_second_disparity": second}
+    >>> m.finish(m.measure(flow, still, **needs, threshold=3, share=0.05), threshold=3, share=0.05)
     75.0
     """
 
