@@ -69,9 +69,15 @@ class Jumps:
 
 
 def find_jumps(
-    truth: Map, order: Map, jump: float, objects: NDArray[np.int32] | None = None
+    truth: Map,
+    order: Map,
+    jump: float,
+    objects: NDArray[np.int32] | None = None,
+    known: Mask | None = None,
 ) -> Jumps:
     """Where a map jumps by more than `jump`; if objects are given, only where two of them meet.
+
+    `known` says where the map has values, if that is known already.
 
     Raises:
         WrongShape: The sizes differ.
@@ -86,7 +92,8 @@ def find_jumps(
         need_same_size(objects, values, ("the mask", "the truth"))
     from depthgauge.geometry.discontinuities import _edge_kernels as kernels
 
-    known = is_known(values) & np.isfinite(ahead)
+    if known is None:
+        known = is_known(values) & np.isfinite(ahead)
     steps = np.zeros(known.shape, np.uint8)
     channels = values if values.ndim == 3 else values[..., np.newaxis]
     kernels.find_steps(channels, ahead, known, objects, jump, steps)

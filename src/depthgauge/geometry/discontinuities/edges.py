@@ -123,7 +123,7 @@ def find_edges(
     (array([[ True, True, False, False]]), array([[5., 5., 5., 5.]], dtype=float32))
     """
     closed = close_gaps(truth, order, jump=jump, gaps=gaps)
-    jumps = find_jumps(closed.truth, closed.order, jump)
+    jumps = find_jumps(closed.truth, closed.order, jump, known=closed.filled)
     return _edges(jumps, closed.known, reach, window, truth.shape)
 
 

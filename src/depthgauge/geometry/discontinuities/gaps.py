@@ -17,8 +17,10 @@ class ClosedMap(NamedTuple):
     truth: Map
     """As given; NaN in the gaps that stay open."""
     order: Map
+    filled: Mask
+    """The pixels that have a value now."""
     known: Mask | None
-    """The pixels that have truth of their own, and so may belong to a region; None if no gap was
+    """Those that have truth of their own, and so may belong to a region; None if no gap was
     closed."""
 
 
@@ -54,7 +56,7 @@ def close_gaps(truth: Map, order: Map, *, jump: float = 1.0, gaps: str = "backgr
     need_same_size(ahead, values, ("the order", "the truth"))
     known = is_known(values) & np.isfinite(ahead)
     if gaps == "open" or known.all():
-        return ClosedMap(values, ahead, None)
+        return ClosedMap(values, ahead, known, None)
     from depthgauge.geometry.discontinuities import _gap_kernels as kernels
 
     filled = np.where(known[..., np.newaxis], values.reshape(*known.shape, -1), np.float32(np.nan))
@@ -62,5 +64,5 @@ def close_gaps(truth: Map, order: Map, *, jump: float = 1.0, gaps: str = "backgr
     closed = np.zeros_like(known)
     kernels.close_rows(filled, front, known, jump, closed)
     if np.count_nonzero(closed) > np.count_nonzero(known):
-        return ClosedMap(values, ahead, None)
-    return ClosedMap(filled.reshape(values.shape), front, known)
+        return ClosedMap(values, ahead, known, None)
+    return ClosedMap(filled.reshape(values.shape), front, known | closed, known)

@@ -97,7 +97,7 @@ def find_structures(
     need_length("width", width)
     need_length("least", least)
     closed = close_gaps(truth, order, jump=jump, gaps=gaps)
-    jumps = find_jumps(closed.truth, closed.order, jump)
+    jumps = find_jumps(closed.truth, closed.order, jump, known=closed.filled)
     mask = _stands_out(jumps, _thin(jumps, width), width)
     known = jumps.known if closed.known is None else closed.known
     mask = _without_specks(mask & known, known, least, reach)
