@@ -8,13 +8,17 @@ Where the text says something that the tables do not, a test has the numbers and
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from depthgauge.analysis.agreement import correlate, measure_agreements
-from depthgauge.analysis.rankings import Ranking, ranks_from_scores
+from depthgauge.analysis.agreement import correlate, measure_agreements, measure_study
+from depthgauge.analysis.rankings import Ranking, ranks_from_scores, write_rankings
+from depthgauge.report.tables.formats import to_csv, to_text
+from depthgauge.report.tables.study import agreement_table, rank_tables
 
 GRADERS = ("G1", "G2", "G3")
 METHODS = ("CVF", "Elas", "PM", "RSGM", "SGBM", "SPSS")
@@ -314,3 +318,62 @@ def test_metrics_agree_with_people_where_people_agree():
         for metric in ("rms", "badpix:2")
     ]
     assert min(ours) > 0.75 > max(pixels)
+
+
+# ------------------------------------------------------------------------------ files and pages
+
+PAGE = Path(__file__).parents[2] / "docs" / "people.md"
+ROWS = {
+    "angular error": ("6.1a", None),
+    "bumpiness": ("6.1b", None),
+    "foreground fattening": ("6.2a", None),
+    "foreground thinning": ("6.2b", None),
+    "edge quality": ("6.2c", None),
+    "porosity": ("6.3a", None),
+    "detail fattening": ("6.3b", None),
+    "fragmentation": ("6.3c", None),
+    "general, Piano (RMS)": ("6.4a", "rms"),
+    "general, Stones (RMS)": ("6.4b", "rms"),
+    "general, Pipes (RMS)": ("6.4c", "rms"),
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """All rankings and scores of the tables, as files."""
+    write_rankings(tmp_path / "rankings.csv", [one for table in TABLES for one in rankings(table)])
+    lines = ["experiment,method,score"]
+    for table in TABLES:
+        for scores in list(TABLES[table]["scores"].values())[:1]:
+            lines += [f"{table},{m},{s}" for m, s in zip(METHODS, scores, strict=True)]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_the_study_of_the_files_is_the_table_of_the_page(files):
+    found = measure_study(files / "rankings.csv", files / "scores.csv")
+    by_key = {(one.experiment, one.variant): one for one in found.agreements}
+    text = PAGE.read_text(encoding="utf-8")
+    for name, (table, _) in ROWS.items():
+        printed = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
+        cells = [cell.strip() for cell in printed.strip("|").split("|")][1:]
+        both = [by_key.get((table, variant)) for variant in ("detailed", "basic")]
+        taus = [one and one.between.tau for one in both] + [
+            one and one.with_metric.tau for one in both
+        ]
+        shown = ["-" if tau is None or np.isnan(tau) else f"{tau:.2f}" for tau in taus]
+        assert cells == shown, name
+
+
+def test_the_tables_of_the_study_have_every_printed_number(files):
+    found = measure_study(files / "rankings.csv", files / "scores.csv")
+    tables = {table.title: table for table in rank_tables(found)}
+    assert len(tables) == len(TABLES)
+    lines = to_csv(tables["Ranks: 6.3a"]).splitlines()
+    assert lines[0] == "who,variant,repeat,CVF,Elas,PM,RSGM,SGBM,SPSS"
+    assert lines[1] == "metric,score,,18.5,0.1,14.5,0.1,2.3,0.1"
+    assert lines[2] == "metric,rank,,6.0,2.0,5.0,2.0,4.0,2.0"
+    assert lines[3] == "G1,detailed,1,5.0,2.0,6.0,3.0,4.0,1.0"
+    assert "mean rank" in lines[-1]
+    assert "0.73 (3)" in to_text(agreement_table(found))
+    assert json.dumps(found.to_json(), allow_nan=False)

@@ -97,10 +97,13 @@ def arguments(
             **_annotate(tmp_path, annotated),
             "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
+            "data list": [],
+            "data get": [_manifest(tmp_path / "set.toml"), "--out", tmp_path / "got", "--accept"],
             "dataset describe": [_dataset(tmp_path / "dataset"), "--no-sift"],
             "dataset audit": [_booster(tmp_path / "scenes"), "--dataset", "booster"],
             **(_serve(tmp_path, request) if verb.startswith("serve") or verb == "submit" else {}),
             **(_submission(tmp_path) if verb == "submit-folder" else {}),
+            "study": [_rankings(tmp_path / "rankings.csv")],
             "doctor": [],
             "completion": ["bash"],
         }
@@ -218,6 +221,23 @@ def _annotate(folder, annotated):
         ],
         "annotate focal": ["oasis-depth", "--data", data, "--estimates", people / "anna"],
     }
+
+
+def _manifest(path):
+    """A manifest whose only file is there already, as somebody put it there by hand."""
+    place = path.parent / "got" / "downloads"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "a.npy").write_bytes(b"a")
+    path.write_text(
+        'id = "set"\ntitle = "A set"\nlicence = "CC0-1.0"\nterms = "None."\ncite = "us"\n'
+        'homepage = "https://example.org"\n[[files]]\nurls = ["http://example.org/a.npy"]\n'
+    )
+    return path
+
+
+def _rankings(path):
+    path.write_text("grader,experiment,method,rank\nann,looks,a,1\nann,looks,b,2\n")
+    return path
 
 
 def _chains(folder):

@@ -5,11 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from depthgauge.analysis.rankings import Ranking
+from depthgauge._canonical import finite_data
+from depthgauge.analysis.rankings import (
+    MetricScores,
+    Ranking,
+    ranks_from_scores,
+    read_rankings,
+    read_scores,
+)
 from depthgauge.analysis.ranks import kendall_tau, spearman_rho
 from depthgauge.errors import BadData, Misuse
 
@@ -142,6 +151,65 @@ def measure_agreements(
             f"{', '.join(sorted({experiment for experiment, _ in groups}))}."
         )
     return {key: measure_agreement(group, metrics.get(key[0])) for key, group in groups.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A ranking study: what people said, what metrics say, and how well they agree."""
+
+    rankings: tuple[Ranking, ...]
+    scores: Mapping[str, MetricScores]
+    """By experiment; not all need a metric."""
+    metric_ranks: Mapping[str, Ranks]
+    agreements: tuple[Agreement, ...]
+    """One for each experiment and variant, in the order of the file."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data; NaN is null."""
+        found: dict[str, Any] = finite_data(
+            {
+                "schema": 1,
+                "experiments": [asdict(each) for each in self.agreements],
+                "metrics": {
+                    name: {**asdict(self.scores[name]), "ranks": dict(ranks)}
+                    for name, ranks in self.metric_ranks.items()
+                },
+                "rankings": [asdict(each) for each in self.rankings],
+            }
+        )
+        return found
+
+
+def measure_study(
+    rankings: str | Path | Iterable[Ranking],
+    scores: str | Path | Mapping[str, MetricScores] | None = None,
+    *,
+    decimals: int | None = 1,
+    ties: str = "average",
+) -> Study:
+    """A study of one or more experiments.
+
+    Args:
+        rankings: Rankings by people, or the CSV or JSON file with them.
+        scores: Scores of metrics by experiment, or the file with them; None: people only.
+        decimals: Scores that are equal when rounded to this are ties; None: no rounding.
+        ties: How ties of scores are ranked, see `ranks_from_scores`.
+
+    Raises:
+        BadFile: A file cannot be read, or a row of it is wrong.
+        BadData: Rankings and scores of one experiment are not of the same methods.
+        Misuse: There are scores of an experiment that nobody ranked.
+    """
+    people = read_rankings(rankings) if isinstance(rankings, (str, Path)) else list(rankings)
+    if isinstance(scores, (str, Path)):
+        scores = read_scores(scores)
+    known = dict(scores or {})
+    ranks = {
+        name: ranks_from_scores(one.scores, decimals=decimals, better=one.better, ties=ties)
+        for name, one in known.items()
+    }
+    found = measure_agreements(people, ranks)
+    return Study(tuple(people), known, ranks, tuple(found.values()))
 
 
 def _one_experiment(rankings: Sequence[Ranking]) -> tuple[str, str]:

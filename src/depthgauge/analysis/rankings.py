@@ -3,6 +3,9 @@
 A file of rankings is a table with one row for each method of each ranking:
 `grader, experiment, variant, method, rank`, and `repeat` if a grader did an experiment more than
 once. As CSV it starts with a line of these names; as JSON it is a list of objects with these keys.
+
+A file of scores has one row for each method of each experiment whose metric is compared with
+people: `experiment, method, score`, and `better` (`lower`, `higher` or `zero`) if it is not lower.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,9 @@ from depthgauge.io.text import parse_json
 
 COLUMNS = ("grader", "experiment", "variant", "repeat", "method", "rank")
 _NEEDED = ("grader", "experiment", "method", "rank")
+SCORE_COLUMNS = ("experiment", "method", "score", "better")
+_SCORES_NEEDED = ("experiment", "method", "score")
+_DIRECTIONS = ("lower", "higher", "zero")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,15 @@ class Ranking:
     """How it was shown, if there is more than one way: `basic`, `detailed`."""
     repeat: int = 1
     """Which repeat this is, for this grader, experiment and variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScores:
+    """What a metric says about the methods of one experiment."""
+
+    scores: Mapping[str, float]
+    """NaN where a method has none."""
+    better: str = "lower"
 
 
 def ranks_from_scores(
@@ -73,6 +88,42 @@ def ranks_from_scores(
     return dict(zip(scores, ranks.astype(np.float64).tolist(), strict=True))
 
 
+def read_scores(path: str | Path) -> dict[str, MetricScores]:
+    """The metrics' scores by experiment, from a CSV or JSON file.
+
+    Raises:
+        BadFile: It cannot be read, lacks a column, or a row is wrong; the message says which.
+    """
+    found: dict[str, dict[str, float]] = {}
+    directions: dict[str, str] = {}
+    for where, row in _rows(Path(path), SCORE_COLUMNS, _SCORES_NEEDED):
+        words = _words(where, row, ("experiment", "method"))
+        scores = found.setdefault(words["experiment"], {})
+        if words["method"] in scores:
+            raise BadFile(f"{where}: scores '{words['method']}' twice in '{words['experiment']}'.")
+        scores[words["method"]] = _score(where, row.get("score"))
+        better = str(row.get("better") or "lower").strip()
+        if better not in _DIRECTIONS:
+            raise BadFile(f"{where}: better is '{better}' but must be {', '.join(_DIRECTIONS)}.")
+        if directions.setdefault(words["experiment"], better) != better:
+            raise BadFile(
+                f"{where}: better is '{better}', but '{directions[words['experiment']]}' before."
+            )
+    return {name: MetricScores(scores, directions[name]) for name, scores in found.items()}
+
+
+def _score(where: str, value: Any) -> float:
+    if value is None or str(value).strip() == "":
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or isinstance(value, bool):
+        raise BadFile(f"{where}: score is '{value}' but must be a number, or empty.")
+    return number
+
+
 def read_rankings(path: str | Path) -> list[Ranking]:
     """The rankings of a CSV or JSON file, in its order.
 
@@ -81,12 +132,7 @@ def read_rankings(path: str | Path) -> list[Ranking]:
     Raises:
         BadFile: It cannot be read, lacks a column, or a row is wrong; the message says which.
     """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path}: cannot be read as text: {error}") from None
-    rows = _json_rows(path, text) if path.suffix.lower() == ".json" else _csv_rows(path, text)
+    rows = _rows(Path(path), COLUMNS, _NEEDED)
     found: dict[tuple[str, str, str, int], dict[str, float]] = {}
     for where, row in rows:
         key, method, rank = _row(where, row)
@@ -124,9 +170,23 @@ def write_rankings(path: str | Path, rankings: Iterable[Ranking]) -> None:
         writer.writerows((*row, "" if math.isnan(rank) else rank) for *row, rank in rows)
 
 
-def _csv_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
+_Names = Sequence[str]
+_Rows = list[tuple[str, dict[str, Any]]]
+
+
+def _rows(path: Path, columns: _Names, needed: _Names) -> _Rows:
+    """The rows of a CSV or JSON file, each with its place for messages."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path}: cannot be read as text: {error}") from None
+    read = _json_rows if path.suffix.lower() == ".json" else _csv_rows
+    return read(path, text, columns, needed)
+
+
+def _csv_rows(path: Path, text: str, columns: _Names, needed: _Names) -> _Rows:
     reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
-    _check_columns(str(path), reader.fieldnames or ())
+    _check_columns(str(path), reader.fieldnames or (), columns, needed)
     rows = []
     for row in reader:
         where = f"{path}, line {reader.line_num}"
@@ -136,39 +196,46 @@ def _csv_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
     return rows
 
 
-def _json_rows(path: Path, text: str) -> list[tuple[str, dict[str, Any]]]:
+def _json_rows(path: Path, text: str, columns: _Names, needed: _Names) -> _Rows:
     try:
         rows = parse_json(text)
     except ValueError as error:
         raise BadFile(f"{path}: is not JSON: {error}") from None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise BadFile(f"{path}: must be a list of objects with the keys {', '.join(COLUMNS)}.")
+        raise BadFile(f"{path}: must be a list of objects with the keys {', '.join(columns)}.")
     named = [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
     for where, row in named:
-        _check_columns(where, row)
+        _check_columns(where, row, columns, needed)
     return named
 
 
-def _check_columns(where: str, names: Iterable[str]) -> None:
+def _check_columns(
+    where: str, names: Iterable[str], columns: Sequence[str], needed: Sequence[str]
+) -> None:
     names = list(names)
-    lacking = [name for name in _NEEDED if name not in names]
-    strange = [str(name) for name in names if name not in COLUMNS]
+    lacking = [name for name in needed if name not in names]
+    strange = [str(name) for name in names if name not in columns]
     if lacking or strange:
         wrong = [f"lacks {', '.join(lacking)}"] if lacking else []
         wrong += [f"has unknown {', '.join(strange)}"] if strange else []
-        raise BadFile(f"{where}: {' and '.join(wrong)}; the columns are {', '.join(COLUMNS)}.")
+        raise BadFile(f"{where}: {' and '.join(wrong)}; the columns are {', '.join(columns)}.")
 
 
 def _row(where: str, row: Mapping[str, Any]) -> tuple[tuple[str, str, str, int], str, float]:
-    words = {name: str(row.get(name) or "").strip() for name in ("grader", "experiment", "method")}
-    if empty := [name for name, word in words.items() if not word]:
-        raise BadFile(f"{where}: {', '.join(empty)} must not be empty.")
+    words = _words(where, row, ("grader", "experiment", "method"))
     repeat = _number(where, "repeat", row.get("repeat"), 1.0)
     rank = _number(where, "rank", row.get("rank"), math.nan)
     if repeat < 1 or not repeat.is_integer():
         raise BadFile(f"{where}: repeat is {repeat:g} but counts from 1.")
     variant = str(row.get("variant") or "").strip()
     return (words["grader"], words["experiment"], variant, int(repeat)), words["method"], rank
+
+
+def _words(where: str, row: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    words = {name: str(row.get(name) or "").strip() for name in names}
+    if empty := [name for name, word in words.items() if not word]:
+        raise BadFile(f"{where}: {', '.join(empty)} must not be empty.")
+    return words
 
 
 def _number(where: str, name: str, value: Any, empty: float) -> float:

@@ -24,6 +24,7 @@ VERBS = {
     "explain": "which protocol gives a published number; how ranks depend on the protocol",
     "components": "what each step of a method contributes",
     "suite": "put the scores on several benchmarks into one table with average ranks",
+    "study": "compare rankings of methods by people with each other and with metrics",
     "rescore": "score the estimates of a run under another protocol",
     "verify": "score a run again and say whether the numbers are the same",
     "check": "find all problems of a folder of estimates before scoring it",
@@ -32,16 +33,20 @@ VERBS = {
     "make": "make data with exact truth",
     "capture": "from photographs under projected patterns to ground truth",
     "annotate": "from drawings on a photograph to normals, depth and agreement",
+    "data": "download a public dataset",
     "dataset": "verify, audit or describe a dataset folder",
     "serve": "run a site with submissions, hidden truth and leaderboards",
     "submit": "send a folder of estimates to a site",
     "submit-folder": "write the estimates of a run as a public server wants them",
+    "new": "write a new metric, region, dataset, method ... and its test from a template",
     "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
 }
 
 
-_ROOMS = dict.fromkeys(("explain", "components", "suite", "submit-folder"), ".workshop")
+_ROOMS = dict.fromkeys(
+    ("explain", "components", "suite", "submit-folder", "data", "new", "study"), ".workshop"
+)
 """Verbs whose file is in a folder of this one."""
 
 
