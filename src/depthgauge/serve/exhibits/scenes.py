@@ -23,6 +23,7 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.encode import encode, picture_of_image, picture_size
 from depthgauge.report.pictures.sample import draw_sample
+from depthgauge.serve.exhibits.clips import keep_scene_clip
 from depthgauge.serve.exhibits.clouds import clouds_of, fitting_photo
 from depthgauge.serve.exhibits.files import (
     Folder,
@@ -91,6 +92,7 @@ def _scene(
         "inputs": list(_inputs(images, folder)),
         "pair": next((pair for pair in _PAIRS if all(name in images for name in pair)), None),
         "views": None if views is None else _views(views, folder),
+        "clip": keep_scene_clip(protocol, sample, judge, folder),
     }
     if judge is None:
         return record

@@ -26,6 +26,7 @@ from depthgauge.quantities import QUANTITIES
 from depthgauge.report.pictures.drawing import drawing_of
 from depthgauge.report.pictures.model import LayerPictures, MethodPictures, SamplePictures
 from depthgauge.report.pictures.sample import draw_sample, on_a_fixed_scale
+from depthgauge.serve.exhibits.clips import keep_estimate_clip
 from depthgauge.serve.exhibits.clouds import clouds_of
 from depthgauge.serve.exhibits.files import (
     WIDE,
@@ -122,6 +123,7 @@ def _draw(maps: RunMaps, board: Board, sample: str, label: str, folder: Folder) 
         "layers": list(_layers(folder, drawn)),
         "rows": list(_rows(folder, drawn)),
         "note": next((each.note for each in drawn.methods), ""),
+        "clip": keep_estimate_clip(maps, sample, label, folder),
     }
     return {**record, **_maps(made, drawn, label, folder)}
 

@@ -28,7 +28,7 @@ from depthgauge.serve.web.figures import Figure, by_kind, figure
 from depthgauge.serve.web.kept import Exhibit, exhibit_of_benchmark, exhibit_of_submission
 from depthgauge.serve.web.method_pages import published, unique_labels
 from depthgauge.serve.web.rendering import page, show_released
-from depthgauge.serve.web.sample_pages import MOST_METHODS, require_sample, visible
+from depthgauge.serve.web.sample_pages import MOST_METHODS, clip_views, require_sample, visible
 from depthgauge.serve.web.security import Web, visitor, web_of
 
 compare_pages = APIRouter(include_in_schema=False)
@@ -84,6 +84,7 @@ def compare_page(
         has_intervals=any(row["low"] is not None for each in statements for row in each["rows"]),
         estimates=_sides(chosen, "estimate"),
         errors=_sides(chosen, "error"),
+        clip=_clip(chosen),
         together=[_together(chosen, *each) for each in _maps(chosen).items()],
         most=MOST_METHODS,
     )
@@ -151,6 +152,20 @@ def _sides(chosen: Chosen, kind: str) -> list[Figure]:
             of, tiles = f"{label}, sample {chosen.sample}", drawn["tiles"].get(kind, "")
             found.append(figure(exhibit, record, of=of, caption=label, tiles=tiles))
     return found
+
+
+def _clip(chosen: Chosen) -> list[dict[str, Any]]:
+    """The frames of a clip: truth and estimates side by side."""
+    known = None if chosen.scenes is None else chosen.scenes.sample(chosen.sample)
+    if chosen.scenes is None or not known or not known.get("clip"):
+        return []
+    sources = [("truth", chosen.scenes, known)]
+    for one in chosen.submissions:
+        exhibit = chosen.exhibits.get(one.id)
+        drawn = None if exhibit is None else exhibit.sample(chosen.sample)
+        if exhibit is not None and drawn is not None:
+            sources.append((chosen.labels[one.id], exhibit, drawn))
+    return clip_views(sources, chosen.sample, only="truth")
 
 
 def _maps(chosen: Chosen) -> Mapping[str, Picture]:

@@ -20,7 +20,7 @@ from depthgauge.serve.web import method_charts, views
 from depthgauge.serve.web.figures import Figure, by_kind, figure, key
 from depthgauge.serve.web.kept import Exhibit, exhibit_of_benchmark, exhibit_of_submission
 from depthgauge.serve.web.rendering import page
-from depthgauge.serve.web.sample_pages import layer_views, visible
+from depthgauge.serve.web.sample_pages import clip_views, layer_views, visible
 from depthgauge.serve.web.security import visitor, web_of
 
 method_pages = APIRouter(include_in_schema=False)
@@ -242,6 +242,7 @@ def _in_full(exhibit: Exhibit, scenes: Exhibit | None, name: str, label: str) ->
             ("errors", key(errors, "key-errors")),
         ],
         "layers": layer_views(exhibit, drawn["layers"], of),
+        "clip": clip_views([("", exhibit, drawn)], name),
         "rows": [
             {
                 "title": row["title"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -14,7 +14,7 @@ from depthgauge.errors import Refused
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import Benchmark, ReleasedScore, Submission, User
 from depthgauge.serve.web import views
-from depthgauge.serve.web.figures import by_kind, figure, key
+from depthgauge.serve.web.figures import Figure, by_kind, figure, key
 from depthgauge.serve.web.kept import Exhibit, exhibit_of_benchmark, exhibit_of_submission
 from depthgauge.serve.web.rendering import page
 from depthgauge.serve.web.security import visitor, web_of
@@ -79,7 +79,34 @@ def scene_view(exhibit: Exhibit, shown: Mapping[str, Any]) -> dict[str, Any]:
         "key": key([truth] if truth else [], "truth-key"),
         "cloud": f"{exhibit.base}{shown['cloud']}" if shown.get("cloud") else "",
         "layers": layer_views(exhibit, shown.get("layers", ()), f"sample {name}"),
+        "clip": clip_views([("", exhibit, shown)], name),
     }
+
+
+def clip_views(
+    sources: Sequence[tuple[str, Exhibit, Mapping[str, Any]]], sample: str, *, only: str = ""
+) -> list[dict[str, Any]]:
+    """The frames of a clip, each with the pictures of all sources that have it.
+
+    Args:
+        sources: Their captions (empty: as the pictures say), exhibits, and what these say about
+            the sample.
+        sample: Its id.
+        only: Of the first source, take only this kind of pictures; empty: all.
+    """
+    frames: dict[int, list[Figure]] = {}
+    for number, (caption, exhibit, shown) in enumerate(sources):
+        for each in shown.get("clip") or ():
+            of = f"{caption}, sample {sample}, frame {each['frame']}".removeprefix(", ")
+            frames.setdefault(each["frame"], []).extend(
+                figure(exhibit, record, of=of, caption=caption)
+                for record in each["pictures"]
+                if number or only in ("", record["kind"])
+            )
+    return [
+        {"name": f"frame {number}", "about": "", "figures": found}
+        for number, found in sorted(frames.items())
+    ]
 
 
 def layer_views(exhibit: Exhibit, layers: Any, of: str) -> list[dict[str, Any]]:
