@@ -98,7 +98,7 @@ def _depth_errors(
     bounds=(0, math.inf),
     of=("disparity", "depth"),
     choices=OVER,
-    cite="Cabezas, Trujillo & Florian 2012; Honauer 2019, equation 3.10",
+    cite="Cabezas, Padilla & Trujillo 2012; Honauer 2019, equation 3.10",
     formula="sum |e| / |truth| over the pixels with not |e| <= threshold",
     revision=1,
     missing_costs=_LEFT_OUT,

@@ -1,6 +1,6 @@
 """Self-consistency: do several estimates of one scene describe the same points?
 
-Leclerc, Luong & Fua 2003 run a method on several pairs of images of a scene and compare what it
+Leclerc, Luong & Fua 2000 run a method on several pairs of images of a scene and compare what it
 says about the same points. No truth is used, so what is wrong everywhere in the same way goes
 unnoticed.
 """
@@ -87,7 +87,7 @@ def self_consistency(maps: Mapping[Place, Map], threshold: float = 1.0) -> float
     bounds=(0, 100),
     of=("disparity",),
     needs=("estimate_right_disparity",),
-    cite="Leclerc, Luong & Fua 2003",
+    cite="Leclerc, Luong & Fua 2000",
     formula="100 * mean [not |d_left(x) - d_right(x - d_left(x))| <= threshold]",
     revision=1,
     uses_truth=False,

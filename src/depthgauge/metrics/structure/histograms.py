@@ -60,7 +60,7 @@ def _ranges(length: int, parts: int) -> Iterator[tuple[int, int]]:
     bounds=(0, math.inf),
     of=NUMBERS,
     choices={"estimates": ("tile", "region")},
-    cite="Sellent & Wingbermühle 2014; Honauer 2019, equation 3.14",
+    cite="Sellent & Wingbermühle 2012; Honauer 2019, equation 3.14",
     formula="mean over 2^cuts tiles of the earth mover's distance of both histograms",
     revision=1,
     missing_costs="does not matter as long as its tile has others; a tile without any is missing",

@@ -69,7 +69,7 @@ def _beside_gaps(points: Mask, known: Mask) -> Mask:
     better="lower",
     bounds=(0, 100),
     of=NUMBERS,
-    cite="after Morales & Klette 2010",
+    cite="after Morales & Klette 2011",
     formula="100 * mean over pixels without truth of [outside of the three true values around]",
     revision=1,
     missing_costs="is left out: estimates may be as sparse as the truth",
