@@ -375,20 +375,42 @@ def _benchmark_facts(protocol: Protocol) -> Iterator[tuple[str, str]]:
         yield "scale of the truth", f"{protocol.truth_scale:g}"
         values = f"values {protocol.resize_values}"
         yield "estimate of another size", f"`{protocol.estimate_resize}`, {values}"
-        unit = "px" if isinstance(protocol.crop, int) else "of the shorter side"
-        yield "border left out", f"{protocol.crop} {unit}"
+        yield _crop(protocol)
+        yield from _depth_limits(protocol)
         yield "alignment", f"`{protocol.align.kind}`"
         yield "missing estimate", f"`{protocol.missing}`"
         yield "estimates count within", _range(protocol)
     yield "pooling", f"`{protocol.pool}`"
     if protocol.twin is not None:
-        yield "numbers", TWINS[protocol.twin].source
+        twin = TWINS[protocol.twin]
+        yield "numbers", twin.source(twin.options(protocol.options))
     for tier, inputs in protocol.tiers.items():
         yield f"tier {tier}", ", ".join(f"`{name}`" for name in inputs)
     for thing, text in protocol.derived.items():
         yield f"derived `{thing}`", f"`{text}`"
     for name, text in _ranged(protocol.regions).items():
         yield f"region `{name}`", f"`{text}`".replace("|", r"\|")
+
+
+def _crop(protocol: Protocol) -> tuple[str, str]:
+    if protocol.box is not None:
+        return "only scored inside", f"`{protocol.crop}`: rows, columns {protocol.box.text}"
+    unit = "px" if isinstance(protocol.crop, int) else "of the shorter side"
+    return "border left out", f"{protocol.crop} {unit}"
+
+
+def _depth_limits(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Which truth counts, and what is done to estimates, where a protocol says so."""
+    said = protocol.truth
+    ends = {"from": said.min_depth_m, "to": said.max_depth_m}
+    texts = [f"{word} {value:g} m" for word, value in ends.items() if value is not None]
+    if texts:
+        yield "truth counts", f"{' '.join(texts)}, {said.limits}"
+    if protocol.estimate.inverse:
+        yield "estimates are", "inverse depths"
+    if protocol.estimate.clip is not None:
+        low, high = protocol.estimate.clip
+        yield "estimates are clipped", f"to {low:g} .. {high:g} m"
 
 
 def _ranged(table: Mapping[str, str]) -> dict[str, str]:

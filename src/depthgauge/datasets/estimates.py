@@ -113,7 +113,7 @@ def estimate_candidates(
 ) -> tuple[str, ...]:
     """Where an estimate could be, the most usual place first, for error messages."""
     public = (*dataset.spec.quantity_layouts.get(quantity, ()), *dataset.spec.estimate_layouts)
-    layouts = (OWN_LAYOUT, *public)
+    layouts = (OWN_LAYOUT, *(layout for layout in public if _fits(layout, sample_id)))
     any_suffix = ".{" + ",".join(SUFFIXES) + "}"
     stem = QUANTITIES[quantity].main.name
     return (
@@ -148,7 +148,9 @@ def _layouts(dataset: Dataset, quantity: str) -> Iterator[str]:
 def _matches(
     root: Path, dataset: Dataset, layout: str, sample_id: str, quantity: str, name: str | None
 ) -> Iterator[Path]:
-    if name is None and "{name}" in layout:
+    if not _fits(layout, sample_id):
+        found = []
+    elif name is None and "{name}" in layout:
         # Only the method's name is a wildcard; a sample called `a[1]` is not a pattern.
         pattern = _fill(glob.escape(layout), glob.escape(sample_id), glob.escape(quantity), "*")
         found = sorted(root / match for match in glob.glob(pattern, root_dir=root))
@@ -157,6 +159,11 @@ def _matches(
     for path in found:
         if (path.is_file() or is_member(path)) and not _is_truth(dataset, path):
             yield path
+
+
+def _fits(layout: str, sample_id: str) -> bool:
+    """Whether an id has the parts that a layout names."""
+    return "{head}" not in layout or "_" in sample_id
 
 
 def _is_truth(dataset: Dataset, path: Path) -> bool:

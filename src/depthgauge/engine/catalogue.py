@@ -303,7 +303,8 @@ def _source(protocol: Protocol) -> str:
         return ""
     from depthgauge.benchmarks.twins import TWINS
 
-    return TWINS[protocol.twin].source
+    twin = TWINS[protocol.twin]
+    return twin.source(twin.options(protocol.options))
 
 
 def _benchmark(protocol: Protocol) -> Facts:

@@ -57,9 +57,9 @@ class Twin:
     """`evaluate(sample, estimate_path, options)`: all scores of one sample."""
     main: str | Callable[[Options], str] = ""
     """The score that sorts a leaderboard, or `main(options)`; by default the first one."""
-    verified: bool = True
-    """Whether it was compared with numbers that the public program printed; False: it follows the
-    documentation or the source of the program, which nobody ran."""
+    verified: bool | Callable[[Options], bool] = True
+    """Whether it was compared with numbers that the public program printed, perhaps only under some
+    options; False: it follows the documentation or the source of the program, which nobody ran."""
     higher: tuple[str, ...] = ()
     """The metrics for which higher is better."""
     missing: float = math.nan
@@ -82,10 +82,9 @@ class Twin:
         """The score that sorts a leaderboard under these options; empty: the first one."""
         return self.main if isinstance(self.main, str) else self.main(options)
 
-    @property
-    def source(self) -> str:
-        """Where its numbers come from, for people."""
-        if self.verified:
+    def source(self, options: Options) -> str:
+        """Where its numbers come from under these options, for people."""
+        if self.verified(options) if callable(self.verified) else self.verified:
             return "agrees with numbers that the program printed"
         return "from the documentation, not verified against the program"
 

@@ -103,6 +103,10 @@ SPEC = Twin(
     revision=1,
     higher=tuple(name for names in _IDS.values() for name in names),
     missing=0.0,
+    explained={
+        "empty_direction": "A direction without any jump counts as 0 in the mean of the four.",
+        "missing_estimate": "A missing pixel is nearer than all others, so its outline is a jump.",
+    },
     options=options,
     score_ids=score_ids,
     evaluate=evaluate,

@@ -146,6 +146,11 @@ SPEC = Twin(
     revision=1,
     higher=(*HIGHER, "dde_0"),
     missing=0.0,
+    explained={
+        "missing": "A pixel without an estimate costs nothing in any column.",
+        "completeness": "dbe_com is not cut at 10 px, so a single edge far away can cost more than "
+        "no edge at all, which costs 10.",
+    },
     options=options,
     score_ids=score_ids,
     evaluate=evaluate,

@@ -47,6 +47,22 @@ _WORDS: dict[str, tuple[Any, ...]] = {
     "log_base": ("e", "10"),
     "silog_weight": (1.0, 0.5),
     "silog_scale": (100, 1),
+    "compared_with": ("program", "documentation"),
+}
+_EXPLAINED = {
+    "kb_crop": "Paste: estimates of 1216x352 are put into the picture, with 0 around, and crops are "
+    "fractions of the whole picture. Both: the truth is cut as well, and crops are fractions of "
+    "1216x352: other pixels, other numbers.",
+    "clip": "Range: estimates are moved inside the limits before they are compared, so a missing "
+    "one (0) counts as the least depth.",
+    "limits": "Open: a truth of exactly the limit does not count. Closed: it does.",
+    "not_positive": "Left out: an estimate of 0 or below costs nothing.",
+    "zero_estimates": "Good: pixels that are left out because their estimate is 0 are added to the "
+    "good ones, so deltas can exceed 1.",
+    "align_max_res": "The fit is on fewer columns, but on all rows: the program thins the wrong "
+    "axes.",
+    "silog_weight": "0.5 instead of 1: not invariant to scale.",
+    "singular": "Zero: an estimate that does not vary becomes the largest depth.",
 }
 _NUMBERS: dict[str, float] = {
     "png_scale": 1000,
@@ -258,8 +274,15 @@ def check_files(
             yield Fault(sample_id, f"{path.name} has no positive value.", "Depths are positive.")
 
 
+def verified(options: Mapping[str, Any]) -> bool:
+    """Whether these rules were held against numbers that the program printed."""
+    return bool(options["compared_with"] == "program")
+
+
 SPEC = Twin(
     revision=1,
+    verified=verified,
+    explained=_EXPLAINED,
     higher=HIGHER,
     missing=0.0,
     options=options,
