@@ -50,9 +50,9 @@ _WORDS: dict[str, tuple[Any, ...]] = {
     "compared_with": ("program", "documentation"),
 }
 _EXPLAINED = {
-    "kb_crop": "Paste: estimates of 1216x352 are put into the picture, with 0 around, and crops are "
-    "fractions of the whole picture. Both: the truth is cut as well, and crops are fractions of "
-    "1216x352: other pixels, other numbers.",
+    "kb_crop": "Paste: estimates of 1216x352 are put into the picture, with 0 around, and crops "
+    "are fractions of the whole picture. Both: the truth is cut as well, and crops are fractions "
+    "of 1216x352: other pixels, other numbers.",
     "clip": "Range: estimates are moved inside the limits before they are compared, so a missing "
     "one (0) counts as the least depth.",
     "limits": "Open: a truth of exactly the limit does not count. Closed: it does.",
