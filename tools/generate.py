@@ -170,6 +170,8 @@ def _metric(metric: Metric) -> Iterator[str]:
     yield f"- Pools: {_codes(metric.pools)}"
     if metric.needs:
         yield f"- Needs: {_codes(metric.needs)}"
+    if not metric.uses_truth:
+        yield "- Truth: is not used"
     yield f"- A missing pixel: {_missing(metric)}"
     yield f"- Source: {metric.cite}"
     yield f"- Revision {metric.revision}.\n"
@@ -445,7 +447,7 @@ def _scores(protocol: Protocol) -> Iterator[str]:
     yield "| metric | parameters | regions |"
     yield "|---|---|---|"
     for block in protocol.scores:
-        given = ", ".join(f"{key} {value}" for key, value in (block.model_extra or {}).items())
+        given = ", ".join(f"{k} {_listed(value)}" for k, value in (block.model_extra or {}).items())
         if block.resolution:
             given = ", ".join(filter(None, [given, f"at the {block.resolution} resolution"]))
         regions = (block.region,) if isinstance(block.region, str) else block.region
@@ -456,6 +458,12 @@ def _scores(protocol: Protocol) -> Iterator[str]:
         metric = f"[`{block.metric}`](../metrics.md#{block.metric}){part}{name}"
         yield f"| {metric} | {given} | {where} |"
     yield ""
+
+
+def _listed(value: Any) -> str:
+    """A parameter's value or values; words without quotes."""
+    words = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return " and ".join(value) if words else str(value)
 
 
 def _twin_scores(protocol: Protocol) -> Iterator[str]:

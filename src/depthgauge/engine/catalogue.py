@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from depthgauge.benchmarks.suites import Suite
     from depthgauge.datasets import Dataset
     from depthgauge.methods import MethodKind
-    from depthgauge.metrics import Metric
+    from depthgauge.metrics._taxonomy import CATEGORIES
+from depthgauge.metrics import Metric
     from depthgauge.perturbations import Effect
     from depthgauge.regions import Region, SharedMap
 
@@ -213,6 +214,8 @@ def _metric(metric: Metric) -> Facts:
         ("scores", ", ".join(metric.of)),
         ("pools", ", ".join(metric.pools)),
         ("needs", ", ".join(metric.needs)),
+        ("truth", "" if metric.uses_truth else "is not used"),
+        ("category", CATEGORIES[metric.category].title),
         ("revision", metric.revision),
         ("cite", metric.cite),
     ]
