@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from depthgauge.benchmarks.suites import Suite
     from depthgauge.datasets import Dataset
     from depthgauge.methods import MethodKind
-    from depthgauge.metrics._taxonomy import CATEGORIES
-from depthgauge.metrics import Metric
+    from depthgauge.metrics import Metric
     from depthgauge.perturbations import Effect
     from depthgauge.regions import Region, SharedMap
 
@@ -202,6 +201,8 @@ def _of_others(name: str) -> list[Description]:
 
 
 def _metric(metric: Metric) -> Facts:
+    from depthgauge.metrics._taxonomy import CATEGORIES
+
     low, high = metric.bounds
     return [
         ("formula", metric.formula),
