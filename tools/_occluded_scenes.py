@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +37,22 @@ class _Layer:
         return (x + self.level + self.slopes[1] * y) / (1 - self.slopes[0])
 
 
-def occluded_scene(seed: int, size: Size = (640, 480)) -> tuple[Map, Mask]:
-    """A disparity map, and which of its pixels the right camera does not see.
+class Scene(NamedTuple):
+    """What both cameras see."""
 
-    A pixel is hidden if, in the right view, everything at its place is more than a px in front of
-    it. What lies beyond the border of the right view is not hidden.
+    truth: Map
+    """The left view's disparity, without gaps."""
+    hidden: Mask
+    """Which of its pixels the right camera does not see."""
+    right: Map
+    """The right view's disparity, NaN where the left camera does not see the same."""
+
+
+def occluded_scene(seed: int, size: Size = (640, 480)) -> Scene:
+    """A scene of planes.
+
+    A pixel is hidden if, in the other view, everything at its place is more than a px in front of
+    it. What lies beyond the border of the other view is not hidden.
     """
     rng = np.random.default_rng(seed)
     layers = [_wall(rng, size), *(_box(rng, size) for _ in range(4))]
@@ -54,11 +66,21 @@ def occluded_scene(seed: int, size: Size = (640, 480)) -> tuple[Map, Mask]:
         origin = layer.at_right(x, y)
         there = layer.inside(origin, y)
         right[there] = np.maximum(right, layer.disparity(origin, y))[there]
-    place = x - left
+    unseen = _hidden(right, left, x + right)
+    return Scene(
+        left.astype(np.float32),
+        _hidden(left, right, x - left),
+        np.where(unseen, np.nan, right).astype(np.float32),
+    )
+
+
+def _hidden(own: Values, other: Values, place: Values) -> Mask:
+    """Where the other view has something in front, at the columns where it has these pixels."""
+    width = own.shape[1]
     first = np.floor(place).astype(int).clip(0, width - 2)
-    rows = y.astype(int)
-    nearest = np.minimum(right[rows, first], right[rows, first + 1])
-    return left.astype(np.float32), (place >= 0) & (nearest > left + 1)
+    rows = np.indices(own.shape)[0]
+    nearest = np.minimum(other[rows, first], other[rows, first + 1])
+    return np.asarray((place >= 0) & (place <= width - 1) & (nearest > own + 1))
 
 
 def _wall(rng: np.random.Generator, size: Size) -> _Layer:

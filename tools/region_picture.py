@@ -85,7 +85,7 @@ def _panels(truth: Map) -> Panels:
 
 def _gap_panels() -> Panels:
     """A truth without what the right camera does not see, with gaps open and closed."""
-    whole, hidden = occluded_scene(_GAPS_SEED, _SIZE_PX)
+    whole, hidden, _ = occluded_scene(_GAPS_SEED, _SIZE_PX)
     truth = np.where(hidden, np.float32(np.nan), whole)
     painted = _coloured(truth, whole)
     found = [("gaps open", "open"), ("gaps closed with what is behind", "background")]

@@ -74,6 +74,24 @@ def test_a_truth_without_gaps_is_left_as_it_is():
     assert (found.truth == truth).all()
 
 
+def test_the_right_view_shows_what_is_between_two_things():
+    """Two things at 6 px, with hidden background between them, in front of a wall at 2 px."""
+    left = np.array([[2, 2, 2, 2, 2, 2, 6, 6, 6, NAN, NAN, NAN, 6, 6, 6, 2]], np.float32)
+    right = np.full_like(left, NAN)
+    right[0, :3], right[0, 6:9] = 6, 6
+    level = close_gaps(left, left, right_disparity=right).truth
+    assert level[0, 9:12].tolist() == [6, 6, 6]  # nothing is known between the two
+    right[0, 4] = 2  # between columns 8 - 6 and 12 - 6
+    found = close_gaps(left, left, right_disparity=right).truth
+    assert found[0, 9:12].tolist() == [2, 2, 2]
+    right[0, 4] = 5.5
+    assert close_gaps(left, left, right_disparity=right).truth[0, 9:12].tolist() == [6, 6, 6]
+    right[0, 9] = 1  # beside the two, not between them
+    assert close_gaps(left, left, right_disparity=right).truth[0, 9:12].tolist() == [6, 6, 6]
+    with pytest.raises(WrongShape, match="the right disparity is 3x1"):
+        close_gaps(left, left, right_disparity=right[:, :3])
+
+
 def plain_close(row, jump):
     """One row of one channel."""
     filled, known = row.astype(np.float64).copy(), np.isfinite(row)
@@ -201,6 +219,23 @@ def test_occlusion_takes_little_from_regions(name):
             assert shared >= 0.98, part
             if wanted.any():
                 assert iou(wanted, getattr(opened, part), ~hidden) < shared, part
+
+
+def test_the_right_view_keeps_two_bars_apart():
+    """Background between them is hidden as a whole, but the right camera sees some of it."""
+    bars = ((X >= 40) & (X < 44)) | ((X >= 50) & (X < 54))
+    truth, right = scene(bars, 30.0, 10.0), np.full(X.shape, 10, np.float32)
+    right[np.roll(bars, -30, axis=1)] = 30
+    full = find_structures(truth, truth)
+    assert (full.mask == bars).all()
+    truth[(X >= 20) & (X < 50) & ~bars] = NAN  # what is behind is 20 px away in the right view
+    alone = find_structures(truth, truth)
+    assert not alone.mask.any()
+    both = find_structures(truth, truth, right_disparity=right)
+    assert (both.mask == bars).all()
+    edges = find_edges(truth, truth, right_disparity=right)
+    assert (edges.foreground == bars).all()
+    assert not find_edges(truth, truth).edge[:, 43:51].any()
 
 
 def test_real_truth_has_slats_and_spokes(shared):

@@ -168,6 +168,23 @@ def test_gaps_can_be_left_open():
     assert not opened["jump_edges"][:, 5].any()
 
 
+def test_the_other_view_says_more_about_gaps():
+    truth, right = TRUTH.copy(), np.full_like(TRUTH, 3.0)
+    truth[:, 4] = NAN
+    makers = {"edges": "edges_from_views:1,6", "structures": "structures_from_views:1,8,6"}
+    names, items = ["fine_structures", "near_foreground"], {"right_disparity": right}
+    found = masks(names, truth, items=items, makers=makers).masks
+    edges = find_edges(truth, truth, reach=6, right_disparity=right)
+    structures = find_structures(truth, truth, width=8, reach=6, right_disparity=right)
+    assert (found["near_foreground"] == edges.foreground).all()
+    assert (found["fine_structures"] == structures.mask).all()
+    assert structures.mask.any()
+    lacking = masks(names, truth, makers=makers)
+    assert "needs right_disparity" in lacking.unavailable["fine_structures"]
+    flow = np.stack([truth, truth], -1)
+    assert "is for disparity" in masks(names, flow, "flow", items, makers).unavailable[names[0]]
+
+
 def test_regions_stay_within_the_truth():
     truth = TRUTH.copy()
     truth[10:20, 30:40] = NAN

@@ -54,6 +54,27 @@ def edges(
 
 
 @shared_map(
+    "edges_from_views",
+    provides="edges",
+    needs=("right_disparity",),
+    of=("disparity",),
+    cite=_CITE,
+    check=_check,
+)
+def from_views(
+    truth: Map, *, right_disparity: Map, jump: float = 1.0, reach: int = 10, window: int = 5
+) -> Edges:
+    """Discontinuities of a truth with gaps, if the sample also has that of the right view.
+
+    Like `edges`, but what the right view shows between the two pixels beside a gap, and behind
+    both, counts as what the gap hides.
+    """
+    return find_edges(
+        truth, truth, jump=jump, reach=reach, window=window, right_disparity=right_disparity
+    )
+
+
+@shared_map(
     "edges_from_mask",
     provides="edges",
     needs=("quantity", "items"),

@@ -69,6 +69,39 @@ def structures(
 
 
 @shared_map(
+    "structures_from_views",
+    provides="structures",
+    needs=("right_disparity",),
+    of=("disparity",),
+    cite=_CITE,
+    check=_check,
+)
+def from_views(
+    truth: Map,
+    *,
+    right_disparity: Map,
+    jump: float = 1.0,
+    width: int = 10,
+    reach: int = 10,
+    least: int = 5,
+) -> Structures:
+    """Fine structures of a truth with gaps, if the sample also has that of the right view.
+
+    Like `structures`, but what the right view shows between the two pixels beside a gap, and behind
+    both, counts as what the gap hides.
+    """
+    return find_structures(
+        truth,
+        truth,
+        jump=jump,
+        width=width,
+        reach=reach,
+        least=least,
+        right_disparity=right_disparity,
+    )
+
+
+@shared_map(
     "structures_from_mask",
     provides="structures",
     needs=("quantity", "items"),

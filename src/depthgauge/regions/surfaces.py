@@ -34,10 +34,10 @@ def surfaces(
     The second derivatives are those of the least-squares quadratic over `window` x `window` pixels.
     A pixel is continuous (M_c) if all of these pixels have truth, none is at a jump of more than
     `jump`, and the surface bends by at most `bend`: the larger magnitude of the Hessian's
-    eigenvalues in px (depth: m) per px squared. It is planar (M_p) if the bend is at most `flat`, in
-    this window or in a `wide` one, else curved (M_n). On planes, disparity and inverse depth have no second derivative, so for
-    depth the bend is that of 1 / depth, times the depth squared. For flow it is the larger of the
-    two channels.
+    eigenvalues in px (depth: m) per px squared. It is planar (M_p) if the bend is at most `flat`,
+    in this window or in a `wide` one, else curved (M_n). On planes, disparity and inverse depth
+    have no second derivative, so for depth the bend is that of 1 / depth, times the depth squared.
+    For flow it is the larger of the two channels.
 
     Within 9 px, a surface that bends by 0.05 leaves its tangent plane by 0.4 px, well below a jump,
     and one that bends by 0.002 leaves it by 0.016 px; noise of 0.04 px in the truth makes planes

@@ -17,42 +17,76 @@ _LEAST_RUN, _LONGEST_RUN = 3, 8
 
 @banded("closed")
 def close_rows(
-    begin: int, end: int, truth: Array, order: Array, known: Array, jump: float, closed: Array
+    begin: int,
+    end: int,
+    truth: Array,
+    order: Array,
+    known: Array,
+    right: Array,
+    jump: float,
+    closed: Array,
 ) -> None:
-    """Fills the gaps between two known pixels of a row, in place, and marks them as closed."""
+    """Fills the gaps between two known pixels of a row, in place, and marks them as closed.
+
+    `right` is the disparity of the right view if the truth is that of the left one, or empty.
+    """
     width = known.shape[1]
     for y in range(begin, end):
         last = -1
         for x in range(width):
             if known[y, x]:
                 if 0 <= last < x - 1:
-                    _close(truth, order, known, jump, y, last, x)
+                    _close(truth, order, known, right, jump, y, last, x)
                     closed[y, last + 1 : x] = True
                 last = x
 
 
 @compiled()
 def _close(
-    truth: Array, order: Array, known: Array, jump: float, y: int, left: int, right: int
+    truth: Array,
+    order: Array,
+    known: Array,
+    right: Array,
+    jump: float,
+    y: int,
+    first: int,
+    last: int,
 ) -> None:
-    """Fills the gap between two known pixels: with the surface that both belong to, or else with
-    the value of the one behind.
+    """Fills the gap between two known pixels: with what the right view shows behind both, with the
+    surface that both belong to, or else with the value of the one behind.
     """
-    n = right - left
-    there = _leads_to(order, known, jump, y, left, -1, n, order[y, right])
-    if there and _leads_to(order, known, jump, y, right, 1, n, order[y, left]):
-        for x in range(left + 1, right):
-            share = (x - left) / n
-            order[y, x] = order[y, left] + share * (order[y, right] - order[y, left])
+    if right.size > 0:
+        far = _farthest_between(right, y, first - truth[y, first, 0], last - truth[y, last, 0])
+        if far < min(truth[y, first, 0], truth[y, last, 0]) - jump:
+            truth[y, first + 1 : last, 0] = far
+            order[y, first + 1 : last] = far
+            return
+    n = last - first
+    there = _leads_to(order, known, jump, y, first, -1, n, order[y, last])
+    if there and _leads_to(order, known, jump, y, last, 1, n, order[y, first]):
+        for x in range(first + 1, last):
+            share = (x - first) / n
+            order[y, x] = order[y, first] + share * (order[y, last] - order[y, first])
             for c in range(truth.shape[2]):
-                first, last = truth[y, left, c], truth[y, right, c]
-                truth[y, x, c] = first + share * (last - first)
+                truth[y, x, c] = truth[y, first, c] + share * (
+                    truth[y, last, c] - truth[y, first, c]
+                )
         return
-    behind = left if order[y, left] <= order[y, right] else right
-    for x in range(left + 1, right):
+    behind = first if order[y, first] <= order[y, last] else last
+    for x in range(first + 1, last):
         order[y, x] = order[y, behind]
         for c in range(truth.shape[2]):
             truth[y, x, c] = truth[y, behind, c]
+
+
+@compiled()
+def _farthest_between(right: Array, y: int, begin: float, end: float) -> float:
+    """The smallest known disparity strictly between two places of a row; infinite if none is."""
+    far = np.inf
+    for x in range(max(0, int(np.floor(begin)) + 1), min(right.shape[1], int(np.ceil(end)))):
+        if right[y, x] < far:  # NaN is not
+            far = right[y, x]
+    return far
 
 
 @compiled()

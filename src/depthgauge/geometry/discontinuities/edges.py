@@ -80,6 +80,7 @@ def find_edges(
     reach: int = 10,
     window: int = 5,
     gaps: str = "background",
+    right_disparity: Map | None = None,
 ) -> Edges:
     """The discontinuities of a dense map.
 
@@ -112,6 +113,8 @@ def find_edges(
         reach: Euclidean distance in px.
         window: Width in px, odd, at most 99.
         gaps: `background` or `open`.
+        right_disparity: (H, W) that of the right view, which says more about gaps; only if the
+            truth is the left view's disparity.
 
     Raises:
         WrongShape: Truth and order differ in size.
@@ -122,7 +125,7 @@ def find_edges(
     >>> found.background, found.foreground_map
     (array([[ True, True, False, False]]), array([[5., 5., 5., 5.]], dtype=float32))
     """
-    closed = close_gaps(truth, order, jump=jump, gaps=gaps)
+    closed = close_gaps(truth, order, jump=jump, gaps=gaps, right_disparity=right_disparity)
     jumps = find_jumps(closed.truth, closed.order, jump, known=closed.filled)
     return _edges(jumps, closed.known, reach, window, truth.shape)
 

@@ -24,13 +24,25 @@ class ClosedMap(NamedTuple):
     closed."""
 
 
-def close_gaps(truth: Map, order: Map, *, jump: float = 1.0, gaps: str = "background") -> ClosedMap:
+def close_gaps(
+    truth: Map,
+    order: Map,
+    *,
+    jump: float = 1.0,
+    gaps: str = "background",
+    right_disparity: Map | None = None,
+) -> ClosedMap:
     """The truth with each gap of a row closed by what is most probably there.
 
     Where one camera sees a surface and the other does not, measured truth is missing: beside
     every object that is in front. So a gap between two known pixels of a row gets the value of
     the one behind. If the slopes beside the gap lead from one pixel to the other within a `jump`,
     it is a hole in a surface and is interpolated linearly.
+
+    The truth of the right view shows more: what it has between the places of the two pixels is
+    between them in the scene too. If that is behind both by more than a `jump`, the gap gets the
+    farthest of these values. So two things with nothing but hidden background between them stay
+    two.
 
     A gap at the border of the image stays open: nothing is known beyond it. If more pixels would
     be filled than are known, as in truth of a laser scanner, the truth is not dense, and all gaps
@@ -41,9 +53,10 @@ def close_gaps(truth: Map, order: Map, *, jump: float = 1.0, gaps: str = "backgr
         order: (H, W), larger in front.
         jump: In the unit of the order.
         gaps: `background`, or `open` to fill nothing.
+        right_disparity: (H, W) that of the right view, if the truth is the left view's disparity.
 
     Raises:
-        WrongShape: Truth and order differ in size.
+        WrongShape: The sizes differ.
         Misuse: The jump is negative, or no such way to treat gaps.
 
     >>> row = np.array([[1, np.nan, np.nan, 5, np.nan, 5, np.nan]])
@@ -54,6 +67,10 @@ def close_gaps(truth: Map, order: Map, *, jump: float = 1.0, gaps: str = "backgr
     need_jump(jump)
     values, ahead = as_map(truth), as_plane(order, "the order")
     need_same_size(ahead, values, ("the order", "the truth"))
+    right = np.zeros((0, 0), np.float32)
+    if right_disparity is not None:
+        right = as_plane(right_disparity, "the right disparity")
+        need_same_size(right, values, ("the right disparity", "the truth"))
     known = is_known(values) & np.isfinite(ahead)
     if gaps == "open" or known.all():
         return ClosedMap(values, ahead, known, None)
@@ -62,7 +79,7 @@ def close_gaps(truth: Map, order: Map, *, jump: float = 1.0, gaps: str = "backgr
     filled = np.where(known[..., np.newaxis], values.reshape(*known.shape, -1), np.float32(np.nan))
     front = np.where(known, ahead, np.float32(np.nan))
     closed = np.zeros_like(known)
-    kernels.close_rows(filled, front, known, jump, closed)
+    kernels.close_rows(filled, front, known, right, jump, closed)
     if np.count_nonzero(closed) > np.count_nonzero(known):
         return ClosedMap(values, ahead, known, None)
     return ClosedMap(filled.reshape(values.shape), front, known | closed, known)

@@ -51,6 +51,7 @@ def find_structures(
     reach: int = 10,
     least: int = 5,
     gaps: str = "background",
+    right_disparity: Map | None = None,
 ) -> Structures:
     """The fine structures of a dense map.
 
@@ -83,6 +84,7 @@ def find_structures(
         reach: Euclidean distance in px.
         least: In px.
         gaps: `background` or `open`.
+        right_disparity: As in `find_edges`.
 
     Raises:
         WrongShape: Truth and order differ in size.
@@ -96,7 +98,7 @@ def find_structures(
     """
     need_length("width", width)
     need_length("least", least)
-    closed = close_gaps(truth, order, jump=jump, gaps=gaps)
+    closed = close_gaps(truth, order, jump=jump, gaps=gaps, right_disparity=right_disparity)
     jumps = find_jumps(closed.truth, closed.order, jump, known=closed.filled)
     mask = _stands_out(jumps, _thin(jumps, width), width)
     known = jumps.known if closed.known is None else closed.known
