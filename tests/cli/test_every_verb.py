@@ -286,9 +286,9 @@ def _submission(folder):
         DATASETS["kitti-2015"].write(folder / "kitti", [sample])
         data, run = folder / "kitti", folder / "kitti-run"
         dg.run("kitti-2015-stereo", data, ["constant"], run, workers=0)
-    out = folder / f"sent{len(list(folder.glob('sent*')))}"
+    run, out = folder / "kitti-run", folder / "sent"
     return {
-        "submit-folder": ["kitti-2015", folder / "kitti-run", "--method", "constant", "--out", out]
+        "submit-folder": [*("kitti-2015", run, "--method", "constant", "--out", out), "--overwrite"]
     }
 
 

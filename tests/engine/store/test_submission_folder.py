@@ -209,3 +209,15 @@ def test_mistakes_are_named(kitti, tmp_path):
     (tmp_path / "full/x").write_text("")
     with pytest.raises(Misuse, match="is not empty"):
         write_submission("kitti-2015", tmp_path / "run", "disparity", tmp_path / "full")
+    with pytest.raises(Misuse, match=r"is not empty \(x\); give a new folder\."):
+        write_submission(
+            "kitti-2015", tmp_path / "run", "disparity", tmp_path / "full", overwrite=True
+        )
+    write_submission("kitti-2015", tmp_path / "run", "disparity", tmp_path / "sent")
+    (tmp_path / "sent/disp_0/000009_10.png").write_bytes(b"old")
+    with pytest.raises(Misuse, match="--overwrite"):
+        write_submission("kitti-2015", tmp_path / "run", "disparity", tmp_path / "sent")
+    again = write_submission(
+        "kitti-2015", tmp_path / "run", "disparity", tmp_path / "sent", overwrite=True
+    )
+    assert again.files == 2

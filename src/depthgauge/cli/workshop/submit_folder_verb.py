@@ -24,6 +24,7 @@ from depthgauge.cli._output import count, warn, working, write_json
     show_default=True,
     help="Also pack the zip file, beside the folder, where the server takes one.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace the maps of an earlier call in --out.")
 @json_option
 def command(
     benchmark: str,
@@ -32,6 +33,7 @@ def command(
     out: Path,
     seed: int,
     archive: bool,
+    overwrite: bool,
     json_to: str | None,
 ) -> None:
     """Writes the stored estimates of a run as the public server of its dataset wants them.
@@ -46,7 +48,9 @@ def command(
     from depthgauge.engine.store.submission_folder import write_submission
 
     with working("writing"):
-        done = write_submission(benchmark, run, method, out, seed=seed, archive=archive)
+        done = write_submission(
+            benchmark, run, method, out, seed=seed, archive=archive, overwrite=overwrite
+        )
     for text in done.warnings:
         warn(f"{text}.")
     if json_to is not None:

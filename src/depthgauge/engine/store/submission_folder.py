@@ -28,6 +28,8 @@ from depthgauge.types import Estimate, Map, is_known
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _BLOCK = 1 << 20
 _MOST_NAMES = 5
+_ENDINGS = (".png", ".pfm", ".flo", ".dsp5", ".flo5", ".txt")
+"""Of the files that a submission consists of: only those are replaced."""
 _STEP = {"png": 1 / 256, "flow-png": 1 / 64}
 """What codes count in, in px."""
 _LIMITS = {"png": (1 / 256, 65535 / 256), "flow-png": (-512.0, 32767 / 64)}
@@ -77,6 +79,7 @@ def write_submission(
     *,
     seed: int = 0,
     archive: bool = True,
+    overwrite: bool = False,
 ) -> WrittenSubmission:
     """Writes the estimates of one method as the server of a benchmark's dataset wants them.
 
@@ -85,6 +88,7 @@ def write_submission(
         run: The run folder, with stored estimates.
         method: The method's label in the run.
         out: A new or empty folder.
+        overwrite: Whether the maps of an earlier submission in that folder are replaced.
         seed: Which seed of the method.
         archive: Whether to pack the zip file too, beside the folder, if the server takes one.
 
@@ -109,7 +113,7 @@ def write_submission(
     if not files:
         raise Unavailable(f"{protocol.id}: its server takes no {quantity}.")
     root = Path(info.get("estimates") or source / "estimates")
-    folder = _new_folder(Path(out))
+    folder = _new_folder(Path(out), overwrite)
     notes = _Notes()
     samples = tuple(info["samples"])
     estimates = {name: Place(root, entrant.label, seed, name) for name in samples}
@@ -155,11 +159,16 @@ def _entrant(info: Mapping[str, Any], label: str, seed: int, run: Path) -> Entra
     return found
 
 
-def _new_folder(out: Path) -> Path:
+def _new_folder(out: Path, overwrite: bool) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
-            raise Misuse(f"{out}: is not empty; give a new folder.")
+        found = sorted(path for path in out.rglob("*") if not path.is_dir())
+        strange = [path for path in found if path.suffix not in _ENDINGS]
+        if found and (strange or not overwrite):
+            hint = "give a new folder" if strange else "give a new folder, or --overwrite"
+            raise Misuse(f"{out}: is not empty ({(strange or found)[0].name}); {hint}.")
+        for path in found:
+            path.unlink()
     except OSError as error:
         raise CannotWrite(f"{out}: cannot be made ({error.strerror}).") from error
     return out.absolute()
