@@ -104,7 +104,7 @@ def clip_views(
                 if number or only in ("", record["kind"])
             )
     return [
-        {"name": f"frame {number}", "about": "", "figures": found}
+        {"name": str(number), "about": "", "figures": found}
         for number, found in sorted(frames.items())
     ]
 
