@@ -17,10 +17,12 @@ _PARTS = {
 }
 _COLUMNS = {
     "gaps open": "24 scenes, gaps open",
-    "gaps closed": "24 scenes",
+    "closed": "24 scenes",
     "worst scene": "24 scenes, worst",
+    "right view": "24 scenes, with the right view",
     "crowded, open": "24 crowded scenes, gaps open",
     "crowded, closed": "24 crowded scenes",
+    "crowded, right view": "24 crowded scenes, with the right view",
 }
 _SCENES = ("Motorcycle", "Teddy", "Cones", "Reindeer")
 
