@@ -1,4 +1,4 @@
-"""View prediction: does a map tell where each pixel is in another picture of the scene?
+"""Predicted views: does a map tell where each pixel is in another picture of the scene?
 
 No truth is used. The other picture is fetched along the map and compared with the map's own one,
 pixel by pixel. A third picture, which the method has not seen, is the better judge: in the picture
@@ -43,7 +43,7 @@ class OwnView(Protocol):
         """(H, W, 1 or 3), values of 0..255."""
 
 
-def predictions(
+def predicted_pictures(
     estimate: Map, views: tuple[OtherView, ...], own: OwnView, view: str
 ) -> Iterator[tuple[Map, Map]]:
     """The map's own picture as each other view predicts it, and as it is; 0..1, (H, W, C).
@@ -85,7 +85,7 @@ def squared_errors(predicted: Map, picture: Map) -> Values:
     missing_costs="has the largest error, 1; `skip`: is left out",
 )
 class PredictionRms:
-    """Prediction error: how far the colours that the map predicts are from the real ones.
+    """Error of predicted colours: how far those that the map predicts are from the real ones.
 
     Each pixel fetches its colour from the other view, where the map says that it is; beyond the
     view's border it gets the nearest colour. `third` compares with views beyond the matched pair.
@@ -113,7 +113,7 @@ class PredictionRms:
         """The sum of the squared errors over pixels and views."""
         inside = whole_region(region, estimate)
         state = State(0, 0, np.zeros(1))
-        for predicted, picture in predictions(estimate, other_views, truth_view, view):
+        for predicted, picture in predicted_pictures(estimate, other_views, truth_view, view):
             squares = squared_errors(predicted, picture)[inside]
             known = squares[np.isfinite(squares)]
             total = np.array([float(np.sum(known))])
@@ -138,7 +138,8 @@ class PredictionRms:
     ) -> Map:
         """The error of each pixel's colour, over all views."""
         found = [
-            squared_errors(*pair) for pair in predictions(estimate, other_views, truth_view, view)
+            squared_errors(*pair)
+            for pair in predicted_pictures(estimate, other_views, truth_view, view)
         ]
         return np.asarray(np.sqrt(np.mean(found, axis=0)), np.float32)
 
@@ -183,7 +184,7 @@ class PredictionPsnr:
     ) -> State:
         """The ratio of each view, with and without missing pixels."""
         inside, states = whole_region(region, estimate), []
-        for predicted, picture in predictions(estimate, other_views, truth_view, view):
+        for predicted, picture in predicted_pictures(estimate, other_views, truth_view, view):
             squares = squared_errors(predicted, picture)[inside]
             known = squares[np.isfinite(squares)]
             total, n, lost = float(np.sum(known)), known.size, squares.size - known.size
@@ -240,7 +241,7 @@ class PredictionNcc:
     ) -> State:
         """The correlation of each view, with and without missing pixels."""
         inside, states = whole_region(region, estimate), []
-        for predicted, picture in predictions(estimate, other_views, truth_view, view):
+        for predicted, picture in predicted_pictures(estimate, other_views, truth_view, view):
             known = inside & is_known(predicted)
             n, lost = int(known.sum()), int((inside & ~known).sum())
             value = _correlation(_grey(predicted[known]), _grey(picture[known]))
@@ -294,7 +295,7 @@ class PredictionSsim:
     ) -> State:
         """The similarity of each view, with and without windows that have missing pixels."""
         inside, states = whole_region(region, estimate), []
-        for predicted, picture in predictions(estimate, other_views, truth_view, view):
+        for predicted, picture in predicted_pictures(estimate, other_views, truth_view, view):
             known = is_known(predicted)
             filled = np.where(known[..., None], predicted, np.float32(0))
             found, radius = ssim_map(filled, picture, "gaussian")

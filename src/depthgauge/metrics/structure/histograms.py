@@ -48,7 +48,7 @@ def tiles(shape: tuple[int, int], cuts: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _ranges(length: int, parts: int) -> Iterator[tuple[int, int]]:
-    ends = [round(length * k / parts) for k in range(parts + 1)]
+    ends = [length * k // parts for k in range(parts + 1)]
     yield from itertools.pairwise(ends)
 
 
