@@ -102,3 +102,13 @@ def test_our_own_layout_is_not_taken_for_a_bad_submission(made):
         (made / "ours" / name).mkdir(parents=True)
         np.save(made / "ours" / name / "disparity.npy", smooth())
     assert said(made, "kitti-2015-stereo", "ours") == []
+    (made / "ours").rename(made / "sent/ours")
+    assert said(made, "kitti-2015-stereo", "sent/ours") == []
+
+
+def test_a_folder_beside_a_submission_is_not_taken_for_a_part_of_it(made):
+    (made / "sent/other").mkdir()
+    write_map(made / "sent/other/000000_10.png", smooth(), quantity="disparity")
+    found = said(made, "kitti-2015-stereo", "sent/other")
+    assert [sample for sample, _, _ in found] == ["000001_10", "000002_10"]
+    assert all("no estimate for" in problem for _, problem, _ in found)

@@ -179,6 +179,39 @@ def test_servers_that_want_every_pixel_refuse_holes(tmp_path):
     assert done.archive is not None
 
 
+def test_spring_and_sintel_get_the_folders_that_their_programs_pack(tmp_path):
+    first = next(samples(["a"]))
+    inputs = Inputs({**first.inputs, "first_image": first.inputs.left_image})
+    names = ("disparity", "second_disparity", "flow")
+    truth = Truth({name: first.truth[name] for name in names})
+    given = [Sample("0003/FW_left_0001", inputs, truth)]
+    DATASETS["spring"].write(tmp_path / "spring", given)
+    dg.run("spring-scene-flow", tmp_path / "spring", [scene_flow], tmp_path / "a", workers=0)
+    done = write_submission("spring-scene-flow", tmp_path / "a", "scene_flow", tmp_path / "sent")
+    files = sorted(p.relative_to(done.folder).as_posix() for p in done.folder.rglob("*.*5"))
+    assert files == [
+        "0003/disp1_left/disp1_left_0001.dsp5",
+        "0003/disp2_FW_left/disp2_FW_left_0001.dsp5",
+        "0003/flow_FW_left/flow_FW_left_0001.flo5",
+    ]
+    assert done.archive is None
+    before = dg.load_run(tmp_path / "a").results["scene_flow", 0]
+    again = dg.evaluate("spring-scene-flow", tmp_path / "spring", done.folder, check=False)
+    assert values(again) == pytest.approx(values(before))
+    twin = dg.evaluate("spring-scene-flow-toolkit", tmp_path / "spring", done.folder, check=False)
+    assert 0 < twin.summary["SF@total"].value <= 100
+    flow = [Sample("clean/alley_1/frame_0001", inputs, Truth({"flow": truth.flow}))]
+    DATASETS["sintel"].write(tmp_path / "sintel", flow)
+    dg.run("sintel", tmp_path / "sintel", [dense_flow], tmp_path / "b", workers=0)
+    done = write_submission("sintel", tmp_path / "b", "dense_flow", tmp_path / "sintel-sent")
+    assert (done.folder / "clean/alley_1/frame_0001.flo").is_file()
+    again = dg.evaluate("sintel", tmp_path / "sintel", done.folder, check=False)
+    assert (
+        values(again)["epe@all"]
+        == values(dg.load_run(tmp_path / "b").results["dense_flow", 0])["epe@all"]
+    )
+
+
 def test_what_a_format_cannot_hold_is_counted(kitti, tmp_path):
     def far(inputs):
         found = disparity(inputs)

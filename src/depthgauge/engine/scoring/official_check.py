@@ -69,12 +69,12 @@ def check_official(
         return None
     required = [part.name for part in QUANTITIES[protocol.quantity].parts if part.required]
     files = dataset.spec.submission.files_of(required)
+    if _is_ours(protocol, root, samples):
+        return None
     found = _level(root, files, samples)
     if found is None:
         return None
     ids = list(samples) or sorted(_ids(found, files))
-    if samples and _is_ours(protocol, found, ids):
-        return None
     faults = []
     if found != root:
         faults = [_wrong_level(root, found, serious=not _is_scored(protocol, root, ids))]
@@ -98,19 +98,23 @@ def _level(root: Path, files: Iterable[SubmittedFile], samples: Iterable[str]) -
     """The folder in which official files begin: `root`, one below it, or the one above."""
     listed = tuple(files)
     ids = list(samples)
-    below = sorted(p for p in root.iterdir() if p.is_dir())
-    for folder in (root, *below, root.resolve().parent):
-        if _has_files(folder, listed, ids):
-            return folder
-    return None
+    places = [root, *sorted(p for p in root.iterdir() if p.is_dir())]
+    first = ids[0] if ids else "*"
+    if root.resolve().name in {file.place(first).split("/")[0] for file in _nested(listed)}:
+        places.append(root.resolve().parent)
+    return next((folder for folder in places if _has_files(folder, listed, ids)), None)
+
+
+def _nested(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
+    """Those that are in a folder of their own, whatever the sample."""
+    return [file for file in files if not callable(file.path) and "/" in file.path]
 
 
 def _has_files(folder: Path, files: tuple[SubmittedFile, ...], ids: list[str]) -> bool:
     if ids:
         return any((folder / file.place(name)).is_file() for name in ids for file in files)
     # Without the data, a frame directly in the folder could be anything.
-    nested = [file for file in files if not callable(file.path) and "/" in file.path]
-    return any(True for file in nested for _ in folder.glob(file.place("*")))
+    return any(True for file in _nested(files) for _ in folder.glob(file.place("*")))
 
 
 def _ids(folder: Path, files: Iterable[SubmittedFile]) -> set[str]:
