@@ -68,7 +68,7 @@ def shell(tmp_path):
             cwd=cwd,
             env={**os.environ, **dict(env)},
             text=True,
-            timeout=300,
+            timeout=900,
             **pipes,
         )
         assert "Traceback" not in (ran.stderr or "")

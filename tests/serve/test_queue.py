@@ -205,6 +205,19 @@ def test_abandoned_uploads_are_removed(site, database, tiny, add_user, later):
     assert not list(site.uploads.iterdir())
 
 
+def test_files_that_a_killed_process_left_are_removed_when_they_are_old(
+    site, database, tiny, add_user, later
+):
+    begun = begin(site, database, add_user(), made.archive())
+    lost = intake.upload_file(site, "f" * 16)
+    lost.touch()
+    intake.expire_uploads(site, database)
+    assert lost.exists()  # somebody may be about to take it
+    os.utime(lost, (0, 0))
+    intake.expire_uploads(site, database)
+    assert [file.name for file in site.uploads.iterdir()] == [begun]
+
+
 def test_the_same_archive_of_another_team_is_uploaded_in_full(tiny, add_user, send):
     """So nobody learns whether somebody else has it."""
     first, second = send(add_user()), send(add_user("eve@example.org"))

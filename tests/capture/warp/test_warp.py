@@ -105,7 +105,7 @@ def pair_of_one(size=(40, 12), focal=100.0, baseline=0.1, right_centre=20.0) -> 
 @given(st.floats(0.05, 0.5), st.floats(-0.4, 0.4), st.floats(-0.4, 0.4))
 def test_a_shorter_baseline_scales_disparities(baseline, slope_x, slope_y):
     y, x = np.mgrid[:12, :40]
-    values = (20 + slope_x * x + slope_y * y).astype(np.float32)
+    values = (21 + slope_x * x + slope_y * y).astype(np.float32)  # above 0 everywhere
     made = warp_disparity(values, values, pair_of_one(), pair_of_one(baseline=baseline))
     assert made.disparity == pytest.approx(values * baseline / 0.1, rel=1e-5)
     assert made.variance == pytest.approx(values * (baseline / 0.1) ** 2, rel=1e-5)

@@ -301,7 +301,8 @@ def test_a_worker_that_dies_idle_is_started_again(guard):
     time.sleep(0.3)
     events = list(made.run(tasks[1:4]))
     assert [event.failed for event in events] == ["", "", ""]
-    assert all(event.seconds >= 0.1 for event in events)
+    # Of all three: on a busy machine some events are seen late, and the next ones right after them.
+    assert sum(event.seconds for event in events) >= 0.2
 
 
 @pytest.mark.parametrize(("kills", "survives"), [(2, True), (3, False)])

@@ -205,12 +205,20 @@ def open_benchmark(session: Session, benchmark_id: str) -> Benchmark:
 
 
 def expire_uploads(site: Site, database: Database) -> None:
-    """Removes what was begun and never finished."""
+    """Removes what was begun and never finished.
+
+    Also files that no upload belongs to any more: a process that was killed just after it had taken
+    an archive leaves one.
+    """
     with database.begin() as session:
-        old = list(session.scalars(select(Upload.id).where(Upload.expires_at < now())))
+        old = set(session.scalars(select(Upload.id).where(Upload.expires_at < now())))
         session.execute(delete(Upload).where(Upload.id.in_(old)))
-    for upload_id in old:
-        upload_file(site, upload_id).unlink(missing_ok=True)
+        known = set(session.scalars(select(Upload.id)))
+    for file in site.uploads.iterdir():
+        with suppress(FileNotFoundError):
+            lost = file.name not in known and file.stat().st_mtime < now() - UPLOAD_S
+            if lost or file.name in old:
+                file.unlink()
 
 
 def upload_file(site: Site, upload_id: str) -> Path:
