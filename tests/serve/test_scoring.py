@@ -7,7 +7,9 @@ import pytest
 from tests.serve import tiny as made
 
 from depthgauge.engine.scoring.evaluate import evaluate
-from depthgauge.serve.submissions import release, worker
+from depthgauge.errors import Misuse
+from depthgauge.serve.storage.models import Benchmark, Submission
+from depthgauge.serve.submissions import intake, registry, release, worker
 from depthgauge.serve.submissions.messages import MESSAGES
 
 
@@ -265,3 +267,56 @@ def test_the_sandbox_has_limits(
 def test_what_is_released_is_rounded_before_it_is_stored():
     assert release.rounded(1234567.0, 3) == 1230000.0
     assert release.rounded(float("inf"), 3) is None
+
+
+def test_scores_of_hidden_truth_are_released_in_steps_by_default(
+    site, database, add_user, tmp_path
+):
+    """Twelve samples, one score: a mean error of 0.53 is told as 0.4 or 0.6, always the same."""
+    from depthgauge.serve.web import views
+
+    rng = np.random.default_rng(0)
+    names = [f"s{number:02}" for number in range(12)]
+    maps = {name: rng.uniform(8, 12, made.SIZE).astype(np.float32) for name in names}
+    made.write_data(tmp_path, maps=maps)
+    toml = made.TOML.replace('["mae@all", "badpix:1@all"]\ndigits = 3', '["mae@all"]')
+    (tmp_path / "tiny.toml").write_text(toml)
+    folders = {"data": tmp_path / "public", "hidden": tmp_path / "hidden"}
+    found = registry.add_benchmark(site, database, str(tmp_path / "tiny.toml"), **folders)
+    assert found.rounding.step == pytest.approx(0.2165, abs=1e-4)
+    again = registry.add_benchmark(site, database, str(tmp_path / "tiny.toml"), **folders)
+    assert again.rounding == found.rounding  # else two adds would tell two roundings
+    with database.begin() as session:
+        row = session.get_one(Benchmark, "tiny")
+        assert row.monthly_quota == 1
+        row.monthly_quota = 9
+        assert views.benchmark_view(session, row, rows=False)["step"] == found.rounding.step
+        assert found.rounding.secret not in str(row.facts)
+    told = set()
+    ann = add_user()
+    for number in range(4):
+        error = np.float32(0.53 + number * 1e-4)
+        content = made.archive({name: values + error for name, values in maps.items()})
+        upload = intake.begin_upload(
+            site, database, ann, "tiny", len(content), made.sha256(content)
+        )
+        with database.begin() as session:
+            intake.append(site, intake.find_upload(session, ann, upload), 0, content)
+        sent = intake.submit(site, database, ann, upload, intake.Entry(f"M{number}"))
+        assert worker.work_once(site, database)
+        with database.begin() as session:
+            scores = session.get_one(Submission, sent.id).scores
+            told.add(tuple((s.sample, s.score, s.value) for s in scores))
+    assert told <= {(("", "mae@all", 0.4),), (("", "mae@all", 0.6),)}
+
+
+def test_too_few_samples_for_hidden_scores_are_refused_with_the_way_out(
+    site, database, tiny_data, tmp_path
+):
+    (tmp_path / "tiny.toml").write_text(made.TOML.replace("digits = 3\n", ""))
+    folders = {"data": tiny_data / "public", "hidden": tiny_data / "hidden"}
+    with pytest.raises(Misuse, match=r"2 scores of 2 samples.*--digits"):
+        registry.add_benchmark(site, database, str(tmp_path / "tiny.toml"), **folders)
+    found = registry.add_benchmark(site, database, str(tmp_path / "tiny.toml"), **folders, digits=2)
+    assert found.rounding is None
+    assert found.protocol.hidden.digits == 2
