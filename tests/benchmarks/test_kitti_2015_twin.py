@@ -13,9 +13,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 import depthgauge as dg
 from depthgauge.benchmarks import find_benchmark
+from depthgauge.benchmarks.twins._kitti_kernels import (
+    count_marks,
+    judge_numbers,
+    judge_together,
+    judge_vectors,
+)
 from depthgauge.benchmarks.twins.kitti_2015 import SPEC, pool
 from depthgauge.io import read_map, write_image, write_map
 from depthgauge.types import Score
@@ -198,3 +207,51 @@ def test_the_sample_of_kittis_own_kit(shared, tmp_path):
     theirs = dg.evaluate("kitti-2015-toolkit", *call).summary
     assert theirs["Fl_all@occ"].value == pytest.approx(0.2069, abs=5e-5)
     assert theirs["D1_density@occ"].value == pytest.approx(0.9982, abs=5e-5)
+
+
+def plain_marks(truth, filled, float32):
+    """Outliers in NumPy: 0, 1, and 2 where there is no truth."""
+    if truth.ndim == 2:
+        error, size = np.abs(truth - filled), np.abs(truth)
+        known = np.isfinite(truth)
+    else:
+        away = truth - filled
+        error = np.sqrt(away[..., 0] * away[..., 0] + away[..., 1] * away[..., 1])
+        size = np.sqrt(truth[..., 0] * truth[..., 0] + truth[..., 1] * truth[..., 1])
+        known = np.isfinite(truth).all(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (error / size).astype(np.float64) > 0.05
+        if not float32:
+            share = 20 * error.astype(np.float64) > size
+    return np.where(known, (error > 3) & share, 2).astype(np.uint8)
+
+
+codes = hnp.arrays(np.uint16, (5, 7), elements=st.integers(0, 40) | st.integers(0, 65535))
+
+
+@given(truth=codes, offset=st.sampled_from([0, 767, 768, 769, 1024, 1025, 1536]), other=codes)
+def test_the_loops_judge_as_numpy_does(truth, offset, other):
+    """Codes of maps, so that ties at 3 px and at 5 % occur."""
+    known = np.where(truth == 0, np.nan, truth / np.float32(256)).astype(np.float32)
+    near = ((truth.astype(np.int64) + offset) / 256).astype(np.float32)
+    far = (other / 256).astype(np.float32)
+    for estimate in (near, far):
+        for float32 in (True, False):
+            marks = np.zeros(truth.shape, np.uint8)
+            judge_numbers(known, estimate, float32, marks)
+            np.testing.assert_array_equal(marks, plain_marks(known, estimate, float32))
+            vectors = np.dstack([known, np.where(np.isnan(known), np.nan, far)])
+            moved = np.dstack([estimate, near])
+            judge_vectors(vectors, moved, float32, marks)
+            np.testing.assert_array_equal(marks, plain_marks(vectors, moved, float32))
+    one = plain_marks(known, near, True)
+    two = plain_marks(known, far, True)
+    together = np.zeros(truth.shape, np.uint8)
+    judge_together(one, two, one, together)
+    wanted = np.where(np.isfinite(known), (one == 1) | (two == 1), 2)
+    np.testing.assert_array_equal(together, wanted)
+    counts = np.zeros((2, 2, 2), np.int64)
+    count_marks(together, far > 100, (other % 3).astype(np.int32), counts)
+    assert counts.sum() == np.isfinite(known).sum()
+    assert counts[1].sum() == (together == 1).sum()
+    assert counts[:, 1, 1].sum() == ((together != 2) & (far > 100) & (other % 3 != 0)).sum()
