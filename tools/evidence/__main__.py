@@ -42,20 +42,26 @@ def _write_pages() -> None:
         _layers_page,
         _rig_page,
         _stereogen_page,
+        _without_truth_chart,
         capture,
         components,
         hidden_truth,
         light_field,
         oasis_like,
         oasis_reconstruction,
+        psychometric,
+        stratified_axes,
         tags,
+        without_truth,
     )
 
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
-    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, hidden_truth, components):
+    last = (hidden_truth, components, without_truth, psychometric, stratified_axes)
+    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     _glass_chart.draw()
+    _without_truth_chart.draw()
 
 
 def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
