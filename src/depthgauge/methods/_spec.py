@@ -122,5 +122,7 @@ def _collect(module: object) -> Iterator[tuple[str, MethodKind]]:
         yield spec.id, MethodKind(spec, module.estimate, home=spec.id)  # type: ignore[attr-defined]  # a module with a SPEC has it
 
 
-METHODS: Registry[MethodKind] = Registry("method", "depthgauge.methods", collect=_collect)
+METHODS: Registry[MethodKind] = Registry(
+    "method", "depthgauge.methods", collect=_collect, groups=("nets",)
+)
 """All methods by id; a module of this folder joins by having a `SPEC` and `estimate`."""

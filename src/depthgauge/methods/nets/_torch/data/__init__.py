@@ -1,0 +1,1 @@
+"""Training data, made on the device that trains: the truth is exact by construction."""

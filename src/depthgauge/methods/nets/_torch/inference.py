@@ -1,0 +1,190 @@
+"""Networks on whole pictures: at once, or from coarse to fine in tiles where they are large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  # PyTorch's usual name
+
+from depthgauge.methods.nets._tensors import read_tensors
+from depthgauge.methods.nets._torch.flow_net import FlowNet
+from depthgauge.methods.nets._torch.stereo_net import StereoNet
+from depthgauge.methods.nets._torch.training.checkpoint import load_weights
+
+Floats = NDArray[np.float32]
+
+_LEARNED_DISPARITY_PX = 170.0
+"""Up to here, disparities were learned; larger ones are found at a smaller scale first."""
+_MULTIPLE = 32
+"""Sides at each scale; a multiple of what the networks need."""
+_MARGIN_PX = 64
+"""Seen around a tile, and not used."""
+_FINER_UPDATES = 6
+"""Updates at a finer scale, which starts from the coarser estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Estimates (layers, components, H, W), and the spread of the last updates (layers, H, W)."""
+
+    motion: Floats
+    spread_px: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A network on a device, and how much it is shown at once."""
+
+    net: nn.Module
+    device: str
+    updates: int
+    at_once_px: int
+
+    @torch.inference_mode()
+    def stereo(self, left: Floats, right: Floats, largest_px: float) -> Found:
+        """Disparity of pictures (H, W, 3) from 0 to 1; the largest one that may occur is given."""
+        first, second = self._tensor(left), self._tensor(right)
+        motion, spread = self._from_coarse(first, second, largest_px, 1)
+        return _found(motion, spread)
+
+    @torch.inference_mode()
+    def flow(self, one: Floats, other: Floats) -> Found:
+        """Flow, or flows of all layers, from the first picture (H, W, 3) to the second."""
+        motion, spread = self._from_coarse(self._tensor(one), self._tensor(other), 0.0, 2)
+        return _found(motion, spread)
+
+    def _tensor(self, picture: Floats) -> Tensor:
+        values = torch.from_numpy(np.ascontiguousarray(picture.transpose(2, 0, 1)))[None]
+        return values.to(self.device)
+
+    def _from_coarse(
+        self, first: Tensor, second: Tensor, largest_px: float, components: int
+    ) -> tuple[Tensor, Tensor]:
+        height, width = first.shape[2:]
+        small = height * width <= self.at_once_px and largest_px <= _LEARNED_DISPARITY_PX
+        if small or min(height, width) < 4 * _MULTIPLE:
+            return self._whole(first, second, None, self.updates)
+        halves = [F.interpolate(_even(p), scale_factor=0.5, mode="area") for p in (first, second)]
+        motion, spread = self._from_coarse(*halves, largest_px / 2, components)
+        size = (2 * motion.shape[-2], 2 * motion.shape[-1])
+        start = 2 * F.interpolate(motion, size=size, mode="bilinear")[..., :height, :width]
+        wider = 2 * F.interpolate(spread, size=size, mode="bilinear")[..., :height, :width]
+        if height * width <= self.at_once_px:
+            finer, again = self._whole(first, second, start, _FINER_UPDATES)
+            return finer, torch.maximum(again, 0.5 * wider)
+        return self._in_tiles(first, second, start, wider)
+
+    def _in_tiles(
+        self, first: Tensor, second: Tensor, start: Tensor, wider: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Refines tile by tile; the second picture's tile follows the motion that is known."""
+        motion, spread = start.clone(), wider.clone()
+        for inner, outer in _tiles(first.shape[2:], self.at_once_px):
+            rows, columns = outer
+            known = start[..., rows, columns]
+            # Disparities are motion to the left.
+            signed = known if known.shape[1] == 2 else F.pad(-known, (0, 0, 0, 0, 0, 1))
+            shift = signed.mean(0).flatten(1).median(1).values.round().long().tolist()
+            moved = shift if known.shape[1] == 2 else [-shift[0]]
+            offset = known.new_tensor(moved, dtype=torch.float32)[:, None, None]
+            found, again = self._whole(
+                first[..., rows, columns],
+                _cut(second, rows, columns, shift),
+                known - offset,
+                _FINER_UPDATES,
+            )
+            here = (
+                slice(inner[0].start - rows.start, inner[0].stop - rows.start),
+                slice(inner[1].start - columns.start, inner[1].stop - columns.start),
+            )
+            motion[..., inner[0], inner[1]] = (found + offset)[..., here[0], here[1]]
+            spread[..., inner[0], inner[1]] = torch.maximum(again, 0.5 * wider[..., rows, columns])[
+                ..., here[0], here[1]
+            ]
+        return motion, spread
+
+    def _whole(
+        self, first: Tensor, second: Tensor, start: Tensor | None, updates: int
+    ) -> tuple[Tensor, Tensor]:
+        """One pass; sides are extended to multiples by their border pixels."""
+        height, width = first.shape[2:]
+        down, right = -height % _MULTIPLE, -width % _MULTIPLE
+        one, other = (F.pad(p, (0, right, 0, down), mode="replicate") for p in (first, second))
+        with torch.autocast("cuda", torch.float16, enabled=self.device.startswith("cuda")):
+            if isinstance(self.net, StereoNet):
+                estimates, spread = self.net(one, other, updates, _shrunk(start, right, down, 4))
+            else:
+                _, estimates, spread = self.net(
+                    one, other, updates, max(2, updates // 3), _shrunk(start, right, down, 8)
+                )
+        return estimates[-1][..., :height, :width], spread[..., :height, :width].float()
+
+
+def _shrunk(start: Tensor | None, right: int, down: int, factor: int) -> Tensor | None:
+    """A first estimate in px of a coarser scale."""
+    if start is None:
+        return None
+    return F.avg_pool2d(F.pad(start, (0, right, 0, down), mode="replicate"), factor) / factor
+
+
+def _even(picture: Tensor) -> Tensor:
+    return F.pad(picture, (0, picture.shape[3] % 2, 0, picture.shape[2] % 2), mode="replicate")
+
+
+def _tiles(
+    size: torch.Size, at_once_px: int
+) -> Iterator[tuple[tuple[slice, slice], tuple[slice, slice]]]:
+    """Tiles that cover a picture: what is used of each, and what is seen."""
+    side = max(4 * _MARGIN_PX, int(at_once_px**0.5)) - 2 * _MARGIN_PX
+    height, width = size
+    for top in range(0, height, side):
+        for left in range(0, width, side):
+            inner = (slice(top, min(top + side, height)), slice(left, min(left + side, width)))
+            yield (
+                inner,
+                (
+                    slice(max(0, top - _MARGIN_PX), min(height, inner[0].stop + _MARGIN_PX)),
+                    slice(max(0, left - _MARGIN_PX), min(width, inner[1].stop + _MARGIN_PX)),
+                ),
+            )
+
+
+def _cut(picture: Tensor, rows: slice, columns: slice, shift: list[int]) -> Tensor:
+    """A tile of a picture at a place that may reach beyond it: border pixels are repeated."""
+    height, width = picture.shape[2:]
+    y = torch.arange(rows.start, rows.stop, device=picture.device) + shift[1]
+    x = torch.arange(columns.start, columns.stop, device=picture.device) + shift[0]
+    return picture[:, :, y.clamp(0, height - 1)][..., x.clamp(0, width - 1)]
+
+
+def _found(motion: Tensor, spread: Tensor) -> Found:
+    return Found(motion.float().cpu().numpy(), spread[:, 0].cpu().numpy())
+
+
+@lru_cache(maxsize=3)
+def network(kind: str, path: Path, device: str) -> Any:
+    """A network of a kind (stereo, flow, layers) with the weights of a file, ready to be used."""
+    tensors, _ = read_tensors(path)
+    net: nn.Module
+    if kind == "stereo":
+        net = StereoNet()
+    else:
+        layers = sum(name.endswith(".stem.weight") for name in tensors) - 1
+        net = FlowNet(layers)
+    load_weights(net, tensors)
+    return net.to(device, memory_format=torch.channels_last).eval()
+
+
+def device_of(wanted: str) -> str:
+    """The device that is wanted; `auto`: a GPU if there is one."""
+    if wanted != "auto":
+        return wanted
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,0 +1,1 @@
+"""Training: losses, checkpoints, the loop, and the command."""

@@ -1,0 +1,226 @@
+"""The loop: pairs made on the fly, one learning-rate cycle, checkpoints, curves as JSON lines."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.methods.nets._tensors import read_tensors, write_tensors
+from depthgauge.methods.nets._torch.data.draw import Draw
+from depthgauge.methods.nets._torch.data.pairs import Pairs
+from depthgauge.methods.nets._torch.data.pool import Pool
+from depthgauge.methods.nets._torch.data.textures import make_textures
+from depthgauge.methods.nets._torch.flow_net import FlowNet, layers_from_flow
+from depthgauge.methods.nets._torch.training.checkpoint import (
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+    weights_of,
+)
+from depthgauge.methods.nets._torch.training.losses import errors
+from depthgauge.methods.nets._torch.training.stepper import Stepper
+from depthgauge.methods.nets._torch.training.tasks import TASKS, Task
+
+_SEEDS_PER_RUN = 10_000_000
+_VALIDATION = 9_000_000
+"""Seeds from here on are for validation: no step uses them."""
+_TEXTURES, _PAIRS = 8_000_000, 7_000_000
+"""Where the seeds of textures and of pairs begin; those of steps begin at 0."""
+_MEASURED = (20, 80)
+"""The steps between which the speed is measured."""
+_RESERVE_S = 20.0
+"""Left for validation and for writing when steps fill a time."""
+_WARM_UP = 0.05
+"""The share of the steps in which the learning rate grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is trained, for how long, and where it is stored."""
+
+    task: str
+    folder: Path
+    seed: int = 0
+    steps: int | None = None
+    """None: those of the task."""
+    batch: int | None = None
+    size: tuple[int, int] | None = None
+    seconds: float = 1e9
+    """Stop after this time, with a checkpoint; the same call continues."""
+    fit: bool = False
+    """Choose the number of steps so that they fill `seconds`, from the speed of the first ones."""
+    pool: int = 4096
+    """Pairs that are kept in memory."""
+    new_pairs_every: int = 8
+    """Steps after which a batch of pairs is replaced."""
+    textures: int = 160
+    texture_px: int = 512
+    new_textures_every: int = 400
+    """Steps after which the bank of textures is made anew."""
+    start: Path | None = None
+    """Weights to start from; for layers also those of a flow network."""
+    device: str = "cpu"
+    log_every: int = 50
+
+
+def train(plan: Plan) -> dict[str, Any]:
+    """Trains until all steps are done or the time is up; returns the state that it reached."""
+    began = time.monotonic()
+    task = _task(plan)
+    torch.manual_seed(plan.seed)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    torch.backends.cudnn.benchmark = True
+    net = task.net().to(plan.device, memory_format=torch.channels_last)
+    stepper = Stepper(task, net, plan.device)
+    supply = _Supply(plan, task)
+    stepper.record(supply.validation(0))
+    if plan.start is not None:
+        start_from(net, plan.start)
+    new = {"step": 0, "seconds": 0.0, "steps": task.steps}
+    state = load_checkpoint(plan.folder, net, stepper.optimiser) or new
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    before = state["seconds"]
+    with (plan.folder / "curves.jsonl").open("a") as curves:
+        for entry in _steps(plan, task, stepper, supply, state):
+            now = time.monotonic() - began
+            state["seconds"] = before + now
+            _fit(plan, state, now)
+            if entry:
+                curves.write(json.dumps({**entry, "seconds": round(state["seconds"], 1)}) + "\n")
+                curves.flush()
+            if time.monotonic() - began > plan.seconds:
+                break
+        final = {"step": state["step"], **validate(task, stepper, supply)}
+        curves.write(
+            json.dumps({"validation": final, "seconds": round(state["seconds"], 1)}) + "\n"
+        )
+    save_checkpoint(plan.folder, net, stepper.optimiser, state)
+    about = {"task": plan.task, "seed": str(plan.seed), "steps": str(state["step"])}
+    write_tensors(plan.folder / f"{plan.task}.safetensors", weights_of(net), about)
+    return {**state, **final}
+
+
+def _task(plan: Plan) -> Task:
+    task = TASKS[plan.task]
+    return replace(
+        task,
+        steps=plan.steps or task.steps,
+        batch=plan.batch or task.batch,
+        size=plan.size or task.size,
+    )
+
+
+def start_from(net: nn.Module, path: Path) -> None:
+    """Puts stored weights into a network; those of one layer become those of several."""
+    tensors = read_tensors(path)[0]
+    if isinstance(net, FlowNet) and "contexts.1.stem.weight" not in tensors:
+        weights = {
+            name: torch.from_numpy(values.copy()).float() for name, values in tensors.items()
+        }
+        net.load_state_dict(layers_from_flow(weights, net.layers))
+    else:
+        load_weights(net, tensors)
+
+
+class _Supply:
+    """Batches; everything is drawn with the seed of its step, so that training can continue."""
+
+    def __init__(self, plan: Plan, task: Task) -> None:
+        self._plan, self._task = plan, task
+        self._pool = Pool(task.pairs, task.size, plan.pool)
+        self._bank: Tensor | None = None
+        self._filled = False
+
+    def batch(self, step: int) -> Pairs:
+        """The batch of a step."""
+        plan = self._plan
+        if self._bank is None or step % plan.new_textures_every == 0:
+            self._bank = self._textures(_TEXTURES + step // plan.new_textures_every)
+        if not self._filled:
+            self._filled = True
+            for i in range(0, plan.pool, self._task.batch):
+                count = min(self._task.batch, plan.pool - i)
+                self._pool.add(self._draw(_PAIRS + 1_000_000 // 2 + step + i), self._bank, count)
+        elif step % plan.new_pairs_every == 0:
+            self._pool.add(self._draw(_PAIRS + step), self._bank, self._task.batch)
+        return _laid_out(self._pool.batch(self._draw(step), self._task.batch))
+
+    def validation(self, number: int) -> Pairs:
+        """A batch whose pairs and textures no step has seen."""
+        bank = self._textures(_VALIDATION)
+        pool = Pool(self._task.pairs, self._task.size, self._task.batch)
+        draw = self._draw(_VALIDATION + 1 + number)
+        pool.add(draw, bank, self._task.batch)
+        return _laid_out(pool.batch(draw, self._task.batch))
+
+    def _draw(self, number: int) -> Draw:
+        return Draw(self._plan.seed * _SEEDS_PER_RUN + number, self._plan.device)
+
+    def _textures(self, number: int) -> Tensor:
+        return make_textures(self._draw(number), self._plan.textures, self._plan.texture_px)
+
+
+def _laid_out(pairs: Pairs) -> Pairs:
+    """With the channels of a pixel beside each other, as the network computes."""
+    layout = torch.channels_last
+    pairs.first = pairs.first.contiguous(memory_format=layout)
+    pairs.second = pairs.second.contiguous(memory_format=layout)
+    pairs.motion = pairs.motion.contiguous()
+    return pairs
+
+
+def _steps(
+    plan: Plan, task: Task, stepper: Stepper, supply: _Supply, state: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Trains step by step; says what it reached now and then."""
+    stepper.net.train()
+    last, began = state["step"], time.monotonic()
+    while state["step"] < state["steps"]:
+        pairs = supply.batch(state["step"])
+        rate = task.rate * _cycle(state["step"] / state["steps"])
+        loss, estimate, truth = stepper.step(pairs, rate)
+        state["step"] += 1
+        entry: dict[str, Any] = {}
+        if state["step"] % plan.log_every == 0 or state["step"] == state["steps"]:
+            entry = {"step": state["step"], "loss": float(loss), **errors(estimate, truth)}
+            speed = task.batch * (state["step"] - last) / (time.monotonic() - began)
+            entry["pairs_per_s"] = round(speed, 1)
+            last, began = state["step"], time.monotonic()
+        yield entry
+
+
+def _fit(plan: Plan, state: dict[str, Any], now: float) -> None:
+    """Sets the number of steps when the speed is known."""
+    first, last = _MEASURED
+    if plan.fit and state["step"] in _MEASURED and plan.device.startswith("cuda"):
+        torch.cuda.synchronize()
+    if plan.fit and state["step"] == first:
+        state["measured"] = now
+    if plan.fit and state["step"] == last and "measured" in state:
+        per_step = (now - state.pop("measured")) / (last - first)
+        state["steps"] = last + max(1, int((plan.seconds - _RESERVE_S - now) / per_step))
+
+
+def _cycle(done: float) -> float:
+    """The learning rate at a share of the steps: up, then down to almost 0, in straight lines."""
+    if done < _WARM_UP:
+        return 0.04 + 0.96 * done / _WARM_UP
+    return max(1e-3, (1 - done) / (1 - _WARM_UP))
+
+
+def validate(task: Task, stepper: Stepper, supply: _Supply, batches: int = 6) -> dict[str, float]:
+    """Errors on pairs and textures that no step has seen."""
+    found = []
+    for i in range(batches):
+        pairs = supply.validation(1 + i)
+        with torch.no_grad(), stepper.mixed():
+            _, estimate, truth = task.loss(stepper.net, pairs)
+        found.append(errors(estimate, truth))
+    return {name: round(sum(e[name] for e in found) / batches, 4) for name in found[0]}

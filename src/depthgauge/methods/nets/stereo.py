@@ -1,0 +1,51 @@
+"""Our stereo network: recurrent look-ups in correlations along rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from depthgauge.methods._pair import PairOptions, stereo_pair
+from depthgauge.methods._spec import MethodSpec
+from depthgauge.methods.nets._networks import (
+    LOCAL,
+    NetworkOptions,
+    as_colour,
+    confidence_of,
+    runner,
+)
+from depthgauge.types import Estimate, Inputs
+
+_LARGEST_SHARE = 4
+"""Without a range, disparities up to a quarter of the width are expected."""
+
+
+class StereoNetOptions(PairOptions, NetworkOptions):
+    """Options of `nets-stereo`."""
+
+
+SPEC = MethodSpec(
+    id="nets-stereo",
+    title="Stereo network of ours, trained on synthetic layers",
+    quantities=("disparity",),
+    needs=("left_image", "right_image"),
+    cite="after Lipson, Teed & Deng 2021",
+    options=StereoNetOptions,
+    local=LOCAL,
+)
+
+
+def estimate(inputs: Inputs, options: StereoNetOptions) -> Estimate:
+    """Disparity of every pixel of the left view, with the confidence from the last updates."""
+    pair = stereo_pair(inputs, options, grey=False)
+    low, high = 0.0, pair.given_px[0] / _LARGEST_SHARE
+    if "disparity_range" in inputs:
+        low, high = (float(end) for end in inputs["disparity_range"])
+    left, right = as_colour(pair.left), as_colour(pair.right)
+    found = runner("stereo", options).stereo(left, right, high * pair.scale)
+    disparity = found.motion[0, 0]
+    if "disparity_range" in inputs:
+        disparity = np.clip(disparity, low * pair.scale, high * pair.scale)
+    trust = confidence_of(found.spread_px[0])
+    if options.enlarge and pair.scale != 1:
+        return Estimate(pair.returned(disparity, options), "disparity")
+    return Estimate(np.asarray(disparity, np.float32), "disparity", {"confidence": trust})
