@@ -56,6 +56,7 @@ def arguments(
             "compare": [before, finished],
             "explain": ["1.0", "--estimate", estimate, "--truth", truth],
             "components": ["--run", _chains(tmp_path / "chains")],
+            "suite": _suite(tmp_path / "suite"),
             "rescore": [
                 *(finished, "--benchmark", skip_benchmark, "--out", rescored, "--workers", "0")
             ],
@@ -110,6 +111,17 @@ def arguments(
         return [*verb.split(), *map(str, found[verb])]
 
     return find
+
+
+def _suite(folder):
+    """A suite with one picture of one member and one method."""
+    for place in ("mine/scannet", "rooms"):
+        (folder / place).mkdir(parents=True, exist_ok=True)
+    depth = np.linspace(1, 5, 48).reshape(6, 8)
+    dg.write_map(folder / "rooms" / "0.png", depth, quantity="depth", scale=1000)
+    np.save(folder / "mine" / "scannet" / "0.npy", depth.astype(np.float32))
+    data = ("--data", f"scannet={folder / 'rooms'}")
+    return ["mono-zero-shot", *data, "--estimates", folder / "mine"]
 
 
 def _serve(folder, request):

@@ -25,7 +25,7 @@ SPEC = DatasetSpec(
     id="sintel-depth",
     title="MPI Sintel, depth",
     quantities=("depth",),
-    splits=PASSES,
+    splits=(*PASSES, "all"),
     licence="free for research",
     cite="Butler, Wulff, Stanley & Black, A naturalistic open source movie for optical flow "
     "evaluation, ECCV 2012",
@@ -38,9 +38,12 @@ SPEC = DatasetSpec(
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """Samples `<scene>/frame_<number>`, 1064 in the training set; a split is a rendering pass."""
+    """Samples `<scene>/frame_<number>`, 1064 in the training set.
+
+    A split is a rendering pass; `all` means the final one, because both have the same depth.
+    """
     place = root / "training" if (root / "training" / "depth").is_dir() else root
-    yield from in_order(SPEC, root, _found(place, split))
+    yield from in_order(SPEC, root, _found(place, PASSES[0] if split == "all" else split))
 
 
 def _found(place: Path, split: str) -> Iterator[Sample]:
