@@ -109,6 +109,7 @@ export class Compare extends LitElement {
   }
 
   #paint(): void {
+    if (!this.#view.sized) return;
     const [a, b] = this.#pair.map((place) => this.#sources[place]);
     this.#canvases().forEach((canvas, place) => {
       const context = fitted(canvas);

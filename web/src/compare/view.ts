@@ -4,6 +4,8 @@ export class View {
   zoom = 1;
   x = 0;
   y = 0;
+  /** Whether the size of the canvas is known; before, nothing is drawn, and no tile asked for. */
+  sized = false;
   #fit = 1;
 
   constructor(readonly width: number, readonly height: number) {
@@ -15,6 +17,7 @@ export class View {
   fit(width: number, height: number): void {
     this.#fit = Math.min(width / this.width, height / this.height);
     this.zoom = this.#fit;
+    this.sized = true;
     this.x = this.width / 2;
     this.y = this.height / 2;
   }

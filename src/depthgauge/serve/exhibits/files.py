@@ -25,6 +25,8 @@ WIDE = 640
 SMALL_PIXELS = 200_000
 """Of the maps from which methods are compared pixel by pixel."""
 MOST_POINTS = 150_000
+SUBMISSION_BYTES = 512 << 20
+"""Of everything that is drawn of one submission."""
 _TILE_BYTES = 2.5
 """Of a pixel in tiles of values, all levels together: 16 bits do not compress well."""
 _POINT_BYTES = 12 + 9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from depthgauge.report.pictures.sample import draw_sample
 from depthgauge.serve.exhibits.clips import keep_scene_clip
 from depthgauge.serve.exhibits.clouds import clouds_of, fitting_photo
 from depthgauge.serve.exhibits.files import (
+    SUBMISSION_BYTES,
     Folder,
     keep_cloud,
     keep_image_tiles,
@@ -66,11 +68,13 @@ def draw_scenes(
     drawn, left_out = [], []
     for place, sample in enumerate(samples):
         folder = Folder(out, str(place), most_bytes / len(samples))
+        # Tiles of the size that those of estimates have, so that they can be subtracted.
+        tiled = replace(folder, most_bytes=min(most_bytes, SUBMISSION_BYTES) / len(samples))
         if time.monotonic() > end:
             left_out.append(f"{sample.id}: there was no time left")
             continue
         try:
-            drawn.append(_scene(protocol, sample, judge, folder))
+            drawn.append(_scene(protocol, sample, judge, folder, tiled))
         except (DepthgaugeError, MemoryError, ValueError, ArithmeticError) as error:
             left_out.append(f"{sample.id}: {type(error).__name__}")
     index = {"schema": SCHEMA, "made_by": __version__, "samples": drawn, "left_out": left_out}
@@ -79,7 +83,7 @@ def draw_scenes(
 
 
 def _scene(
-    protocol: Protocol, sample: Sample, judge: Judge | None, folder: Folder
+    protocol: Protocol, sample: Sample, judge: Judge | None, folder: Folder, tiled: Folder
 ) -> dict[str, Any]:
     inputs = next(sample.fresh().frames()).inputs
     images = {name: inputs[name] for name in inputs if name.endswith("image")}
@@ -96,7 +100,7 @@ def _scene(
     }
     if judge is None:
         return record
-    return {**record, **_truth(protocol, sample, judge, images, folder)}
+    return {**record, **_truth(protocol, sample, judge, images, folder, tiled)}
 
 
 def _inputs(images: Mapping[str, Image], folder: Folder) -> Iterator[dict[str, Any]]:
@@ -140,6 +144,7 @@ def _truth(
     judge: Judge,
     images: Mapping[str, Image],
     folder: Folder,
+    tiled: Folder,
 ) -> dict[str, Any]:
     bare = judge.prepared(sample, None)
     made = SampleMaps(
@@ -158,7 +163,7 @@ def _truth(
     tiles = ""
     if drawn.truth is not None and drawn.truth.bar is not None:
         unit = QUANTITIES[protocol.quantity].unit
-        tiles = keep_tiles(folder, "truth-tiles", made.truth, drawn.truth.bar, unit)
+        tiles = keep_tiles(tiled, "truth-tiles", made.truth, drawn.truth.bar, unit)
     layers = [
         {
             "name": layer.name,

@@ -29,6 +29,7 @@ from depthgauge.report.pictures.sample import draw_sample, on_a_fixed_scale
 from depthgauge.serve.exhibits.clips import keep_estimate_clip
 from depthgauge.serve.exhibits.clouds import clouds_of
 from depthgauge.serve.exhibits.files import (
+    SUBMISSION_BYTES,
     WIDE,
     Folder,
     keep_cloud,
@@ -42,13 +43,11 @@ from depthgauge.serve.exhibits.pack import INDEX
 from depthgauge.types import Map, is_known
 
 SCHEMA = 1
-MOST_BYTES = 256 << 20
-"""Of one submission."""
 DRAW_S = 600
 """After so much time, no further sample is begun."""
 
 
-def draw_submission(run: Run, data: Path, out: Path, *, most_bytes: int = MOST_BYTES) -> None:
+def draw_submission(run: Run, data: Path, out: Path, *, most_bytes: int = SUBMISSION_BYTES) -> None:
     """Draws all samples of a run of one method into a folder.
 
     What cannot be drawn is left out and named in the index; the rest goes on.
