@@ -99,6 +99,7 @@ def arguments(
             "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "data list": [],
+            "new": ["metric", "my_metric", "--package", _gone(tmp_path / "lab")],
             "data get": [_manifest(tmp_path / "set.toml"), "--out", tmp_path / "got", "--accept"],
             "dataset describe": [_dataset(tmp_path / "dataset"), "--no-sift"],
             "dataset audit": [_booster(tmp_path / "scenes"), "--dataset", "booster"],
@@ -235,9 +236,15 @@ def _annotate(folder, annotated):
     }
 
 
+def _gone(folder):
+    """A folder that a former call may have written."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
 def _manifest(path):
     """A manifest whose only file is there already, as somebody put it there by hand."""
-    place = path.parent / "got" / "downloads"
+    place = _gone(path.parent / "got") / "downloads"
     place.mkdir(parents=True, exist_ok=True)
     (place / "a.npy").write_bytes(b"a")
     path.write_text(

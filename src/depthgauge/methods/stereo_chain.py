@@ -83,12 +83,7 @@ def estimate(inputs: Inputs, options: StereoChainOptions) -> Map:
     volume = aggregated(volume, pair, options)
     volume = optimised(volume, pair, options)
     values = refined(volume, search, options)
-    low, high = search.allowed
-    values[(values < low - 0.5) | (values > high + 0.5)] = np.nan
-    values = np.clip(values, np.float32(low), np.float32(high))
-    if options.filling != "none":
-        values = fill(values, options.filling)
-    return pair.returned(values, options)
+    return pair.returned(finished(values, search, options), options)
 
 
 def costs(pair: Pair, search: Search, options: StereoChainOptions) -> Volume:
@@ -184,6 +179,15 @@ def refined(volume: Volume, search: Search, options: StereoChainOptions) -> Map:
     out = np.full(shape, np.nan, np.float32)
     kernels.median(values, out)
     return out
+
+
+def finished(values: Map, search: Search, options: StereoChainOptions) -> Map:
+    """Step 5: without disparities outside the allowed range, and with holes filled, or not."""
+    low, high = search.allowed
+    outside = (values < low - 0.5) | (values > high + 0.5)
+    values = np.where(outside, np.float32(np.nan), values)
+    values = np.clip(values, np.float32(low), np.float32(high))
+    return values if options.filling == "none" else fill(values, options.filling)
 
 
 def _grey(image: NDArray[np.uint8]) -> Map:

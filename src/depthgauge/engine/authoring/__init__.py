@@ -1,0 +1,1 @@
+"""New metrics, regions, datasets, methods, benchmarks and generators from templates."""

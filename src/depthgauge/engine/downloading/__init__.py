@@ -1,0 +1,1 @@
+"""Public datasets from their home pages: resumed, checked, unpacked with care."""
