@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from depthgauge.benchmarks import Protocol
 from depthgauge.benchmarks.score_ids import ScoreSpec
 from depthgauge.engine.scoring.measure import PreparedSample, lacking
-from depthgauge.engine.scoring.prepare import PreparedTruth
+from depthgauge.engine.scoring.prepare import PART, PreparedTruth
 from depthgauge.engine.store.record import THRESHOLDS, Curve
 from depthgauge.metrics.order import count_within
 from depthgauge.types import Estimate, Map, Sample
@@ -38,7 +38,11 @@ def scores_left_out(
         if not optional & set(ready.regions.needs.get(region, ())):
             yield f"{sample.id}@{region}"
     for spec in specs:
-        if any(not _is_optional(name, protocol, optional) for name in lacking(prepared, spec)):
+        lacks = lacking(prepared, spec)
+        if parts := [name.removeprefix(PART) for name in lacks if name.startswith(PART)]:
+            # Of a method, not of a sample: said once.
+            yield f"{spec.id} (an estimate has no {' and no '.join(parts)})"
+        elif any(not _is_optional(name, protocol, optional) for name in lacks):
             yield f"{sample.id}: {spec.id}"
         elif spec.id in prepared.unavailable:
             # The same for every sample, so it is said once.
