@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -413,9 +414,9 @@ def test_every_name_is_shown_as_strict_json(run):
 
 
 def test_no_verb_is_forgotten():
-    folder = os.path.dirname(__import__("depthgauge.cli").cli.__file__)
-    files = {name.removesuffix("_verb.py") for name in os.listdir(folder) if "_verb.py" in name}
-    assert files == set(VERBS)
+    folder = Path(__import__("depthgauge.cli").cli.__file__).parent
+    files = {path.name.removesuffix("_verb.py") for path in folder.rglob("*_verb.py")}
+    assert {name.replace("_", "-") for name in files} == set(VERBS)
 
 
 # --- terminals ----------------------------------------------------------------------------------
