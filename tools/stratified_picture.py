@@ -14,7 +14,7 @@ from PIL import Image
 from depthgauge.synth.sets.stratified import SCENES, make_scene
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "stratified.png"
-_SIDE, _SPACE, _COLUMNS = 208, 6, 5
+_SIDE, _SPACE, _COLUMNS = 176, 6, 6
 
 
 def main() -> None:

@@ -12,6 +12,8 @@ from tools.evidence import (
     light_field,
     oasis_like,
     oasis_reconstruction,
+    psychometric,
+    stratified_axes,
     tags,
 )
 
@@ -39,7 +41,9 @@ def test_measured_pages_are_fresh(script, capsys):
         _rig_page,
         _stereogen_page,
         hidden_truth,
+        psychometric,
         serve_load,
+        stratified_axes,
         tags,
     ],
 )

@@ -87,7 +87,7 @@ def _half(benchmark: str, method: str, found: AxisDifficulty) -> Iterator[Number
     ):
         yield Number(f"{start}, {name}", min(max(place, 0.0), count + 1.0))
     if one.curve.reaches:
-        yield Number(f"{start}, {found.axis.axis_unit}", one.value)
+        yield Number(f"{start}, {found.axis.axis_unit or 'value'}", one.value)
 
 
 def _samples(benchmark: str) -> Iterator[Sample]:
@@ -130,10 +130,22 @@ def write_page(*, check: bool = False) -> bool:
     numbers = recorded_values("stratified-axes")
     return bool(numbers) and update(
         "stratified.md",
-        {"axes": bins_table(numbers), "difficulty": halves_table(numbers)},
+        {
+            "axes": bins_table(numbers),
+            "difficulty": halves_table(numbers),
+            "camouflage": camouflage_table(numbers),
+        },
         "evidence",
         check,
     )
+
+
+def camouflage_table(numbers: dict[str, float]) -> str:
+    """What an exact map and the methods score on camouflage."""
+    start = "camouflage: BadPix(0.07) of "
+    names = {"an exact map": "an exact map"} | {m: f"`{m}`" for m in METHODS["stratified"]}
+    cells = [f"{numbers[f'{start}{name}, %']:.2f} %" for name in names]
+    return table(["BadPix(0.07) of", *names.values()], [["camouflage, 512x512", *cells]])
 
 
 def bins_table(numbers: dict[str, float]) -> str:
@@ -183,4 +195,5 @@ def _cell(numbers: dict[str, float], benchmark: str, stem: str, method: str) -> 
     unit = next(
         n for n in numbers if n.startswith(start) and not n.endswith((" bin", "low", "high"))
     )
-    return f"{place:.1f} [{ends[0]}, {ends[1]}], {numbers[unit]:.3g} {unit.removeprefix(start)}"
+    name = unit.removeprefix(start).replace("value", "")
+    return f"{place:.1f} [{ends[0]}, {ends[1]}], {numbers[unit]:.3g} {name}".rstrip()
