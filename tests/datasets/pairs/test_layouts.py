@@ -386,3 +386,33 @@ def test_real_flow_of_middlebury(shared, tmp_path):
     (found,) = DATASETS["middlebury-flow"].samples(tmp_path, "other")
     assert found.truth.flow.shape == (388, 584, 2)
     assert np.isnan(found.truth.flow).any(axis=2).mean() == pytest.approx(0.016, abs=0.002)
+
+
+def renamed(given: Sample, name: str) -> Sample:
+    return Sample(name, given.inputs, given.truth)
+
+
+def test_the_split_all_has_what_the_folder_has(tmp_path):
+    def ids(name, **options):
+        return [s.id for s in DATASETS[name].samples(tmp_path / name, "all", **options)]
+
+    for folder, number in (("training", "000001_10"), ("testing", "000002_10")):
+        root = tmp_path / "kitti-2015" / folder
+        DATASETS["kitti-2015"].write(root, [renamed(CASES["kitti-2015"][1], number)])
+    assert ids("kitti-2015") == ["000001_10"]  # both splits have the same ids
+    for folder, scene in (("two_view_test", "lakeside_1l"), ("two_view_training", "hall_1l")):
+        root = tmp_path / "eth3d-two-view" / folder
+        DATASETS["eth3d-two-view"].write(root, [renamed(CASES["eth3d-two-view"][1], scene)])
+    assert ids("eth3d-two-view") == ["hall_1l", "lakeside_1l"]
+    given = [renamed(CASES["sintel"][1], f"{p}/alley_1/frame_0001") for p in ("clean", "final")]
+    DATASETS["sintel"].write(tmp_path / "sintel", given)
+    assert ids("sintel") == [sample.id for sample in given]
+    for folder, number in (("train", "0045"), ("test", "0003")):
+        sample_id = f"{number}/FW_left_0001"
+        root = tmp_path / "spring" / folder
+        DATASETS["spring"].write(root, [renamed(CASES["spring"][1], sample_id)])
+    assert ids("spring", task="flow") == ["0003/FW_left_0001", "0045/FW_left_0001"]
+    DATASETS["middlebury-flow"].write(tmp_path / "middlebury-flow", [CASES["middlebury-flow"][1]])
+    (tmp_path / "middlebury-flow/eval-data/Army").mkdir(parents=True)
+    io.write_image(tmp_path / "middlebury-flow/eval-data/Army/frame10.png", image(1))
+    assert ids("middlebury-flow") == ["Army", "Venus"]

@@ -28,8 +28,9 @@ from depthgauge.io.text import read_text
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Camera, Estimate, Map, Mask, Rig, Sample, Truth
 
-SPLITS = {"training": ("training",), "test": ("testing",)}
-"""The names of the folder of each split."""
+SPLITS = {"training": ("training",), "test": ("testing",), "all": ("training", "testing")}
+"""The names of the folder of each split; `all` is the first one that is there, because both have
+the same ids."""
 RANGE_PX = (0, 256)
 """What 16-bit codes / 256 can hold; known without looking at the truth."""
 _FRAME = re.compile(r"\d{6}_10")
@@ -63,7 +64,7 @@ def read_frames(
 ) -> Iterator[tuple[Path, str, dict[str, Any], dict[str, Any]]]:
     """For each frame of a split: its folder, id, inputs and truth."""
     names = SPLITS[split]
-    others = [n for key, found in SPLITS.items() if key != split for n in found]
+    others = set(SPLITS["all"]) - set(names)
     folder = official_folder(spec, root, names, folders.signs)
     if folder is None:
         raise no_data(spec, root, names)

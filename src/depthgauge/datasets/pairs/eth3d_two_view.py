@@ -27,7 +27,7 @@ SPEC = DatasetSpec(
     id="eth3d-two-view",
     title="ETH3D, low-resolution two-view stereo",
     quantities=("disparity",),
-    splits=("training", "test"),
+    splits=(*_SPLITS, "all"),
     licence="CC BY-NC-SA 4.0",
     cite="Schöps et al., A multi-view stereo benchmark with high-resolution images and "
     "multi-camera videos, CVPR 2017",
@@ -55,15 +55,22 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
     Inputs: `left_image`, `right_image`, `rig` and `disparity_range` (0 to `ndisp`).
     Truth: `disparity`, and the mask `visible` (255 in `mask0nocc.png`).
     """
-    names = _SPLITS[split]
-    others = {n for key, found in _SPLITS.items() if key != split for n in found}
-    inner = next((root / name for name in names if (root / name).is_dir()), None)
-    if inner is None and root.resolve().name in others:
+    wanted = list(_SPLITS) if split == "all" else [split]
+    others = {n for key, found in _SPLITS.items() if key not in wanted for n in found}
+    parts = [_part(root, _SPLITS[key]) for key in wanted]
+    folders = [part for part in parts if part is not None]
+    if not folders and root.resolve().name in others:
         return
     if (root / TRUTH).is_file() or (root / "im0.png").is_file():
         scene_folders(root, _SIGNS)  # says that this is the folder of one scene
-    for folder in scene_folders(inner or root, _SIGNS):
+    found = [scene for part in folders or [root] for scene in scene_folders(part, _SIGNS)]
+    for folder in sorted(found, key=lambda scene: scene.name):
         yield _sample(folder)
+
+
+def _part(root: Path, names: tuple[str, ...]) -> Path | None:
+    """The folder of a split below the given one."""
+    return next((root / name for name in names if (root / name).is_dir()), None)
 
 
 def _sample(folder: Path) -> Sample:

@@ -8,7 +8,7 @@ from pathlib import Path
 from depthgauge import io
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._submission import Submission, SubmittedFile
-from depthgauge.datasets.pairs._kitti import Folders, only, read_frames, write_frames
+from depthgauge.datasets.pairs._kitti import SPLITS, Folders, only, read_frames, write_frames
 from depthgauge.datasets.pairs._layout import new_file, sample_of
 from depthgauge.types import Sample, Truth
 
@@ -33,7 +33,7 @@ SPEC = DatasetSpec(
     id="kitti-2012",
     title="KITTI 2012: stereo and flow",
     quantities=("disparity", "flow"),
-    splits=("training", "test"),
+    splits=tuple(SPLITS),
     licence="CC BY-NC-SA 3.0",
     cite="Geiger, Lenz & Urtasun, Are we ready for autonomous driving?, CVPR 2012",
     homepage="https://www.cvlibs.net/datasets/kitti/eval_stereo_flow.php",

@@ -12,6 +12,7 @@ from depthgauge import io
 from depthgauge.datasets._dataset import DatasetSpec, reader
 from depthgauge.datasets._submission import Submission, SubmittedFile
 from depthgauge.datasets.pairs._kitti import (
+    SPLITS,
     Folders,
     read_frames,
     read_parts,
@@ -48,7 +49,7 @@ SPEC = DatasetSpec(
     id="kitti-2015",
     title="KITTI 2015: stereo, flow and scene flow",
     quantities=("disparity", "flow", "image_scene_flow"),
-    splits=("training", "test"),
+    splits=tuple(SPLITS),
     licence="CC BY-NC-SA 3.0",
     cite="Menze & Geiger, Object scene flow for autonomous vehicles, CVPR 2015",
     homepage="https://www.cvlibs.net/datasets/kitti/eval_scene_flow.php",

@@ -32,7 +32,7 @@ SPEC = DatasetSpec(
     id="middlebury-flow",
     title="Middlebury optical flow",
     quantities=("flow",),
-    splits=tuple(_FOLDERS),
+    splits=(*_FOLDERS, "all"),
     licence="free for research with citation",
     cite="Baker et al., A database and evaluation methodology for optical flow, IJCV 2011",
     homepage="https://vision.middlebury.edu/flow/data/",
@@ -57,7 +57,12 @@ def samples(root: Path, split: str) -> Iterator[Sample]:
 
     Inputs: `first_image` and `second_image`. Truth: `flow`.
     """
-    pictures, truths = _FOLDERS[split]
+    keys = tuple(_FOLDERS) if split == "all" else (split,)
+    found = [sample for key in keys for sample in _sequences(root, *_FOLDERS[key])]
+    yield from sorted(found, key=lambda sample: sample.id)
+
+
+def _sequences(root: Path, pictures: tuple[str, ...], truths: str) -> Iterator[Sample]:
     folder = official_folder(SPEC, root, (), (*pictures, truths))
     if folder is None:
         return

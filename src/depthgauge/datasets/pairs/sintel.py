@@ -36,7 +36,7 @@ SPEC = DatasetSpec(
     id="sintel",
     title="MPI-Sintel: flow and disparity",
     quantities=("flow", "disparity"),
-    splits=(*PASSES, *(_TEST + name for name in PASSES)),
+    splits=(*PASSES, *(_TEST + name for name in PASSES), "all"),
     licence="free for research with citation; film by the Blender Foundation, CC BY 3.0",
     cite="Butler et al., A naturalistic open source movie for optical flow evaluation, ECCV 2012",
     homepage="http://sintel.is.tue.mpg.de/",
@@ -57,18 +57,25 @@ SPEC = DatasetSpec(
 
 @reader(SPEC)
 def samples(root: Path, split: str) -> Iterator[Sample]:
-    """The frames of a pass; ids are `clean/alley_1/frame_0001`.
+    """The frames of a pass, or of both (`all`); ids are `clean/alley_1/frame_0001`.
 
     Inputs: `first_image` and `second_image`, or `left_image` and `right_image` of the stereo
     download. Truth: `flow` without invalid pixels, and the mask `matched` (not occluded in the next
     frame); or `disparity` without pixels that are out of the other frame, and the mask `visible`.
     """
-    name = split.removeprefix(_TEST)
     folders = ("test",) if split.startswith(_TEST) else ("training",)
-    signs = (name, f"{name}_left", _FLOW, _DISPARITY)
+    names = PASSES if split == "all" else (split.removeprefix(_TEST),)
+    signs = (*names, *(f"{name}_left" for name in names), _FLOW, _DISPARITY)
     folder = official_folder(SPEC, root, folders, signs)
     if folder is None:
         raise no_data(SPEC, root, folders)
+    for name in names:
+        if len(names) == 1 or (folder / name).is_dir() or (folder / f"{name}_left").is_dir():
+            yield from _frames(folder, name)
+
+
+def _frames(folder: Path, name: str) -> Iterator[Sample]:
+    """The frames of one pass."""
     if (folder / _FLOW).is_dir() and (folder / _DISPARITY).is_dir():
         raise BadData(
             f"{folder}: has flow and disparities, whose occlusions have the same names; keep "

@@ -60,7 +60,7 @@ SPEC = DatasetSpec(
     id="spring",
     title="Spring: stereo, flow and scene flow",
     quantities=("disparity", "flow", "image_scene_flow"),
-    splits=("train", "validation", "train-rest", "test"),
+    splits=("train", "validation", "train-rest", "test", "all"),
     licence="CC BY 4.0",
     cite="Mehl et al., Spring: a high-resolution high-detail dataset and benchmark for scene flow, "
     "optical flow and stereo, CVPR 2023",
@@ -113,15 +113,21 @@ def samples(
     ways = _chosen("direction", direction, DIRECTIONS)
     if task not in ("stereo", "flow"):
         raise Misuse(f"task is '{task}' but must be stereo or flow.")
-    names = ("test",) if split == "test" else ("train",)
-    folder = _split_folder(root, names)
-    for sequence in sorted(
-        p for p in folder.iterdir() if (p / "frame_left").is_dir() or _truths(p)
-    ):
-        held = sequence.name in VALIDATION
-        if split in ("train", "test") or held is (split == "validation"):
-            for view in cameras:
-                yield from _frames(sequence, view, ways if task == "flow" else ())
+    for sequence in _sequences(root, split):
+        for view in cameras:
+            yield from _frames(sequence, view, ways if task == "flow" else ())
+
+
+def _sequences(root: Path, split: str) -> list[Path]:
+    """The folders of the sequences of a split, by number."""
+    names = {"test": ("test",), "all": ("train", "test")}.get(split, ("train",))
+    places = [root / name for name in names if _holds_sequences(root / name)]
+    if not places or split != "all":
+        places = [_split_folder(root, names)]
+    found = [p for place in places for p in place.iterdir() if _is_sequence(p)]
+    if split in ("validation", "train-rest"):
+        found = [p for p in found if (p.name in VALIDATION) is (split == "validation")]
+    return sorted(found, key=lambda path: path.name)
 
 
 def _chosen(name: str, value: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -132,16 +138,18 @@ def _chosen(name: str, value: str, known: tuple[str, ...]) -> tuple[str, ...]:
 
 def _split_folder(root: Path, names: tuple[str, ...]) -> Path:
     for folder in (*(root / name for name in names), root):
-        if folder.is_dir() and any(
-            (p / "frame_left").is_dir() or _truths(p) for p in folder.iterdir() if p.is_dir()
-        ):
+        if _holds_sequences(folder):
             return folder
     official_folder(SPEC, root, names, ("frame_left", "disp1_left", "flow_FW_left"))
     raise no_data(SPEC, root, names)
 
 
-def _truths(folder: Path) -> bool:
-    return any((folder / name).is_dir() for name in ("disp1_left", "flow_FW_left"))
+def _holds_sequences(folder: Path) -> bool:
+    return folder.is_dir() and any(_is_sequence(path) for path in folder.iterdir())
+
+
+def _is_sequence(folder: Path) -> bool:
+    return any((folder / name).is_dir() for name in ("frame_left", "disp1_left", "flow_FW_left"))
 
 
 def _frames(sequence: Path, camera: str, ways: tuple[str, ...]) -> Iterator[Sample]:
