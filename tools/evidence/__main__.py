@@ -45,6 +45,7 @@ def _write_pages() -> None:
         _without_truth_chart,
         capture,
         components,
+        confidence,
         hidden_truth,
         light_field,
         oasis_like,
@@ -57,7 +58,7 @@ def _write_pages() -> None:
 
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
-    last = (hidden_truth, components, without_truth, psychometric, stratified_axes)
+    last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
     for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     _glass_chart.draw()
