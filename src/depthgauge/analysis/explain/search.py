@@ -94,6 +94,14 @@ class Explanation:
     """How many distinct values would lie in the interval by chance, judged by how dense they are
     around it."""
 
+    @property
+    def most_usual(self) -> int | None:
+        """The place of the match with the fewest unusual choices, if there is any."""
+        if not self.matches:
+            return None
+        places = range(len(self.matches))
+        return min(places, key=lambda n: self.matches[n].candidate.departures)
+
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         body: dict[str, Any] = finite_data(
@@ -105,6 +113,7 @@ class Explanation:
                 "distinct_values": self.distinct,
                 "expected_by_chance": self.by_chance,
                 "matches": [each.to_json() for each in self.matches],
+                "most_usual": self.most_usual,
                 "nearest": [each.to_json() for each in self.nearest],
             }
         )

@@ -194,15 +194,20 @@ def _show_one(each: Explanation, several: bool, most: int, named: bool) -> None:
         click.echo(f"{whose}{n} of {tried} {'is' if n == 1 else 'are'} {means}; {chance}.")
     else:
         click.echo(f"{whose}none of {tried} is {means}; {chance}. The nearest:")
-    shown = (each.matches or each.nearest)[:most]
+    shown = dict(enumerate((each.matches or each.nearest)[:most], start=1))
+    usual = each.most_usual
+    if usual is not None and n > 1:
+        shown.setdefault(usual + 1, each.matches[usual])
     columns = [("#", "right"), ("value", "right"), ("score", "left"), ("protocol", "left")]
-    print_table(columns, [_row(i, m, several) for i, m in enumerate(shown, start=1)])
-    for i, match in enumerate(shown, start=1):
+    print_table(columns, [_row(i, match, several) for i, match in shown.items()])
+    if usual is not None and n > 1:
+        click.echo(f"The most usual of them is {usual + 1}.")
+    for i, match in shown.items():
         if match.arguments:
             words = " ".join(shlex.quote(word) for word in match.arguments)
             click.echo(f"{i}: {program_name()} score {words}")
-    if n > most:
-        click.echo(f"{n - most} more: --most {n}.")
+    if n > len(shown):
+        click.echo(f"{n - len(shown)} more: --most {n}.")
     click.echo()
 
 
