@@ -97,3 +97,16 @@ def test_the_older_stereo_scenes_of_both_generations(shared, tmp_path):
     assert result.summary["badpix:0.5@all"].value == 0
     assert result.summary["mae@visible"].value == 0
     assert not result.failed
+
+
+def test_sceneflow_leaves_out_what_networks_cannot_give(tmp_path):
+    truth = np.full((4, 8), 20, np.float32)
+    truth[:, 6:] = 250
+    sample = Sample("TEST/A/0000/0006", Inputs({}), Truth({"disparity": truth}))
+    DATASETS["sceneflow"].write(tmp_path / "data", [sample])
+    (tmp_path / "sent/TEST/A/0000").mkdir(parents=True)
+    write_map(tmp_path / "sent/TEST/A/0000/0006.pfm", np.minimum(truth, 192) + 1)
+    found = dg.evaluate("sceneflow", tmp_path / "data", tmp_path / "sent", check=False).summary
+    assert found["mae@within_192"].value == 1
+    assert found["mae@all"].value == pytest.approx((24 + 8 * 57) / 32)
+    assert found["badpix:3@all"].value == 25
