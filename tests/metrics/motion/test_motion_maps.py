@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from maps import make_pair, seeds
 
+from depthgauge.benchmarks import make_protocol
+from depthgauge.engine.scoring.judge import Judge
+from depthgauge.engine.scoring.rules import Rules
 from depthgauge.metrics import METRICS
+from depthgauge.types import ClipEstimate, Estimate, Frames, Inputs, Sample, Truth
 
 SF = METRICS["sf"]
 
@@ -99,6 +103,25 @@ def test_an_error_that_stays_costs_nothing(seed):
     found = temporal("tepe", truth + 5, before + 5, (truth, before))
     assert found == 0
     assert temporal("temporal_bad", truth + 5, before, (truth, before)) == 100
+
+
+def test_a_clip_is_judged_from_its_second_frame_on():
+    """Errors of 0, 1, 0, 1 px: each frame changes by 1."""
+    truth = np.full((3, 5), 9, np.float32)
+    sample = Sample(
+        "street", Inputs({"speed": 3}), Truth({"disparity": Frames([truth + i for i in range(4)])})
+    )
+    body = {
+        "id": "clips", "version": 1, "dataset": "none", "quantity": "disparity", "pool": "image",
+        "scores": [{"metric": "tepe"}, {"metric": "temporal_bad", "threshold": [0.5, 1]}],
+    }  # fmt: skip
+    judge = Judge(Rules.of(make_protocol(body, "a test"), [sample]))
+    frames = [Estimate(truth + i + np.float32(i % 2), "disparity") for i in range(4)]
+    outcome = judge.score_map(sample, lambda: ClipEstimate(Frames(frames), "disparity"))
+    assert outcome.scores["tepe@all"].count == 3 * 15
+    values = {name: score.value for name, score in outcome.scores.items()}
+    expected = {"tepe@all": 1, "temporal_bad:0.5@all": 100, "temporal_bad:1@all": 0}
+    assert values == pytest.approx(expected)
 
 
 def test_nothing_estimated():
