@@ -81,19 +81,19 @@ def largest_of_runs(values: NDArray[np.float64], limit: float) -> Mask:
     [[False, False, True, False, False, True]]
     """
     above = values > limit
-    starts = above.copy()
-    starts[:, 1:] &= ~above[:, :-1]
-    run = np.cumsum(starts.ravel())
-    places = np.flatnonzero(above.ravel())
+    places = np.flatnonzero(above)
     if not places.size:
         return above
-    # Sorted by run, then the largest value, then the place: the first of each run is kept.
-    order = np.lexsort((places, -values.ravel()[places], run[places]))
-    ordered = places[order]
-    first = np.ones(ordered.size, bool)
-    first[1:] = run[ordered][1:] != run[ordered][:-1]
+    columns = values.shape[1]
+    begins = np.ones(places.size, bool)
+    begins[1:] = (np.diff(places) > 1) | (places[1:] % columns == 0)
+    starts = np.flatnonzero(begins)
+    found = values.ravel()[places]
+    lengths = np.diff(starts, append=places.size)
+    largest = np.flatnonzero(found == np.repeat(np.maximum.reduceat(found, starts), lengths))
+    _, first = np.unique(np.cumsum(begins)[largest], return_index=True)
     kept = np.zeros(values.size, bool)
-    kept[ordered[first]] = True
+    kept[places[largest[first]]] = True
     return kept.reshape(values.shape)
 
 
