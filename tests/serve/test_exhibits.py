@@ -139,7 +139,7 @@ def test_of_hidden_truth_nothing_is_drawn(site, database, tiny, add_user, send):
     indices, _ = draw_all(site, database)
     assert list(indices) == [queue.of_benchmark("tiny")]
     for sample in indices[queue.of_benchmark("tiny")]["samples"]:
-        assert set(sample) == {"id", "scene", "inputs", "pair", "views"}
+        assert set(sample) == {"id", "scene", "inputs", "pair", "views", "clip"}
     (pack,) = [site.blobs.path(name) for name in site.blobs if name != sent.archive]
     with zipfile.ZipFile(pack) as packed:
         assert all("image" in name or name == INDEX for name in packed.namelist())
@@ -252,3 +252,26 @@ def test_a_worker_draws_in_a_process_of_its_own(site, database, public, add_user
             packs = [queue.pack_of(session, subject) for subject in subjects]
     keeper.close()
     assert all(packs), [p.read_text() for p in (site.workers / "logs").iterdir()]
+
+
+def test_tiles_of_truth_and_estimates_have_one_size_however_small(
+    site, database, public, add_user, send, monkeypatch
+):
+    """Else a reader could not subtract them."""
+    from depthgauge.serve.exhibits import scenes, submission
+
+    share = 20_000  # room for about 800 of the 3072 pixels of each of two samples
+    monkeypatch.setattr(scenes, "SUBMISSION_BYTES", share)
+    drawn = submission.draw_submission
+    monkeypatch.setattr(drawer, "draw_submission", lambda *a: drawn(*a, most_bytes=share))
+    sent = send(add_user())
+    worker.work_once(site, database)
+    indices, read = draw_all(site, database)
+    subject = queue.of_submission(sent.id)
+    tiles = indices[subject]["samples"][0]["tiles"]
+    found = [json.loads(read(subject, tiles[kind])) for kind in ("estimate", "error")]
+    truth = queue.of_benchmark("tiny")
+    found.append(json.loads(read(truth, indices[truth]["samples"][0]["truth_tiles"])))
+    sizes = {(one["width"], one["height"]) for one in found}
+    assert len(sizes) == 1
+    assert next(iter(sizes))[0] < made.SIZE[1]

@@ -4,6 +4,7 @@ Set DEPTHGAUGE_SCREENSHOTS to a folder to keep pictures of every page.
 """
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -219,3 +220,60 @@ def test_a_participant_submits_sees_the_score_and_compares(
     page.get_by_text("cannot be told apart").or_(
         page.get_by_text("too few samples")
     ).first.wait_for()
+
+
+@pytest.mark.long
+def test_maps_of_several_tiles_are_compared_pixel_by_pixel(
+    site, database, add_user, opened, tmp_path
+):
+    """Large maps: small pictures first, tiles of full size where the reader zooms in.
+
+    `docs/operators.md` has figures of 12 megapixels; the tiles are of the same size here.
+    """
+    from depthgauge.serve import demo
+    from depthgauge.synth.sets.stereo_scenes import make_scenes
+
+    ann, size = add_user(admin=True), (1400, 1050)
+    scenes = list(make_scenes(("boxes",), size_px=size))
+    about = {"id": "stereo-scenes", "title": "Stereo scenes", "licence": "CC0-1.0"}
+    manifest_folder.write(tmp_path / "stereo", scenes, **about)
+    add_benchmark(site, database, "stereo-scenes", tmp_path / "stereo", monthly_quota=20)
+    truth = scenes[0].truth["disparity"]
+    for name, shift in (("near", 0.25), ("far", 1.5)):
+        folder = tmp_path / name / "boxes"
+        folder.mkdir(parents=True)
+        np.save(folder / "disparity.npy", (truth + shift).astype(np.float32))
+        demo.submit(site, database, ann, "stereo-scenes", name, tmp_path / name)
+    draw_all(site, database)
+    with database.begin() as session:
+        ids = {one.method: one.id for one in session.query(Submission)}
+    asked = []
+    with served(site, database) as address:
+        place = "/benchmarks/stereo-scenes/compare?method={near}&method={far}".format(**ids)
+        page = opened(f"{address}{place}", width=600)
+        page.on("request", lambda request: asked.append(request.url))
+        first = page.locator("dg-compare").first
+        first.scroll_into_view_if_needed()
+        first.get_by_role("button", name="Wipe").click()
+        page.wait_for_load_state("networkidle")
+        whole = [url for url in asked if "-tiles/" in url]
+        assert not any("-tiles/0/" in url for url in whole)  # the whole picture needs no detail
+        for _ in range(8):
+            first.get_by_role("button", name="Larger").click()
+        page.wait_for_load_state("networkidle")
+        detail = {url for url in asked if "-tiles/0/" in url}
+        assert detail
+        # Of two maps, those tiles that are seen: 30 tiles cover a map of this size.
+        assert len(detail) < 2 * 30
+        box = first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        reading = first.locator(".reading")  # in the island's own tree
+        reading.get_by_text("near").wait_for()
+        told = dict(re.findall(r"(truth|near|far) ([\d.]+) px", reading.inner_text()))
+        assert float(told["near"]) - float(told["truth"]) == pytest.approx(0.25, abs=0.02)
+        first.get_by_role("button", name="Difference").click()
+        page.goto(f"{address}/benchmarks/stereo-scenes/points?method={ids['near']}")
+        page.get_by_role("button", name="Show in 3D").first.click()
+        page.wait_for_selector("dg-points[data-shown]")
+        count = int(page.locator("dg-points").first.get_attribute("data-shown"))
+        assert 50_000 < count <= 150_000  # every fourth row and column
