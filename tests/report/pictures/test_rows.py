@@ -89,7 +89,7 @@ def test_metrics_are_shown_once_with_their_scores():
     assert maps[0].scores == {"fat": 30.0}
     assert maps[0].unit == "%"
     inside = np.flatnonzero(maps[0].judged[10]).tolist()
-    assert inside == list(range(4, 15))  # the background within 10 px of its last pixel
+    assert inside == list(range(5, 15))  # the background within 10 px of the edge
     assert np.flatnonzero(maps[0].maps["fat"][10] == 100).tolist() == [12, 13, 14]
     rows = {row.title: row for row in metric_rows(maps, KNOWN)}
     picture = decoded(rows["foreground_fattening"].pictures["fat"])[10]
