@@ -148,6 +148,22 @@ def test_flow_predicts_the_first_image_from_the_second():
     assert np.allclose(OtherView(first).moves(right)[:, :14, 0], 2)
 
 
+def test_a_grey_view_may_stand_beside_one_in_colours():
+    left, right, disparity = pair(0)
+    grey = np.rint(right @ [0.299, 0.587, 0.114]).astype(np.uint8)
+    grey_left = np.rint(left @ [0.299, 0.587, 0.114]).astype(np.uint8)
+    for images in ((grey_left, right), (grey_left, grey)):
+        found = scores(disparity, ["prediction_rms"], left_image=images[0], right_image=images[1])
+        assert found["prediction_rms"] == pytest.approx(
+            scores(disparity, ["prediction_rms"], left_image=grey_left, right_image=grey)[
+                "prediction_rms"
+            ],
+            abs=0.005,
+        )
+    mixed = scores(disparity, ["prediction_rms"], left_image=left, right_image=grey)
+    assert 0 < mixed["prediction_rms"] < 1
+
+
 def test_samples_without_other_views_say_so():
     with pytest.raises(Unavailable, match="there is no other view of a disparity map"):
         other_views(np.ones((2, 2), "f4"), quantity="disparity", items={})

@@ -60,7 +60,10 @@ def predicted_pictures(
     picture = np.asarray(own.channels, np.float32) / np.float32(255)
     for each in chosen:
         image = each.image if each.image.ndim == 3 else each.image[..., None]
-        other = np.broadcast_to(as_shown(image[..., :3]), picture.shape)
+        other = as_shown(image[..., :3])
+        if picture.shape[2] == 1 and other.shape[2] == 3:  # a grey camera beside one for colours
+            other = _grey(other)[..., None].astype(np.float32)
+        other = np.broadcast_to(other, picture.shape)
         yield warp_backward(np.ascontiguousarray(other), each.moves(estimate)), picture
 
 
