@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.metrics._metric import metric
 from depthgauge.metrics.terms import (
     ABS,
@@ -13,8 +16,10 @@ from depthgauge.metrics.terms import (
     mean,
     over,
     over_both,
+    own,
     root_mean,
 )
+from depthgauge.types import Map
 from depthgauge.units import Unit
 
 NUMBERS = ("disparity", "depth")
@@ -180,6 +185,39 @@ def d1(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
     50.0
     """
     return mean(over_both(threshold, share), 100.0)
+
+
+@metric(
+    "d1_or",
+    category="values",
+    unit=Unit.PERCENT,
+    better="lower",
+    bounds=(0, 100),
+    of=("disparity",),
+    cite="a common misreading of Menze & Geiger 2015 (KITTI)",
+    formula="100 * mean [|e| > threshold or |e| > share * |truth|]",
+    revision=1,
+)
+def d1_or(*, threshold: float = 3.0, share: float = 0.05) -> Recipe:
+    """Percentage of outliers: error above the threshold OR above that share of the truth.
+
+    Some programs read "3 px and 5 %" in this way. It is at least as large as `d1`: use it to
+    find out whether a published number was computed so, not for new tables.
+
+    >>> import depthgauge as dg
+    >>> dg.score([[14, 84, 104, 2]], [[10, 80, 98, 1]], "d1_or")["d1_or@all"].value
+    100.0
+    """
+    return mean(own("either", beyond_either, threshold, share, worst=1.0), 100.0)
+
+
+def beyond_either(
+    error: Map, estimate: Map, truth: Map, threshold: float, share: float
+) -> NDArray[np.float64]:
+    """1 where not |e| <= threshold, or not |e| <= share * |g|."""
+    size = np.abs(error)
+    fits = (size <= np.float32(threshold)) & (size <= share * np.abs(truth.astype(np.float64)))
+    return np.asarray(~fits, np.float64)
 
 
 @metric(

@@ -47,7 +47,7 @@ USUAL: Mapping[str, Usual] = {
     "disparity": Usual(
         metrics=(
             *(f"badpix:{t:g}" for t in _THRESHOLDS),
-            *("d1:3,0.05", "d1:1,0.05", "absrel", "mse:100", *_PIXEL, "density"),
+            *("d1:3,0.05", "d1_or:3,0.05", "absrel", "mse:100", *_PIXEL, "density"),
         ),
         regions=("all", "visible", "occluded", f"far:{_NEAR_LIMIT_PX}"),
         scales=(1, 0.5, 0.25),
