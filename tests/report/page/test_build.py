@@ -69,7 +69,7 @@ def small_run(tmp_path_factory):
 def test_the_page_has_every_part(small_run, tmp_path):
     page = build_page(small_run, main="mae@all", with_oracles=True)
     assert [row.label for row in page.board.rows if not row.oracle] == ["good", "fair", "poor"]
-    assert sum(row.oracle for row in page.board.rows) == 4
+    assert sum(row.oracle for row in page.board.rows) == 5
     assert list(page.samples) == ["good", "fair", "poor"]
     assert page.curves is not None
     assert page.stability is not None
@@ -287,7 +287,7 @@ def test_bins_edges_and_metrics_reach_the_page(tmp_path):
     assert titles[0] == "Estimates with the truth's discontinuities"
     assert titles[1:] == ["The best quarter of each method (Q25)", "foreground_fattening"]
     caption = group.rows[2].pictures["wide"].caption
-    assert caption == f"wide, {100 * 2 / 11:.3f} %"  # 1, 2 and 3 of the 11 px beside the edge
+    assert caption == f"wide, {100 * 2 / 10:.3f} %"  # 1, 2 and 3 of the 10 px beside the edge
     assert set(group.scatter) == {"wide", "exact", "off"}
     text = render_report(page)
     before, _, after = text.partition("<h3>CSV</h3>")
