@@ -19,6 +19,7 @@ from sqlalchemy import delete, select
 
 from depthgauge.benchmarks import Protocol, find_benchmark, make_protocol
 from depthgauge.datasets._paths import unsafe
+from depthgauge.engine.scoring.data_bins import with_bins_of
 from depthgauge.engine.scoring.samples import samples_of
 from depthgauge.errors import BadData, Misuse
 from depthgauge.io import write_text
@@ -91,6 +92,7 @@ def add_benchmark(
     _require_possible(protocol)
     found = Registered(protocol, Path(data).resolve(), Path(hidden).resolve() if hidden else None)
     samples = _require_data(site, found)
+    protocol = with_bins_of(protocol, samples_of(protocol, found.truth))
     quota = monthly_quota or usual_quota(len(samples), hidden is not None)
     step = step_of(protocol, samples, quota) if hidden is not None else None
     facts = data_facts(protocol, found.data, samples, _link(download))
