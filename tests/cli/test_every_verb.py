@@ -43,6 +43,8 @@ def arguments(
 
     def find(verb: str) -> list[str]:
         session = annotated = tmp_path
+        if verb.startswith("train"):
+            pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
         if verb == "capture tags":
             session = request.getfixturevalue("tagged_session")
         elif verb.startswith("capture"):
@@ -100,6 +102,13 @@ def arguments(
             "verify": [finished, "--workers", "0"],
             "dataset verify": [_dataset(tmp_path / "dataset")],
             "data list": [],
+            "train network": [
+                *("stereo", "--out", tmp_path / "nets", "--steps", "1", "--batch", "1", "--size"),
+                *("32", "64", "--pool", "1", "--textures", "1"),
+            ],
+            "train export": [
+                *("flow", "--out", tmp_path / "flow.onnx", "--size", "32", "64", "--updates", "1")
+            ],
             "new": ["metric", "my_metric", "--package", _gone(tmp_path / "lab")],
             "data get": [_manifest(tmp_path / "set.toml"), "--out", tmp_path / "got", "--accept"],
             "dataset describe": [_dataset(tmp_path / "dataset"), "--no-sift"],

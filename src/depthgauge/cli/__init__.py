@@ -38,6 +38,7 @@ VERBS = {
     "serve": "run a site with submissions, hidden truth and leaderboards",
     "submit": "send a folder of estimates to a site",
     "submit-folder": "write the estimates of a run as a public server wants them",
+    "train": "train networks of ours on synthetic pairs, and export them",
     "new": "write a new metric, region, dataset, method ... and its test from a template",
     "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
@@ -45,7 +46,8 @@ VERBS = {
 
 
 _ROOMS = dict.fromkeys(
-    ("explain", "components", "suite", "submit-folder", "data", "new", "study"), ".workshop"
+    ("explain", "components", "suite", "submit-folder", "data", "new", "study", "train"),
+    ".workshop",
 )
 """Verbs whose file is in a folder of this one."""
 

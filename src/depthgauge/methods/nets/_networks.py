@@ -25,8 +25,8 @@ LOCAL = ("device", "at_once_mpx")
 class NetworkOptions(MethodOptions):
     """Options of all networks."""
 
-    updates: int = Field(default=16, ge=1, le=100)
-    """Number of recurrent updates; more cost more time and change little."""
+    updates: int = Field(default=8, ge=1, le=100)
+    """Number of recurrent updates; by default as many as while training."""
     weights: str = ""
     """A file of weights that `depthgauge train` wrote; empty: those of the package."""
     device: Literal["auto", "cpu", "cuda"] = "auto"

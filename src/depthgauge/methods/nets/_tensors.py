@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Tensors = dict[str, NDArray[Any]]
 
-_TYPES = {
+_TYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F16": np.dtype("<f2"),
     "I64": np.dtype("<i8"),
@@ -75,4 +75,4 @@ def _tensor(path: Path, name: str, entry: dict[str, Any], data: memoryview) -> N
         entry["shape"]
     ):
         raise ValueError(f"{path}: tensor {name} does not fit into the file; it is cut off.")
-    return np.frombuffer(data[start:end], dtype).reshape(entry["shape"])
+    return np.frombuffer(data[start:end], dtype).reshape(tuple(entry["shape"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from pydantic import Field
 
 from depthgauge.methods._pair import PairOptions, stereo_pair
 from depthgauge.methods._spec import MethodSpec
@@ -21,6 +22,9 @@ _LARGEST_SHARE = 4
 
 class StereoNetOptions(PairOptions, NetworkOptions):
     """Options of `nets-stereo`."""
+
+    updates: int = Field(default=10, ge=1, le=100)
+    """Number of recurrent updates; by default as many as while training."""
 
 
 SPEC = MethodSpec(

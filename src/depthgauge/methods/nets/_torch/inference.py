@@ -72,8 +72,7 @@ class Runner:
         small = height * width <= self.at_once_px and largest_px <= _LEARNED_DISPARITY_PX
         if small or min(height, width) < 4 * _MULTIPLE:
             return self._whole(first, second, None, self.updates)
-        halves = [F.interpolate(_even(p), scale_factor=0.5, mode="area") for p in (first, second)]
-        motion, spread = self._from_coarse(*halves, largest_px / 2, components)
+        motion, spread = self._from_coarse(_half(first), _half(second), largest_px / 2, components)
         size = (2 * motion.shape[-2], 2 * motion.shape[-1])
         start = 2 * F.interpolate(motion, size=size, mode="bilinear")[..., :height, :width]
         wider = 2 * F.interpolate(spread, size=size, mode="bilinear")[..., :height, :width]
@@ -123,7 +122,7 @@ class Runner:
                 estimates, spread = self.net(one, other, updates, _shrunk(start, right, down, 4))
             else:
                 _, estimates, spread = self.net(
-                    one, other, updates, max(2, updates // 3), _shrunk(start, right, down, 8)
+                    one, other, updates, max(1, updates // 2), _shrunk(start, right, down, 8)
                 )
         return estimates[-1][..., :height, :width], spread[..., :height, :width].float()
 
@@ -135,8 +134,10 @@ def _shrunk(start: Tensor | None, right: int, down: int, factor: int) -> Tensor 
     return F.avg_pool2d(F.pad(start, (0, right, 0, down), mode="replicate"), factor) / factor
 
 
-def _even(picture: Tensor) -> Tensor:
-    return F.pad(picture, (0, picture.shape[3] % 2, 0, picture.shape[2] % 2), mode="replicate")
+def _half(picture: Tensor) -> Tensor:
+    """Half as wide and high; an odd side is extended by its border."""
+    odd = (0, picture.shape[3] % 2, 0, picture.shape[2] % 2)
+    return F.interpolate(F.pad(picture, odd, mode="replicate"), scale_factor=0.5, mode="area")
 
 
 def _tiles(

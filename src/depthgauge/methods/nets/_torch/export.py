@@ -1,0 +1,43 @@
+"""Networks as ONNX files of one picture size, which run without PyTorch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.methods.nets._torch.inference import network
+from depthgauge.methods.nets._torch.stereo_net import StereoNet
+
+OPSET = 18
+
+
+class _Whole(nn.Module):
+    """Two pictures (1, 3, H, W) from 0 to 1 to the motion (layers, components, H, W) and spread."""
+
+    def __init__(self, net: nn.Module, updates: int) -> None:
+        super().__init__()
+        self.net, self.updates = net, updates
+
+    def forward(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        if isinstance(self.net, StereoNet):
+            estimates, spread = self.net(first, second, self.updates)
+        else:
+            _, estimates, spread = self.net(first, second, self.updates, max(1, self.updates // 2))
+        return estimates[-1], spread
+
+
+def export_onnx(kind: str, weights: Path, path: Path, size: tuple[int, int], updates: int) -> None:
+    """Writes a network (stereo, flow, layers) for pictures of one size, a multiple of 32."""
+    whole = _Whole(network(kind, weights, "cpu"), updates).eval()
+    pictures = (torch.zeros(1, 3, *size), torch.zeros(1, 3, *size))
+    torch.onnx.export(
+        whole,
+        pictures,
+        str(path),
+        input_names=["first", "second"],
+        output_names=["motion", "spread"],
+        opset_version=OPSET,
+        dynamo=False,
+    )

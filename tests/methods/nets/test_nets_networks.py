@@ -1,0 +1,203 @@
+"""The networks: look-ups, upsampling, training that continues, and what the methods return."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+pytestmark = pytest.mark.nets
+
+if torch:  # the modules below import it at their top
+    from torch.nn import functional as F  # noqa: N812  # its usual name
+
+    from depthgauge.errors import BadFile, Unavailable
+    from depthgauge.methods import find_method
+    from depthgauge.methods.nets._networks import WEIGHTS
+    from depthgauge.methods.nets._tensors import read_tensors, write_tensors
+    from depthgauge.methods.nets._torch import correlation
+    from depthgauge.methods.nets._torch.blocks import enlarge
+    from depthgauge.methods.nets._torch.flow_net import FlowNet, layers_from_flow
+    from depthgauge.methods.nets._torch.inference import Runner, _tiles
+    from depthgauge.methods.nets._torch.stereo_net import StereoNet
+    from depthgauge.methods.nets._torch.training.loop import Plan, _cycle, start_from, train
+    from depthgauge.methods.nets._torch.training.losses import errors, sequence_loss
+
+
+def reference_windows(first, second, match, levels, radius):
+    """Correlations by `grid_sample` of the features themselves."""
+    channels = first.shape[1]
+    found = []
+    for level in range(levels):
+        if level:
+            second = F.avg_pool2d(second, 2, ceil_mode=True)
+        rows, columns = second.shape[-2:]
+        for dy in range(-radius, radius + 1):
+            for dx in range(-radius, radius + 1):
+                x = (match[:, 0] + 0.5) / 2**level - 0.5 + dx
+                y = (match[:, 1] + 0.5) / 2**level - 0.5 + dy
+                grid = torch.stack([(2 * x + 1) / columns - 1, (2 * y + 1) / rows - 1], -1)
+                moved = F.grid_sample(second, grid, align_corners=False)
+                found.append((first * moved).sum(1) / channels**0.5)
+    return torch.stack(found, 1)
+
+
+@pytest.mark.parametrize("way", ["kept", "on_demand"])
+def test_look_ups_agree_with_sampled_features(way):
+    torch.manual_seed(0)
+    first, second = torch.randn(2, 8, 9, 13), torch.randn(2, 8, 9, 13)
+    match = torch.rand(2, 2, 9, 13) * 20 - 4
+    made = correlation._kept if way == "kept" else correlation.on_demand
+    found = made(first, second, 3, 2)(match)
+    assert torch.allclose(found, reference_windows(first, second, match, 3, 2), atol=1e-5)
+
+
+def test_look_ups_of_several_layers_are_those_of_each():
+    torch.manual_seed(1)
+    first, second = torch.randn(2, 8, 6, 7), torch.randn(2, 8, 6, 7)
+    match = torch.rand(6, 2, 6, 7) * 9 - 1
+    for made in (correlation._kept, correlation.on_demand):
+        several = made(first, second, 2, 1)(match)
+        for k in range(3):
+            alone = made(first, second, 2, 1)(match[k::3])
+            assert torch.allclose(several[k::3], alone, atol=1e-6)
+    near = correlation.nearby(first, second, 1)
+    assert torch.allclose(near(match)[1::3], near(match[1::3]), atol=1e-6)
+
+
+def test_rows_are_looked_up_like_pairs():
+    """With one row, correlations along rows are those of all pairs in the middle of the window."""
+    torch.manual_seed(2)
+    first, second = torch.randn(1, 8, 1, 12), torch.randn(1, 8, 1, 12)
+    x = torch.rand(1, 1, 1, 12) * 16 - 2
+    found = correlation.along_rows(first, second, 1, 2)(x)
+    both = correlation._kept(first, second, 1, 2)(torch.cat([x, torch.zeros_like(x)], 1))
+    assert torch.allclose(found, both[:, 10:15], atol=1e-6)
+
+
+def test_convex_upsampling_keeps_constants_and_stays_between():
+    torch.manual_seed(3)
+    weights = torch.randn(1, 9 * 16, 4, 5)
+    constant = enlarge(torch.full((1, 2, 4, 5), 1.5), weights, 4)
+    assert torch.allclose(constant, torch.full((1, 2, 16, 20), 6.0), atol=1e-5)
+    motion = torch.randn(1, 2, 4, 5)
+    fine = enlarge(motion, weights, 4)
+    assert float(fine.max()) <= 4 * float(motion.max()) + 1e-5
+    assert float(fine.min()) >= 4 * float(motion.min()) - 1e-5
+
+
+def test_the_loss_by_hand():
+    """Errors 2 and 1: 0.85 x 2 + 1; pixels of wild truth do not count."""
+    truth = torch.zeros(1, 1, 2, 2)
+    truth[0, 0, 0, 0] = 1e4
+    estimates = [torch.full((1, 1, 2, 2), 2.0), torch.full((1, 1, 2, 2), 1.0)]
+    assert float(sequence_loss(estimates, truth)) == pytest.approx(2.7)
+    found = errors(estimates[0], truth)
+    assert found["epe_px"] == pytest.approx(2)
+    assert found["bad1"] == 100
+    assert found["bad2"] == 0
+
+
+def test_the_learning_rate_rises_and_falls():
+    rates = [_cycle(done) for done in np.linspace(0, 1, 101)]
+    assert max(rates) == pytest.approx(1, abs=0.02)
+    assert np.argmax(rates) == 5
+    assert rates[-1] < 0.01
+
+
+def small(task, folder, **options):
+    tiny = {"batch": 1, "size": (32, 48), "pool": 2, "textures": 2, "texture_px": 32}
+    return Plan(task, folder, log_every=1, **tiny, **options)
+
+
+@pytest.mark.parametrize("task", ["stereo", "flow", "layers"])
+def test_training_continues_where_it_stopped(task, tmp_path):
+    state = train(small(task, tmp_path, steps=2, seconds=0))
+    assert state["step"] == 1
+    again = train(small(task, tmp_path, steps=2))
+    assert again["step"] == 2
+    lines = [json.loads(line) for line in (tmp_path / "curves.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines if "loss" in line] == [1, 2]
+    tensors, about = read_tensors(tmp_path / f"{task}.safetensors")
+    assert about == {"task": task, "seed": "0", "steps": "2"}
+    assert all(np.isfinite(t).all() for t in tensors.values())
+    assert max(f.stat().st_size for f in tmp_path.iterdir()) < 16 * 2**20
+
+
+def test_layers_start_as_copies_of_the_flow():
+    torch.manual_seed(0)
+    flow, layers = FlowNet().eval(), FlowNet(3).eval()
+    layers.load_state_dict(layers_from_flow(flow.state_dict(), 3))
+    first, second = torch.rand(2, 1, 3, 32, 48)
+    with torch.inference_mode():
+        one, several = (net(first, second, 2, 2)[1][-1] for net in (flow, layers))
+    assert several.shape == (3, 2, 32, 48)
+    assert torch.allclose(several, one.expand_as(several), atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [(300, 200), (1000, 700)])
+def test_tiles_cover_every_pixel_once(size):
+    covered = np.zeros(size, int)
+    for inner, outer in _tiles(size, 90_000):
+        covered[inner] += 1
+        assert outer[0].start <= inner[0].start
+        assert outer[1].stop >= inner[1].stop
+    assert (covered == 1).all()
+
+
+def test_tiles_and_one_pass_agree_on_a_shift(frames):
+    inputs = frames(3.0, -2.0, size=(256, 320))
+    whole = find_method("nets-flow").estimate(inputs, "flow").values
+    tiled = find_method("nets-flow:at_once_mpx=0.06").estimate(inputs, "flow").values
+    for values in (whole, tiled):
+        error = np.linalg.norm(values - np.float32([3, -2]), axis=-1)[16:-16, 16:-16]
+        assert np.median(error) < 0.5
+
+
+def test_a_plane_is_found(stereo):
+    found = find_method("nets-stereo").estimate(stereo(6.0, size=(96, 160)), "disparity")
+    error = np.abs(found.values - 6)[8:-8, 16:-8]
+    assert np.median(error) < 0.5
+    trust = found.parts["confidence"]
+    assert trust.shape == found.values.shape
+    assert 0 <= trust.min() <= trust.max() <= 1
+
+
+def test_layers_come_nearest_first_without_gaps(frames):
+    values = find_method("nets-layers:updates=4").estimate(frames(2, 1), "layered_flow").values
+    assert values.shape == (4, 80, 120, 2)
+    there = np.isfinite(values).all(-1)
+    assert there[0].all()
+    assert (np.diff(there.astype(int), axis=0) <= 0).all()
+
+
+def test_weights_of_another_network_are_refused(frames):
+    method = find_method(f"nets-flow:weights={WEIGHTS / 'stereo.safetensors'}")
+    with pytest.raises(BadFile, match="are no weights of nets-flow"):
+        method.estimate(frames(1, 1), "flow")
+    with pytest.raises(Unavailable, match="there are no weights"):
+        find_method("nets-flow:weights=nowhere.safetensors").estimate(frames(1, 1), "flow")
+
+
+def test_the_package_has_weights_of_each_network():
+    for kind, net in (("stereo", StereoNet()), ("flow", FlowNet()), ("layers", FlowNet(4))):
+        start_from(net, WEIGHTS / f"{kind}.safetensors")
+
+
+def test_start_from_keeps_the_values(tmp_path):
+    values = {n: v.half().numpy() for n, v in FlowNet().state_dict().items()}
+    write_tensors(tmp_path / "w", values)
+    net = FlowNet()
+    start_from(net, tmp_path / "w")
+    for name, tensor in net.state_dict().items():
+        assert np.array_equal(tensor.numpy(), values[name].astype(np.float32))
+
+
+def test_a_runner_takes_any_size():
+    runner = Runner(StereoNet().eval(), "cpu", 2, 10**6)
+    picture = np.random.default_rng(0).uniform(size=(37, 50, 3)).astype(np.float32)
+    found = runner.stereo(picture, picture, 10)
+    assert found.motion.shape == (1, 1, 37, 50)
+    assert found.spread_px.shape == (1, 37, 50)

@@ -1,0 +1,67 @@
+"""Exported networks: the file runs without PyTorch and says the same."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from depthgauge.errors import BadFile, DepthgaugeError, Unavailable
+from depthgauge.methods import find_method
+
+
+def test_a_file_that_is_not_there(frames):
+    with pytest.raises(Unavailable, match="there is no such file"):
+        find_method("nets-onnx:kind=flow,model=nowhere.onnx").estimate(frames(1, 1), "flow")
+
+
+def test_a_file_that_is_no_network(frames, tmp_path):
+    (tmp_path / "a.onnx").write_bytes(b"no network")
+    method = find_method(f"nets-onnx:kind=flow,model={tmp_path / 'a.onnx'}")
+    with pytest.raises(BadFile, match="is no ONNX file"):
+        method.estimate(frames(1, 1), "flow")
+
+
+def test_the_file_gives_the_label():
+    assert find_method("nets-onnx:model=nets/flow.onnx").label == "flow"
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    torch = pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+    pytest.importorskip("onnx", reason="needs onnx: make test-nets")
+    from depthgauge.methods.nets._networks import WEIGHTS
+    from depthgauge.methods.nets._torch.export import export_onnx
+
+    assert torch
+    folder = tmp_path_factory.mktemp("onnx")
+    for kind in ("stereo", "flow", "layers"):
+        weights = WEIGHTS / f"{kind}.safetensors"
+        export_onnx(kind, weights, folder / f"{kind}.onnx", (96, 128), 2)
+    return folder
+
+
+@pytest.mark.nets
+@pytest.mark.filterwarnings("ignore")  # the exporter announces its successor
+@pytest.mark.parametrize("kind", ["stereo", "flow", "layers"])
+def test_an_exported_network_says_the_same(kind, exported, frames, stereo, monkeypatch):
+    inputs = stereo(4.0, size=(80, 120)) if kind == "stereo" else frames(2, 1)
+    quantity = {"stereo": "disparity", "flow": "flow", "layers": "layered_flow"}[kind]
+    expected = find_method(f"nets-{kind}:updates=2").estimate(inputs, quantity).values
+    monkeypatch.setitem(sys.modules, "torch", None)
+    method = find_method(f"nets-onnx:kind={kind},model={exported / kind}.onnx")
+    found = method.estimate(inputs, quantity).values
+    assert found.shape == expected.shape
+    away = np.abs(found - expected)
+    assert np.nanmedian(away) < 0.01
+
+
+@pytest.mark.nets
+@pytest.mark.filterwarnings("ignore")
+def test_another_kind_and_larger_pictures_are_refused(exported, frames):
+    inputs = frames(1, 1, size=(120, 160))
+    with pytest.raises(DepthgaugeError, match="128x96 px, these are 160x120"):
+        find_method(f"nets-onnx:kind=flow,model={exported}/flow.onnx").estimate(inputs, "flow")
+    with pytest.raises(BadFile, match="is no flow network of ours"):
+        find_method(f"nets-onnx:kind=flow,model={exported}/stereo.onnx").estimate(inputs, "flow")
