@@ -256,7 +256,9 @@ class MatteBoundaryRecall:
     def measure(estimate: Map, truth: Map, region: Mask | None, *, matte_mask: Mask) -> State:
         """Counts of outlines at every factor, in each direction; the truth is not used."""
         need_size(matte_mask, "matte_mask", estimate)
-        judged = np.ones(estimate.shape[:2], bool) if region is None else region
+        # Regions hold pixels with truth; where there is none at all, the picture is judged.
+        whole = region is None or not np.isfinite(truth).any()
+        judged = np.ones(estimate.shape[:2], bool) if whole else whole_region(region, truth)
         known = np.isfinite(estimate) & (estimate > 0)
         mine, outline = nearness(estimate), mask_steps(matte_mask)
         pairs = _pairs(judged), _pairs(known)
