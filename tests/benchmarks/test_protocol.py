@@ -43,7 +43,7 @@ def test_every_mistake_is_reported_at_once(problems):
         "scores[1].region",
     }
     assert found["scores[0].metric"].hint == "Did you mean 'badpix'?"
-    assert "'pixel', 'image' or 'scene'" in found["pool"].what
+    assert "'pixel', 'image', 'scene' or 'median'" in found["pool"].what
 
 
 def test_mistakes_that_a_schema_cannot_see_are_reported_at_once(problems):
