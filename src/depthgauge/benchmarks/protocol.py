@@ -218,7 +218,8 @@ class Protocol(BenchmarkFile):
         if self.align.kind == "none":
             return {"kind": "none"}, []
         form = self.align.model_dump(mode="json")
-        form["space"] = self.align.space or QUANTITIES[self.quantity].own_space
+        own = "disparity" if self.estimate.inverse else QUANTITIES[self.quantity].own_space
+        form["space"] = self.align.space or own
         form["revision"] = alignment.REVISION
         if self.align.fit_on in self.given_regions:
             return form, []

@@ -119,7 +119,7 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--resize",
-                type=click.Choice(["nearest", "block", "bilinear", "zoom", "area"]),
+                type=click.Choice(["nearest", "block", "bilinear", "zoom", "area", "kb"]),
                 help="How an estimate of another size is brought to the truth's.",
             ),
             click.option(

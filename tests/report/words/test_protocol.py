@@ -198,3 +198,16 @@ def test_a_twin_that_pools_says_so(monkeypatch):
     assert dict(describe_protocol(twin))["Pooling"] == (
         "All samples are pooled as in the original."
     )
+
+
+def test_open_limits_inverse_depths_and_unverified_twins_are_said():
+    zero_shot = BENCHMARKS["mono-zero-shot-nyu"]
+    said = dict(describe_protocol(zero_shot))
+    assert "from 0.001 m to 10 m, without these ends" in said["Allowed range"]
+    keys = {**zero_shot.estimate.model_dump(exclude_unset=True), "inverse": True}
+    said = dict(describe_protocol(zero_shot.model_copy(update={"estimate": keys})))
+    assert "inverse depths" in said["Allowed range"]
+    said = dict(describe_protocol(BENCHMARKS["nyu-adabins-toolkit"]))
+    assert "from the documentation, not verified against the program" in said["Twin"]
+    said = dict(describe_protocol(BENCHMARKS["nyu-bts-toolkit"]))
+    assert "agrees with numbers that the program printed" in said["Twin"]

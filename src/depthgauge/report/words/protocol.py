@@ -32,6 +32,8 @@ _RESIZE = {
     "bilinear": "An estimate of another size is interpolated linearly{}.",
     "zoom": "An estimate of another size takes the nearest pixel, corner centres aligned.",
     "area": "A picture of another size takes the mean of the area that each pixel covers.",
+    "kb": "An estimate of 1216x352 is put back where KITTI's benchmark crop took it from; other "
+    "sizes are wrong.",
 }
 _POOL = {
     "image": "The plain mean over samples: each counts the same, regardless of its size.",
@@ -117,13 +119,14 @@ def _accuracy(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 def _twin(protocol: Protocol) -> Iterator[tuple[str, str]]:
     twin = TWINS[str(protocol.twin)]
+    options = twin.options(protocol.options)
     yield (
         "Twin",
         f"These are the numbers of the public evaluator '{protocol.twin}', quirks included; "
         "they may count missing pixels, sizes and ranges in another way than our own benchmarks. "
-        f"Where they come from: {twin.source}.",
+        f"Where they come from: {twin.source(options)}.",
     )
-    for name, value in twin.options(protocol.options).items():
+    for name, value in options.items():
         why = twin.explained.get(name, "")
         yield f"Option {name}", f"{value}. {why}" if why else f"{value}"
     yield "Scores", ", ".join(protocol.score_ids)
@@ -150,6 +153,8 @@ def _missing(protocol: Protocol) -> str:
 
 def _range(protocol: Protocol) -> str:
     sentences = []
+    if protocol.estimate.inverse:
+        sentences.append("Estimates are inverse depths, which are aligned as they are.")
     if protocol.estimate.clip is not None:
         low, high = protocol.estimate.clip
         sentences.append(f"Estimates are moved into {low:g} to {high:g} before scoring.")
@@ -170,7 +175,8 @@ def _range(protocol: Protocol) -> str:
     limits = {"from": protocol.truth.min_depth_m, "to": protocol.truth.max_depth_m}
     texts = [f"{word} {limit:g} m" for word, limit in limits.items() if limit is not None]
     if texts:
-        sentences.append(f"Truth is scored {' '.join(texts)}.")
+        open_ends = ", without these ends" if protocol.truth.limits == "open" else ""
+        sentences.append(f"Truth is scored {' '.join(texts)}{open_ends}.")
     return " ".join(sentences)
 
 
@@ -205,7 +211,8 @@ def _alignment(protocol: Protocol) -> str:
     align = protocol.align
     if align.kind == "none":
         return "None: estimates are scored as they are."
-    space = align.space or QUANTITIES[protocol.quantity].own_space
+    own = "disparity" if protocol.estimate.inverse else QUANTITIES[protocol.quantity].own_space
+    space = align.space or own
     return (
         f"Each estimate is {_ALIGN[align.kind]} in {space}, fitted to the truth of every image on "
         f"the region '{align.fit_on}'."
