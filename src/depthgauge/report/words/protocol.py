@@ -237,8 +237,8 @@ def _size(protocol: Protocol) -> str:
             "size and shape; disparities are scaled with the width.",
         )
     if protocol.border:
-        width = f"{protocol.crop} {'pixels' if isinstance(protocol.crop, int) else 'of the size'}"
-        sentences.append(f"A border of {width} is not scored, and estimates may lack it.")
+        border = f"{protocol.crop} {'pixels' if isinstance(protocol.crop, int) else 'of the size'}"
+        sentences.append(f"A border of {border} is not scored, and estimates may lack it.")
     if protocol.box is not None:
         name = f"'{protocol.crop}', rows and columns " if protocol.crop in NAMED_CROPS else ""
         sentences.append(f"Only the crop {name}{protocol.box.text} of the truth is scored.")
