@@ -13,11 +13,15 @@ SMALL = ("--size", "64", "--views", "3", "--scale", "2")
 
 def test_the_shell_knows_the_scenes_and_their_axes():
     assert get_args(SceneName) == stratified.SCENES
-    owners = {axis: name for name in stratified.SCENES for axis in stratified.axes_of(name)}
+    owners = {}
+    for name in stratified.SCENES:
+        for axis in stratified.axes_of(name):
+            owners.setdefault(axis, []).append(name)
     every = StratifiedOptions(**dict.fromkeys(owners, "0:1:2"))
     assert every.axes() == dict.fromkeys(owners, "0:1:2")
-    for axis, scene in owners.items():
-        assert StratifiedOptions.model_fields[axis].description.startswith(f"{scene}: ")
+    for axis, scenes in owners.items():
+        start = f"{', '.join(scenes)}: "
+        assert StratifiedOptions.model_fields[axis].description.startswith(start)
 
 
 def test_a_light_field_with_an_axis_of_its_own(run, tmp_path):
@@ -33,6 +37,18 @@ def test_a_light_field_with_an_axis_of_its_own(run, tmp_path):
     assert sample.id == "dots"
     assert sample.truth.boxes_labels.max() == 6
     assert sample.truth.high_disparity.shape == (128, 128)
+
+
+def test_every_scene_can_have_noise(run, tmp_path):
+    call = ("make", "stratified", "--scene", "glass", "--stereo", "--size", "64", "--json")
+    assert "sensor_noise" not in run(*call, "--out", tmp_path / "a").json()
+    assert run(*call, "--sensor-noise", "4", "--out", tmp_path / "b").json()["sensor_noise"] == 4
+    clean, noisy = (
+        next(iter(DATASETS["depthgauge"].samples(tmp_path / name))).inputs.left_image.astype(float)
+        for name in ("a", "b")
+    )
+    assert (noisy - clean).std() == pytest.approx(4, rel=0.1)
+    assert run(*call, "--sensor-noise", "-1", "--out", tmp_path / "c").code == 2
 
 
 def test_all_scenes_by_default_each_in_its_category(run, tmp_path):
