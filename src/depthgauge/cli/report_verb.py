@@ -21,7 +21,7 @@ from depthgauge.cli._output import (
     write_text_to,
 )
 from depthgauge.cli._runs import board_choices, fitting_board, print_run_notes
-from depthgauge.errors import CannotWrite
+from depthgauge.errors import CannotWrite, DepthgaugeError
 
 if TYPE_CHECKING:
     from depthgauge.analysis.boards.board import Board
@@ -268,6 +268,19 @@ def _strata(run: Run, scores: list[str], options: dict[str, Any]) -> list[Strata
         ]
 
 
+def _page_strata(run: Run, main: str, options: dict[str, Any]) -> list[StrataTable]:
+    """The tags of the page; those beside the dataset are a present that may be damaged."""
+    if options["strata"]:
+        return _strata(run, [main], options)
+    if not options["pictures"]:
+        return []
+    try:
+        return _strata(run, [main], options)
+    except DepthgaugeError as error:
+        warn(f"the report has no tags: {error}")
+        return []
+
+
 def _board(run: Run, options: dict[str, Any]) -> Board:
     from depthgauge.analysis.boards.tier_boards import joined_board
     from depthgauge.analysis.maps.oracles import score_oracles
@@ -324,7 +337,7 @@ def _write_page(run: Run, folder: Path, options: dict[str, Any]) -> None:
     from depthgauge.report.page.build import build_page
 
     main = options["choices"]["main"] or run.protocol.main_score
-    strata = _strata(run, [main], options) if options["pictures"] or options["strata"] else []
+    strata = _page_strata(run, main, options)
     with progress_bar("report") as step:
         page = build_page(
             run,
