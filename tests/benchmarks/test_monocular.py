@@ -25,8 +25,8 @@ OURS = ("nyu-depth", "kitti-eigen", "diode", "ibims")
 ZERO_SHOT = tuple(
     f"mono-zero-shot-{name}" for name in ("nyu", "kitti", "eth3d", "scannet", "diode")
 )
-ABSREL = {"ibims": "absrel@usable_mask"}
-DELTA = {"ibims": "delta:1.25@usable_mask"}
+ABSREL = {"ibims": "absrel@usable"}
+DELTA = {"ibims": "delta:1.25@usable"}
 
 
 def depth_of(size):
@@ -117,12 +117,12 @@ def test_scale_and_shift_are_free_in_depth_and_in_its_inverse(place, name):
 
 def test_ibims_of_the_truth_itself(place):
     found = summary("ibims", place("ibims"))
-    assert found["plane_flatness@usable_mask"] == pytest.approx(0, abs=1e-4)
-    assert found["plane_angle@usable_mask"] == pytest.approx(0, abs=0.1)
+    assert found["plane_flatness@usable"] == pytest.approx(0, abs=1e-4)
+    assert found["plane_angle@usable"] == pytest.approx(0, abs=0.1)
     assert found["edge_accuracy@all"] <= 1
     assert found["edge_completeness@all"] <= 1
-    assert found["depth_boundary_f1@usable_mask"] == pytest.approx(1)
-    assert found["same_side:3@usable_mask"] == 100
+    assert found["depth_boundary_f1@usable"] == pytest.approx(1)
+    assert found["same_side:3@usable"] == 100
     theirs = summary("ibims-toolkit", place("ibims"))
     assert theirs["abs_rel"] == pytest.approx(0, abs=1e-3)
     assert theirs["dde_0"] == 1
