@@ -326,6 +326,10 @@ def test_check_names_sizes_missing_files_and_the_wrong_level(golden):
     )
     (finding,) = check_estimates("kitti-eigen", golden / "kitti/gt", golden / "kitti")
     assert "has none of the 3 estimates" in finding.problem
+    (finding,) = check_estimates(
+        "diode", golden / "diode", golden / "diode" / "indoors", name="metric"
+    )
+    assert finding.problem.endswith(f"but {golden / 'diode'} has.")
     with pytest.raises(NothingScored, match=r"at this level, but .*affine has one; give that"):
         dg.evaluate("nyu-depth", golden / "nyu/gt", golden / "nyu")
 

@@ -91,20 +91,29 @@ def locate(dataset: Dataset, root: Path, sample: str, quantity: str, name: str |
 def misplaced(
     dataset: Dataset, root: Path, sample: str, quantity: str, name: str | None
 ) -> Path | None:
-    """A folder around or below this one in which the sample's estimate is; None if there is none.
+    """A folder below or around this one from which the sample's estimate is found; None if none is.
 
-    For folders that are given one or two levels too high or too low.
+    For folders that are given one or two levels too high or too low. What is found from a folder
+    around this one must still be inside of this one: other people's files are none of our business.
     """
-    below = sorted(path for path in root.iterdir() if path.is_dir())[:_MOST_FOLDERS]
-    deeper = [p for path in below for p in sorted(path.iterdir()) if p.is_dir()][:_MOST_FOLDERS]
-    around = root.resolve().parent
-    for folder in (*below, *deeper, around, around.parent):
+    below = _folders(root)
+    deeper = [folder for path in below for folder in _folders(path)]
+    here = root.resolve()
+    for folder in (*below, *deeper[:_MOST_FOLDERS], here.parent, here.parent.parent):
         try:
-            if find_estimate(folder, dataset, sample, quantity, name) is not None:
-                return folder
+            found = find_estimate(folder, dataset, sample, quantity, name)
         except BadData:
             continue  # several: not a level that anybody means
+        if found is not None and found.resolve().is_relative_to(here):
+            return folder
     return None
+
+
+def _folders(root: Path) -> list[Path]:
+    try:
+        return sorted(path for path in root.iterdir() if path.is_dir())[:_MOST_FOLDERS]
+    except OSError:
+        return []
 
 
 def _other_arrays(root: Path, places: Sequence[str]) -> str:
