@@ -102,6 +102,8 @@ def test_ours_are_in_a_fixed_order():
         "profiles",
         "regions",
         "degradation",
+        "difficulty",
+        "strata",
         "precision-recall",
         "curves",
         "settings",
