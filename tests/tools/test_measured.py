@@ -18,7 +18,7 @@ from tools.evidence import (
 )
 
 import tools
-from perf import serve_load
+from perf import serve_large, serve_load
 from tools import _measured, edge_quality, systematic_cases
 
 
@@ -42,6 +42,7 @@ def test_measured_pages_are_fresh(script, capsys):
         _stereogen_page,
         hidden_truth,
         psychometric,
+        serve_large,
         serve_load,
         stratified_axes,
         tags,
