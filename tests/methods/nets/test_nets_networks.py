@@ -109,6 +109,7 @@ def test_the_learning_rate_rises_and_falls():
 
 def small(task, folder, **options):
     tiny = {"batch": 1, "size": (32, 48), "pool": 2, "textures": 2, "texture_px": 32}
+    tiny["validation"] = 1
     return Plan(task, folder, log_every=1, **tiny, **options)
 
 
@@ -201,3 +202,12 @@ def test_a_runner_takes_any_size():
     found = runner.stereo(picture, picture, 10)
     assert found.motion.shape == (1, 1, 37, 50)
     assert found.spread_px.shape == (1, 37, 50)
+
+
+def test_a_single_flow_stands_for_layers(frames):
+    """Where layers are wanted, the flow alone is returned, which the engine takes for the first."""
+    from depthgauge.methods.nets.flow import FlowNetOptions, estimate
+    from depthgauge.types import Inputs
+
+    inputs = Inputs({**frames(1, 0), "quantity": "layered_flow"})
+    assert estimate(inputs, FlowNetOptions(updates=1)).shape == (80, 120, 2)

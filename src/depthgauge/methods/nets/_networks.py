@@ -11,7 +11,7 @@ from pydantic import Field
 
 from depthgauge.errors import BadFile, MissingExtra, Unavailable
 from depthgauge.methods._spec import MethodOptions
-from depthgauge.types import Map
+from depthgauge.types import Estimate, Inputs, Map
 
 if TYPE_CHECKING:
     from depthgauge.methods.nets._torch.inference import Runner
@@ -33,6 +33,10 @@ class NetworkOptions(MethodOptions):
     """Where it computes; auto: on a GPU if there is one."""
     at_once_mpx: float = Field(default=1.0, gt=0.05)
     """Larger pictures are estimated at a smaller scale first and refined in tiles of this size."""
+
+    def short_name(self) -> str:
+        """The name of the file of weights, if one is given."""
+        return Path(self.weights).stem if self.weights else ""
 
 
 def runner(kind: str, options: Any) -> Runner:
@@ -70,6 +74,15 @@ def as_colour(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     """(H, W, 3) from 0 to 1."""
     colour = np.repeat(picture[..., None], 3, axis=2) if picture.ndim == 2 else picture[..., :3]
     return np.asarray(colour, np.float32) / np.float32(255)
+
+
+def with_confidence(
+    values: Map, spread_px: NDArray[np.float32], quantity: str, inputs: Inputs
+) -> Estimate | Map:
+    """The estimate with its confidence; the map alone where it stands for a stack of layers."""
+    if inputs.get("quantity", quantity) != quantity:
+        return values
+    return Estimate(values, quantity, {"confidence": confidence_of(spread_px)})
 
 
 def confidence_of(spread_px: NDArray[np.float32]) -> Map:

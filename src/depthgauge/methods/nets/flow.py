@@ -10,10 +10,10 @@ from depthgauge.methods.nets._networks import (
     LOCAL,
     NetworkOptions,
     as_colour,
-    confidence_of,
     runner,
+    with_confidence,
 )
-from depthgauge.types import Estimate, Inputs
+from depthgauge.types import Estimate, Inputs, Map
 
 
 class FlowNetOptions(NetworkOptions):
@@ -31,9 +31,9 @@ SPEC = MethodSpec(
 )
 
 
-def estimate(inputs: Inputs, options: FlowNetOptions) -> Estimate:
+def estimate(inputs: Inputs, options: FlowNetOptions) -> Estimate | Map:
     """Flow of every pixel of the first picture, with the confidence from the last updates."""
     first, second = two_images(inputs, "first_image", "second_image", grey=False)
     found = runner("flow", options).flow(as_colour(first), as_colour(second))
     flow = np.ascontiguousarray(found.motion[0].transpose(1, 2, 0))
-    return Estimate(flow, "flow", {"confidence": confidence_of(found.spread_px[0])})
+    return with_confidence(flow, found.spread_px[0], "flow", inputs)

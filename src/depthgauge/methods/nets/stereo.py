@@ -11,10 +11,10 @@ from depthgauge.methods.nets._networks import (
     LOCAL,
     NetworkOptions,
     as_colour,
-    confidence_of,
     runner,
+    with_confidence,
 )
-from depthgauge.types import Estimate, Inputs
+from depthgauge.types import Estimate, Inputs, Map
 
 _LARGEST_SHARE = 4
 """Without a range, disparities up to a quarter of the width are expected."""
@@ -38,7 +38,7 @@ SPEC = MethodSpec(
 )
 
 
-def estimate(inputs: Inputs, options: StereoNetOptions) -> Estimate:
+def estimate(inputs: Inputs, options: StereoNetOptions) -> Estimate | Map:
     """Disparity of every pixel of the left view, with the confidence from the last updates."""
     pair = stereo_pair(inputs, options, grey=False)
     low, high = 0.0, pair.given_px[0] / _LARGEST_SHARE
@@ -49,7 +49,7 @@ def estimate(inputs: Inputs, options: StereoNetOptions) -> Estimate:
     disparity = found.motion[0, 0]
     if "disparity_range" in inputs:
         disparity = np.clip(disparity, low * pair.scale, high * pair.scale)
-    trust = confidence_of(found.spread_px[0])
     if options.enlarge and pair.scale != 1:
-        return Estimate(pair.returned(disparity, options), "disparity")
-    return Estimate(np.asarray(disparity, np.float32), "disparity", {"confidence": trust})
+        return pair.returned(disparity, options)
+    values = np.asarray(disparity, np.float32)
+    return with_confidence(values, found.spread_px[0], "disparity", inputs)

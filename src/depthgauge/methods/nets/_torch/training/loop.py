@@ -68,6 +68,8 @@ class Plan:
     """Weights to start from; for layers also those of a flow network."""
     device: str = "cpu"
     log_every: int = 50
+    validation: int = 6
+    """Batches of new pairs on which it is judged at the end."""
 
 
 def train(plan: Plan) -> dict[str, Any]:
@@ -97,7 +99,7 @@ def train(plan: Plan) -> dict[str, Any]:
                 curves.flush()
             if time.monotonic() - began > plan.seconds:
                 break
-        final = {"step": state["step"], **validate(task, stepper, supply)}
+        final = {"step": state["step"], **validate(task, stepper, supply, plan.validation)}
         curves.write(
             json.dumps({"validation": final, "seconds": round(state["seconds"], 1)}) + "\n"
         )
@@ -215,7 +217,7 @@ def _cycle(done: float) -> float:
     return max(1e-3, (1 - done) / (1 - _WARM_UP))
 
 
-def validate(task: Task, stepper: Stepper, supply: _Supply, batches: int = 6) -> dict[str, float]:
+def validate(task: Task, stepper: Stepper, supply: _Supply, batches: int) -> dict[str, float]:
     """Errors on pairs and textures that no step has seen."""
     found = []
     for i in range(batches):
