@@ -181,6 +181,41 @@ def test_another_size_is_refused(golden, tmp_path):
     assert math.isnan(result.summary["D1_all@occ"].value)
 
 
+@pytest.mark.parametrize(
+    ("folder", "codes", "said"),
+    [
+        (
+            "disp_0",
+            np.full((22, 36), 9, np.uint8),
+            r"of 16 bits, this one has 1 of 8",
+        ),
+        ("disp_0", np.full((22, 36, 3), 900, np.uint16), "this one has 3 of 16"),
+        ("flow", np.full((22, 36, 3), 9, np.uint8), "this one has 3 of 8"),
+    ],
+)
+def test_other_bits_and_channels_are_refused_as_the_program_does(
+    folder, codes, said, golden, tmp_path
+):
+    data = golden / EXPECTED["data"]["edges"]
+    (tmp_path / folder).mkdir()
+    write_image(tmp_path / folder / "000000_10.png", codes)
+    with pytest.raises(dg.errors.NothingScored, match=said):
+        dg.evaluate("kitti-2015-toolkit", data, tmp_path, only=["000000_10"])
+
+
+def test_a_scale_in_the_file_means_nothing_to_the_program(golden, tmp_path):
+    data = golden / EXPECTED["data"]["edges"]
+    values = read_map(golden / "results/edges/disp_0/000000_10.png", "disparity")
+    found = []
+    for name, scale in (("a", 256), ("b", 128)):
+        (tmp_path / name / "disp_0").mkdir(parents=True)
+        path = tmp_path / name / "disp_0/000000_10.png"
+        write_map(path, values * np.float32(256 / scale), quantity="disparity", scale=scale)
+        result = dg.evaluate("kitti-2015-toolkit", data, tmp_path / name, only=["000000_10"])
+        found.append(result.samples["000000_10"]["D1_all@occ"])
+    assert found[0] == found[1]
+
+
 def test_the_sample_of_kittis_own_kit(shared, tmp_path):
     """disp_est.png and flow_est.png of the kit's MATLAB folder, with numbers computed elsewhere."""
     source = shared("data/kitti-devkit-samples")

@@ -13,11 +13,12 @@ import numpy as np
 
 from depthgauge.errors import BadFile, WrongShape
 from depthgauge.geometry.filling import fill
-from depthgauge.io import read_map
+from depthgauge.io import map_size, read_map, stored_dtype
 from depthgauge.types import Map, Mask, is_known
 
 EMPTY = {"disparity": -1.0, "flow": 0.0}
 """What a kit has where neither a row nor a column gives a value."""
+_CHANNELS = {"disparity": 1, "flow": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,12 @@ class SubmittedMap:
 
 
 def read_submitted(path: Path, quantity: str) -> SubmittedMap:
-    """A map as it was submitted; other formats than PNG are read as any estimate is."""
-    values = read_map(path, quantity=quantity)
+    """A map as it was submitted; other formats than PNG are read as any estimate is.
+
+    Raises:
+        BadFile: A PNG has other bits or channels than the kit reads.
+    """
+    values = _read_png(path, quantity) if path.suffix == ".png" else read_map(path, quantity)
     given = is_known(values)
     if given.all():
         return SubmittedMap(given, values)
@@ -40,6 +45,19 @@ def read_submitted(path: Path, quantity: str) -> SubmittedMap:
     lost = ~is_known(filled)
     filled[lost] = EMPTY[quantity]
     return SubmittedMap(given, filled)
+
+
+def _read_png(path: Path, quantity: str) -> Map:
+    """Codes as the kit reads them: 16 bits, and 1/256 px whatever else a file says."""
+    channels = _CHANNELS[quantity]
+    found = map_size(path)[2]
+    bits = 8 * stored_dtype(path).itemsize
+    if (bits, found) != (16, channels):
+        raise BadFile(
+            f"{path}: the official program takes PNG with {channels} channel(s) of 16 bits, this "
+            f"one has {found} of {bits}"
+        )
+    return read_map(path, quantity=quantity, scale=256 if channels == 1 else None)
 
 
 def check_size(path: Path, found: SubmittedMap, truth: Map) -> None:
