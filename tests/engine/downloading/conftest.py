@@ -77,11 +77,18 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Says nothing when a client goes away in the middle of an answer."""
+
+    def handle_error(self, request, client_address):
+        pass
+
+
 @pytest.fixture
 def site():
     """The server; it runs while the test does."""
     found = Site()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.site = found
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
