@@ -265,7 +265,11 @@ def test_spring_takes_every_second_value_and_half_of_the_masks(tmp_path):
     sky = np.zeros((4, 4), np.uint8)
     sky[0, :2], sky[2, 0] = 255, 255  # half of the first four, a quarter of others
     io.write_image(tmp_path / "0001/maps/skymap_left/skymap_left_0001.png", sky)
+    (tmp_path / "0001/maps/matchmap_disp1_left").mkdir(parents=True)
+    match = np.uint8([[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [0, 0, 0]]])
+    io.write_image(tmp_path / "0001/maps/matchmap_disp1_left/matchmap_disp1_left_0001.png", match)
     (found,) = DATASETS["spring"].samples(tmp_path, "train")
+    assert found.truth.unmatched_mask.tolist() == [[True, True], [False, False]]  # not by blue
     assert (found.id, found.scene) == ("0001/left_0001", "0001")
     assert found.truth.disparity.tolist() == [[0, 2], [8, 10]]
     assert found.truth.sky_mask.tolist() == [[True, False], [False, False]]

@@ -268,10 +268,15 @@ def _masks(sequence: Path, frame: str, names: Mapping[str, str]) -> dict[str, An
 def read_spring_mask(path: Path) -> Mask:
     """A mask at the size of the images; one of twice the size is the mean of 2 x 2, from a half on.
 
-    Rigid and sky maps have twice the size, detail and match maps that of the images.
+    Rigid and sky maps have twice the size, detail and match maps that of the images. A pixel of a
+    match map is unmatched where red or green is not 0.
     """
-    mask = io.read_mask(path)
     name = path.name
+    if name.startswith("matchmap"):
+        picture = io.read_image(path)
+        if picture.ndim == 3:
+            return np.asarray((picture[..., :2] > 0).any(axis=2))
+    mask = io.read_mask(path)
     if not name.startswith(("rigidmap", "skymap")):
         return mask
     height, width = (n // 2 for n in mask.shape)
