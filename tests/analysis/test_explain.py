@@ -189,3 +189,20 @@ def test_ranks_need_two_methods(folders):
         rank_table(source(folders, "careful"))
     with pytest.raises(Misuse, match="no method 'x' here"):
         rank_table(source(folders, "careful", "dense"), method="x")
+
+
+def test_light_fields_have_finer_thresholds_and_borders():
+    """The number of a light-field paper, of a network that gives 22 px less in both directions."""
+    rng = np.random.default_rng(6)
+    truth = rng.uniform(-2, 2, (64, 64)).astype(np.float32)
+    whole = (truth + rng.normal(0, 0.05, truth.shape)).astype(np.float32)
+    scores = dg.score(whole, truth, "badpix:0.07", crop=15, check=False)
+    text = f"{scores['badpix:0.07@all'].value:.3f}"
+    found = explain(text, source_of_maps(whole, truth, quantity="disparity")).found[0]
+    assert found.matches[found.most_usual].candidate.setting.name == "without 15 px of border"
+    inner = whole[11:-11, 11:-11]
+    scores = dg.score(inner, truth, "badpix:0.07", crop=11, check=False)
+    text = f"{scores['badpix:0.07@all'].value:.3f}"
+    found = explain(text, source_of_maps(inner, truth, quantity="disparity")).found[0]
+    assert found.matches[0].candidate.setting.keys == {"crop": 11}
+    assert found.matches[0].candidate.metric == "badpix:0.07"

@@ -8,7 +8,7 @@ all combinations would match any number by chance.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -22,6 +22,12 @@ Shown = Literal["", "fraction", "good", "percent"]
 """How a paper prints a value: as it is; a percentage as a fraction; good in place of bad pixels;
 a ratio as a percentage."""
 _THRESHOLDS = (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+_FINE_THRESHOLDS = (0.01, 0.03, 0.07, 0.1, 0.2, 0.3)
+"""Of light fields, whose disparities are small."""
+_SMALL_PX = 8.0
+_LIGHT_FIELD_BORDER_PX = 15
+"""What the 4D light field benchmark leaves out."""
+_WIDEST_BORDER_PX = 64
 _NEAR_LIMIT_PX = 192
 """Networks are trained up to this disparity, and many tables leave out what is beyond."""
 _MOST_LABELS = 8
@@ -102,6 +108,10 @@ def make_space(source: Source, wanted: Wanted | None = None) -> Space:
     wanted = wanted or Wanted()
     declared = QUANTITIES[source.quantity]
     usual = USUAL.get(source.quantity) or Usual(metrics=declared.default_metrics)
+    if _is_small(source):
+        fine = tuple(f"badpix:{t:g}" for t in _FINE_THRESHOLDS)
+        crops = (0, _LIGHT_FIELD_BORDER_PX)
+        usual = replace(usual, metrics=(*fine, *usual.metrics), crops=crops, scales=(1,))
     regions = tuple(wanted.regions) or _regions(source, usual)
     metrics = tuple(wanted.metrics) or usual.metrics
     ids = tuple(_with_regions(metrics, regions))
@@ -150,7 +160,8 @@ def _labels(sample: Sample) -> Iterator[str]:
 
 def _settings(source: Source, usual: Usual, wanted: Wanted, fill: bool) -> Iterator[Setting]:
     aligns = tuple(wanted.aligns) or usual.aligns
-    crops = tuple(_crop(text) for text in wanted.crops) or usual.crops
+    border = _lost_border(source)
+    crops = tuple(_crop(text) for text in wanted.crops) or ((border,) if border else usual.crops)
     sizes = [{"estimate_resize": how} for how in wanted.resizes] or list(_resizes(source))
     for size, align, crop, cap in product(sizes, aligns, crops, usual.caps_m):
         yield _setting({**size, **_aligned(align), **_cropped(crop), **_capped(cap)})
@@ -211,7 +222,7 @@ def _capped(cap: float | None) -> dict[str, Any]:
 
 def _resizes(source: Source) -> Iterator[dict[str, Any]]:
     """How estimates of another size may have been compared; nothing where sizes agree."""
-    if not _sizes_differ(source):
+    if not _sizes_differ(source) or _lost_border(source):
         yield {}
         return
     for how in ("nearest", "bilinear", "zoom", "block"):
@@ -220,8 +231,32 @@ def _resizes(source: Source) -> Iterator[dict[str, Any]]:
         yield {"estimate_resize": "bilinear", "resize_values": "kept"}
 
 
+def _is_small(source: Source) -> bool:
+    """Whether disparities are as small as those of light fields, judged by the first sample."""
+    if source.quantity != "disparity":
+        return False
+    import numpy as np
+
+    truth: Mapping[str, Any] = source.samples[0].truth or {}
+    known = truth["disparity"][np.isfinite(truth["disparity"])]
+    return bool(known.size and np.abs(known).max() < _SMALL_PX)
+
+
 def _sizes_differ(source: Source) -> bool:
-    """Judged by the first sample that each method has an estimate of."""
+    """Whether some estimate has another size than its truth."""
+    return any(mine != true for mine, true in _sizes(source))
+
+
+def _lost_border(source: Source) -> int:
+    """The width of the border that all estimates lack, as networks without padding do; 0: none."""
+    found = {(true[0] - mine[0], true[1] - mine[1]) for mine, true in _sizes(source)}
+    (rows, columns), *others = found or {(0, 0)}
+    fits = not others and rows == columns and rows % 2 == 0 and 0 < rows <= 2 * _WIDEST_BORDER_PX
+    return rows // 2 if fits else 0
+
+
+def _sizes(source: Source) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Sizes of estimate and truth, of the first sample that each method has an estimate of."""
     main = QUANTITIES[source.quantity].main.name
     for find in source.methods.values():
         for sample in source.samples:
@@ -229,11 +264,8 @@ def _sizes_differ(source: Source) -> bool:
                 found = find(sample)
             except DepthgaugeError:
                 continue
-            if found is None:
-                continue
-            values = found.values if isinstance(found, Estimate) else found
-            truth: Mapping[str, Any] = sample.truth or {}
-            if values.shape[:2] != truth[main].shape[:2]:
-                return True
-            break
-    return False
+            if found is not None:
+                values = found.values if isinstance(found, Estimate) else found
+                truth: Mapping[str, Any] = sample.truth or {}
+                yield values.shape[:2], truth[main].shape[:2]
+                break
