@@ -20,6 +20,7 @@ IDS = {
     "ibims-1": "corridor_01",
     "sintel-depth": "alley_1/frame_0001",
     "mattes": "m_0a",
+    "tum-rgbd": "fr1_desk/1305031453.359684",
 }
 OURS = ("nyu-depth", "kitti-eigen", "diode", "ibims")
 ZERO_SHOT = tuple(
@@ -148,6 +149,11 @@ def test_twins_of_the_truth_itself(place, name):
     found = summary(name, place(name))
     assert found["abs_rel"] == pytest.approx(0, abs=1e-3)
     assert found["delta1"] == 1
+
+
+def test_midas_on_tum(place):
+    found = summary("tum-midas-toolkit", place("tum-midas-toolkit", lambda depth: 2 - 3 / depth))
+    assert found == {"bad_delta1": 0, "bad_delta2": 0}
 
 
 def test_an_estimate_of_kittis_crop_is_put_back(place):
