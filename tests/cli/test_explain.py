@@ -124,3 +124,21 @@ def test_the_devkit_sample_of_kitti_is_d1(shared, run):
     best = found["together"][0]
     assert [each["score"] for each in best["scores"]] == ["d1:3,0.05@all", "badpix:3@all"]
     assert (best["missing"], best["setting"]) == ("bad", "")
+
+
+def test_published_numbers_of_flow_and_depth_are_found(shared, run):
+    """What SOURCE.md says of both samples: EPE and Fl; RMSE, delta and AbsRel."""
+    flow, depth = shared("data/kitti-devkit-samples"), shared("data/rgbd-nyu-fastdepth")
+    found = run(
+        *("explain", "20.69", "12.2007", "--json", "--quantity", "flow"),
+        *("--estimate", flow / "flow_est.png", "--truth", flow / "flow_gt.png"),
+    ).json()["together"]
+    assert [each["score"] for each in found[0]["scores"]] == ["fl:3,0.05@all", "epe@all"]
+    found = run(
+        *("explain", "0.618", "0.777", "0.140", "--json", "--quantity", "depth"),
+        *("--estimate", depth / "pred.npy", "--truth", depth / "depth.npy"),
+    ).json()["together"]
+    assert [each["score"] for each in found[0]["scores"]] == [
+        *("rms@all", "delta:1.25@all", "absrel@all")
+    ]
+    assert found[0]["setting"] == ""

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from depthgauge.engine.explaining.measured import Setting
 from depthgauge.engine.explaining.source import Source
 from depthgauge.errors import DepthgaugeError, Misuse
+from depthgauge.metrics import METRICS
 from depthgauge.quantities import QUANTITIES
 from depthgauge.types import Estimate, Sample
 
@@ -113,7 +114,9 @@ def make_space(source: Source, wanted: Wanted | None = None) -> Space:
         crops = (0, _LIGHT_FIELD_BORDER_PX)
         usual = replace(usual, metrics=(*fine, *usual.metrics), crops=crops, scales=(1,))
     regions = tuple(wanted.regions) or _regions(source, usual)
-    metrics = tuple(wanted.metrics) or usual.metrics
+    metrics = tuple(wanted.metrics) or tuple(
+        text for text in usual.metrics if METRICS[_name(text)].can_score(source.quantity)
+    )
     ids = tuple(_with_regions(metrics, regions))
     missing = tuple(wanted.missing) or ("bad", "skip", "fill")
     for word in missing:
@@ -124,6 +127,10 @@ def make_space(source: Source, wanted: Wanted | None = None) -> Space:
     settings = tuple(_settings(source, usual, wanted, "fill" in missing))
     rules = tuple(word for word in missing if word != "fill") or ("bad",)
     return Space(ids, settings, rules, pools if len(source.samples) > 1 else ("image",))
+
+
+def _name(text: str) -> str:
+    return text.partition("@")[0].partition(":")[0]
 
 
 def _with_regions(metrics: Iterable[str], regions: Sequence[str]) -> Iterator[str]:

@@ -188,7 +188,7 @@ def _show_one(each: Explanation, several: bool, most: int, named: bool) -> None:
     whose = f"{each.label}: " if named else ""
     n = len(each.matches)
     tried = f"{count(each.distinct, 'distinct value')} of {count(each.tried, 'protocol')}"
-    means = f"{number.text}, which means [{number.low:g}, {number.high:g})"
+    means = f"{number.text}, which means [{number.low:.10g}, {number.high:.10g})"
     chance = f"about {each.by_chance:.2g} would be by chance"
     if n:
         click.echo(f"{whose}{n} of {tried} {'is' if n == 1 else 'are'} {means}; {chance}.")

@@ -21,7 +21,7 @@ from depthgauge.engine.scoring.measure import measure
 from depthgauge.engine.scoring.prepare import PreparedTruth, prepare, prepare_truth
 from depthgauge.engine.scoring.rules import Rules
 from depthgauge.engine.scoring.truth_maps import truth_map
-from depthgauge.errors import BadProtocol, BadScoreId, DepthgaugeError, NothingScored
+from depthgauge.errors import DepthgaugeError, NothingScored
 from depthgauge.types import Inputs, Sample, Score, Truth, is_known, overlaid
 
 _TRUTH_KEYS = ("truth_scale", "truth", "crop")
@@ -180,15 +180,3 @@ def _without_filling(setting: Setting) -> str:
 def _has_all(scores: Mapping[str, Score]) -> bool:
     """Whether no pixel with truth lacks an estimate."""
     return not any(score.missing for score in scores.values())
-
-
-def usable_ids(quantity: str, ids: Sequence[str], source: Source) -> list[str]:
-    """The ids among those given that this quantity has a meaning for."""
-    kept = []
-    for text in ids:
-        try:
-            maps_protocol([text], quantity, dataset=source.dataset, split=source.split)
-        except (BadScoreId, BadProtocol):
-            continue
-        kept.append(text)
-    return kept
