@@ -111,15 +111,24 @@ def find_surfaces(
     heights = _inverse(values) if inverted else values.copy()
     # A window with a missing value has no curvature.
     heights[edge] = np.nan
-    scale = first * first if inverted else np.float32(1)
-    bends = fitted_curvature(heights, window) * scale
+    bends = _bends(heights, window, first if inverted else None)
     continuous = bends <= np.float32(bend)
     planar = bends <= np.float32(flat)
-    if wide > window:
+    curved = continuous & ~planar
+    if wide > window and curved.any():
         # A smaller window has room wherever a wide one has.
-        wider = fitted_curvature(heights, wide, continuous & ~planar) * scale
-        planar |= wider <= np.float32(flat)
-    return Surfaces(continuous, planar, continuous & ~planar)
+        bends = _bends(heights, wide, first if inverted else None, curved)
+        planar |= bends <= np.float32(flat)
+        curved &= ~planar
+    return Surfaces(continuous, planar, curved)
+
+
+def _bends(heights: Map, window: int, depth: Map | None, where: Mask | None = None) -> Map:
+    """The curvature; that of the depth itself if heights are its inverse."""
+    bends = fitted_curvature(heights, window, where)
+    if depth is not None:
+        bends *= depth * depth
+    return bends
 
 
 def _inverse(depth: Map) -> Map:
