@@ -204,3 +204,38 @@ def test_contrast_masks_are_at_the_edges_of_their_stripes(light_field, grow):
     assert not (flat & behind)[:, 256:].any()
     assert not (flat & ~behind)[:256].any()
     assert flat.any()
+
+
+def test_bins_of_the_wall_are_two_bands_without_what_stripes_hide(grow):
+    truth = make_scene("stripes", views=1, scale=4).truth
+    wall, bands = truth.high_wall_bins_labels, truth.high_background_bins_labels
+    inside = wall > 0
+    np.testing.assert_array_equal(wall[inside], (bands[inside] + 1) // 2)
+    assert wall.max() == 9
+    # Four steps of 0.6 px: no view of a 9x9 grid sees a stripe there.
+    stripes = truth.high_dark_stripes_mask | truth.high_bright_stripes_mask
+    assert not (inside & grow(stripes[:1], 9)[:1]).any()
+    counts = np.bincount(wall.ravel())[1:]
+    assert counts.min() > 0.8 * counts.max()
+
+
+# --- levels -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(set(SCENES) - {"pyramids"}))
+def test_every_bin_has_a_level_and_they_only_grow_or_only_fall(light_field, name):
+    truth = light_field(name).truth
+    for labels, levels in truth["axes"].items():
+        assert truth[f"high_{labels}_labels"].max() == len(levels)
+        steps = np.diff(levels)
+        assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_levels_are_those_in_the_middles_of_bins():
+    """Gaps from 0.9 to 0.1 in four bands: 0.8, 0.6, 0.4, 0.2 of their rows."""
+    truth = make_scene("backgammon", views=1, scale=1, gap="0.9:0.1:4").truth
+    assert truth["axes"]["vertical_bins"] == pytest.approx((0.8, 0.6, 0.4, 0.2))
+    behind = truth.background_mask[:, 37:476]
+    for band, level in enumerate(truth["axes"]["vertical_bins"], start=1):
+        rows = truth.vertical_bins_labels[:, 0] == band
+        assert behind[rows].mean() == pytest.approx(level, abs=0.02)
