@@ -54,7 +54,7 @@ def resize(
     Args:
         values: (H, W) or (H, W, C).
         shape: Target height and width.
-        how: One of the six.
+        how: One of the seven.
         quantity: Decides how values scale.
         scale_values: False where the values stay in pixels of the original image (hci4d, Spring).
 
