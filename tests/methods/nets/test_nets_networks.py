@@ -24,6 +24,7 @@ if torch:  # the modules below import it at their top
     from depthgauge.methods.nets._torch.stereo_net import StereoNet
     from depthgauge.methods.nets._torch.training.loop import Plan, _cycle, start_from, train
     from depthgauge.methods.nets._torch.training.losses import errors, sequence_loss
+    from depthgauge.types import Inputs
 
 
 def reference_windows(first, second, match, levels, radius):
@@ -138,10 +139,11 @@ def test_layers_start_as_copies_of_the_flow():
     assert torch.allclose(several, one.expand_as(several), atol=1e-4)
 
 
+@pytest.mark.parametrize("whole_rows", [True, False])
 @pytest.mark.parametrize("size", [(300, 200), (1000, 700)])
-def test_tiles_cover_every_pixel_once(size):
+def test_tiles_cover_every_pixel_once(size, whole_rows):
     covered = np.zeros(size, int)
-    for inner, outer in _tiles(size, 90_000):
+    for inner, outer in _tiles(size, 90_000, whole_rows):
         covered[inner] += 1
         assert outer[0].start <= inner[0].start
         assert outer[1].stop >= inner[1].stop
@@ -150,11 +152,25 @@ def test_tiles_cover_every_pixel_once(size):
 
 def test_tiles_and_one_pass_agree_on_a_shift(frames):
     inputs = frames(3.0, -2.0, size=(256, 320))
-    whole = find_method("nets-flow").estimate(inputs, "flow").values
-    tiled = find_method("nets-flow:at_once_mpx=0.06").estimate(inputs, "flow").values
-    for values in (whole, tiled):
-        error = np.linalg.norm(values - np.float32([3, -2]), axis=-1)[16:-16, 16:-16]
-        assert np.median(error) < 0.5
+    tiled = find_method("nets-flow:at_once_mpx=0.06,updates=4").estimate(inputs, "flow").values
+    error = np.linalg.norm(tiled - np.float32([3, -2]), axis=-1)[16:-16, 16:-16]
+    assert np.median(error) < 0.5
+
+
+def test_disparities_that_differ_by_more_than_a_margin_survive_tiles():
+    """Two planes 90 px apart, one above the other: strips find both."""
+    rng = np.random.default_rng(3)
+    wide = rng.integers(0, 255, (320, 640), dtype=np.uint8).astype(np.float32)
+    wide = np.asarray(F.avg_pool2d(torch.from_numpy(wide)[None, None], 3, 1, 1)[0, 0])
+    left, right = wide[:, 128:512], wide[:, 128:512].copy()
+    right[:160], right[160:] = wide[:160, 138:522], wide[160:, 228:612]
+    pair = [np.repeat(each[..., None], 3, 2).astype(np.uint8) for each in (left, right)]
+    inputs = Inputs(
+        {"left_image": pair[0], "right_image": pair[1], "sample": "a", "quantity": "disparity"}
+    )
+    found = find_method("nets-stereo:at_once_mpx=0.06").estimate(inputs, "disparity").values
+    assert np.median(np.abs(found[32:128, 100:] - 10)) < 1
+    assert np.median(np.abs(found[192:288, 100:] - 100)) < 1
 
 
 def test_a_plane_is_found(stereo):
@@ -207,7 +223,6 @@ def test_a_runner_takes_any_size():
 def test_a_single_flow_stands_for_layers(frames):
     """Where layers are wanted, the flow alone is returned, which the engine takes for the first."""
     from depthgauge.methods.nets.flow import FlowNetOptions, estimate
-    from depthgauge.types import Inputs
 
     inputs = Inputs({**frames(1, 0), "quantity": "layered_flow"})
     assert estimate(inputs, FlowNetOptions(updates=1)).shape == (80, 120, 2)

@@ -84,16 +84,15 @@ class Runner:
     def _in_tiles(
         self, first: Tensor, second: Tensor, start: Tensor, wider: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Refines tile by tile; the second picture's tile follows the motion that is known."""
+        """Refines tile by tile; the second picture's tile follows the motion that is known.
+
+        Disparities need whole rows, since they may differ by more than a tile is wide.
+        """
         motion, spread = start.clone(), wider.clone()
-        for inner, outer in _tiles(first.shape[2:], self.at_once_px):
+        for inner, outer in _tiles(first.shape[2:], self.at_once_px, start.shape[1] == 1):
             rows, columns = outer
             known = start[..., rows, columns]
-            # Disparities are motion to the left.
-            signed = known if known.shape[1] == 2 else F.pad(-known, (0, 0, 0, 0, 0, 1))
-            shift = signed.mean(0).flatten(1).median(1).values.round().long().tolist()
-            moved = shift if known.shape[1] == 2 else [-shift[0]]
-            offset = known.new_tensor(moved, dtype=torch.float32)[:, None, None]
+            shift, offset = _common(known)
             found, again = self._whole(
                 first[..., rows, columns],
                 _cut(second, rows, columns, shift),
@@ -140,15 +139,29 @@ def _half(picture: Tensor) -> Tensor:
     return F.interpolate(F.pad(picture, odd, mode="replicate"), scale_factor=0.5, mode="area")
 
 
+def _common(known: Tensor) -> tuple[list[int], Tensor]:
+    """A whole-numbered shift of the second picture, and the motion (C, 1, 1) that it stands for.
+
+    What is left of a disparity is never negative, as in training.
+    """
+    if known.shape[1] == 2:
+        shift = known.mean(0).flatten(1).median(1).values.round().long().tolist()
+        return shift, known.new_tensor(shift)[:, None, None]
+    least = max(0, int(known.min()) - 2)
+    return [-least, 0], known.new_full((1, 1, 1), least)
+
+
 def _tiles(
-    size: torch.Size, at_once_px: int
+    size: torch.Size, at_once_px: int, whole_rows: bool
 ) -> Iterator[tuple[tuple[slice, slice], tuple[slice, slice]]]:
     """Tiles that cover a picture: what is used of each, and what is seen."""
-    side = max(4 * _MARGIN_PX, int(at_once_px**0.5)) - 2 * _MARGIN_PX
     height, width = size
-    for top in range(0, height, side):
-        for left in range(0, width, side):
-            inner = (slice(top, min(top + side, height)), slice(left, min(left + side, width)))
+    side = int(at_once_px / width if whole_rows else at_once_px**0.5)
+    tall = max(4 * _MARGIN_PX, side) - 2 * _MARGIN_PX
+    wide = width if whole_rows else tall
+    for top in range(0, height, tall):
+        for left in range(0, width, wide):
+            inner = (slice(top, min(top + tall, height)), slice(left, min(left + wide, width)))
             yield (
                 inner,
                 (
