@@ -81,7 +81,7 @@ def _sequences(root: Path, pictures: tuple[str, ...], truths: str) -> Iterator[S
 
 
 def write(root: Path, samples: Iterable[Sample]) -> None:
-    """Writes sequences as `other-data` and `other-gt-flow` have them."""
+    """Writes sequences in the layout of the public ones with truth."""
     (pictures, *_), truths = _FOLDERS["other"]
     for sample in samples:
         require(sample, "flow")
