@@ -49,7 +49,8 @@ def test_every_protocol_file_is_used():
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the page and its records that may be spoiled."""
-    names = ("tools/*.py", "tools/evidence/*.py", "docs/trials.md", "docs/evidence/*.json")
+    names = ("tools/*.py", "tools/evidence/*.py", "docs/evidence/*.json")
+    names += ("docs/trials.md", "docs/networks.md")
     for path in (path for name in names for path in REPOSITORY.glob(name)):
         place = tmp_path / path.relative_to(REPOSITORY)
         place.parent.mkdir(parents=True, exist_ok=True)

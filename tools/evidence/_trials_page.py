@@ -1,6 +1,6 @@
-"""The tables of docs/trials.md, made from the records of the trials.
+"""The tables of docs/trials.md and docs/networks.md, made from the records of trials.
 
-The page marks them by two comments; what stands between is replaced, the rest is kept:
+The pages mark them by two comments; what stands between is replaced, the rest is kept:
 
     <!-- recorded: trial kitti-flow -->
     <!-- /recorded -->
@@ -15,7 +15,7 @@ from typing import Any
 
 from tools.evidence import FOLDER, REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "trials.md"
+PAGES = tuple(REPOSITORY / "docs" / name for name in ("trials.md", "networks.md"))
 _PART = re.compile(
     r"<!-- recorded: (?P<kind>trial|known) (?P<names>[\w -]+) -->\n.*?<!-- /recorded -->",
     flags=re.DOTALL,
@@ -25,14 +25,16 @@ Body = Mapping[str, Any]
 
 
 def is_fresh() -> bool:
-    """Whether the page says what the records say."""
-    text = PAGE.read_text(encoding="utf-8")
-    return text == _PART.sub(_fill, text)
+    """Whether the pages say what the records say."""
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    return all(text == _PART.sub(_fill, text) for text in texts)
 
 
 def write_page() -> None:
-    """Brings the page up to date."""
-    PAGE.write_text(_PART.sub(_fill, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Brings the pages up to date."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(_PART.sub(_fill, text), encoding="utf-8")
 
 
 def _fill(part: re.Match[str]) -> str:
@@ -76,7 +78,8 @@ def _known(name: str) -> Iterator[str]:
 
 
 def _tables() -> dict[str, Body]:
-    records = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("trials-*.json"))]
+    paths = [path for name in ("trials-*.json", "networks*.json") for path in FOLDER.glob(name)]
+    records = [json.loads(path.read_text()) for path in sorted(paths)]
     return {table["name"]: table for record in records for table in record["tables"]}
 
 

@@ -43,7 +43,6 @@ def exported(tmp_path_factory):
 
 
 @pytest.mark.nets
-@pytest.mark.filterwarnings("ignore")  # the exporter announces its successor
 @pytest.mark.parametrize("kind", ["stereo", "flow", "layers"])
 def test_an_exported_network_says_the_same(kind, exported, frames, stereo, monkeypatch):
     inputs = stereo(4.0, size=(80, 120)) if kind == "stereo" else frames(2, 1)
@@ -58,7 +57,6 @@ def test_an_exported_network_says_the_same(kind, exported, frames, stereo, monke
 
 
 @pytest.mark.nets
-@pytest.mark.filterwarnings("ignore")
 def test_another_kind_and_larger_pictures_are_refused(exported, frames):
     inputs = frames(1, 1, size=(120, 160))
     with pytest.raises(DepthgaugeError, match="128x96 px, these are 160x120"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import torch
@@ -32,12 +33,15 @@ def export_onnx(kind: str, weights: Path, path: Path, size: tuple[int, int], upd
     """Writes a network (stereo, flow, layers) for pictures of one size, a multiple of 32."""
     whole = _Whole(network(kind, weights, "cpu"), updates).eval()
     pictures = (torch.zeros(1, 3, *size), torch.zeros(1, 3, *size))
-    torch.onnx.export(
-        whole,
-        pictures,
-        str(path),
-        input_names=["first", "second"],
-        output_names=["motion", "spread"],
-        opset_version=OPSET,
-        dynamo=False,
-    )
+    with warnings.catch_warnings():
+        # The exporter announces its successor, and traces loops of fixed length on purpose.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            whole,
+            pictures,
+            str(path),
+            input_names=["first", "second"],
+            output_names=["motion", "spread"],
+            opset_version=OPSET,
+            dynamo=False,
+        )
