@@ -307,6 +307,6 @@ def test_other_packages_join_through_entry_points(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     points = EntryPoints([EntryPoint("times", "gauge_times", "depthgauge.plugins")])
     monkeypatch.setattr("depthgauge._registry._plug_ins", lambda: points)
-    found = Registry("method", "depthgauge.methods", collect=_spec._collect)
+    found = Registry("method", "depthgauge.methods", collect=_spec._collect, groups=("nets",))
     assert set(found) == {*METHODS, "times"}
     assert found["times"].home == "times"
