@@ -50,7 +50,7 @@ def test_every_protocol_file_is_used():
 def copy(tmp_path):
     """A copy of the page and its records that may be spoiled."""
     names = ("tools/*.py", "tools/evidence/*.py", "docs/evidence/*.json")
-    names += ("docs/trials.md", "docs/networks.md")
+    names += ("docs/trials.md", "docs/networks.md", "docs/evidence/trials/*.toml")
     for path in (path for name in names for path in REPOSITORY.glob(name)):
         place = tmp_path / path.relative_to(REPOSITORY)
         place.parent.mkdir(parents=True, exist_ok=True)
