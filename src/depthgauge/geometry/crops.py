@@ -101,7 +101,7 @@ class Border:
 
 
 def parse_border(text: str) -> Border | None:
-    """The border that a text such as `15/512` describes: 15 px of 512; None if it is something else.
+    """The border of a text such as `15/512`: 15 px of 512; None if it is something else.
 
     Raises:
         Misuse: It is a share that leaves nothing.

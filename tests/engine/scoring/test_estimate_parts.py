@@ -22,7 +22,9 @@ def folder(tmp_path):
     samples = [
         Sample(name, Inputs({"left_image": image}), Truth({"disparity": TRUTH})) for name in "abc"
     ]
-    DATASETS["depthgauge"].write(tmp_path / "data", samples, id="trial", title="T", licence="CC0-1.0")
+    DATASETS["depthgauge"].write(
+        tmp_path / "data", samples, id="trial", title="T", licence="CC0-1.0"
+    )
     for name in "ab":
         place = tmp_path / "estimates" / name
         place.mkdir(parents=True)

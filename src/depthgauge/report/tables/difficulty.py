@@ -17,7 +17,8 @@ from depthgauge.report.words.protocol import source_line
 _FIELDS = ("bin", "bin_low", "bin_high", "value", "value_low", "value_high", "reaches")
 NOTE = (
     "Where 50 % fail, in bins of each axis from easy to hard, with the interval that holds it "
-    f"with {100 * LEVEL:g} %; higher is better. '>': less than 50 % fail on the whole axis; '<': more."
+    f"with {100 * LEVEL:g} %; higher is better. '>': less than 50 % fail on the whole axis; '<': "
+    "more."
 )
 
 
