@@ -83,7 +83,7 @@ def bash(tmp_path_factory):
     [
         ("depthgauge ru", ["run"]),
         ("depthgauge re", ["report", "rescore"]),
-        ("depthgauge run middle", ["middlebury", "middlebury-normals", "middlebury-toolkit"]),
+        ("depthgauge run middlebury-t", ["middlebury-toolkit"]),
         ("depthgauge score stereo-s", ["stereo-scenes"]),
         ("depthgauge check middlebury-t", ["middlebury-toolkit"]),
         ("depthgauge rescore x --benchmark middlebury-t", ["middlebury-toolkit"]),
@@ -91,7 +91,7 @@ def bash(tmp_path_factory):
         ("depthgauge run middlebury -m con", ["constant"]),
         ("depthgauge list m", ["metrics", "methods"]),
         ("depthgauge show sgb", ["sgbm"]),
-        ("depthgauge show middlebury-20", ["middlebury-2001", "middlebury-2014"]),
+        ("depthgauge show middlebury-201", ["middlebury-2014"]),
         ("depthgauge completion z", ["zsh"]),
         ("depthgauge make ster", ["stereo-scenes"]),
         ("depthgauge run --drop", ["--drop-estimates"]),

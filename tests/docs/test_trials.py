@@ -35,15 +35,16 @@ def test_every_table_is_on_the_page():
     assert {name for mark in marks for name in mark.split()} == set(tables())
 
 
-def test_every_hash_is_that_of_the_protocol_file_beside_it():
+def test_every_hash_is_that_of_the_protocol_file_beside_it_or_of_a_shipped_one():
     for table in tables().values():
-        protocol = find_benchmark(EVIDENCE / "trials" / f"{table['protocol']}.toml")
+        file = EVIDENCE / "trials" / f"{table['protocol']}.toml"
+        protocol = find_benchmark(file if file.is_file() else table["protocol"])
         assert table["protocol_hash"] == protocol.hash, f"{table['name']}; run: make evidence"
 
 
 def test_every_protocol_file_is_used():
     files = {path.stem for path in (EVIDENCE / "trials").glob("*.toml")}
-    assert files == {table["protocol"] for table in tables().values()}
+    assert files <= {table["protocol"] for table in tables().values()}
 
 
 @pytest.fixture
