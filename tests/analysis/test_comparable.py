@@ -40,9 +40,10 @@ def test_what_can_be_compared_pixel_by_pixel(quantity, metrics, comparable):
             oracles_of(found)
 
 
-def test_there_is_no_median_of_normals():
+def test_normals_have_no_difference_of_medians():
     assert set(oracles_of(protocol("normals", "mean_angle"))) == {
         "per_pixel_best",
         "per_pixel_mean",
+        "per_pixel_median",
     }
-    assert len(oracles_of(protocol("disparity", "mae"))) == 4
+    assert len(oracles_of(protocol("disparity", "mae"))) == 5

@@ -17,7 +17,9 @@ def load(tmp_path):
 
 
 def test_it_is_no_part_of_the_hash(load):
-    plain = TOML.replace('scores = ["mae@all", "badpix:1@all"]\nleast_density = 0.9\n', "")
+    plain = TOML.replace(
+        'scores = ["mae@all", "badpix:1@all"]\nleast_density = 0.9\ndigits = 3\n', ""
+    )
     assert load(TOML).hash == load(plain).hash
     assert load(plain).released_scores == ("mae@all",)
     assert load(TOML).released_scores == ("mae@all", "badpix:1@all")

@@ -212,6 +212,7 @@ def test_list_and_show(run):
         "methods",
         "perturbations",
         "benchmarks",
+        "suites",
     }
     assert set(run("list", "--json").json()) == kinds
     shown = run("show", "badpix").out

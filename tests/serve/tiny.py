@@ -23,8 +23,8 @@ missing = "bad"
 pool = "image"
 [hidden]
 scores = ["mae@all", "badpix:1@all"]
-digits = 3
 least_density = 0.9
+digits = 3
 [[scores]]
 metric = "mae"
 [[scores]]

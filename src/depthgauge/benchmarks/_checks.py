@@ -206,7 +206,8 @@ def _check_estimate(benchmark: BenchmarkFile) -> Iterator[Problem]:
         if isinstance(pair, tuple) and not pair[0] < pair[1]:
             what = f"is [{pair[0]:g}, {pair[1]:g}]"
             yield Problem(f"estimate.{key}", what, "the first must be less than the second")
-    if benchmark.estimate.inverse and benchmark.quantity != "depth":
+    known = benchmark.quantity in QUANTITIES
+    if benchmark.estimate.inverse and known and QUANTITIES[benchmark.quantity].space != "depth":
         what = f"is true but estimates are {benchmark.quantity}"
         yield Problem("estimate.inverse", what, "only depths can be stored inverted")
     if benchmark.estimate.inverse and benchmark.align.space == "depth":

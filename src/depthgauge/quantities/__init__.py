@@ -3,7 +3,7 @@
 >>> quantity("flow").unit, quantity("flow").channels
 ('px', 2)
 >>> [name for name in QUANTITIES if quantity(name).space]
-['depth', 'disparity']
+['depth', 'disparity', 'image_scene_flow']
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def value_at(bins: Sequence[float], place: float) -> float:
 
     On an axis whose values grow or shrink by the same factor, so does what is between them.
 
-    >>> value_at([0.0, 0.2, 0.4], 2.5), value_at([1.0, 0.1, 0.01], 2.0)
-    (0.3, 0.1)
+    >>> value_at([0.0, 0.5, 1.0], 2.5), value_at([1.0, 0.1, 0.01], 2.0)
+    (0.75, 0.1)
     """
     if not math.isfinite(place):
         return place

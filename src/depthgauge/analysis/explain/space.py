@@ -240,12 +240,13 @@ def _resizes(source: Source) -> Iterator[dict[str, Any]]:
 
 def _is_small(source: Source) -> bool:
     """Whether disparities are as small as those of light fields, judged by the first sample."""
-    if source.quantity != "disparity":
+    if not QUANTITIES[source.quantity].between_views:
         return False
     import numpy as np
 
     truth: Mapping[str, Any] = source.samples[0].truth or {}
-    known = truth["disparity"][np.isfinite(truth["disparity"])]
+    values = truth[QUANTITIES[source.quantity].main.name]
+    known = values[np.isfinite(values)]
     return bool(known.size and np.abs(known).max() < _SMALL_PX)
 
 

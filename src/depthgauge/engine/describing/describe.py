@@ -246,7 +246,7 @@ def _difficulty(sample: Sample, quantity: str, values: Map) -> PairDifficulty | 
     left, right = inputs["left_image"], inputs["right_image"]
     if left.shape[:2] != right.shape[:2]:
         return None
-    fits = quantity == "disparity" and values.shape == left.shape[:2]
+    fits = QUANTITIES[quantity].between_views and values.shape == left.shape[:2]
     return pair_difficulty(left, right, values if fits else None)
 
 
