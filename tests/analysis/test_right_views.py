@@ -80,6 +80,7 @@ def value(done, label, metric):
 # --- controls -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_controls_order_the_metrics_as_the_paper_describes(done):
     assert list(done.controls) == [kind.label for kind in CONTROLS]
     target, left, wrong, random = (kind.label for kind in CONTROLS)

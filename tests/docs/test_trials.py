@@ -69,6 +69,7 @@ def test_a_page_that_differs_from_its_record_is_an_error(copy):
     assert "docs/trials.md is stale; run `make evidence`" in run.stderr
 
 
+@pytest.mark.long
 def test_a_trial_done_again_gives_what_is_recorded(tmp_path, shared):
     shared("data/kitti-devkit-samples")
     run = evidence("--out", tmp_path, "trials-kitti")

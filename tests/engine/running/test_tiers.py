@@ -168,6 +168,7 @@ def test_a_method_that_needs_what_no_tier_has_is_refused(data, tmp_path):
 # --- the four methods -----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_methods_run_and_are_told_apart(data, tmp_path):
     done = run("stereogenbench", data, METHODS, tmp_path / "run", workers=0)
     tiers = {entrant.label: entrant.tier for entrant in done.entrants}

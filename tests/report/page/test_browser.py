@@ -237,6 +237,7 @@ def view_pages(view_page, tmp_path_factory):
     return written
 
 
+@pytest.mark.long
 def test_the_slider_of_layers_needs_no_script(browser, tmp_path):
     run = run_rooms(tmp_path)
     write_report(tmp_path / "layers.html", build_page(run, most_pictures=1))
