@@ -53,4 +53,4 @@ def test_light_fields_and_right_views_are_added_once(
     assert (field["views"]["rows"], field["views"]["columns"]) == (5, 5)
     assert all(index["left_out"] == [] for index in indices.values())
     curves = [len(index.get("degradations", ())) for index in indices.values()]
-    assert max(curves) > 3  # the light fields have axes of difficulty
+    assert max(curves) >= 3  # the light fields have axes of difficulty

@@ -52,7 +52,7 @@ class Published:
 
     def has(self, value: float) -> bool:
         """Whether the value is printed like this; ends may be off by rounding of doubles."""
-        slack = 1e-9 * max(1.0, abs(self.value))
+        slack = 1e-12 * max(1.0, abs(self.value))
         return self.low - slack <= value < self.high - slack
 
 
