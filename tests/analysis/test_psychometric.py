@@ -102,9 +102,10 @@ def test_properties_of_any_rates(shares):
     assert np.all(np.diff(found.rates) >= -1e-9)
     assert min(found.rates) >= 0
     assert max(found.rates) <= 1
-    # Seen from the other side, success is failure.
+    # Seen from the other side, success is failure. Failures that follow no such curve, for instance
+    # because they fall, are 50 % at no certain place.
     mirrored = fit_psychometric([1 - share for share in reversed(shares)])
-    if found.reaches and mirrored.reaches:
+    if found.reaches and mirrored.reaches and found.residual < 0.1:
         count = len(shares)
         assert mirrored.difficulty == pytest.approx(count + 1 - found.difficulty, abs=0.35)
 
