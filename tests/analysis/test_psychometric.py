@@ -107,7 +107,7 @@ def test_properties_of_any_rates(shares):
     mirrored = fit_psychometric([1 - share for share in reversed(shares)])
     if found.reaches and mirrored.reaches and found.residual < 0.1:
         count = len(shares)
-        assert mirrored.difficulty == pytest.approx(count + 1 - found.difficulty, abs=0.35)
+        assert mirrored.difficulty == pytest.approx(count + 1 - found.difficulty, abs=0.05)
 
 
 def test_the_posterior_is_that_of_a_plain_sum():
