@@ -234,6 +234,10 @@ class MissingExtra(DepthgaugeError, ImportError):
     """An optional dependency is not installed."""
 
 
+class Cancelled(DepthgaugeError):
+    """The work was stopped because nobody needs it any more."""
+
+
 class CannotWrite(DepthgaugeError):
     """A file cannot be written; the old file is unchanged."""
 

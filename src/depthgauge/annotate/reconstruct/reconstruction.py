@@ -20,6 +20,7 @@ from depthgauge.annotate.reconstruct.dense_normals import (
 )
 from depthgauge.annotate.reconstruct.hand_normals import HandNormals, hand_normals
 from depthgauge.annotate.reconstruct.segmentation import Segmentation, segment
+from depthgauge.annotate.reconstruct.stopping import Stop
 from depthgauge.annotate.reconstruct.surface_depth import SurfaceDepth
 from depthgauge.annotate.reconstruct.surface_scales import ScaleOptions, surface_scales
 from depthgauge.annotate.records.annotation import Annotation, Focal, Point
@@ -52,6 +53,8 @@ class Reconstruction:
     """Sentences for the annotator: what was assumed, left out or contradictory."""
     residual: float = 0.0
     """The larger relative residual of the two linear systems."""
+    picture_px: tuple[int, int] = (0, 0)
+    """Width and height of the photograph, which a preview does not have."""
 
 
 class ReconstructionCache:
@@ -123,6 +126,7 @@ def reconstruct(
     tolerance: float = 1e-4,
     rounded: bool = True,
     least_facing: float | None = None,
+    stop: Stop | None = None,
 ) -> Reconstruction:
     """Surfaces, dense normals, depth of each surface, and scales that keep the depth orders.
 
@@ -138,16 +142,20 @@ def reconstruct(
         rounded: See `dense_normals`; False is the published normalisation.
         least_facing: Smallest component of a normal towards the viewer for integration, between 0
             and 1; None: 0.3 on curved surfaces and 0.05 on planes. 0.3 is as published.
+        stop: A time limit, and a way to cancel the call from another thread.
 
     Raises:
         Misuse: An impossible option.
+        Cancelled: `stop` was cancelled.
     """
     if least_facing is not None and not 0 < least_facing < 1:
         raise Misuse(f"least_facing is {least_facing:g}; it is a cosine, between 0 and 1")
+    stopping = stop or Stop()
     notes: list[str] = []
     sized = _with_focal(_sized(annotation, max_side_px), notes)
     store = cache if cache is not None else ReconstructionCache()
     segmentation, surfaces = store.segmented(sized, seed)
+    stopping.late()
     camera = camera_of(sized)
     hand = hand_normals(sized, segmentation, camera)
     known = known_normals(hand, segmentation)
@@ -155,7 +163,9 @@ def reconstruct(
         # The system for depth needs no normals: it is prepared while they are computed.
         ready = aside.submit(surfaces.prepare)
         dense = store.spread(hand, segmentation, known, tolerance=tolerance, rounded=rounded)
+        stopping.late()
         ready.result()
+    stopping.late()
     shaped = store.integrated(
         surfaces,
         dense.normals,
@@ -164,6 +174,7 @@ def reconstruct(
         tolerance=tolerance,
         least_facing=least_facing,
     )
+    stopping.late()
     scaling = surface_scales(shaped.depth, segmentation, tuple(sized.strokes), scale_options)
     return Reconstruction(
         depth=_scaled_depth(shaped.depth, segmentation, scaling.scales),
@@ -181,6 +192,7 @@ def reconstruct(
             *scaling.notes,
         ),
         residual=max(dense.residual, shaped.residual),
+        picture_px=(annotation.picture.width_px, annotation.picture.height_px),
     )
 
 

@@ -18,13 +18,15 @@ from depthgauge.annotate.records.files import (
     annotation_from_lines,
     append_record,
     history,
+    line_from_record,
     lines_from_annotation,
     read_records,
+    record_from_line,
     repair_records,
-    replayed,
     start_records,
     write_records,
 )
+from depthgauge.annotate.records.replay import after, difference, replayed
 
 __all__ = [
     "Annotation",
@@ -39,11 +41,15 @@ __all__ = [
     "Repair",
     "Stroke",
     "SurfaceMark",
+    "after",
     "annotation_from_lines",
     "append_record",
+    "difference",
     "history",
+    "line_from_record",
     "lines_from_annotation",
     "read_records",
+    "record_from_line",
     "repair_records",
     "replayed",
     "start_records",

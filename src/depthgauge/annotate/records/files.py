@@ -8,12 +8,13 @@ one, and `remove` removes it; both stay in the file. Replaying all lines gives t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from depthgauge.annotate.records._json_lines import append_line, is_whole, without_mark
-from depthgauge.annotate.records.annotation import Annotation, Header, Record, Thing
+from depthgauge.annotate.records.annotation import Annotation, Header, Record
+from depthgauge.annotate.records.replay import replayed
 from depthgauge.errors import BadFile, CannotWrite
 from depthgauge.io import write_text
 from depthgauge.io._files import opened, read_whole
@@ -27,8 +28,10 @@ __all__ = [
     "append_line",
     "append_record",
     "history",
+    "line_from_record",
     "lines_from_annotation",
     "read_records",
+    "record_from_line",
     "repair_records",
     "replayed",
     "start_records",
@@ -97,6 +100,28 @@ def lines_from_annotation(annotation: Annotation, *, points_seed: int | None = N
         origin=annotation.origin,
     )
     return [header_line(header), *(record_line(record) for record in _records(annotation))]
+
+
+def record_from_line(line: str) -> Record:
+    """One event from a line of JSON, as files of records and the annotation page write it.
+
+    Raises:
+        BadFile: It is not an event; the message says what is wrong.
+    """
+    from depthgauge.annotate.records._lines import parse_record
+
+    return parse_record("this event", line.encode("utf-8", "replace"))
+
+
+def line_from_record(record: Record) -> str:
+    """The line of JSON of one event, without its end; inverts `record_from_line`.
+
+    Raises:
+        Misuse: It contains something that cannot be recorded.
+    """
+    from depthgauge.annotate.records._lines import record_line
+
+    return record_line(record)
 
 
 def write_records(path: Path, annotation: Annotation, *, points_seed: int | None = None) -> None:
@@ -189,44 +214,6 @@ def append_record(path: Path, record: Record) -> None:
         if not file.read(1):
             raise BadFile(f"{path}: is empty; begin it with a header (start_records).")
     append_line(path, line)
-
-
-def replayed(header: Header, records: Iterable[Record]) -> Annotation:
-    """Replays the records one after the other."""
-    state = Annotation(header.picture, header.focal, header.must_contain_px, origin=header.origin)
-    things: dict[str, dict[str, Any]] = {thing: {} for thing in get_args(Thing)}
-    origin = header.origin
-    for record in records:
-        origin = replace(
-            origin,
-            who=origin.who or record.who,
-            source=origin.source or record.source,
-            begun=origin.begun or record.at,
-            seconds=origin.seconds + record.seconds,
-        )
-        if record.event in things:
-            things[record.event][record.id] = record.value
-        elif record.event == "remove":
-            things[str(record.value)].pop(record.id, None)
-        else:
-            state = _changed(state, record)
-    return replace(
-        state,
-        strokes=things["stroke"],
-        surfaces=things["surface"],
-        normals=things["normal"],
-        relations=things["relation"],
-        origin=origin,
-    )
-
-
-def _changed(state: Annotation, record: Record) -> Annotation:
-    value: Any = record.value
-    if record.event == "region":
-        return replace(state, region_px=value)
-    if record.event == "focal":
-        return replace(state, focal=value)
-    return replace(state, finished=record.event == "finish")
 
 
 def _records(annotation: Annotation) -> Iterator[Record]:
