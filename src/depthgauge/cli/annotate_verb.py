@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli import _annotate_quality, _annotate_records
+from depthgauge.cli import _annotate_pages, _annotate_quality, _annotate_records
 from depthgauge.cli._options import (
     benchmark_argument,
     json_option,
@@ -39,6 +39,7 @@ def command() -> None:
     Nothing in them is ever rewritten.
 
     \b
+      depthgauge annotate serve photographs
       depthgauge annotate simulate mixed --out study
       depthgauge annotate check study
       depthgauge annotate reconstruct study/records/simulated-1/mixed-0000.jsonl --out new
@@ -136,6 +137,7 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
 
 
 for _command in (
+    *_annotate_pages.COMMANDS,
     *_annotate_records.COMMANDS,
     *_annotate_quality.COMMANDS,
     human,

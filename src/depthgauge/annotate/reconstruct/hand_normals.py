@@ -82,14 +82,30 @@ def viewing_ray(at_px: Point, camera: Camera) -> Array:
     return np.asarray(ray / np.linalg.norm(ray))
 
 
-def described(surface: int, segmentation: Segmentation) -> str:
-    """Place and size of a smooth surface in words: `at (120, 80), 431 px`."""
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A place on a smooth surface, and its size."""
+
+    at_px: tuple[int, int]
+    pixels: int
+
+
+def inside_of(segmentation: Segmentation, surface: int) -> Inside | None:
+    """The pixel of a smooth surface that is nearest to its centroid; None if it has no pixel."""
     ys, xs = np.nonzero(segmentation.smooth == surface)
     if not ys.size:
-        return "without a pixel"
+        return None
     # The centroid may lie outside the surface; the nearest pixel of the surface does not.
     nearest = int(np.argmin((xs - xs.mean()) ** 2 + (ys - ys.mean()) ** 2))
-    return f"at ({xs[nearest]}, {ys[nearest]}), {ys.size} px"
+    return Inside((int(xs[nearest]), int(ys[nearest])), int(ys.size))
+
+
+def described(surface: int, segmentation: Segmentation) -> str:
+    """Place and size of a smooth surface in words: `at (120, 80), 431 px`."""
+    found = inside_of(segmentation, surface)
+    if found is None:
+        return "without a pixel"
+    return f"at ({found.at_px[0]}, {found.at_px[1]}), {found.pixels} px"
 
 
 def _no_normal(shape: str, surface: int, segmentation: Segmentation) -> str:

@@ -34,11 +34,14 @@ class StyleSheet:
     """In its address, so that browsers may keep it."""
 
 
+_STYLES = ("site.css", "exhibits.css", "desk.css")
+
+
 @functools.cache
 def style_sheet() -> StyleSheet:
     """The report's style, and what only a site has."""
     templates = resources.files("depthgauge.serve.web").joinpath("templates")
-    own = [templates.joinpath(name).read_text("utf-8") for name in ("site.css", "exhibits.css")]
+    own = [templates.joinpath(name).read_text("utf-8") for name in _STYLES]
     text = f"{asset('report.css')}{''.join(own)}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return StyleSheet(text, gzip.compress(text.encode(), mtime=0), digest)
@@ -126,6 +129,11 @@ def _bytes(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.3g} {name}"
     return f"{size} bytes"
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A page that needs no site: no visitor, no forms."""
+    return _environment().get_template(template).render(**values)
 
 
 def page(
