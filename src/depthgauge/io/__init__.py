@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         write_opencv_calibration,
     )
     from depthgauge.io.glb import write_glb
-    from depthgauge.io.image import read_image, read_labels, read_mask, write_image
+    from depthgauge.io.image import is_deep, read_image, read_labels, read_mask, write_image
     from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
     from depthgauge.io.pfm import map_pfm, pfm_scale
     from depthgauge.io.ply import PointCloud, read_ply, write_ply
@@ -58,6 +58,7 @@ _HOMES = {
     "depth_scale": "video",
     "focal_from_exif": "calibrations.exif",
     "guess_quantity": "maps",
+    "is_deep": "image",
     "map_pfm": "pfm",
     "map_size": "maps",
     "orientation_from_exif": "calibrations.exif",
@@ -97,6 +98,7 @@ __all__ = [
     "depth_scale",
     "focal_from_exif",
     "guess_quantity",
+    "is_deep",
     "map_pfm",
     "map_size",
     "orientation_from_exif",

@@ -18,7 +18,8 @@ CAMERAS = ("L", "C", "R")
 """From left to right: high resolution, wide and lower resolution, high resolution."""
 SCHEMA = 1
 _META = "session.json"
-_PICTURES = (".png", ".jpg", ".jpeg", ".ppm", ".pgm")
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm")
+"""Endings of pictures in a session; RAW and HEIC become one of them by `capture import`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Session:
             return {}
         found: dict[str, Path] = {}
         for path in sorted(folder.iterdir(), key=lambda p: _natural(p.stem)):
-            if path.suffix.lower() not in _PICTURES or path.name.startswith("."):
+            if path.suffix.lower() not in PICTURES or path.name.startswith("."):
                 continue
             if path.stem in found:
                 raise BadData(f"{path}: {found[path.stem].name} has the same name; keep one.")

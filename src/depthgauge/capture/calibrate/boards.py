@@ -13,7 +13,7 @@ from depthgauge.errors import Misuse
 from depthgauge.sessions import Board
 from depthgauge.types import Image
 
-REVISION = 1
+REVISION = 2
 """Raised whenever `find_corners` may find other corners; stored corners are then not used."""
 FEWEST_CORNERS = 8
 """A board with fewer visible corners is not used: its pose would be a guess."""

@@ -15,8 +15,9 @@ from depthgauge._registry import GROUP, Registry, nearest
 from depthgauge.errors import BadData, BadDeclaration, MissingExtra
 from depthgauge.types import Map, Mask
 
-Stack = NDArray[np.uint8]
-"""(T, H, W, C): rectified pictures of one camera, one for each pattern."""
+Stack = NDArray[np.uint8] | NDArray[np.float32]
+"""(T, H, W, C): rectified pictures of one camera, one for each pattern, in grey levels from 0 to
+255; of photographs with more than 8 bits, float32 with fractions of a level."""
 _OLD_GROUP = "depthgauge.spacetime_engines"
 """The older entry-point group of engines; its entry points name engines, not modules. It is still
 read, with a warning."""

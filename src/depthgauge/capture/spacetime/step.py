@@ -78,7 +78,7 @@ SPEC = StepSpec(
     "Space-time stereo",
     "Computes disparity and its variance from all patterns together, for both views.",
     options=SpacetimeOptions,
-    revision=2,
+    revision=3,
     after=("rectify",),
 )
 
@@ -156,7 +156,8 @@ class _Task:
         maps = tiles.match(pairs, places, self.progress)
         figures = self._write(maps, record)
         for side, stack in (("left", pairs.left), ("right", pairs.right)):
-            io.write_image(self.folder / f"{side}_pattern.png", np.asarray(stack[places[0]]))
+            shown = np.clip(np.rint(stack[places[0]]), 0, 255).astype(np.uint8)
+            io.write_image(self.folder / f"{side}_pattern.png", shown)
         remove_stacks(self.folder)
         tiles.remove()
         return StepOutput(figures, _warnings(used, figures))
@@ -265,7 +266,8 @@ class Tiles:
             for side in SIDES
             for name in MAPS
         }
-        tiles = list(self.plan((len(places), height, width)))
+        kept = 2 * width * len(places) * pairs.left.shape[3] * (pairs.left.dtype.itemsize - 1)
+        tiles = list(self.plan((len(places), height, width), kept))
         for number, (rows, wide) in enumerate(tiles):
             for side in SIDES:
                 found = self._tile(pairs, places, side, rows, wide)
@@ -275,10 +277,18 @@ class Tiles:
                 progress("matching", number + 1, len(tiles))
         return maps
 
-    def plan(self, size: tuple[int, int, int]) -> Iterator[tuple[slice, slice]]:
-        """Rows of each tile, and the rows used to match them: some more on both sides."""
+    def plan(
+        self, size: tuple[int, int, int], more_bytes: int = 0
+    ) -> Iterator[tuple[slice, slice]]:
+        """Rows of each tile, and the rows used to match them: some more on both sides.
+
+        Args:
+            size: Patterns, height and width.
+            more_bytes: What a row of pictures with more than 8 bits needs besides.
+        """
         height, margin = size[1], self.engine.margin_rows
-        at_once = int(self.memory_gib * 2**30 / self.engine.bytes_per_row(size, self.limits))
+        row_bytes = self.engine.bytes_per_row(size, self.limits) + more_bytes
+        at_once = int(self.memory_gib * 2**30 / row_bytes)
         if at_once >= height:
             yield slice(0, height), slice(0, height)
             return

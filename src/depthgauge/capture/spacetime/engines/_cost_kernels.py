@@ -54,7 +54,7 @@ def colours_of(
     Args:
         begin: First index of the band.
         end: The index after its last one.
-        stack: uint8.
+        stack: uint8 or float32, in grey levels.
         own_mean: Whether to subtract each pixel's mean over the patterns, instead of the offset.
         offset: In grey levels.
         colours: float32, zeros.
@@ -67,17 +67,17 @@ def colours_of(
 def _census_row(picture: Array, y: int, least: int, t: int, words: Array) -> None:
     height, width, channels = picture.shape
     for x in range(width):
-        word, here = np.uint32(0), np.int64(0)
+        word, here = np.uint32(0), _ZERO
         for c in range(channels):
-            here += np.int64(picture[y, x, c])
+            here += np.float32(picture[y, x, c])
         for j in range(-2, 3):
             v = min(max(y + j, 0), height - 1)
             for i in range(-2, 3):
                 if i == 0 and j == 0:
                     continue
-                u, there = min(max(x + i, 0), width - 1), np.int64(0)
+                u, there = min(max(x + i, 0), width - 1), _ZERO
                 for c in range(channels):
-                    there += np.int64(picture[v, u, c])
+                    there += np.float32(picture[v, u, c])
                 bit = np.uint32(1) if there > here + least else np.uint32(0)
                 word = np.uint32(np.uint32(word << np.uint32(1)) | bit)
         words[y, x, t] = word
@@ -90,7 +90,7 @@ def census(begin: int, end: int, stack: Array, least: int, words: Array) -> None
     Args:
         begin: First index of the band.
         end: The index after its last one.
-        stack: (T, H, W, C) uint8.
+        stack: (T, H, W, C) uint8 or float32, in grey levels.
         least: The smallest difference, in levels of the sum over channels: noise sets no bits in
             the dark.
         words: (H, W, T) uint32.
