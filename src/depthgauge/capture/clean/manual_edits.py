@@ -91,6 +91,9 @@ class Lasso:
     least_sigma_px: float = 0.0
 
 
+Edit = Polygon | Box | Balls | Lasso
+
+
 @dataclass(frozen=True, slots=True)
 class ManualEdits:
     """Everything that a person wants removed."""
@@ -103,19 +106,36 @@ class ManualEdits:
 
 def write_manual_edits(path: Path, chosen: ManualEdits) -> None:
     """Writes the file that `read_manual_edits` reads."""
-    lists = {kind: [_plain(one) for one in getattr(chosen, kind)] for kind in _READERS}
+    lists = {kind: [edit_entry(one) for one in getattr(chosen, kind)] for kind in _READERS}
     # A list without entries is left out where older versions do not know its name.
     data = {"schema": SCHEMA, **{k: v for k, v in lists.items() if v or k != "lassos"}}
     io.write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
 
 
-def _plain(entry: Polygon | Box | Balls | Lasso) -> dict[str, Any]:
+def edit_entry(entry: Edit) -> dict[str, Any]:
     """An entry as a file has it; limits that are not set are left out."""
+    unset = {"depth_m": None, "least_sigma_px": 0.0}
     return {
-        name: value
+        name: _as_lists(value)
         for name, value in asdict(entry).items()
-        if not ((name == "depth_m" and value is None) or (name == "least_sigma_px" and not value))
+        if name not in unset or value != unset[name]
     }
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
+
+
+def edit_from_json(kind: object, entry: object) -> Edit:
+    """One entry of the list `kind` (`polygons`, `lassos` ...).
+
+    Raises:
+        BadData: There is no such list, or the entry does not belong to it.
+    """
+    if not isinstance(kind, str) or kind not in _READERS:
+        raise BadData(f"{kind!r:.60} is unknown; known are {', '.join(_READERS)}.")
+    made: Edit = next(iter(_entries(Path("this"), {kind: [entry]}, kind, _READERS[kind])))
+    return made
 
 
 def read_manual_edits(path: Path) -> ManualEdits:
