@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import gzip
-import logging
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.exceptions import HTTPException
 
 from depthgauge.annotate.records import read_records
 from depthgauge.annotate.records.events import header_text
-from depthgauge.errors import Cancelled, CannotWrite, DepthgaugeError, Refused
-from depthgauge.serve.desk.access import Access, access_guard
+from depthgauge.errors import Cancelled, DepthgaugeError, Refused
+from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.drawings import Drawing
 from depthgauge.serve.desk.photographs import Photograph, Prints, photographs, records_path
-from depthgauge.serve.web.answers import FOREVER
-from depthgauge.serve.web.islands import islands
-from depthgauge.serve.web.rendering import rendered, style_sheet
-from depthgauge.serve.web.security import HEADERS, STATUS
+from depthgauge.serve.desk.shell import make_shell
+from depthgauge.serve.web.rendering import rendered
 
-_LOG = logging.getLogger("depthgauge.serve")
 _MOST_OPEN = 8
 _PACKED = 1
 """Level of gzip: a preview is packed in a few milliseconds, to about half."""
@@ -87,16 +81,8 @@ class Asked(_Body):
 
 def make_desk(folder: Path, who: str, access: Access) -> FastAPI:
     """The pages of one person as an ASGI application."""
-    app = FastAPI(title="depthgauge", docs_url=None, redoc_url=None, openapi_url=None)
+    app = make_shell(access, desk)
     app.state.desk = Desk(folder, who)
-    app.middleware("http")(access_guard(access))
-    app.include_router(desk)
-    app.include_router(islands)
-    app.add_exception_handler(Refused, _on_refusal)
-    app.add_exception_handler(DepthgaugeError, _on_refusal)
-    app.add_exception_handler(RequestValidationError, _on_bad_request)
-    app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_exception_handler(Exception, _on_fault)
     return app
 
 
@@ -145,14 +131,6 @@ def draw(name: str, here: OnDesk) -> Response:
             following=names[after] if after < len(names) else None,
         )
     )
-
-
-@desk.get("/static/site.{digest}.css")
-def style(digest: str) -> Response:
-    """The style of all pages."""
-    if digest != style_sheet().digest:
-        raise Refused("not-found", "There is no such file")
-    return Response(style_sheet().text, media_type="text/css", headers=FOREVER)
 
 
 @desk.get("/pictures/small/{name:path}")
@@ -218,35 +196,3 @@ def preview(name: str, asked: Asked, here: OnDesk, request: Request) -> Response
     if "gzip" in request.headers.get("accept-encoding", ""):
         body, headers = gzip.compress(body, _PACKED, mtime=0), {"Content-Encoding": "gzip"}
     return Response(body, media_type="application/octet-stream", headers=headers)
-
-
-def _answer(request: Request, status: int, text: str) -> Response:
-    sentence = text if text.endswith(".") else f"{text}."
-    if request.url.path.startswith("/api/"):
-        return JSONResponse({"ok": False, "error": sentence}, status)
-    return HTMLResponse(rendered("desk_error.html.j2", text=sentence), status)
-
-
-def _on_refusal(request: Request, error: Exception) -> Response:
-    if isinstance(error, Refused):
-        return _answer(request, STATUS[error.code], str(error))
-    return _answer(request, 507 if isinstance(error, CannotWrite) else 422, str(error))
-
-
-def _on_bad_request(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][1:])
-    return _answer(request, 422, f"{where}: {first['msg']}")
-
-
-def _on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _answer(request, error.status_code, "There is no such page")
-
-
-def _on_fault(request: Request, error: Exception) -> Response:
-    _LOG.error("a request failed", exc_info=error)
-    answer = _answer(request, 500, "Something went wrong here; the terminal says what")
-    answer.headers.update(HEADERS)  # what comes after a fault does not pass the guard
-    return answer

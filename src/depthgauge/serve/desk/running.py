@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from depthgauge.errors import BadData, Misuse
 from depthgauge.serve.desk.access import HOST, Access, token_of
@@ -39,10 +40,30 @@ def run_desk(
     """
     photographs(folder)
     person = _person(who)
+    run_pages(folder, lambda access: make_desk(folder, person, access), port, on_ready)
+
+
+def run_pages(
+    folder: Path,
+    make: Callable[[Access], FastAPI],
+    port: int = PORT,
+    on_ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serves any pages of one person on this machine; ends with Ctrl-C.
+
+    Args:
+        folder: What the pages are about; it has a token of its own.
+        make: Makes the application.
+        port: The port on this machine; 0 takes any that is free.
+        on_ready: Called with the address when it is known.
+
+    Raises:
+        BadData: The port is taken.
+    """
     with _bound(port) as listening:
         access = Access(listening.getsockname()[1], token_of(folder))
         settings = uvicorn.Config(
-            make_desk(folder, person, access),
+            make(access),
             proxy_headers=False,
             server_header=False,
             access_log=False,
