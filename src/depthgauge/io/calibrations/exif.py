@@ -1,4 +1,4 @@
-"""What a camera wrote into its JPEG: the focal length in pixels, and how it was held."""
+"""The focal length that a camera wrote into its JPEG, in pixels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _MARK = b"Exif\0\0"
 _FOCAL_MM, _FOCAL_35MM = 0x920A, 0xA405
 _RESOLUTION_X, _RESOLUTION_UNIT = 0xA20E, 0xA210
 _PIXELS_X, _PIXELS_Y = 0xA002, 0xA003
-_ORIENTATION = 0x0112
 # Millimetres of the units of the sensor's resolution; inches if none is given.
 _UNITS_MM = {2: 25.4, 3: 10.0, 4: 1.0, 5: 0.001}
 # Equivalent focal lengths compare diagonals (CIPA DCG-001).
@@ -53,34 +52,6 @@ def focal_from_exif(path: AnyPath, width_px: int | None = None) -> float | None:
                 upright = height if swaps_sides(exif_of(body[8:]).orientation) else width
                 return focal_px * (width_px or upright) / upright
     return None
-
-
-def orientation_from_exif(path: AnyPath) -> int:
-    """How a JPEG must be turned to be upright: EXIF's number 1 to 8, 1 if there is none.
-
-    Raises:
-        BadFile: The file cannot be read or is a damaged JPEG. Damaged EXIF counts as none.
-    """
-    with opened(path) as file:
-        if file.read(3) != b"\xff\xd8\xff":
-            return 1
-        data = read_whole(path, file, most_bytes(MAX_PIXELS))
-    for marker, body in segments(path, data):
-        if marker == _APP1 and body[2:8] == _MARK:
-            found = _main_values(body[8:]).get(_ORIENTATION, 1.0)
-            return int(found) if found in range(1, 9) else 1
-    return 1
-
-
-def _main_values(tiff: bytes) -> dict[int, float]:
-    """First values of the numeric fields of the main part; nothing if it is damaged."""
-    order = {b"II*\0": "<", b"MM\0*": ">"}.get(tiff[:4])
-    if order is None:
-        return {}
-    try:
-        return _fields(tiff, order, struct.unpack_from(order + "I", tiff, 4)[0])
-    except struct.error:
-        return {}
 
 
 def _focal_px(values: dict[int, float], diagonal_px: float) -> float | None:
