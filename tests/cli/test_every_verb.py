@@ -91,6 +91,10 @@ def arguments(
                 *("--out", tmp_path / "rig", "--scenes", "1", "--width", "96", "--height", "96"),
                 *("--frames", "2", "--family", "IPD_Gaussian", "--workers", "1"),
             ],
+            "capture import": [
+                *(_cards(tmp_path / "cards"), "--kind", "passive", "--overwrite"),
+                *("--out", tmp_path / "imported"),
+            ],
             "capture export": [session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
             "capture distributions": [
@@ -319,6 +323,15 @@ def _submission(folder):
     return {
         "submit-folder": [*("kitti-2015", run, "--method", "constant", "--out", out), "--overwrite"]
     }
+
+
+def _cards(folder):
+    from depthgauge import io
+
+    for camera in ("left", "right"):
+        (folder / camera).mkdir(parents=True, exist_ok=True)
+        io.write_image(folder / camera / "a.png", np.full((8, 9, 3), 90, np.uint8))
+    return folder
 
 
 def _booster(folder):

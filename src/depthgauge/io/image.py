@@ -33,8 +33,12 @@ def read_image(path: AnyPath, limit: int = MAX_PIXELS) -> Image:
         path: The file; its format is recognised by its content.
         limit: The most pixels it may have.
     """
-    stored = _reader(path, _IMAGES, "a picture (PNG, JPEG, TIFF, PPM, PGM or EXR)")(path, limit)
-    return upright(stored, read_exif(path).orientation)
+    return upright(read_stored(path, limit), read_exif(path).orientation)
+
+
+def read_stored(path: AnyPath, limit: int = MAX_PIXELS) -> Image:
+    """The same as it is stored: no orientation tag is applied."""
+    return _reader(path, _IMAGES, "a picture (PNG, JPEG, TIFF, PPM, PGM or EXR)")(path, limit)
 
 
 def is_deep(path: AnyPath) -> bool:

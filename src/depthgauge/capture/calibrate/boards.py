@@ -54,7 +54,7 @@ def find_corners(image: Image, board: Board) -> Corners | None:
         image: Grey or RGB.
         board: What to look for.
     """
-    grey = _grey(image)
+    grey = grey_levels(image)
     found = _charuco(grey, board) if board.kind == "charuco" else _chessboard(grey, board)
     if found is None:
         return None
@@ -78,7 +78,8 @@ def turned_alike(corners: Corners, model: Corners, board: Board) -> Corners:
     return max(turns, key=lambda turn: _alignment(turn, model))
 
 
-def _grey(image: Image) -> NDArray[np.uint8]:
+def grey_levels(image: Image) -> NDArray[np.uint8]:
+    """A picture as grey levels from 0 to 255, for detectors that want bytes."""
     import cv2
 
     pixels: NDArray[Any] = np.asarray(image)
