@@ -1,0 +1,1 @@
+"""Boards to print: their shapes in millimetres, as PDF and SVG of true size."""
