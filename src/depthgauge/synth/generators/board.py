@@ -8,14 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from depthgauge import io
 from depthgauge._options import CommandLine
 from depthgauge._progress import Progress
-from depthgauge.errors import CannotWrite
-from depthgauge.sessions import Board
 from depthgauge.synth.generators._spec import GeneratedData, GeneratorOptions, GeneratorSpec
-
-_FILES = ("board.pdf", "board.svg", "board.json")
 
 
 class BoardOptions(GeneratorOptions):
@@ -59,41 +54,23 @@ def make(
     out: Path, options: BoardOptions, *, overwrite: bool, progress: Progress | None
 ) -> GeneratedData:
     """Writes board.pdf, board.svg and board.json."""
-    from depthgauge.synth.sets.printed.sheet import board_sheet
-    from depthgauge.synth.sets.printed.vector import pdf, svg
+    from depthgauge.synth.sets.printed import write_board
 
-    marker_mm = 0.7 * options.square_mm if options.marker_mm is None else options.marker_mm
-    is_charuco = options.style == "charuco"
-    board = Board(
-        *(options.columns, options.rows, options.square_mm / 1000),
-        kind=options.style,
-        marker_m=marker_mm / 1000 if is_charuco else 0.0,
-        dictionary=options.dictionary,
-    )
-    sheet = board_sheet(board, options.page)
-    there = [name for name in _FILES if (out / name).exists()]
-    if there and not overwrite:
-        raise CannotWrite(f"{out / there[0]}: exists already; say --overwrite to replace it")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(f"{out}: cannot be written: {error.strerror or error}") from None
-    entry = {"board": board.to_json()}
-    io.write_bytes(out / "board.pdf", pdf(sheet))
-    io.write_text(out / "board.svg", svg(sheet))
-    io.write_text(out / "board.json", json.dumps(entry, indent=1) + "\n")
+    del progress  # it takes no time
+    board, sheet = write_board(out, options, overwrite=overwrite)
     size = "x".join(f"{side:g}" for side in sheet.size_mm)
     squares = f"{options.columns}x{options.rows} inner corners"
     warnings: tuple[str, ...] = ()
-    if not is_charuco and (options.columns + options.rows) % 2 == 0:
+    if options.style == "chessboard" and (options.columns + options.rows) % 2 == 0:
         warnings = (
             "this board looks the same after half a turn; one odd and one even number of corners "
             "tells top from bottom",
         )
+    entry = board.to_json()
     return GeneratedData(
         out,
         summary=f"{options.style}, {squares} of {options.square_mm:g} mm on {size} mm; "
-        f'session.json: "board": {json.dumps(board.to_json())}',
-        facts={"page_mm": list(sheet.size_mm), **entry},
+        f'session.json: "board": {json.dumps(entry)}',
+        facts={"page_mm": list(sheet.size_mm), "board": entry},
         warnings=warnings,
     )

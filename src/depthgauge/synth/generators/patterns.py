@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
-from depthgauge import io
 from depthgauge._options import CommandLine
-from depthgauge._progress import Progress, no_progress
-from depthgauge.errors import CannotWrite
+from depthgauge._progress import Progress
 from depthgauge.synth.generators._spec import GeneratedData, GeneratorOptions, GeneratorSpec
 
 
@@ -51,32 +48,13 @@ def make(
     out: Path, options: PatternOptions, *, overwrite: bool, progress: Progress | None
 ) -> GeneratedData:
     """Writes P0/000.png ... and player.html."""
-    from depthgauge.synth.sets.pattern_player import player
-    from depthgauge.synth.sets.projected_patterns import blobs, codes
+    from depthgauge.synth.sets.patterns import write_patterns
 
-    say = progress or no_progress
-    if (out / "player.html").exists() and not overwrite:
-        raise CannotWrite(f"{out / 'player.html'}: exists already; say --overwrite to replace it")
+    projectors = write_patterns(out, options, overwrite=overwrite, progress=progress)
     size = (options.width_px, options.height_px)
-    files: dict[str, list[str]] = {}
-    total = options.patterns * options.projectors
-    for projector in range(options.projectors):
-        folder = out / f"P{projector}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CannotWrite(f"{out}: cannot be written: {error.strerror or error}") from None
-        for name, level in (("white", 255), ("black", 0)):
-            io.write_image(folder / f"{name}.png", np.full((*size[::-1], 3), level, np.uint8))
-        for number in range(options.patterns):
-            light = blobs(options.seed, number, projector, size, options.blob_px)
-            io.write_image(folder / f"{number:03d}.png", codes(light))
-            files.setdefault(f"P{projector}", []).append(f"{number:03d}.png")
-            say("drawing patterns", len(files) * options.patterns, total)
-    io.write_text(out / "player.html", player(files))
     return GeneratedData(
         out,
         summary=f"{options.patterns} patterns of {size[0]}x{size[1]} for "
         f"{options.projectors} projector{'s' * (options.projectors != 1)}; open player.html",
-        facts={"patterns": options.patterns, "projectors": list(files), "size_px": list(size)},
+        facts={"patterns": options.patterns, "projectors": projectors, "size_px": list(size)},
     )

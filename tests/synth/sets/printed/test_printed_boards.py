@@ -138,7 +138,7 @@ def test_the_rendered_pdf_is_true_to_size(tmp_path, board, dpi):
 
 def test_patterns_are_those_of_the_simulator(tmp_path):
     from depthgauge.synth.sets.capture_session import _rig
-    from depthgauge.synth.sets.projected_patterns import blobs
+    from depthgauge.synth.sets.patterns.blobs import blobs
 
     made = generate(
         *("patterns", tmp_path / "p"),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from depthgauge.synth.scene.camera import pose_looking
 from depthgauge.synth.scene.mesh import rotation
 from depthgauge.synth.scene.model import Stand
-from depthgauge.synth.sets.projected_patterns import blobs
+from depthgauge.synth.sets.patterns.blobs import blobs
 from depthgauge.types import Camera
 
 ASPECT = 3008 / 4112
