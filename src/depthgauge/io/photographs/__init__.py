@@ -1,1 +1,0 @@
-"""Photographs as cameras write them: their notes (EXIF), orientation, TIFF, RAW and HEIC."""
