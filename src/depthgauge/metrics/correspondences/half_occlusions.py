@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 MATCHES = ("disparity", "flow")
 CITE = "Bolles, Baker & Hannah 1993"
+_SHARE: dict[str, Any] = {
+    "category": "correspondences",
+    "unit": Unit.PERCENT,
+    "better": "lower",
+    "bounds": (0, 100),
+    "of": MATCHES,
+    "needs": ("visibility",),
+    "cite": CITE,
+}
+"""What all three declare."""
 
 
 def count_state(judged: Mask, present: Mask, fails: Mask) -> State:
@@ -44,16 +54,10 @@ def is_bad(estimate: Map, truth: Map, threshold: float) -> Mask:
 
 @metric(
     "mismatches",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=MATCHES,
-    needs=("visibility",),
-    cite=CITE,
     formula="100 * mean over visible, estimated pixels of [|e| > threshold]",
     revision=1,
     missing_costs="is left out under any `missing` rule; `false_negatives` counts it",
+    **_SHARE,
 )
 class Mismatches:
     """Percentage of the matches of pixels that both views see that are wrong.
@@ -99,16 +103,10 @@ class Mismatches:
 
 @metric(
     "false_negatives",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=MATCHES,
-    needs=("visibility",),
-    cite=CITE,
     formula="100 * mean over visible pixels of [no estimate]",
     revision=1,
     missing_costs="is what it counts, under any `missing` rule",
+    **_SHARE,
 )
 class FalseNegatives:
     """Percentage of the pixels that both views see for which there is no match.
@@ -141,16 +139,10 @@ class FalseNegatives:
 
 @metric(
     "false_positives",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=MATCHES,
-    needs=("visibility",),
-    cite=CITE,
     formula="100 * mean over occluded pixels of [there is an estimate]",
     revision=1,
     missing_costs="is right: there is nothing to match",
+    **_SHARE,
 )
 class FalsePositives:
     """Percentage of the pixels that the other view does not see for which there is a match.

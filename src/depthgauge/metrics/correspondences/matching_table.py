@@ -8,7 +8,7 @@ sets follow the account in Honauer 2019, section 3.2.1.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 
 Levels = NDArray[np.uint8]
 CITE = "Kostková, Čech & Šára 2003"
+_RATE: dict[str, Any] = {
+    "category": "correspondences",
+    "unit": Unit.PERCENT,
+    "better": "lower",
+    "bounds": (0, 100),
+    "of": ("disparity",),
+    "cite": CITE,
+}
+"""What all of them declare."""
 _NEEDS = ("visibility", "texture_level")
 _LEFT_OUT = "is left out under any `missing` rule; `fnr` and `fnsr` count it"
 _COUNTED = "is what it counts, under any `missing` rule"
@@ -102,16 +111,11 @@ class _Rate:
 
 @metric(
     "mir",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=_NEEDS,
-    cite=CITE,
     formula="mean over rows of 100 * mean over textured, visible, estimated [|e| > threshold]",
     revision=1,
     missing_costs=_LEFT_OUT,
+    **_RATE,
 )
 class MismatchRate(_Rate):
     """Mismatch rate: wrong matches where both views see texture, normalised row by row.
@@ -164,16 +168,11 @@ class MismatchRate(_Rate):
 
 @metric(
     "fnr",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=_NEEDS,
-    cite=CITE,
     formula="100 * mean over textured, visible pixels of [no estimate]",
     revision=1,
     missing_costs=_COUNTED,
+    **_RATE,
 )
 class FalseNegativeRate(_Rate):
     """False negative rate: textured pixels that both views see and that are not matched.
@@ -193,16 +192,11 @@ class FalseNegativeRate(_Rate):
 
 @metric(
     "fr",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=_NEEDS,
-    cite=CITE,
     formula="100 * mean over textured, visible pixels of [not |e| <= threshold]",
     revision=1,
     missing_costs=_FAILS,
+    **_RATE,
 )
 class FailureRate(_Rate):
     """Failure rate: textured pixels that both views see and that are matched wrongly or not at all.
@@ -221,16 +215,11 @@ class FailureRate(_Rate):
 
 @metric(
     "misr",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=_NEEDS,
-    cite=CITE,
     formula="100 * mean over textureless, estimated pixels of [|e| > threshold]",
     revision=1,
     missing_costs=_LEFT_OUT,
+    **_RATE,
 )
 class TexturelessMismatchRate(_Rate):
     """Mismatch rate in textureless areas: wrong matches where there is no texture.
@@ -251,16 +240,11 @@ class TexturelessMismatchRate(_Rate):
 
 @metric(
     "fnsr",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=_NEEDS,
-    cite=CITE,
     formula="100 * mean over textureless pixels of [no estimate]",
     revision=1,
     missing_costs=_COUNTED,
+    **_RATE,
 )
 class TexturelessFalseNegativeRate(_Rate):
     """False negative rate in textureless areas: pixels without texture that are not matched.
@@ -280,16 +264,11 @@ class TexturelessFalseNegativeRate(_Rate):
 
 @metric(
     "obi",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=_NEEDS,
-    cite=CITE,
     formula="100 * mean over occluded pixels of [not |e| <= threshold]",
     revision=1,
     missing_costs=_FAILS,
+    **_RATE,
 )
 class OcclusionBoundaryInaccuracy(_Rate):
     """Occlusion boundary inaccuracy: occluded pixels that are not estimated rightly.
@@ -306,16 +285,11 @@ class OcclusionBoundaryInaccuracy(_Rate):
 
 @metric(
     "fpr",
-    category="correspondences",
-    unit=Unit.PERCENT,
-    better="lower",
-    bounds=(0, 100),
-    of=("disparity",),
     needs=("visibility",),
-    cite=CITE,
     formula="100 * mean over occluded pixels of [matched with what only the right view sees]",
     revision=1,
     missing_costs="is right: there is nothing to match",
+    **_RATE,
 )
 class FalsePositiveRate:
     """False positive rate: matches between pixels that are occluded in both views.

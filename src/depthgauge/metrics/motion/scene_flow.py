@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.metrics._judged import judged_pixels, need_size, share_map, share_state
+from depthgauge.metrics._judged import (
+    finish_share,
+    judged_pixels,
+    need_size,
+    share_map,
+    share_state,
+)
 from depthgauge.metrics._metric import metric
 from depthgauge.metrics.terms import Recipe, mean, own, percent_without
 from depthgauge.types import Map, Mask, State, is_known
@@ -143,9 +147,7 @@ class SceneFlowOutliers:
     @staticmethod
     def finish(state: State, *, missing: str, threshold: float = 3.0, share: float = 0.05) -> float:
         """Percentage of outliers."""
-        lost = state.missing if missing in ("bad", "interpolate") else 0
-        n = state.count + lost + (state.missing if missing == "good" else 0)
-        return 100.0 * (float(state.sums[0]) + lost) / n if n else math.nan
+        return finish_share(state, missing)
 
     @staticmethod
     def error_map(
