@@ -112,8 +112,9 @@ def _about_intervals(sheets: Sequence[Sheet], draws: Draws, level: float) -> Ite
     if any(OF_THE_ORIGINAL in sheet.whys for sheet in sheets):
         yield "All samples are pooled as in the original, so there are no intervals."
     elif n < MIN_UNITS:
+        has = f"{n} {what}" if n != 1 else f"one {what.removesuffix('s')}"
         yield (
-            f"The benchmark has {n} {what}; fewer than {MIN_UNITS} do not show how much scores "
+            f"The benchmark has {has}; fewer than {MIN_UNITS} do not show how much scores "
             "vary, so there are no intervals and no tie groups."
         )
     else:
