@@ -3,7 +3,8 @@
 A region of 640 x 480 with 30 strokes: a room of planes with folds, balls with smooth occlusions, a
 curved backdrop; once with the planes (`mixed`) and once with every surface called curved, which
 leaves nothing to closed forms (`curved`). Beside it SciPy's sparse LU with its default ordering,
-from scratch, of the same two systems. Writes `perf/reconstruct.json`.
+from scratch, of the same two systems. Then a session in which strokes are added, alone and four at
+once in one process. Writes `perf/reconstruct.json`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +24,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from depthgauge.annotate.reconstruct._links import depth_links
-from depthgauge.annotate.reconstruct.dense_normals import known_normals, normal_system
+from depthgauge.annotate.reconstruct._links import depth_links, normal_links
+from depthgauge.annotate.reconstruct.dense_normals import known_normals
 from depthgauge.annotate.reconstruct.hand_normals import hand_normals
 from depthgauge.annotate.reconstruct.reconstruction import (
     ReconstructionCache,
@@ -34,16 +36,21 @@ from depthgauge.annotate.reconstruct.segmentation import segment
 from depthgauge.annotate.records.annotation import (
     Annotation,
     Focal,
+    Header,
     NormalMark,
     Picture,
+    Record,
     Stroke,
     SurfaceMark,
 )
+from depthgauge.annotate.records.replay import difference, replayed
+from depthgauge.annotate.session import Session
 from depthgauge.geometry.link_system import LinkSystem
 
 HERE = Path(__file__).parent
 SIZE, QUICK = (640, 480), (160, 120)
 PREVIEW_PX = 300
+_LIVE = ("add_stroke_s", "add_stroke_slowest_s", "cpu_per_update_s")
 
 
 def scene(width: int, height: int, shape: str = "mixed") -> Annotation:
@@ -111,9 +118,10 @@ def lu_seconds(annotation: Annotation) -> float:
 
     segmentation = segment(annotation)
     hand = hand_normals(annotation, segmentation, camera_of(annotation))
-    links = depth_links(segmentation)
+    links, (right, down) = depth_links(segmentation), normal_links(segmentation)
+    known = known_normals(hand, segmentation)
     systems = (
-        (normal_system(known_normals(hand, segmentation), segmentation), 3),
+        (LinkSystem(right * known.solved, down * known.solved, known.where), 3),
         (LinkSystem(links.right, links.down), 1),
     )
     total = 0.0
@@ -141,6 +149,46 @@ def previews(annotation: Annotation) -> tuple[float, float]:
     return first, again
 
 
+def live(size: tuple[int, int], people: int) -> dict[str, Any]:
+    """Strokes added in a session of a preview: seconds from the event to its payload.
+
+    In turn, a stroke cuts the backdrop, which is most of the picture, and one a box. Each is a new
+    one, so that no earlier solution can serve.
+    """
+    annotation = scene(*size)
+    header = Header(annotation.picture, annotation.focal)
+    records = list(difference(replayed(header, ()), annotation))
+    sessions = [Session(header, records, max_side_px=PREVIEW_PX) for _ in range(people)]
+    payload = max(len(session.update().payload()) for session in sessions)
+    width, height = size
+
+    def line(step: int) -> tuple[tuple[float, float], tuple[float, float]]:
+        if step % 2:
+            return (width * 0.04, height * (0.55 + 0.01 * step)), (width * 0.13, height * 0.6)
+        return (width * 0.1, height * 0.76), (width * 0.9, height * (0.74 + 0.004 * step))
+
+    def work(session: Session) -> list[float]:
+        found = []
+        for step in range(8):
+            stroke = Stroke("occlusion", line(step), "left")
+            start = time.perf_counter()
+            session.apply(Record("stroke", "new", stroke))
+            session.update(since=session.revision - 1).payload()
+            found.append(time.perf_counter() - start)
+        return found
+
+    busy = time.process_time()
+    with ThreadPoolExecutor(people) as pool:
+        seconds = [s for found in pool.map(work, sessions) for s in found]
+    return {
+        "people": people,
+        "add_stroke_s": float(np.median(seconds)),
+        "add_stroke_slowest_s": max(seconds),
+        "cpu_per_update_s": (time.process_time() - busy) / len(seconds),
+        "payload_bytes": payload,
+    }
+
+
 def measure(size: tuple[int, int], with_lu: bool) -> dict[str, Any]:
     found: dict[str, Any] = {
         "size_px": size,
@@ -166,6 +214,7 @@ def measure(size: tuple[int, int], with_lu: bool) -> dict[str, Any]:
             "preview_again_s": again,
             "lu_s": lu_seconds(annotation) if with_lu else None,
         }
+    found["live"] = [live((size[0], size[0]), people) for people in (1, 4)]
     return found
 
 
@@ -180,6 +229,11 @@ def main() -> None:
         times = [f"{row[k]:.2f} s" for k in ("full_s", "preview_first_s", "preview_again_s")]
         table.add_row(shape, *times, f"{row['lu_s']:.2f} s", f"{row['lu_s'] / row['full_s']:.1f}")
     Console().print(table)
+    people = Table("people", "stroke added", "slowest", "CPU per update", "payload")
+    for row in found["live"]:
+        times = [f"{1000 * row[k]:.0f} ms" for k in _LIVE]
+        people.add_row(str(row["people"]), *times, f"{row['payload_bytes'] / 1000:.0f} KB")
+    Console().print(people)
     options.out.write_text(json.dumps(found, indent=1) + "\n")
 
 

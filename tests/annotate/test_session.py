@@ -78,11 +78,11 @@ _steps = st.lists(st.one_of(_events, st.sampled_from(["undo", "redo", "update"])
 
 
 def same(one, two):
-    """Whether two reconstructions are equal, the residual of the solver apart."""
+    """Whether two reconstructions are equal up to rounding."""
     np.testing.assert_array_equal(one.segmentation.smooth, two.segmentation.smooth)
     np.testing.assert_array_equal(one.segmentation.continuous, two.segmentation.continuous)
-    np.testing.assert_allclose(one.normals, two.normals, atol=1e-3)
-    np.testing.assert_allclose(one.depth, two.depth, rtol=1e-3)
+    np.testing.assert_allclose(one.normals, two.normals, atol=1e-6)
+    np.testing.assert_allclose(one.depth, two.depth, rtol=1e-6)
     assert one.violated == two.violated
     assert one.notes == two.notes
 

@@ -1,6 +1,8 @@
 """The options that steps were last given are used again when all steps are done."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -124,3 +126,70 @@ def test_nothing_is_written_where_nothing_changes(tidy, place):
     before = file.stat().st_mtime_ns, file.stat().st_ino
     assert not tidy(place.session, place.work, filter="plain").fresh
     assert (file.stat().st_mtime_ns, file.stat().st_ino) == before
+
+
+def test_a_killed_step_keeps_its_options(place, monkeypatch):
+    """Ctrl-C and `kill -9` end the process in the middle; errors are something else."""
+    ends = [KeyboardInterrupt(), BadData("no"), None]
+
+    def plan(task, options):
+        def make(folder):
+            if (end := ends.pop(0)) is not None:
+                raise end
+            return StepOutput({"filter": options.filter})
+
+        return StepPlan(make)
+
+    step = CaptureStep(SPEC, step_function(SPEC, plan))
+    monkeypatch.setattr(pipeline, "STEPS", {"tidy": step})
+    monkeypatch.setattr(pipeline, "step_names", lambda: ("tidy",))
+    with pytest.raises(KeyboardInterrupt):
+        step.run(place.session, place.work, filter="plain")
+    assert remembered(place.work) == {"tidy": {"filter": "plain"}}
+    with pytest.raises(BadData):
+        step.run(place.session, place.work, filter="none")
+    assert remembered(place.work) == {"tidy": {"filter": "plain"}}, "an error gives them back"
+    (done,) = pipeline.run_steps(place.session, place.work)
+    assert done.options["filter"] == "plain"
+
+
+def test_a_first_step_that_fails_leaves_no_options(place):
+    def plan(task, options):
+        def make(folder):
+            raise BadData("no")
+
+        return StepPlan(make)
+
+    with pytest.raises(BadData):
+        step_function(SPEC, plan)(place.session, place.work, filter="none")
+    assert remembered(place.work) == {}
+
+
+def test_options_survive_kill_9(place, tmp_path):
+    """A real process, killed from outside while its step is made."""
+    script = f"""
+import time
+from pathlib import Path
+from pydantic import Field
+from depthgauge._options import Options
+from depthgauge.capture.registry import StepPlan, StepSpec, step_function
+from depthgauge.sessions import Board, Session
+
+class TidyOptions(Options):
+    memory_gib: float = Field(default=2.0, description="A number.")
+
+def plan(task, options):
+    def make(folder):
+        print("making", flush=True)
+        time.sleep(60)
+    return StepPlan(make)
+
+spec = StepSpec("tidy", "Tidying", "Tidies up.", options=TidyOptions)
+session = Session(Path({str(tmp_path)!r}), "s", Board())
+step_function(spec, plan)(session, Path({str(place.work)!r}), memory_gib=0.01)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        said = process.stdout.readline()
+        process.kill()
+    assert said == b"making\n"
+    assert remembered(place.work) == {"tidy": {"memory_gib": 0.01}}

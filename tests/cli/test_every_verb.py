@@ -69,6 +69,11 @@ def arguments(
             "make stereo-scenes": [
                 *("--out", tmp_path / "scenes", "--width", "48", "--height", "32", "--overwrite")
             ],
+            "make board": ["--out", tmp_path / "board", "--overwrite"],
+            "make patterns": [
+                *("--out", tmp_path / "patterns", "--width", "64", "--height", "64", "--patterns"),
+                *("1", "--overwrite"),
+            ],
             "make stratified": ["--out", tmp_path / "stratified", "--scene", "slant", *tiny],
             "make light-field": ["--out", tmp_path / "fields", "--scene", "fence", *tiny],
             "make capture-session": [
@@ -90,6 +95,10 @@ def arguments(
             "make rig": [
                 *("--out", tmp_path / "rig", "--scenes", "1", "--width", "96", "--height", "96"),
                 *("--frames", "2", "--family", "IPD_Gaussian", "--workers", "1"),
+            ],
+            "capture import": [
+                *(_cards(tmp_path / "cards"), "--kind", "passive", "--overwrite"),
+                *("--out", tmp_path / "imported"),
             ],
             "capture export": [session, "--out", tmp_path / "booster", "--overwrite"],
             "capture split": [_booster(tmp_path / "scenes"), "--seed", "1"],
@@ -319,6 +328,15 @@ def _submission(folder):
     return {
         "submit-folder": [*("kitti-2015", run, "--method", "constant", "--out", out), "--overwrite"]
     }
+
+
+def _cards(folder):
+    from depthgauge import io
+
+    for camera in ("left", "right"):
+        (folder / camera).mkdir(parents=True, exist_ok=True)
+        io.write_image(folder / camera / "a.png", np.full((8, 9, 3), 90, np.uint8))
+    return folder
 
 
 def _booster(folder):

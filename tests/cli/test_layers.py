@@ -142,6 +142,10 @@ def test_check_names_arrays_that_are_numbered(run, tmp_path):
     )
     assert code == 1
     assert "the arrays of results.npz are named 0; name them by sample" in out
+    options = ("--estimates", tmp_path / "public", "--data", tmp_path / "tags")
+    assert run("check", "layeredflow-multi", *options) == (code, out, "")
+    code, _, err = run("check", "layeredflow-multi", tmp_path / "public", *options)
+    assert (code, "give the folder once" in err) == (2, True)
 
 
 def test_words_find_their_parameter():

@@ -53,23 +53,42 @@ class Payload:
     links: NDArray[np.uint8]
 
 
-def changed_box(before: Reconstruction, now: Reconstruction) -> Box | None:
+@dataclass(frozen=True)
+class Picture:
+    """A reconstruction and its bytes of links, which are computed once."""
+
+    made: Reconstruction
+    links: NDArray[np.uint8]
+
+    @staticmethod
+    def of(made: Reconstruction) -> Picture:
+        """The links of a reconstruction, as the layout has them."""
+        parts = made.segmentation
+        links = depth_links(parts)
+        coloured = np.where(parts.smooth > 0, (parts.smooth - 1) % _COLOURS + 1, 0)
+        bits = links.right + 2 * links.down + 4 * parts.kind.astype(np.int32) + 16 * coloured
+        return Picture(made, np.asarray(bits, np.uint8))
+
+
+def changed_box(before: Picture, now: Picture) -> Box | None:
     """The smallest rectangle with all pixels whose depth, links or surfaces changed."""
-    height, width = now.depth.shape
-    if before.depth.shape != now.depth.shape or before.camera != now.camera:
+    old, new = before.made.depth, now.made.depth
+    height, width = new.shape
+    if old.shape != new.shape or before.made.camera != now.made.camera:
         return 0, 0, width, height
-    differs: Mask = ~((before.depth == now.depth) | (np.isnan(before.depth) & np.isnan(now.depth)))
-    differs |= _links(before) != _links(now)
+    differs: Mask = ~((old == new) | (np.isnan(old) & np.isnan(new)))
+    differs |= before.links != now.links
     ys, xs = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
     if not ys.size:
         return None
     return int(xs[0]), int(ys[0]), int(xs[-1]) + 1, int(ys[-1]) + 1
 
 
-def packed(made: Reconstruction, revision: int, since: int | None, box: Box | None) -> bytes:
+def packed(picture: Picture, revision: int, since: int | None, box: Box | None) -> bytes:
     """The bytes of one update; `unpacked` reads them."""
+    made = picture.made
     x0, y0, x1, y1 = box or (0, 0, 0, 0)
-    depth, links = made.depth[y0:y1, x0:x1], _links(made)[y0:y1, x0:x1]
+    depth, links = made.depth[y0:y1, x0:x1], picture.links[y0:y1, x0:x1]
     codes, low, step = _coded(depth)
     header = {
         "schema": SCHEMA,
@@ -124,11 +143,3 @@ def _coded(depth: Map) -> tuple[NDArray[np.uint16], float, float]:
         return codes, low, 0.0
     codes[there] = np.rint((logs - low) / step).astype(np.uint16) + 1
     return codes, low, step
-
-
-def _links(made: Reconstruction) -> NDArray[np.uint8]:
-    parts = made.segmentation
-    links = depth_links(parts)
-    coloured = np.where(parts.smooth > 0, (parts.smooth - 1) % _COLOURS + 1, 0)
-    bits = links.right + 2 * links.down + 4 * parts.kind.astype(np.int32) + 16 * coloured
-    return np.asarray(bits, np.uint8)

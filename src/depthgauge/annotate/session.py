@@ -36,7 +36,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from depthgauge.annotate.payload import Box, changed_box, packed
+from depthgauge.annotate.payload import Box, Picture, changed_box, packed
 from depthgauge.annotate.reconstruct.reconstruction import (
     Reconstruction,
     ReconstructionCache,
@@ -58,10 +58,15 @@ class Update:
     revision: int
     since: int | None
     """The revision that `box` is relative to; None: the whole picture is new to the caller."""
-    reconstruction: Reconstruction
+    picture: Picture
     box: Box | None
     """x0, y0, x1, y1 in pixels of the preview, x1 and y1 exclusive: outside of it depth, links and
     surfaces are as they were. None if nothing changed."""
+
+    @property
+    def reconstruction(self) -> Reconstruction:
+        """Depth, normals and surfaces at the size of the preview."""
+        return self.picture.made
 
     @property
     def surfaces(self) -> int:
@@ -80,7 +85,7 @@ class Update:
 
     def payload(self) -> bytes:
         """What a page needs to show it; less than 300 KB for a preview of 300 px."""
-        return packed(self.reconstruction, self.revision, self.since, self.box)
+        return packed(self.picture, self.revision, self.since, self.box)
 
 
 class Session:
@@ -111,7 +116,7 @@ class Session:
         self._working = threading.Lock()
         self._stop = Stop()
         self._cache = ReconstructionCache()
-        self._last: tuple[int, Reconstruction] | None = None
+        self._last: tuple[int, Picture] | None = None
 
     @classmethod
     def of(cls, told: History, *, max_side_px: int = PREVIEW_PX, seed: int = 0) -> Session:
@@ -192,8 +197,9 @@ class Session:
                 cache=self._cache,
                 stop=stop,
             )
-            before, self._last = self._last, (revision, made)
+            picture = Picture.of(made)
+            before, self._last = self._last, (revision, picture)
         if before is None or since is None or before[0] != since:
             height, width = made.depth.shape
-            return Update(revision, None, made, (0, 0, width, height))
-        return Update(revision, since, made, changed_box(before[1], made))
+            return Update(revision, None, picture, (0, 0, width, height))
+        return Update(revision, since, picture, changed_box(before[1], picture))

@@ -31,7 +31,7 @@ from typing import Any
 from depthgauge._options import Options, signature_from
 from depthgauge._progress import Progress, no_progress
 from depthgauge._registry import PluginWarning, Registry, issue
-from depthgauge.capture.step_options import plain_options, remember
+from depthgauge.capture.step_options import plain_options, remember, remembering
 from depthgauge.capture.steps import Step, StepOutput, do_step, has_step, read_step
 from depthgauge.errors import BadDeclaration
 from depthgauge.sessions import Session
@@ -142,7 +142,7 @@ def step_function(spec: StepSpec, plan: Plan) -> Callable[..., Step]:
     """The function that does a step, with the step's options as keywords.
 
     It does the step unless it was already done from the same inputs, and remembers the options, so
-    that `run_steps` does not undo them.
+    that `run_steps` does not undo them, also after the step was killed.
     """
 
     def run(
@@ -155,10 +155,15 @@ def step_function(spec: StepSpec, plan: Plan) -> Callable[..., Step]:
         optional = [name for name in spec.after_if_done if has_step(work, name)]
         before = {name: read_step(work, name) for name in (*spec.after, *optional)}
         found = plan(StepTask(session, work, before, progress or no_progress, again), options)
+
+        def make(folder: Path) -> StepOutput:
+            with remembering(work, spec.name, options):
+                return found.make(folder)
+
         done = do_step(
             work,
             spec.name,
-            found.make,
+            make,
             options=plain_options(options) if found.options is None else found.options,
             revision=spec.revision if found.revision is None else found.revision,
             after=before.values(),

@@ -7,6 +7,8 @@ instead of undoing them. It holds only options that were given; the others have 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +38,23 @@ def remember(work: Path, step: str, options: Options) -> None:
     }
     before = _read(work)
     if before.get(step) != kept or not (work / _FILE).is_file():
-        text = json.dumps({**before, step: kept}, indent=1, allow_nan=False)
-        io.write_text(work / _FILE, text + "\n")
+        _write(work, {**before, step: kept})
+
+
+@contextmanager
+def remembering(work: Path, step: str, options: Options) -> Iterator[None]:
+    """Stores the options while a step is made, so that a killed step is continued with them.
+
+    A step that fails with an error gets its earlier options back: they may be the reason.
+    """
+    before = _read(work).get(step)
+    remember(work, step, options)
+    try:
+        yield
+    except Exception:
+        others = {name: given for name, given in _read(work).items() if name != step}
+        _write(work, others if before is None else {**others, step: before})
+        raise
 
 
 def remembered(work: Path) -> dict[str, dict[str, Any]]:
@@ -57,6 +74,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return value.name if isinstance(value, Path) else value
+
+
+def _write(work: Path, options: Mapping[str, Mapping[str, Any]]) -> None:
+    io.write_text(work / _FILE, json.dumps(options, indent=1, allow_nan=False) + "\n")
 
 
 def _read(work: Path) -> dict[str, dict[str, Any]]:

@@ -35,7 +35,7 @@ def serve(folder: Path, who: str, port: int, opens: bool) -> None:
       depthgauge annotate serve photographs
     """
     try:
-        from depthgauge.serve.desk.running import run_drawing_desk
+        from depthgauge.serve.desk.running import run_desk
     except ImportError as error:
         raise MissingExtra(
             f"annotate serve needs {error.name}; install it: pip install 'depthgauge[serve]'"
@@ -47,7 +47,7 @@ def serve(folder: Path, who: str, port: int, opens: bool) -> None:
         if opens:
             click.launch(address)
 
-    run_drawing_desk(folder, who=who, port=port, on_ready=ready)
+    run_desk(folder, who=who, port=port, on_ready=ready)
 
 
 COMMANDS = (serve,)

@@ -23,6 +23,7 @@ from depthgauge.cli._output import (
     warn,
     write_json,
 )
+from depthgauge.cli.capturing.import_photographs import import_command
 from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
         click.echo(f"{drawn}: written.")
 
 
-for _command in (_export, _split, _distributions, tags):
+for _command in (import_command, _export, _split, _distributions, tags):
     command.add_command(_command)
 for _name in _NAMES:
     command.add_command(_step_command(STEPS[_name].spec))

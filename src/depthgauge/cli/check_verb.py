@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The dataset's folder; without it, missing files and wrong sizes cannot be found.",
 )
+@click.option(
+    "--estimates",
+    "same",
+    type=click.Path(path_type=Path),
+    help="The folder of estimates, as in 'score'; the same as ESTIMATES.",
+)
 @click.option("--name", help="The method's name, where file names contain it.")
 @click.option("--estimate", type=click.Path(path_type=Path), help="One map, without a benchmark.")
 @click.option("--truth", type=click.Path(path_type=Path), help="The true map of that estimate.")
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
 def command(
     benchmark: str | None,
     estimates: Path | None,
+    same: Path | None,
     estimate: Path | None,
     truth: Path | None,
     as_json: bool,
@@ -42,12 +49,16 @@ def command(
 
     \b
       depthgauge check middlebury results --data trainingF
+      depthgauge check kitti-2015 --data training --estimates results
       depthgauge check --estimate a.png --truth b.pfm --quantity depth
 
     Missing or unreadable files, wrong sizes and types, maps without a value; and maps that are read
     as something else: a turned sign, another scale, flipped, inverted, marks for missing pixels
     taken as values, estimates of another sample. Exit code 1 if a problem would cost points.
     """
+    if estimates is not None and same is not None:
+        raise click.UsageError("give the folder once: ESTIMATES, or --estimates DIR.")
+    estimates = estimates or same
     if estimate is not None or truth is not None:
         if benchmark is not None or estimate is None or truth is None:
             raise click.UsageError("two maps are --estimate FILE and --truth FILE.")

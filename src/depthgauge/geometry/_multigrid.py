@@ -7,6 +7,8 @@ conjugate gradients (Vanek, Mandel, Brezina 1996). The products are compiled.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,20 +45,28 @@ class _Level:
 class Multigrid:
     """Solves a symmetric system of links; each row sums to its links to known pixels."""
 
-    def __init__(self, matrix: Any, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        matrix: Any,
+        x: NDArray[np.int64],
+        y: NDArray[np.int64],
+        *,
+        direct: bool = False,
+    ) -> None:
         """Builds the levels.
 
         Args:
             matrix: (n, n) CSR, positive definite.
             x: (n,) columns of the nodes, from 0.
             y: (n,) rows.
+            direct: No levels: the matrix is factorised. For many small separate parts.
         """
         self.size = int(matrix.shape[0])
         self._rows = _parts(matrix)
         self._levels: list[_Level] = []
         size = 2 * self.size
         # Once hardly any nodes can be joined, more levels would not help.
-        while _SMALL < matrix.shape[0] < 0.8 * size:
+        while not direct and _SMALL < matrix.shape[0] < 0.8 * size:
             size = matrix.shape[0]
             groups, x, y = _aggregates(matrix, x, y)
             jacobi, up = _prolongation(matrix, groups, len(x))
@@ -66,9 +76,21 @@ class Multigrid:
         self._coarsest = _factorised(matrix)
 
     def solve(
-        self, right: Array, start: Array, tolerance: float, most: int = 200
+        self,
+        right: Array,
+        start: Array,
+        tolerance: float,
+        most: int = 200,
+        late: Callable[[], bool] | None = None,
     ) -> tuple[Array, float]:
         """Conjugate gradients for all columns (n, c) at once.
+
+        Args:
+            right: The right-hand side.
+            start: Where the search starts.
+            tolerance: The largest relative residual.
+            most: The largest number of steps.
+            late: Asked before each step; the search ends when it says yes.
 
         Returns:
             The solution and the largest relative residual |b - A x| / |b| of a column.
@@ -84,7 +106,7 @@ class Multigrid:
         kernels.rest_of(*self._rows, right, found, rest)
         left = np.linalg.norm(rest, axis=0)
         for _ in range(most):
-            if (left <= tolerance * norms).all():
+            if (left <= tolerance * norms).all() or (late is not None and late()):
                 break
             step = self._cycle(rest, 0)
             kernels.dots(rest, step, sums)
@@ -171,7 +193,8 @@ def _largest(matrix: Any, inverse: Array) -> float:
     value = 2.0
     for _ in range(8):
         vector = inverse * (matrix @ vector)
-        value = float(np.linalg.norm(vector))
+        # Not a BLAS product: its threads would wait for each other on a busy machine.
+        value = math.sqrt(float(np.einsum("i,i->", vector, vector)))
         if not value > 0:
             return 2.0
         vector /= value

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.io._files import MAX_PIXELS, write_bytes, write_text
 
 if TYPE_CHECKING:
-    from depthgauge.io.calibrations.exif import focal_from_exif, orientation_from_exif
+    from depthgauge.io.calibrations.exif import focal_from_exif
     from depthgauge.io.calibrations.light_field_parameters import (
         LightFieldParameters,
         read_light_field_parameters,
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
         write_opencv_calibration,
     )
     from depthgauge.io.glb import write_glb
-    from depthgauge.io.image import read_image, read_labels, read_mask, write_image
+    from depthgauge.io.image import is_deep, read_image, read_labels, read_mask, write_image
     from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
     from depthgauge.io.pfm import map_pfm, pfm_scale
     from depthgauge.io.ply import PointCloud, read_ply, write_ply
-    from depthgauge.io.upright import read_upright
     from depthgauge.io.video import (
         DepthWriter,
         VideoInfo,
@@ -58,9 +57,9 @@ _HOMES = {
     "depth_scale": "video",
     "focal_from_exif": "calibrations.exif",
     "guess_quantity": "maps",
+    "is_deep": "image",
     "map_pfm": "pfm",
     "map_size": "maps",
-    "orientation_from_exif": "calibrations.exif",
     "pfm_scale": "pfm",
     "read_depth_frame": "video",
     "read_image": "image",
@@ -72,7 +71,6 @@ _HOMES = {
     "read_middlebury_limits": "calibrations.middlebury_calib",
     "read_opencv_calibration": "calibrations.opencv_storage",
     "read_ply": "ply",
-    "read_upright": "upright",
     "read_video_frame": "video",
     "stored_dtype": "maps",
     "video_info": "video",
@@ -97,9 +95,9 @@ __all__ = [
     "depth_scale",
     "focal_from_exif",
     "guess_quantity",
+    "is_deep",
     "map_pfm",
     "map_size",
-    "orientation_from_exif",
     "pfm_scale",
     "read_depth_frame",
     "read_image",
@@ -111,7 +109,6 @@ __all__ = [
     "read_middlebury_limits",
     "read_opencv_calibration",
     "read_ply",
-    "read_upright",
     "read_video_frame",
     "stored_dtype",
     "video_info",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,12 @@ from numpy.typing import NDArray
 from depthgauge.errors import BadFile, DoesNotFit
 from depthgauge.io import _png_chunks as chunks
 from depthgauge.io import exr, jpeg, netpbm, npy
-from depthgauge.io._files import MAX_PIXELS, AnyPath, write_parts
+from depthgauge.io._files import MAX_PIXELS, AnyPath, opened, write_parts
 from depthgauge.io._recognise import recognise
+from depthgauge.io._values import Request
+from depthgauge.io.photographs import tiff_picture
+from depthgauge.io.photographs.exif import read_exif
+from depthgauge.io.photographs.orientation import upright
 from depthgauge.io.png import one_channel_if_equal
 from depthgauge.types import Image, Mask
 
@@ -20,14 +25,38 @@ from depthgauge.types import Image, Mask
 def read_image(path: AnyPath, limit: int = MAX_PIXELS) -> Image:
     """A picture: RGB (H, W, 3) or grey (H, W), without alpha.
 
-    PNG, JPEG, PPM and PGM with 8 bits are uint8; with 16 bits float32 from 0 to 1. EXR is linear
-    float32. The orientation tag of a JPEG is not applied: pixels stay where the camera had them.
+    PNG, JPEG, TIFF, PPM and PGM with 8 bits are uint8; with 16 bits float32 from 0 to 1. EXR is
+    linear float32. An orientation tag (EXIF, in JPEG, TIFF and PNG) is applied: the picture is
+    upright, as every viewer shows it.
 
     Args:
         path: The file; its format is recognised by its content.
         limit: The most pixels it may have.
     """
-    return _reader(path, _IMAGES, "a picture (PNG, JPEG, PPM, PGM or EXR)")(path, limit)
+    return upright(read_stored(path, limit), read_exif(path).orientation)
+
+
+def read_stored(path: AnyPath, limit: int = MAX_PIXELS) -> Image:
+    """The same as it is stored: no orientation tag is applied."""
+    return _reader(path, _IMAGES, "a picture (PNG, JPEG, TIFF, PPM, PGM or EXR)")(path, limit)
+
+
+def is_deep(path: AnyPath) -> bool:
+    """Whether a picture has more than 8 bits for each channel, from its header alone.
+
+    Raises:
+        BadFile: It cannot be read, or is no picture.
+    """
+    kind = recognise(path)
+    if kind == "png":
+        with opened(path) as file:
+            return chunks.parse_header(path, file.read(chunks.HEADER_BYTES)).depth == 16
+    if kind == "tiff":
+        return tiff_picture.dtype(path).itemsize > 1
+    if kind == "netpbm":
+        return netpbm.dtype(path, Request(limit=sys.maxsize)).itemsize > 1
+    _reader(path, _IMAGES, "a picture (PNG, JPEG, TIFF, PPM, PGM or EXR)")
+    return kind == "exr"
 
 
 def read_mask(path: AnyPath, limit: int = MAX_PIXELS) -> Mask:
@@ -133,6 +162,7 @@ _IMAGES: dict[str, _Reader] = {
     "jpeg": jpeg.read_codes,
     "netpbm": _netpbm_picture,
     "exr": exr.read_picture,
+    "tiff": tiff_picture.read_picture,
 }
 _MASKS: dict[str, _Reader] = {
     "png": _png_picture,

@@ -44,7 +44,7 @@ _QUIET = ContextVar("_QUIET", default=False)
 
 def read(path: AnyPath, request: Request) -> Map:
     """The first page as a map; integers are codes as in PNG (16 bits: scale 256, 0 missing)."""
-    with opened(path) as file, _quiet():
+    with opened(path) as file, quiet():
         values = cast(NDArray[Any], decoded(path, "TIFF", lambda: _read(path, file, request)))
     if values.dtype.kind == "u":
         codes = with_map_axes(values, request.quantity)
@@ -76,7 +76,8 @@ def write(path: AnyPath, values: Map) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Keeps tifffile's remarks about odd files out of the log."""
     # tifffile logs what is odd about a file; what matters we raise. Other threads keep their logs.
     logging.getLogger("tifffile").addFilter(_is_loud)
     token = _QUIET.set(True)
@@ -98,7 +99,7 @@ def _header(path: AnyPath, limit: int) -> tuple[tuple[int, int, int], np.dtype[A
             page = tiff.pages[0]
             return _checked_shape(path, page, limit), page.dtype
 
-    with opened(path) as file, _quiet():
+    with opened(path) as file, quiet():
         return cast(tuple[tuple[int, int, int], np.dtype[Any]], decoded(path, "TIFF", parse))
 
 
@@ -106,10 +107,14 @@ def _read(path: AnyPath, file: Any, request: Request) -> NDArray[Any]:
     from tifffile import TiffFile
 
     with TiffFile(file) as tiff:
-        page = tiff.pages[0]
-        shape = _checked_shape(path, page, request.limit)
-        _check_segments(path, file, page)
-        values = np.asarray(page.asarray(maxworkers=1))
+        return read_page(path, file, tiff.pages[0], request.limit)
+
+
+def read_page(path: AnyPath, file: Any, page: TiffPage, limit: int) -> NDArray[Any]:
+    """The values (H, W, C) of one page; everything that its tags say is checked first."""
+    shape = _checked_shape(path, page, limit)
+    _check_segments(path, file, page)
+    values = np.asarray(page.asarray(maxworkers=1))
     if values.size != shape[0] * shape[1] * shape[2]:
         raise BadFile(
             f"{path}: the TIFF decodes to {values.size} values, its header says {in_words(shape)}"

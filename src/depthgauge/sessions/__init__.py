@@ -11,7 +11,7 @@ Simulated and real sessions have the same layout, described in docs/capture.md:
     truth/                             simulated sessions only: cameras, mesh, materials
 """
 
-from depthgauge.sessions.board import Board
+from depthgauge.sessions.board import Board, read_board
 from depthgauge.sessions.session import CAMERAS, Session, open_session, write_session
 from depthgauge.sessions.simulated import SimulatedTruth, read_simulated, write_simulated
 
@@ -21,6 +21,7 @@ __all__ = [
     "Session",
     "SimulatedTruth",
     "open_session",
+    "read_board",
     "read_simulated",
     "write_session",
     "write_simulated",

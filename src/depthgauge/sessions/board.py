@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.errors import Misuse
+from depthgauge.errors import BadData, Misuse
+from depthgauge.io.text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +72,32 @@ class Board:
         rest = {k: data[k] for k in ("kind", "dictionary", "legacy") if k in data}
         marker_m = float(data.get("marker_m", 0.0))
         return cls(columns, rows, float(data["square_m"]), marker_m=marker_m, **rest)
+
+
+def read_board(path: Path) -> Board:
+    """The board in a JSON file: an entry `board` of session.json, or that entry alone.
+
+    Raises:
+        BadData: The file cannot be read, or holds no board.
+    """
+    try:
+        data = parse_json(path.read_text(encoding="utf-8"))
+        return Board.from_json(data.get("board", data))
+    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadData(f"{path}: expected a board, as `make board` writes it ({error}).") from error
+
+
+def dictionary_of(board: Board) -> Any:
+    """OpenCV's dictionary of a ChArUco board's markers.
+
+    Raises:
+        Misuse: There is no dictionary of that name.
+    """
+    import cv2
+
+    number = getattr(cv2.aruco, board.dictionary, None)
+    if not board.dictionary.startswith("DICT_") or number is None:
+        raise Misuse(
+            f"OpenCV has no marker dictionary {board.dictionary!r}; names are like DICT_6X6_250"
+        )
+    return cv2.aruco.getPredefinedDictionary(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from depthgauge.sessions.board import Board
 CAMERAS = ("L", "C", "R")
 """From left to right: high resolution, wide and lower resolution, high resolution."""
 SCHEMA = 1
-_META = "session.json"
-_PICTURES = (".png", ".jpg", ".jpeg", ".ppm", ".pgm")
+META = "session.json"
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm")
+"""Endings of pictures in a session; RAW and HEIC become one of them by `capture import`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,9 @@ class Session:
 
     folder: Path
     name: str
-    board: Board
+    board: Board | None
+    """The calibration board; None if session.json does not say it: calibration then finds its
+    number of corners, and the size of its squares must be given."""
     simulated: bool = False
     labels_on: str = "raw"
     """What the label maps were drawn on: the `raw` left photograph or the `rectified` one."""
@@ -51,6 +54,23 @@ class Session:
         path = self.folder / "labels" / f"{name}.png"
         return path if path.is_file() else None
 
+    def with_board(self, board: Board) -> Session:
+        """The same session with another board."""
+        return replace(self, board=board)
+
+    def known_board(self) -> Board:
+        """The calibration board.
+
+        Raises:
+            BadData: session.json does not say it.
+        """
+        if self.board is None:
+            raise BadData(
+                f"{self.folder / META}: has no board; `depthgauge capture calibrate` looks for "
+                "one and says what to write."
+            )
+        return self.board
+
     @property
     def truth_folder(self) -> Path:
         """Where a simulated session keeps its truth; no step before the audit reads it."""
@@ -61,8 +81,8 @@ class Session:
         if not folder.is_dir():
             return {}
         found: dict[str, Path] = {}
-        for path in sorted(folder.iterdir(), key=lambda p: _natural(p.stem)):
-            if path.suffix.lower() not in _PICTURES or path.name.startswith("."):
+        for path in sorted(folder.iterdir(), key=lambda p: natural(p.stem)):
+            if path.suffix.lower() not in PICTURES or path.name.startswith("."):
                 continue
             if path.stem in found:
                 raise BadData(f"{path}: {found[path.stem].name} has the same name; keep one.")
@@ -77,17 +97,18 @@ def open_session(folder: Path | str) -> Session:
         BadData: There is no readable session.json of this schema.
     """
     folder = Path(folder)
-    path = folder / _META
+    path = folder / META
     if not path.is_file():
         raise BadData(
-            f"{folder}: there is no {_META}; a capture session needs one beside its folders "
+            f"{folder}: there is no {META}; a capture session needs one beside its folders "
             "calibration, passive and pattern (see docs/capture.md)."
         )
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
         if data["schema"] != SCHEMA:
             raise BadData(f"{path}: expected schema {SCHEMA}, found {data['schema']!r}.")
-        board = Board.from_json(data["board"])
+        found = data.get("board")
+        board = None if found is None else Board.from_json(found)
     except KeyError as error:
         raise BadData(f"{path}: the session's description lacks {error}.") from error
     except (OSError, TypeError, ValueError) as error:
@@ -107,12 +128,12 @@ def write_session(session: Session) -> None:
     data = {
         "schema": SCHEMA,
         "name": session.name,
-        "board": session.board.to_json(),
+        "board": None if session.board is None else session.board.to_json(),
         "simulated": session.simulated,
         "labels_on": session.labels_on,
         "notes": dict(session.notes),
     }
-    io.write_text(session.folder / _META, json.dumps(data, indent=2) + "\n")
+    io.write_text(session.folder / META, json.dumps(data, indent=2) + "\n")
 
 
 def _labels_on(path: Path, value: object) -> str:
@@ -121,7 +142,7 @@ def _labels_on(path: Path, value: object) -> str:
     return str(value)
 
 
-def _natural(stem: str) -> list[tuple[int, str]]:
-    """im2 before im10."""
+def natural(stem: str) -> list[tuple[int, str]]:
+    """A key that sorts im2 before im10."""
     parts = re.split(r"(\d+)", stem)
     return [(int(p), "") if p.isdigit() else (-1, p) for p in parts]

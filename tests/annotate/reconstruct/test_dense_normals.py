@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from tests.annotate.drawn import annotation, ball_before_wall
 
-from depthgauge.annotate.reconstruct.dense_normals import (
-    dense_normals,
-    known_normals,
-    normal_system,
-)
+from depthgauge.annotate.reconstruct.dense_normals import dense_normals, known_normals
 from depthgauge.annotate.reconstruct.hand_normals import hand_normals
 from depthgauge.annotate.reconstruct.reconstruction import camera_of
 from depthgauge.annotate.reconstruct.segmentation import segment
@@ -21,8 +17,7 @@ def spread(drawn, tolerance=1e-10, **options):
     made = segment(drawn)
     hand = hand_normals(drawn, made, camera_of(drawn))
     known = known_normals(hand, made)
-    system = normal_system(known, made)
-    return made, known, dense_normals(hand, made, known, system, tolerance=tolerance, **options)
+    return made, known, dense_normals(hand, made, known, tolerance=tolerance, **options)
 
 
 def written_out(made, known):

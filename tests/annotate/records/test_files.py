@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthgauge.annotate.records._json_lines import MOST_LINE_BYTES
 from depthgauge.annotate.records._strict_model import MOST_POINTS, is_time
 from depthgauge.annotate.records.annotation import (
     Annotation,
@@ -42,6 +41,7 @@ from depthgauge.annotate.records.files import (
 )
 from depthgauge.errors import BadData, BadFile, CannotWrite, Misuse
 from depthgauge.io._locks import only_one
+from depthgauge.io.json_lines import MOST_LINE_BYTES
 
 HEADER = Header(
     Picture("street", 640, 480, "ab" * 32),
@@ -488,7 +488,7 @@ def test_a_folder_that_is_not_there_is_one_sentence(tmp_path):
 
 
 def test_whoever_waits_too_long_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("depthgauge.annotate.records._json_lines._PATIENCE_S", 0.05)
+    monkeypatch.setattr("depthgauge.io.json_lines._PATIENCE_S", 0.05)
     path = started(tmp_path)
     with only_one(path, "busy"), pytest.raises(BadData, match="another process is writing"):
         append_record(path, Record("finish"))

@@ -88,6 +88,16 @@ def test_the_wrong_level_is_named_and_the_rest_is_checked(made, folder, problem)
     assert second == ("submission", "disp_0/ lacks 1 of 3 frames: 000001_10.", True)
 
 
+def test_data_at_the_wrong_level_hides_nothing_of_the_estimates(made):
+    """Both folders are wrong, and both are named."""
+    data, estimates = [
+        (finding.sample, finding.problem) for finding in dg.check("kitti-2015", made, made / "sent")
+    ]
+    assert data[0] == "data"
+    assert "has data of 'kitti-2015'" in data[1]
+    assert estimates == ("submission", "the submission begins one level further down, in sent/.")
+
+
 def test_values_of_good_files_are_looked_at_too(made):
     sent = made / "sent/disp_0"
     for name in IDS:

@@ -90,6 +90,30 @@ def test_the_twin_scores_the_folder_as_it_scores_the_run(kitti, tmp_path):
     assert dg.check("kitti-2015-stereo", tmp_path / "sent", kitti) == []
 
 
+def test_a_folder_of_estimates_becomes_a_submission(kitti, tmp_path):
+    """Made elsewhere, in our layout; what was scored is what is sent."""
+    rng = np.random.default_rng(8)
+    own = {f"00000{i}_10": rng.integers(256, 9000, SHAPE) / np.float32(256) for i in (0, 1)}
+    for name, values in own.items():
+        place = tmp_path / "mine" / name / "disparity.npy"
+        place.parent.mkdir(parents=True)
+        np.save(place, values.astype(np.float32))
+    method = f"folder:{tmp_path / 'mine'}"
+    dg.run("kitti-2015-stereo", kitti, [method], tmp_path / "run", workers=0)
+    write_submission("kitti-2015-stereo", tmp_path / "run", "mine", tmp_path / "sent")
+    for name, values in own.items():
+        sent = read_map(tmp_path / f"sent/disp_0/{name}.png", "disparity")
+        np.testing.assert_array_equal(sent, values)
+
+
+def test_estimates_that_were_not_kept_cannot_be_sent(kitti, tmp_path):
+    options = {"workers": 0, "keep_estimates": False}
+    run = dg.run("kitti-2015-stereo", kitti, [disparity], tmp_path / "run", **options)
+    (label,) = [entrant.label for entrant in run.entrants]
+    with pytest.raises(BadData, match=r"did not keep the estimates of .*--drop-estimates"):
+        write_submission("kitti-2015-stereo", tmp_path / "run", label, tmp_path / "sent")
+
+
 def test_scene_flow_has_three_folders_and_an_archive_with_them_at_its_root(kitti, tmp_path):
     run = dg.run("kitti-2015", kitti, [scene_flow], tmp_path / "run", workers=0)
     done = write_submission("kitti-2015-toolkit", tmp_path / "run", "scene_flow", tmp_path / "sent")

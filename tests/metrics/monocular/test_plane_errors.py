@@ -115,3 +115,10 @@ def test_what_makes_no_sense_is_refused():
     truth = np.ones(SIZE)
     with pytest.raises(BadScoreId, match="share is 2 but must be from 0 to 1"):
         dg.score(truth, truth, "plane_angle:2", quantity="depth", items=items)
+
+
+def test_a_picture_without_planes_has_no_score_and_stops_nothing():
+    truth = plane_depth(tilted(0), 2.0)
+    found, scores = judge(truth, truth, np.zeros(SIZE, np.int32), np.zeros((0, 3)))
+    assert np.isnan(found).all()
+    assert [(score.count, score.missing) for score in scores.values()] == [(0, 0), (0, 0)]

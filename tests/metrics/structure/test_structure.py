@@ -10,6 +10,7 @@ from maps import make_pair, seeds
 from scipy.stats import wasserstein_distance
 from skimage.metrics import structural_similarity
 
+import depthgauge as dg
 from depthgauge.errors import BadScoreId
 from depthgauge.metrics import METRICS
 from depthgauge.metrics.structure.histograms import earth_movers_distance, tiles
@@ -265,3 +266,15 @@ def test_a_map_of_conflicts_has_the_score_as_its_mean():
         value("neighbour_conflicts", estimate, truth)
     )
     assert not np.isfinite(shown[np.isfinite(truth)]).any()
+
+
+def test_far_away_maps_have_a_multi_scale_similarity():
+    """Only ratios count, so 100 km are like 100 m."""
+    y, x = np.mgrid[0:40, 0:48]
+    truth = (100 + 5 * np.sin(x / 4) + y).astype(np.float32)
+    estimate = truth + np.random.default_rng(2).normal(0, 0.5, truth.shape).astype(np.float32)
+    near, far = (
+        next(iter(dg.score(k * estimate, k * truth, "ms_r_ssim:2", check=False).values())).value
+        for k in (1, 1000)
+    )
+    assert far == pytest.approx(near, abs=1e-6)

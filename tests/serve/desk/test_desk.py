@@ -19,7 +19,7 @@ from depthgauge.annotate.records import history, read_records
 from depthgauge.errors import BadData, CannotWrite, Misuse
 from depthgauge.serve.desk import access, drawings, running
 from depthgauge.serve.desk.access import Access
-from depthgauge.serve.desk.drawing_pages import drawing_desk
+from depthgauge.serve.desk.app import make_desk
 from depthgauge.serve.desk.photographs import photographs
 
 HOME = "http://127.0.0.1:8410"
@@ -55,7 +55,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def client(folder):
-    app = drawing_desk(folder, "ann", Access(8410, "secret-token"))
+    app = make_desk(folder, "ann", Access(8410, "secret-token"))
     with TestClient(app, base_url=HOME, headers={"origin": HOME}) as made:
         assert made.get("/?token=secret-token").status_code == 200
         yield made
@@ -66,7 +66,7 @@ def send(client, *events, tab="t1"):
 
 
 def test_only_who_has_the_token_comes_in(folder):
-    app = drawing_desk(folder, "ann", Access(8410, "secret-token"))
+    app = make_desk(folder, "ann", Access(8410, "secret-token"))
     with TestClient(app, base_url=HOME) as stranger:
         for path in ("/", "/draw/beach", "/pictures/beach", "/api/events/beach?tab=t"):
             assert stranger.get(path).status_code == 403
@@ -114,7 +114,7 @@ def test_events_are_lines_and_sent_twice_they_are_stored_once(client, folder):
 
 def test_a_restart_goes_on_where_the_file_ends(client, folder):
     send(client, STROKE)
-    with TestClient(drawing_desk(folder, "ann", Access(8410, "x" * 30)), base_url=HOME) as other:
+    with TestClient(make_desk(folder, "ann", Access(8410, "x" * 30)), base_url=HOME) as other:
         other.headers["origin"] = HOME
         other.get(f"/?token={'x' * 30}")
         assert send(other, STROKE, NORMAL).json()["revision"] == 2
@@ -213,7 +213,7 @@ def exif(orientation, *, with_place=True):
 def test_photographs_are_upright_and_tell_nothing(tmp_path, orientation):
     source = Image.fromarray(picture())
     source.save(tmp_path / "beach.jpg", exif=exif(orientation), quality=95)
-    app = drawing_desk(tmp_path, "ann", Access(8410, "secret-token"))
+    app = make_desk(tmp_path, "ann", Access(8410, "secret-token"))
     with TestClient(app, base_url=HOME) as client:
         client.get("/?token=secret-token")
         content = client.get("/pictures/beach").content
@@ -239,7 +239,7 @@ def test_broken_exif_counts_as_none(tmp_path, damage):
     body = b"Exif\0\0" + damage
     segment = b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
     (tmp_path / "beach.jpg").write_bytes(stream.getvalue()[:2] + segment + stream.getvalue()[2:])
-    app = drawing_desk(tmp_path, "ann", Access(8410, "secret-token"))
+    app = make_desk(tmp_path, "ann", Access(8410, "secret-token"))
     with TestClient(app, base_url=HOME) as client:
         client.get("/?token=secret-token")
         header = client.get("/api/events/beach?tab=t").json()["header"]
@@ -287,10 +287,10 @@ def test_tokens_stay_and_are_private(tmp_path, monkeypatch):
 
 
 def test_names_of_people():
-    assert running.name_of("Ann B.") == "Ann B."
+    assert running._person("Ann B.") == "Ann B."
     for bad in ("../up", ".hidden", "a/b", "x" * 70):
         with pytest.raises(Misuse):
-            running.name_of(bad)
+            running._person(bad)
 
 
 @contextmanager

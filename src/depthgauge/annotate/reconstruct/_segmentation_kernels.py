@@ -166,6 +166,55 @@ def grow_along(
 
 
 @compiled()
+def linked_parts(right: Array, down: Array, parts: Array) -> int:
+    """Numbers the parts that links connect, from 1 in reading order; 0 for pixels without a link.
+
+    Args:
+        right: (H, W): whether a pixel is linked to the one on its right.
+        down: The same for the one below.
+        parts: (H, W), all 0; filled.
+
+    Returns:
+        The number of parts.
+    """
+    height, width = parts.shape
+    root = np.arange(height * width)
+    for y in range(height):
+        for x in range(width):
+            here = y * width + x
+            for k in range(2):
+                if (k == 0 and x + 1 < width and right[y, x]) or (
+                    k == 1 and y + 1 < height and down[y, x]
+                ):
+                    a, b = here, here + (1 if k == 0 else width)
+                    while root[a] != a:
+                        root[a] = root[root[a]]
+                        a = root[a]
+                    while root[b] != b:
+                        root[b] = root[root[b]]
+                        b = root[b]
+                    if a < b:
+                        root[b] = a
+                    else:
+                        root[a] = b
+                    parts[y, x] = -1
+                    parts[y + k, x + 1 - k] = -1
+    count = 0
+    number = np.zeros(height * width, np.int32)
+    for y in range(height):
+        for x in range(width):
+            if parts[y, x] != 0:
+                a = y * width + x
+                while root[a] != a:
+                    a = root[a]
+                if number[a] == 0:
+                    count += 1
+                    number[a] = count
+                parts[y, x] = number[a]
+    return count
+
+
+@compiled()
 def first_crossing(corners: Array) -> int:
     """Two sides of a polygon that are not neighbours and meet, as i * corners + j; -1: none do."""
     count = corners.shape[0]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.annotate.reconstruct._links import normal_links
+from depthgauge.annotate.reconstruct._pieces import Links, Pieces, PieceSolver, Wanted
 from depthgauge.annotate.reconstruct.hand_normals import HandNormals, described
 from depthgauge.annotate.reconstruct.segmentation import SMOOTH, Segmentation
 from depthgauge.annotate.records.annotation import Vector
-from depthgauge.geometry.link_system import LinkSystem
 from depthgauge.types import Mask
 
 Array = NDArray[np.float64]
@@ -26,10 +26,8 @@ class DenseNormals:
 
     normals: Array
     """(H, W, 3), unit; NaN outside the region."""
-    spread: Array
-    """(H, W, 3): the solution before normalisation, from which a later call may start."""
     residual: float
-    """Relative residual of the linear system."""
+    """Largest relative residual of a surface's linear system."""
     notes: tuple[str, ...]
 
 
@@ -81,21 +79,17 @@ def known_normals(hand: HandNormals, segmentation: Segmentation) -> KnownNormals
     )
 
 
-def normal_system(known: KnownNormals, segmentation: Segmentation) -> LinkSystem:
-    """The smoothness term of eq. (1) on curved surfaces; planes need none."""
-    right, down = normal_links(segmentation)
-    return LinkSystem(right * known.solved, down * known.solved, known.where)
-
-
 def dense_normals(
     hand: HandNormals,
     segmentation: Segmentation,
     known: KnownNormals,
-    system: LinkSystem,
-    start: Array | None = None,
-    tolerance: float = 1e-4,
+    solver: PieceSolver | None = None,
     *,
+    pieces: Pieces | None = None,
+    links: tuple[Array, Array] | None = None,
+    tolerance: float = 1e-4,
     rounded: bool = True,
+    late: Callable[[], bool] | None = None,
 ) -> DenseNormals:
     """Solves eq. (1) with eq. (2) for a unit normal at every pixel of the region.
 
@@ -103,18 +97,23 @@ def dense_normals(
         hand: The given normals.
         segmentation: The surfaces.
         known: `known_normals` of both.
-        system: `normal_system` of the same known places; values may have changed since.
-        start: `spread` of an earlier solution.
+        solver: What keeps solutions for later calls.
+        pieces: The continuous surfaces, if they are known already.
+        links: `normal_links` of the segmentation, if they are known already.
         tolerance: The relative residual.
         rounded: On surfaces with smooth occlusions, z is 0 along whole lines but otherwise known at
             points only. There z is not spread but follows from x and y, so a surface inside a
             circle is exactly a sphere. False: all three components are spread and divided by their
             length, as published, which makes it a cone. Surfaces that are known along smooth
             occlusions only are always rounded.
+        late: Asked during the search, which ends early when it says yes.
     """
-    begin = start if start is not None else _means(known, segmentation)
-    solved = system.solve(known.normals, start=begin, tolerance=tolerance)
-    normals = solved.values.copy()
+    right, down = links if links is not None else normal_links(segmentation)
+    # The smoothness term of eq. (1) on curved surfaces; planes need none.
+    system = Links(right * known.solved, down * known.solved, known.where)
+    parts = pieces if pieces is not None else Pieces.of(segmentation.continuous)
+    solver = solver if solver is not None else PieceSolver()
+    normals, residual = solver.solve(parts, system, Wanted(known.normals), tolerance, late)
     _lay(normals, hand.planes, segmentation)
     _round_out(normals, known.outlined if rounded else known.by_outline, segmentation)
     inside = segmentation.region & (segmentation.smooth > 0)
@@ -123,7 +122,7 @@ def dense_normals(
     normals[vague], length[vague] = _TOWARDS_VIEWER, 1.0
     normals /= length[..., None]
     normals[~inside] = np.nan
-    return DenseNormals(normals, solved.values, solved.residual, _notes(known, segmentation))
+    return DenseNormals(normals, residual, _notes(known, segmentation))
 
 
 def _curved(segmentation: Segmentation) -> Mask:
@@ -132,17 +131,6 @@ def _curved(segmentation: Segmentation) -> Mask:
     curved = np.array([segmentation.shapes.get(s, "curved") != "planar" for s in range(count)])
     curved[0] = False
     return curved
-
-
-def _means(known: KnownNormals, segmentation: Segmentation) -> Array:
-    """The mean of the known normals of each surface: a good start for the solver."""
-    smooth = segmentation.smooth
-    numbers = smooth[known.where]
-    size = int(smooth.max(initial=0)) + 1
-    counts = np.maximum(np.bincount(numbers, minlength=size), 1)
-    sums = [np.bincount(numbers, known.normals[known.where, c], size) for c in range(3)]
-    found: Array = (np.stack(sums, axis=-1) / counts[:, None])[smooth]
-    return found
 
 
 def _lay(normals: Array, planes: Mapping[int, Vector], segmentation: Segmentation) -> None:

@@ -172,7 +172,7 @@ def _sample(
 ) -> Sample | None:
     picture = recorded.annotation.picture.id
     try:
-        image = io.read_upright(find_photograph(images, picture))
+        image = io.read_image(find_photograph(images, picture))
         sample = sample_of(recorded.annotation, image, seed=seed)
         return replace(sample, id=sample_name(picture))
     except DepthgaugeError as error:

@@ -146,7 +146,7 @@ def _thinned(made: Reconstruction) -> list[str]:
 
 def _photograph(path: Path, picture: Picture) -> NDArray[np.uint8]:
     """The annotated photograph as RGB bytes."""
-    image = io.read_upright(path)
+    image = io.read_image(path)
     require_size(image, picture)
     if image.dtype != np.uint8:
         raise BadFile(

@@ -11,21 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.reconstruct.dense_normals import (
-    DenseNormals,
-    KnownNormals,
-    dense_normals,
-    known_normals,
-    normal_system,
-)
-from depthgauge.annotate.reconstruct.hand_normals import HandNormals, hand_normals
+from depthgauge.annotate.reconstruct._links import normal_links
+from depthgauge.annotate.reconstruct._pieces import Pieces, PieceSolver
+from depthgauge.annotate.reconstruct.dense_normals import dense_normals, known_normals
+from depthgauge.annotate.reconstruct.hand_normals import hand_normals
 from depthgauge.annotate.reconstruct.segmentation import Segmentation, segment
 from depthgauge.annotate.reconstruct.stopping import Stop
 from depthgauge.annotate.reconstruct.surface_depth import SurfaceDepth
 from depthgauge.annotate.reconstruct.surface_scales import ScaleOptions, surface_scales
 from depthgauge.annotate.records.annotation import Annotation, Focal, Point
 from depthgauge.errors import Misuse
-from depthgauge.geometry.link_system import LinkSystem
 from depthgauge.types import Camera, Map
 
 Array = NDArray[np.float64]
@@ -52,32 +47,30 @@ class Reconstruction:
     notes: tuple[str, ...]
     """Sentences for the annotator: what was assumed, left out or contradictory."""
     residual: float = 0.0
-    """The larger relative residual of the two linear systems."""
+    """The largest relative residual of a surface's linear systems."""
     picture_px: tuple[int, int] = (0, 0)
     """Width and height of the photograph, which a preview does not have."""
 
 
 class ReconstructionCache:
-    """What `reconstruct` keeps for its next call: surfaces and prepared systems.
+    """What `reconstruct` keeps for its next call: surfaces, and the solution of each.
 
     Pass the same object to every call while someone works on one annotation, but to one call at a
-    time. If only normals were turned, only the right-hand sides are computed again. Results never
-    differ by more than the solver's tolerance.
+    time. Only surfaces that differ from those of the last calls are solved again. The outcome is
+    the same as without a cache.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep_calls: int = 8) -> None:
+        """Begins with nothing.
+
+        Args:
+            keep_calls: What so many calls did not need is dropped.
+        """
+        self.normals, self.depth = PieceSolver(keep_calls), PieceSolver(keep_calls)
         self._lines: tuple[Any, ...] | None = None
-        self._surfaces: tuple[Segmentation, SurfaceDepth] | None = None
-        self._forget()
+        self._surfaces: _Surfaces | None = None
 
-    def _forget(self) -> None:
-        """Drops what belongs to other surfaces."""
-        self._normal_system: LinkSystem | None = None
-        self._solved: NDArray[np.bool_] | None = None
-        self._spread: Array | None = None
-        self._logs: Array | None = None
-
-    def segmented(self, annotation: Annotation, seed: int) -> tuple[Segmentation, SurfaceDepth]:
+    def segmented(self, annotation: Annotation, seed: int) -> _Surfaces:
         """The surfaces; recomputed only if a line, the region or a mark has changed."""
         size = (annotation.picture.width_px, annotation.picture.height_px)
         lines = (
@@ -88,32 +81,18 @@ class ReconstructionCache:
             tuple(annotation.surfaces.items()),
         )
         if self._surfaces is None or lines != self._lines:
-            self._forget()
-            segmentation = segment(annotation, seed=seed)
-            self._surfaces, self._lines = (segmentation, SurfaceDepth(segmentation)), lines
+            self._surfaces, self._lines = _Surfaces(segment(annotation, seed=seed)), lines
         return self._surfaces
 
-    def spread(
-        self, hand: HandNormals, segmentation: Segmentation, known: KnownNormals, **options: Any
-    ) -> DenseNormals:
-        """Dense normals; the system is rebuilt only if normals were added or moved."""
-        system = self._normal_system
-        if system is None or not (
-            np.array_equal(system.known, known.where)
-            and self._solved is not None
-            and np.array_equal(self._solved, known.solved)
-        ):
-            system = normal_system(known, segmentation)
-            self._normal_system, self._solved, self._spread = system, known.solved, None
-        found = dense_normals(hand, segmentation, known, system, self._spread, **options)
-        self._spread = found.spread
-        return found
 
-    def integrated(self, surfaces: SurfaceDepth, *args: Any, **options: Any) -> Any:
-        """Log depth, starting from the last solution."""
-        found = surfaces.integrate(*args, start=self._logs, **options)
-        self._logs = found.logs
-        return found
+class _Surfaces:
+    """A segmentation, and everything that depends on it only."""
+
+    def __init__(self, segmentation: Segmentation) -> None:
+        self.segmentation = segmentation
+        self.pieces = Pieces.of(segmentation.continuous)
+        self.depth = SurfaceDepth(segmentation, self.pieces)
+        self.normal_links = normal_links(segmentation)
 
 
 def reconstruct(
@@ -153,26 +132,36 @@ def reconstruct(
     stopping = stop or Stop()
     notes: list[str] = []
     sized = _with_focal(_sized(annotation, max_side_px), notes)
-    store = cache if cache is not None else ReconstructionCache()
-    segmentation, surfaces = store.segmented(sized, seed)
+    store = cache if cache is not None else ReconstructionCache(1)
+    surfaces = store.segmented(sized, seed)
+    segmentation = surfaces.segmentation
     stopping.late()
     camera = camera_of(sized)
     hand = hand_normals(sized, segmentation, camera)
     known = known_normals(hand, segmentation)
     with ThreadPoolExecutor(1) as aside:
         # The system for depth needs no normals: it is prepared while they are computed.
-        ready = aside.submit(surfaces.prepare)
-        dense = store.spread(hand, segmentation, known, tolerance=tolerance, rounded=rounded)
-        stopping.late()
+        ready = aside.submit(surfaces.depth.prepare, store.depth)
+        dense = dense_normals(
+            hand,
+            segmentation,
+            known,
+            store.normals,
+            pieces=surfaces.pieces,
+            links=surfaces.normal_links,
+            tolerance=tolerance,
+            rounded=rounded,
+            late=stopping.late,
+        )
         ready.result()
-    stopping.late()
-    shaped = store.integrated(
-        surfaces,
+    shaped = surfaces.depth.integrate(
         dense.normals,
         camera,
         hand.planes,
+        solver=store.depth,
         tolerance=tolerance,
         least_facing=least_facing,
+        late=stopping.late,
     )
     stopping.late()
     scaling = surface_scales(shaped.depth, segmentation, tuple(sized.strokes), scale_options)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.reconstruct._links import depth_links
+from depthgauge.annotate.reconstruct._links import DepthLinks, depth_links
+from depthgauge.annotate.reconstruct._pieces import Links, Pieces, PieceSolver, Wanted
 from depthgauge.annotate.reconstruct.hand_normals import described
 from depthgauge.annotate.reconstruct.segmentation import Segmentation
-from depthgauge.geometry.link_system import LinkSystem
 from depthgauge.geometry.normal_integration import centred, faced, log_depth_steps
 from depthgauge.geometry.projection import ray_slopes
 from depthgauge.types import Camera, Map, Mask
@@ -31,25 +31,26 @@ class ShapedSurfaces:
 
     depth: Map
     """(H, W); the mean of log depth is 0 on every continuous surface."""
-    logs: Array
-    """(H, W, 1): the solution, from which a later call may start."""
     residual: float
+    """Largest relative residual of a surface's linear system."""
     notes: tuple[str, ...]
 
 
 class SurfaceDepth:
     """The links of a segmentation, prepared for any number of normal maps."""
 
-    def __init__(self, segmentation: Segmentation) -> None:
+    def __init__(self, segmentation: Segmentation, pieces: Pieces | None = None) -> None:
         self._segmentation = segmentation
+        self._pieces = pieces if pieces is not None else Pieces.of(segmentation.continuous)
         links = depth_links(segmentation)
         self._folds = links.right_fold, links.down_fold
-        self._system = LinkSystem(links.right, links.down)
-        self._main, self._stray = _main_parts(self._system.parts(), segmentation.continuous)
+        self._links = Links(links.right, links.down)
+        self._main, self._stray = _main_parts(links, segmentation.continuous)
+        self._own = PieceSolver()
 
-    def prepare(self) -> None:
-        """Builds the solver; it does not depend on normals."""
-        self._system.prepare()
+    def prepare(self, solver: PieceSolver | None = None) -> None:
+        """Builds what solves the equations; it does not depend on normals."""
+        (solver or self._own).prepare(self._pieces, self._links)
 
     def integrate(
         self,
@@ -57,9 +58,10 @@ class SurfaceDepth:
         camera: Camera,
         planes: Iterable[int] = (),
         *,
-        start: Array | None = None,
+        solver: PieceSolver | None = None,
         tolerance: float = 1e-4,
         least_facing: float | None = None,
+        late: Callable[[], bool] | None = None,
     ) -> ShapedSurfaces:
         """Depth from normals.
 
@@ -67,10 +69,11 @@ class SurfaceDepth:
             normals: (H, W, 3), unit, NaN outside the region.
             camera: A camera with the map's size.
             planes: Numbers of the smooth surfaces that are planar.
-            start: `logs` of an earlier call.
-            tolerance: The largest relative residual.
+            solver: What keeps solutions for later calls.
+            tolerance: The largest relative residual of a surface.
             least_facing: Smallest component of a normal towards the viewer, on all surfaces; None:
                 `CURVED_FACING` and `PLANE_FACING`.
+            late: Asked during the search, which ends early when it says yes.
         """
         planar = self._planar(planes)
         least = np.where(planar, PLANE_FACING, CURVED_FACING)
@@ -78,17 +81,16 @@ class SurfaceDepth:
             least = np.full(planar.shape, least_facing)
         facing = faced(normals, camera, least)
         steps = log_depth_steps(facing, camera, self._folds)
-        begin = start if start is not None else _plane_logs(facing, camera, planar)[..., None]
-        solved = self._system.solve(steps=steps, start=begin, tolerance=tolerance)
-        logs = solved.values[..., 0].copy()
+        wanted = Wanted(steps=steps, start=_plane_logs(facing, camera, planar)[..., None])
+        solver = solver if solver is not None else self._own
+        values, residual = solver.solve(self._pieces, self._links, wanted, tolerance, late)
+        logs = values[..., 0]
         continuous = np.where(self._main, self._segmentation.continuous, 0)
         logs = centred(logs, continuous)
         ys, xs, from_y, from_x = self._stray
         logs[ys, xs] = np.nan_to_num(logs[from_y, from_x])
         notes = self._grazing(facing, normals, planar)
-        return ShapedSurfaces(
-            np.exp(logs).astype(np.float32), solved.values, solved.residual, notes
-        )
+        return ShapedSurfaces(np.exp(logs).astype(np.float32), residual, notes)
 
     def _planar(self, planes: Iterable[int]) -> Mask:
         smooth = self._segmentation.smooth
@@ -115,20 +117,26 @@ def _plane_logs(facing: Array, camera: Camera, planar: Mask) -> Array:
 
 
 def _main_parts(
-    parts: NDArray[np.int32], continuous: NDArray[np.int32]
+    links: DepthLinks, continuous: NDArray[np.int32]
 ) -> tuple[Mask, tuple[NDArray[np.int64], ...]]:
     """The largest linked part of each surface, and for every other pixel the nearest pixel of it.
 
     The others are single line pixels without a neighbour on their owner's side.
     """
-    keys = parts.astype(np.int64) * (int(continuous.max(initial=0)) + 1) + continuous
-    inside = (parts > 0) & (continuous > 0)
-    names, counts = np.unique(keys[inside], return_counts=True)
-    largest: dict[int, tuple[int, int]] = {}
-    for key, count in zip(names.tolist(), counts.tolist(), strict=True):
-        surface = key % (int(continuous.max(initial=0)) + 1)
-        largest[surface] = max(largest.get(surface, (0, 0)), (count, key))
-    main = np.isin(keys, [key for _, key in largest.values()]) & inside
+    from depthgauge.annotate.reconstruct._segmentation_kernels import linked_parts
+
+    parts = np.zeros(continuous.shape, np.int32)
+    count = linked_parts(links.right, links.down, parts)
+    sizes = np.bincount(parts.ravel(), minlength=count + 1)
+    surface = np.zeros(count + 1, np.int64)
+    surface[parts.ravel()] = continuous.ravel()
+    surface[0] = 0
+    # The largest part of a surface comes last, among equals the later one: the last write wins.
+    largest = np.zeros(int(continuous.max(initial=0)) + 1, np.int64)
+    order = np.argsort(sizes[1:], kind="stable") + 1
+    largest[surface[order]] = order
+    largest[0] = 0
+    main = (parts > 0) & (continuous > 0) & (parts == largest[continuous])
     ys, xs = np.nonzero((continuous > 0) & ~main)
     return main, (ys, xs, *_nearest_of_surface(ys, xs, main, continuous))
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from depthgauge.annotate.records._json_lines import parse_object, shown
 from depthgauge.annotate.records._strict_model import (
     SCHEMA,
     Name,
@@ -49,6 +48,7 @@ from depthgauge.annotate.records.annotation import (
     Value,
 )
 from depthgauge.errors import BadFile, Misuse
+from depthgauge.io.json_lines import parse_object, shown
 
 __all__ = ["VoteModel", "header_line", "parse_header", "parse_line", "parse_record", "record_line"]
 

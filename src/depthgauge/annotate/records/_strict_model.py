@@ -18,8 +18,8 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from depthgauge.annotate.records._json_lines import kind_of, parse_object, shown
 from depthgauge.errors import BadFile
+from depthgauge.io.json_lines import kind_of, parse_object, shown
 
 SCHEMA = 1
 MOST_POINTS = 20_000

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from depthgauge.annotate.records._json_lines import append_line, is_whole, without_mark
 from depthgauge.annotate.records.annotation import Annotation, Header, Record
 from depthgauge.annotate.records.replay import replayed
 from depthgauge.errors import BadFile, CannotWrite
 from depthgauge.io import write_text
 from depthgauge.io._files import opened, read_whole
+from depthgauge.io.json_lines import append_line, is_whole, without_mark
 
 __all__ = [
     "Header",
@@ -173,8 +173,8 @@ def repair_records(path: Path) -> Repair:
         BadFile: There is no such file, or its header is damaged: without it no line has a meaning.
         CannotWrite: No space, no permission; the file is unchanged.
     """
-    from depthgauge.annotate.records._json_lines import alone, set_aside
     from depthgauge.annotate.records._lines import parse_header, parse_record
+    from depthgauge.io.json_lines import alone, set_aside
 
     path = Path(path)
     with opened(path):

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from depthgauge._options import signature_from
 from depthgauge.annotate.options import VoteOptions
-from depthgauge.annotate.records._json_lines import append_line, is_whole, without_mark
 from depthgauge.errors import BadFile, Misuse
 from depthgauge.io._files import opened, read_whole
+from depthgauge.io.json_lines import append_line, is_whole, without_mark
 
 SCHEMA = 1
 NEEDED = 2

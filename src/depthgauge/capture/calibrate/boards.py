@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.capture.calibrate._saddles import fit_saddles
-from depthgauge.errors import Misuse
 from depthgauge.sessions import Board
+from depthgauge.sessions.board import dictionary_of
 from depthgauge.types import Image
 
-REVISION = 1
+REVISION = 2
 """Raised whenever `find_corners` may find other corners; stored corners are then not used."""
 FEWEST_CORNERS = 8
 """A board with fewer visible corners is not used: its pose would be a guess."""
@@ -54,7 +54,7 @@ def find_corners(image: Image, board: Board) -> Corners | None:
         image: Grey or RGB.
         board: What to look for.
     """
-    grey = _grey(image)
+    grey = grey_levels(image)
     found = _charuco(grey, board) if board.kind == "charuco" else _chessboard(grey, board)
     if found is None:
         return None
@@ -78,7 +78,8 @@ def turned_alike(corners: Corners, model: Corners, board: Board) -> Corners:
     return max(turns, key=lambda turn: _alignment(turn, model))
 
 
-def _grey(image: Image) -> NDArray[np.uint8]:
+def grey_levels(image: Image) -> NDArray[np.uint8]:
+    """A picture as grey levels from 0 to 255, for detectors that want bytes."""
     import cv2
 
     pixels: NDArray[Any] = np.asarray(image)
@@ -237,19 +238,3 @@ def _charuco(
     order = np.argsort(ids.ravel())
     pixels = np.asarray(corners, np.float64).reshape(-1, 2)
     return ids.ravel()[order].astype(np.intp), pixels[order]
-
-
-def dictionary_of(board: Board) -> Any:
-    """OpenCV's dictionary of a ChArUco board's markers.
-
-    Raises:
-        Misuse: There is no dictionary of that name.
-    """
-    import cv2
-
-    number = getattr(cv2.aruco, board.dictionary, None)
-    if not board.dictionary.startswith("DICT_") or number is None:
-        raise Misuse(
-            f"OpenCV has no marker dictionary {board.dictionary!r}; names are like DICT_6X6_250"
-        )
-    return cv2.aruco.getPredefinedDictionary(number)

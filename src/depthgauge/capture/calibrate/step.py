@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -20,20 +20,23 @@ from depthgauge.capture.calibrate.calibration import (
     read_calibration,
 )
 from depthgauge.capture.calibrate.camera_pairs import PairFit
+from depthgauge.capture.calibrate.find_board import find_board
 from depthgauge.capture.calibrate.images import (
     OUTLIER_FACTOR,
+    BoardViews,
     RigCalibration,
     calibrate_images,
     calibrate_views,
     find_views,
 )
-from depthgauge.capture.calibrate.single_camera import Single
+from depthgauge.capture.calibrate.single_camera import FEWEST_VIEWS, Single
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.step_options import plain_options
 from depthgauge.capture.steps import StepOutput
-from depthgauge.errors import BadData
+from depthgauge.errors import BadData, Misuse
 from depthgauge.io.text import parse_json
-from depthgauge.sessions import CAMERAS
+from depthgauge.sessions import CAMERAS, Board
+from depthgauge.sessions.session import META
 
 __all__ = [
     "Calibration",
@@ -47,6 +50,7 @@ __all__ = [
 ]
 
 VIEWS = "views.json"
+_Images = Mapping[str, Mapping[str, Path]]
 _CORNERS = ".corners"
 
 
@@ -58,6 +62,9 @@ class CalibrateOptions(Options):
     dropped."""
     joint: bool = True
     """Refine all cameras and pairs together at the end."""
+    square_m: Annotated[float, Field(gt=0.0)] | None = None
+    """Side of the board's squares in metres, if session.json has no board; its corners are then
+    counted in the photographs."""
 
 
 SPEC = StepSpec(
@@ -67,7 +74,7 @@ SPEC = StepSpec(
     about="""Corners are found to a fraction of a pixel. Views that do not fit the others are named
     and dropped. Then the pairs L-R and L-C are calibrated.""",
     options=CalibrateOptions,
-    revision=2,
+    revision=3,
 )
 
 
@@ -92,16 +99,18 @@ def plan(task: StepTask, options: CalibrateOptions) -> StepPlan:
         )
 
     def make(folder: Path) -> StepOutput:
+        board = _board(task, images, options)
         seen = find_views(
             images,
-            session.board,
+            board,
             kept=task.work / _CORNERS,
             again=task.again,
             progress=task.progress,
         )
+        _check_board(task, images, seen, board)
         found = calibrate_views(
             seen.views,
-            session.board,
+            board,
             listed=images,
             left_out=seen.left_out,
             outlier_factor=options.outlier_factor,
@@ -109,14 +118,15 @@ def plan(task: StepTask, options: CalibrateOptions) -> StepPlan:
         )
         _write(folder / FILE, found.calibration.to_json())
         _write(folder / VIEWS, {"schema": 1, "cameras": _views_json(found)})
-        return StepOutput(_figures(found), found.warnings)
+        counted = () if session.board else (_counted(board),)
+        return StepOutput(_figures(found), (*counted, *found.warnings))
 
     return StepPlan(
         make,
         files=[path for paths in images.values() for path in paths.values() if _opens(path)],
         options={
             **plain_options(options),
-            "board": session.board.to_json(),
+            "board": None if session.board is None else session.board.to_json(),
             "poses": {name: list(paths) for name, paths in images.items()},
         },
     )
@@ -137,6 +147,61 @@ def read_views(work: Path) -> dict[str, dict[str, dict[str, Any]]]:
         return {name: dict(views) for name, views in data.items()}
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadData(f"{path}: cannot be read: {error!r}; run `capture calibrate`.") from error
+
+
+def _board(task: StepTask, images: _Images, options: CalibrateOptions) -> Board:
+    """The session's board; if it has none, the one that the photographs show."""
+    known = task.session.board
+    if known is not None:
+        if options.square_m not in (None, known.square_m):
+            raise Misuse(
+                f"session.json has a board with squares of {known.square_m} m; leave out "
+                "--square-m, or correct it there"
+            )
+        return known
+    found = find_board(images, progress=task.progress)
+    where = task.session.folder / META
+    if found is None:
+        raise BadData(
+            f"{where}: has no board, and none is found in the photographs; write its number of "
+            "inner corners and the side of a square into it (see docs/capture.md)."
+        )
+    if options.square_m is None:
+        raise BadData(
+            f"{where}: has no board; the photographs show {found.in_words()}. Measure a square, "
+            f"and say `--square-m METRES`, or write {found.entry()}: without it, nothing is "
+            "known in metres."
+        )
+    return found.of(options.square_m)
+
+
+def _check_board(task: StepTask, images: _Images, seen: BoardViews, board: Board) -> None:
+    """Says which board the photographs show, if they do not show the given one.
+
+    Raises:
+        BadData: They show another one.
+    """
+    if all(len(seen.views.get(name, {})) >= FEWEST_VIEWS for name in "LR"):
+        return
+    found = find_board(images, progress=task.progress)
+    if found is None or found.seen < 2:
+        return
+    other = found.board
+    part = other.columns <= board.columns and other.rows <= board.rows
+    if part and other.kind == board.kind and 2 * found.seen < found.searched:
+        return  # the same board, partly outside of its photographs: each shows another part
+    raise BadData(
+        f"{task.session.folder / META}: the board there has {board.columns}x{board.rows} inner "
+        f"corners ({board.kind}), but the photographs show {found.in_words()}; write "
+        f"{found.entry()}."
+    )
+
+
+def _counted(board: Board) -> str:
+    return (
+        f"session.json has no board; its corners were counted in the photographs, write "
+        f'"board": {json.dumps(board.to_json())}'
+    )
 
 
 def _opens(path: Path) -> bool:

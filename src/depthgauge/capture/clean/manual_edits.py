@@ -1,24 +1,29 @@
-"""Manual removals: polygons in an image, boxes and balls in space, in a JSON file.
+"""Manual removals: polygons in an image, boxes, balls and lassos in space, in a JSON file.
 
     {
       "schema": 1,
       "polygons": [{"view": "left", "points_px": [[x, y], ...], "note": "..."}],
       "boxes": [{"low_m": [x, y, z], "high_m": [x, y, z], "note": "..."}],
-      "balls": [{"centres_m": [[x, y, z], ...], "radius_m": 0.002, "note": "..."}]
+      "balls": [{"centres_m": [[x, y, z], ...], "radius_m": 0.002, "note": "..."}],
+      "lassos": [{"projection": [[...], [...], [...]], "points": [[u, v], ...], "note": "..."}]
     }
 
 Polygons are in px of the rectified view (pixel centres at integers) and remove the pixels of that
 view whose centres they enclose. Boxes and balls are in metres in the axes of the left rectified
-camera (x right, y down, z forward) and remove the pixels of both views whose points lie in them; a
-selection of points with a lasso is one entry of `balls`, with all of its points. Lists and notes
-are optional.
+camera (x right, y down, z forward) and remove the pixels of both views whose points lie in them.
+A lasso is a closed line on a screen that shows the points: `projection` is the 3x4 matrix from
+those axes to (u w, v w, w), w > 0 is the distance in front of the screen's eye in metres, and
+`depth_m` [low, high], if given, keeps what is nearer or farther. Lists and notes are optional.
+
+Polygons, balls and lassos may have `least_sigma_px`: then only pixels with a standard deviation of
+at least that are removed.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +33,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.errors import BadData
 from depthgauge.geometry.disparity import depth_from_disparity
-from depthgauge.geometry.polygons import polygon_mask
+from depthgauge.geometry.polygons import encloses, polygon_mask
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.io.text import parse_json
 from depthgauge.types import Map, Mask
@@ -49,6 +54,8 @@ class Polygon:
     """`left` or `right`."""
     points_px: tuple[tuple[float, float], ...]
     note: str = ""
+    least_sigma_px: float = 0.0
+    """Pixels with a smaller standard deviation stay; 0: none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,24 @@ class Balls:
     centres_m: tuple[Point, ...]
     radius_m: float
     note: str = ""
+    least_sigma_px: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """Everything inside a closed line on a screen; even-odd rule if it crosses itself."""
+
+    projection: tuple[tuple[float, float, float, float], ...]
+    """Three rows: (x, y, z, 1) in metres to (u w, v w, w)."""
+    points: tuple[tuple[float, float], ...]
+    """The line's corners (u, v)."""
+    note: str = ""
+    depth_m: tuple[float, float] | None = None
+    """Only points whose w is within these limits; None: all in front of the eye."""
+    least_sigma_px: float = 0.0
+
+
+Edit = Polygon | Box | Balls | Lasso
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +101,41 @@ class ManualEdits:
     polygons: tuple[Polygon, ...] = ()
     boxes: tuple[Box, ...] = ()
     balls: tuple[Balls, ...] = ()
+    lassos: tuple[Lasso, ...] = ()
 
 
 def write_manual_edits(path: Path, chosen: ManualEdits) -> None:
     """Writes the file that `read_manual_edits` reads."""
-    data = {
-        "schema": SCHEMA,
-        "polygons": [
-            {"view": p.view, "points_px": [list(q) for q in p.points_px], "note": p.note}
-            for p in chosen.polygons
-        ],
-        "boxes": [
-            {"low_m": list(b.low_m), "high_m": list(b.high_m), "note": b.note} for b in chosen.boxes
-        ],
-        "balls": [
-            {"centres_m": [list(c) for c in b.centres_m], "radius_m": b.radius_m, "note": b.note}
-            for b in chosen.balls
-        ],
-    }
+    lists = {kind: [edit_entry(one) for one in getattr(chosen, kind)] for kind in _READERS}
+    # A list without entries is left out where older versions do not know its name.
+    data = {"schema": SCHEMA, **{k: v for k, v in lists.items() if v or k != "lassos"}}
     io.write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
+
+
+def edit_entry(entry: Edit) -> dict[str, Any]:
+    """An entry as a file has it; limits that are not set are left out."""
+    unset = {"depth_m": None, "least_sigma_px": 0.0}
+    return {
+        name: _as_lists(value)
+        for name, value in asdict(entry).items()
+        if name not in unset or value != unset[name]
+    }
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
+
+
+def edit_from_json(kind: object, entry: object) -> Edit:
+    """One entry of the list `kind` (`polygons`, `lassos` ...).
+
+    Raises:
+        BadData: There is no such list, or the entry does not belong to it.
+    """
+    if not isinstance(kind, str) or kind not in _READERS:
+        raise BadData(f"{kind!r:.60} is unknown; known are {', '.join(_READERS)}.")
+    made: Edit = next(iter(_entries(Path("this"), {kind: [entry]}, kind, _READERS[kind])))
+    return made
 
 
 def read_manual_edits(path: Path) -> ManualEdits:
@@ -144,7 +185,13 @@ def polygon_points(entry: Mapping[str, Any]) -> tuple[tuple[float, float], ...]:
     return points
 
 
-def manually_removed(chosen: ManualEdits, pair: RectifiedPair, disparity: Map, side: str) -> Mask:
+def manually_removed(
+    chosen: ManualEdits,
+    pair: RectifiedPair,
+    disparity: Map,
+    side: str,
+    variance: Map | None = None,
+) -> Mask:
     """The pixels of one view that a person wants removed.
 
     Args:
@@ -152,19 +199,33 @@ def manually_removed(chosen: ManualEdits, pair: RectifiedPair, disparity: Map, s
         pair: The balanced pair.
         disparity: The view's map, NaN where missing.
         side: `left` or `right`.
+        variance: Of the disparity, for edits with `least_sigma_px`; None: nothing is known, so
+            that those remove nothing.
     """
     mask = np.zeros(disparity.shape, np.bool_)
     for polygon in chosen.polygons:
         if polygon.view == side:
-            mask |= polygon_mask(disparity.shape, polygon.points_px)
-    if chosen.boxes or chosen.balls:
+            inside = polygon_mask(disparity.shape, polygon.points_px)
+            mask |= _doubtful(inside, variance, polygon.least_sigma_px)
+    if chosen.boxes or chosen.balls or chosen.lassos:
         points = points_m(disparity, pair, side)
         for box in chosen.boxes:
             inside = (points >= np.array(box.low_m)) & (points <= np.array(box.high_m))
             mask |= inside.all(axis=2)  # false where there is no point
         for balls in chosen.balls:
-            mask |= _near(points, balls)
+            mask |= _doubtful(_near(points, balls), variance, balls.least_sigma_px)
+        for lasso in chosen.lassos:
+            mask |= _doubtful(_in_lasso(points, lasso), variance, lasso.least_sigma_px)
     return mask
+
+
+def _doubtful(inside: Mask, variance: Map | None, least_sigma_px: float) -> Mask:
+    """Those with at least this standard deviation; a pixel without one has none."""
+    if not least_sigma_px:
+        return inside
+    if variance is None:
+        return np.zeros_like(inside)
+    return np.asarray(inside & (variance >= least_sigma_px**2), np.bool_)
 
 
 def points_m(disparity: Map, pair: RectifiedPair, side: str) -> NDArray[np.float32]:
@@ -197,6 +258,21 @@ def _near(points: NDArray[np.float32], balls: Balls) -> Mask:
     return mask
 
 
+def _in_lasso(points: NDArray[np.float32], lasso: Lasso) -> Mask:
+    """Points that a screen shows inside the line; only those in its box are looked at closely."""
+    rows = np.array(lasso.projection, np.float64)
+    u, v, w = (points @ row[:3].astype(np.float32) + np.float32(row[3]) for row in rows)
+    low, high = lasso.depth_m or (0.0, np.inf)
+    corners = np.array(lasso.points)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mask = (w > 0) & (w >= low) & (w <= high)
+        u, v = u / w, v / w
+        for place, least, most in zip((u, v), corners.min(0), corners.max(0), strict=True):
+            mask &= (place >= least) & (place <= most)
+    mask[mask] = encloses(corners, u[mask], v[mask])
+    return np.asarray(mask, np.bool_)
+
+
 def _entries(path: Path, data: Mapping[str, Any], kind: str, reader: Reader) -> Iterable[Any]:
     listed = data.get(kind, [])
     if not isinstance(listed, list):
@@ -214,7 +290,9 @@ def _entries(path: Path, data: Mapping[str, Any], kind: str, reader: Reader) -> 
 def _polygon(entry: Mapping[str, Any]) -> Polygon:
     if entry["view"] not in ("left", "right"):
         raise ValueError(f"view must be 'left' or 'right', found {entry['view']!r}")
-    return Polygon(entry["view"], polygon_points(entry), str(entry.get("note", "")))
+    return Polygon(
+        entry["view"], polygon_points(entry), str(entry.get("note", "")), _least_sigma(entry)
+    )
 
 
 def _box(entry: Mapping[str, Any]) -> Box:
@@ -229,7 +307,29 @@ def _balls(entry: Mapping[str, Any]) -> Balls:
     centres = tuple(_numbers(p, 3) for p in _listed(entry["centres_m"], "centres_m"))
     if not radius > 0 or not centres:
         raise ValueError(f"expected a radius_m above 0 and centres, found {radius}, {len(centres)}")
-    return Balls(centres, radius, str(entry.get("note", "")))
+    return Balls(centres, radius, str(entry.get("note", "")), _least_sigma(entry))
+
+
+def _lasso(entry: Mapping[str, Any]) -> Lasso:
+    rows = tuple(_numbers(row, 4) for row in _listed(entry["projection"], "projection"))
+    points = tuple(_numbers(p, 2) for p in _listed(entry["points"], "points"))
+    if len(rows) != 3 or len(points) < 3:
+        raise ValueError(
+            f"a lasso needs 3 rows of a projection and 3 points, found {len(rows)} and "
+            f"{len(points)}"
+        )
+    depth = entry.get("depth_m")
+    limits = None if depth is None else _numbers(depth, 2)
+    if limits is not None and limits[0] > limits[1]:
+        raise ValueError(f"depth_m must not fall, found {list(limits)}")
+    return Lasso(rows, points, str(entry.get("note", "")), limits, _least_sigma(entry))
+
+
+def _least_sigma(entry: Mapping[str, Any]) -> float:
+    (least,) = _numbers([entry.get("least_sigma_px", 0.0)], 1)
+    if least < 0:
+        raise ValueError(f"least_sigma_px must not be below 0, found {least}")
+    return float(least)
 
 
 def _listed(values: Any, name: str) -> list[Any]:
@@ -250,4 +350,5 @@ _READERS: dict[str, Reader] = {
     "polygons": _polygon,
     "boxes": _box,
     "balls": _balls,
+    "lassos": _lasso,
 }

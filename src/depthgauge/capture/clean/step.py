@@ -196,7 +196,10 @@ def _make(
     maps = {side: read_measured(work / "refine", side) for side in SIDES}
     _check(work, pair, maps)
     tell("removing", 0, 3)
-    hand = {side: manually_removed(chosen, pair, maps[side].disparity, side) for side in SIDES}
+    hand = {
+        side: manually_removed(chosen, pair, maps[side].disparity, side, maps[side].variance)
+        for side in SIDES
+    }
     codes = find_removals(maps, hand, options)
     figures: dict[str, Any] = {}
     for number, side in enumerate(SIDES):

@@ -15,8 +15,9 @@ from depthgauge._registry import GROUP, Registry, nearest
 from depthgauge.errors import BadData, BadDeclaration, MissingExtra
 from depthgauge.types import Map, Mask
 
-Stack = NDArray[np.uint8]
-"""(T, H, W, C): rectified pictures of one camera, one for each pattern."""
+Stack = NDArray[np.uint8] | NDArray[np.float32]
+"""(T, H, W, C): rectified pictures of one camera, one for each pattern, in grey levels from 0 to
+255; of photographs with more than 8 bits, float32 with fractions of a level."""
 _OLD_GROUP = "depthgauge.spacetime_engines"
 """The older entry-point group of engines; its entry points name engines, not modules. It is still
 read, with a warning."""
@@ -100,6 +101,25 @@ class Engine(Protocol):
     def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
         """Matches all rows of the pairs; both ends of the range are searched."""
         ...
+
+
+@runtime_checkable
+class TwoViewEngine(Engine, Protocol):
+    """An engine that finds both views at once, faster than one after the other."""
+
+    def match_both(self, pairs: Pairs, disparities: tuple[int, int]) -> tuple[Matches, Matches]:
+        """What `match` finds for the pairs, and for the mirrored pairs, mirrored back."""
+        ...
+
+
+def match_both(
+    engine: Engine, pairs: Pairs, disparities: tuple[int, int]
+) -> tuple[Matches, Matches]:
+    """Matches of the left view and of the right one."""
+    if isinstance(engine, TwoViewEngine):
+        return engine.match_both(pairs, disparities)
+    left = engine.match(pairs, disparities)
+    return left, engine.match(pairs.mirrored(), disparities).mirrored()
 
 
 @dataclass(frozen=True, slots=True)

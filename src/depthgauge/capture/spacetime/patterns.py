@@ -101,8 +101,9 @@ def make_stacks(
     """
     width, height = size
     shape = (len(names), height, width, 3)
-    record = _read_record(folder, shape)
-    stacks = {side: _opened(folder / f"{side}_stack.npy", shape, record) for side in SIDES}
+    kind = stack_dtype(session, names)
+    record = _read_record(folder, shape, kind)
+    stacks = {side: _opened(folder / f"{side}_stack.npy", shape, kind, record) for side in SIDES}
     unreadable: dict[str, str] = dict(record.get("unreadable", {}))
     odd: dict[str, str] = dict(record.get("odd", {}))
     eyes = {"left": _Eye(pair.left, size), "right": _Eye(pair.right, size)}
@@ -114,12 +115,31 @@ def make_stacks(
         except _OddSize as error:
             odd[names[t]] = str(error)
             _check_most(session, odd, len(names))
-        state = {"shape": shape, "done": t + 1, "unreadable": unreadable, "odd": odd}
+        state = {"shape": shape, "dtype": kind.name, "done": t + 1}
+        state |= {"unreadable": unreadable, "odd": odd}
         io.write_text(folder / _RECORD, json.dumps(state) + "\n")
         if progress:
             progress("rectifying patterns", t + 1, len(names))
     known = eyes["left"].known(), eyes["right"].known()
     return Pairs(stacks["left"], stacks["right"], *known), {**unreadable, **odd}
+
+
+def stack_dtype(session: Session, names: Sequence[str]) -> np.dtype[Any]:
+    """How rectified pictures are kept: float32 if a picture has more than 8 bits, else uint8.
+
+    Both are grey levels from 0 to 255; only those of float32 have fractions.
+    """
+    files = (
+        session.pattern_images(camera).get(name) for camera in SIDES.values() for name in names
+    )
+    return np.dtype(np.float32 if any(f and _is_deep(f) for f in files) else np.uint8)
+
+
+def _is_deep(path: Path) -> bool:
+    try:
+        return io.is_deep(path)
+    except BadFile:  # left out later, with the reason
+        return False
 
 
 def crossed_pairs(
@@ -129,7 +149,8 @@ def crossed_pairs(
     if pair.left.raw.size_px != pair.right.raw.size_px:
         return None
     eyes = {"left": _Eye(pair.right, size), "right": _Eye(pair.left, size)}
-    stacks = {side: np.zeros((len(names), size[1], size[0], 3), np.uint8) for side in SIDES}
+    kind = stack_dtype(session, names)
+    stacks = {side: np.zeros((len(names), size[1], size[0], 3), kind) for side in SIDES}
     for t, name in enumerate(names):
         _add(session, name, eyes, {side: stacks[side][t] for side in SIDES})
     known = eyes["right"].known(), eyes["left"].known()
@@ -195,8 +216,8 @@ class _Eye:
         self.size = size
         self.xs, self.ys = view.raw_grid()
 
-    def see(self, image: Image) -> NDArray[np.uint8]:
-        """Rectifies a raw picture at the matching size; values are rounded once, at the end.
+    def see(self, image: Image) -> NDArray[np.float32]:
+        """Rectifies a raw picture at the matching size: grey levels from 0 to 255, not rounded.
 
         Uses splines: Keys' cubic kernel left stripes in the disparities of simulated sessions.
         """
@@ -208,8 +229,7 @@ class _Eye:
         out = np.zeros((*self.xs.shape, values.shape[2]), np.float32)
         _spline_kernels.sample(values, self.xs, self.ys, out)
         out = _shrunk(out, self.size)
-        np.clip(out, 0, 255, out=out)
-        return np.asarray(np.rint(out, out=out).astype(np.uint8))
+        return np.clip(out, 0, 255, out=out)
 
     def known(self) -> Mask:
         """Where the camera saw anything, without a border of one pixel, where slopes are wrong.
@@ -234,9 +254,9 @@ def _add(
     session: Session,
     name: str,
     eyes: Mapping[str, _Eye],
-    places: Mapping[str, NDArray[np.uint8]],
+    places: Mapping[str, Stack],
 ) -> None:
-    """Fills in a pattern's pictures."""
+    """Fills in a pattern's pictures; values are rounded once, if at all."""
     for side, eye in eyes.items():
         image = io.read_image(session.pattern_images(SIDES[side])[name])
         height, width = image.shape[:2]
@@ -246,7 +266,8 @@ def _add(
                 f"camera {SIDES[side]}'s picture is {width}x{height} but the camera was calibrated "
                 f"at {want}"
             )
-        places[side][:] = eye.see(image)
+        seen = eye.see(image)
+        places[side][:] = np.rint(seen, out=seen) if places[side].dtype == np.uint8 else seen
 
 
 def _check_most(session: Session, odd: Mapping[str, str], patterns: int) -> None:
@@ -278,19 +299,22 @@ def _shrunk(image: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
     return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA))
 
 
-def _read_record(folder: Path, shape: tuple[int, ...]) -> dict[str, Any]:
+def _read_record(folder: Path, shape: tuple[int, ...], kind: np.dtype[Any]) -> dict[str, Any]:
     try:
         data = parse_json((folder / _RECORD).read_text(encoding="utf-8"))
-        return dict(data) if data["shape"] == list(shape) else {}
+        same = data["shape"] == list(shape) and data["dtype"] == kind.name
+        return dict(data) if same else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
-def _opened(path: Path, shape: tuple[int, ...], record: Mapping[str, Any]) -> Stack:
+def _opened(
+    path: Path, shape: tuple[int, ...], kind: np.dtype[Any], record: Mapping[str, Any]
+) -> Stack:
     try:
         mode = "r+" if record and path.is_file() else "w+"
         if mode == "r+":
             return np.lib.format.open_memmap(path, mode)
-        return np.lib.format.open_memmap(path, mode, np.uint8, shape)
+        return np.lib.format.open_memmap(path, mode, kind, shape)
     except OSError as error:
         raise CannotWrite(f"{path}: cannot be written: {error.strerror or error}.") from None

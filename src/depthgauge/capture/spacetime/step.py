@@ -25,7 +25,13 @@ from depthgauge.capture.spacetime.disparity_range import (
     no_match,
     strangers,
 )
-from depthgauge.capture.spacetime.engine import Engine, Matches, Pairs, engine_named
+from depthgauge.capture.spacetime.engine import (
+    Engine,
+    Matches,
+    Pairs,
+    engine_named,
+    match_both,
+)
 from depthgauge.capture.spacetime.patterns import (
     SIDES,
     Choice,
@@ -78,7 +84,7 @@ SPEC = StepSpec(
     "Space-time stereo",
     "Computes disparity and its variance from all patterns together, for both views.",
     options=SpacetimeOptions,
-    revision=2,
+    revision=3,
     after=("rectify",),
 )
 
@@ -156,7 +162,8 @@ class _Task:
         maps = tiles.match(pairs, places, self.progress)
         figures = self._write(maps, record)
         for side, stack in (("left", pairs.left), ("right", pairs.right)):
-            io.write_image(self.folder / f"{side}_pattern.png", np.asarray(stack[places[0]]))
+            shown = np.clip(np.rint(stack[places[0]]), 0, 255).astype(np.uint8)
+            io.write_image(self.folder / f"{side}_pattern.png", shown)
         remove_stacks(self.folder)
         tiles.remove()
         return StepOutput(figures, _warnings(used, figures))
@@ -265,20 +272,28 @@ class Tiles:
             for side in SIDES
             for name in MAPS
         }
-        tiles = list(self.plan((len(places), height, width)))
+        kept = 2 * width * len(places) * pairs.left.shape[3] * (pairs.left.dtype.itemsize - 1)
+        tiles = list(self.plan((len(places), height, width), kept))
         for number, (rows, wide) in enumerate(tiles):
-            for side in SIDES:
-                found = self._tile(pairs, places, side, rows, wide)
+            for side, found in self._tile(pairs, places, rows, wide).items():
                 for name in MAPS:
                     maps[f"{side}_{name}"][rows] = getattr(found, name)
             if progress:
                 progress("matching", number + 1, len(tiles))
         return maps
 
-    def plan(self, size: tuple[int, int, int]) -> Iterator[tuple[slice, slice]]:
-        """Rows of each tile, and the rows used to match them: some more on both sides."""
+    def plan(
+        self, size: tuple[int, int, int], more_bytes: int = 0
+    ) -> Iterator[tuple[slice, slice]]:
+        """Rows of each tile, and the rows used to match them: some more on both sides.
+
+        Args:
+            size: Patterns, height and width.
+            more_bytes: What a row of pictures with more than 8 bits needs besides.
+        """
         height, margin = size[1], self.engine.margin_rows
-        at_once = int(self.memory_gib * 2**30 / self.engine.bytes_per_row(size, self.limits))
+        row_bytes = self.engine.bytes_per_row(size, self.limits) + more_bytes
+        at_once = int(self.memory_gib * 2**30 / row_bytes)
         if at_once >= height:
             yield slice(0, height), slice(0, height)
             return
@@ -293,20 +308,26 @@ class Tiles:
             path.unlink()
 
     def _tile(
-        self, pairs: Pairs, places: Sequence[int], side: str, rows: slice, wide: slice
-    ) -> Matches:
-        path = self.folder / f"tile-{side}-{rows.start}-{rows.stop}.npy"
+        self, pairs: Pairs, places: Sequence[int], rows: slice, wide: slice
+    ) -> dict[str, Matches]:
+        """Both views of a tile, by side."""
+        path = self.folder / f"tile-{rows.start}-{rows.stop}.npy"
         try:
-            return Matches(*np.split(io.read_map(path), len(MAPS)))
+            return _sides(io.read_map(path))
         except BadFile:
             pass  # not done yet
         part = pairs.rows(wide)
         chosen = list(places)
         part = Pairs(part.left[chosen], part.right[chosen], part.left_known, part.right_known)
-        if side == "left":
-            found = self.engine.match(part, self.limits)
-        else:
-            found = self.engine.match(part.mirrored(), self.limits).mirrored()
-        found = found.rows(slice(rows.start - wide.start, rows.stop - wide.start))
-        io.write_map(path, np.concatenate([getattr(found, name) for name in MAPS]))
-        return found
+        kept = slice(rows.start - wide.start, rows.stop - wide.start)
+        views = [view.rows(kept) for view in match_both(self.engine, part, self.limits)]
+        values = np.concatenate([getattr(view, name) for view in views for name in MAPS])
+        io.write_map(path, values)
+        return _sides(values)
+
+
+def _sides(values: Map) -> dict[str, Matches]:
+    """The maps of both views from one array, one below the other."""
+    maps = np.split(values, len(SIDES) * len(MAPS))
+    count = len(MAPS)
+    return {side: Matches(*maps[n * count : (n + 1) * count]) for n, side in enumerate(SIDES)}

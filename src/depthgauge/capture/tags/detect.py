@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.calibrate.boards import _grey, _light
+from depthgauge.capture.calibrate.boards import _light, grey_levels
 from depthgauge.capture.tags._edges import refine_corners
 from depthgauge.types import Image
 
@@ -44,7 +44,7 @@ def find_tags(image: Image) -> list[FoundTag]:
     Args:
         image: Grey or RGB; pixel centres at whole numbers.
     """
-    grey = _grey(image)
+    grey = grey_levels(image)
     light = _light(image, grey)
     kept: list[FoundTag] = []
     for identity, rough in _search(grey):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.calibrate.boards import _grey
+from depthgauge.capture.calibrate.boards import grey_levels
 from depthgauge.types import Image
 
 Points = NDArray[np.float64]
@@ -87,7 +87,7 @@ def compare_pictures(
     """
     import cv2
 
-    before, after = _grey(plain), _grey(tagged)
+    before, after = grey_levels(plain), grey_levels(tagged)
     free = _free(before.shape[:2], tags)
     found = cv2.goodFeaturesToTrack(before, _DETAILS, 0.005, 7, mask=free, blockSize=7)
     if found is None:

@@ -75,10 +75,15 @@ def check_estimates(
     root = Path(estimates)
     if not root.is_dir():
         raise BadData(f"{root}: there is no such folder of estimates.")
-    if (own := _own_rules(protocol)) is not None:
-        found = () if data is None else dataset.samples(Path(data), protocol.split)
-        return [Finding(*fault) for fault in own(root, {s.id: s.fresh() for s in found})]
-    known = [] if data is None else samples_of(protocol, Path(data))
+    own = _own_rules(protocol)
+    try:
+        known = [] if data is None else _listed(protocol, dataset, Path(data), own is not None)
+    except BadData as error:
+        # The folder of the data is wrong; so may be that of the estimates.
+        others = check_estimates(protocol, None, root, name=name, progress=progress)
+        return [Finding("data", _sentence(error), "Then check again."), *others]
+    if own is not None:
+        return [Finding(*fault) for fault in own(root, {s.id: s.fresh() for s in known})]
     official = check_official(protocol, root, {sample.id: sample.fresh() for sample in known})
     if official is not None:
         return _check_official(protocol, official, known, name)
@@ -89,6 +94,13 @@ def check_estimates(
         faults = check_twin_files(protocol, dataset, [s for s, _ in samples], root, name)
         return [Finding(*fault) for fault in faults]
     return _check_all(protocol, samples, root, name, progress)
+
+
+def _listed(protocol: Protocol, dataset: Dataset, data: Path, without_truth: bool) -> list[Sample]:
+    """The samples that are checked; a twin's own rules may be about those without truth too."""
+    if without_truth:
+        return list(dataset.samples(data, protocol.split))
+    return list(samples_of(protocol, data))
 
 
 def _check_official(

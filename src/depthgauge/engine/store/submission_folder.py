@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,18 @@ import numpy as np
 from depthgauge._registry import unknown
 from depthgauge._shorten import first_few
 from depthgauge.benchmarks import find_benchmark
+from depthgauge.benchmarks.protocol import make_protocol
 from depthgauge.datasets import DATASETS
 from depthgauge.datasets._paths import inside
 from depthgauge.datasets._submission import Submission, SubmittedFile
 from depthgauge.engine.store.estimates import Place, read_stored
 from depthgauge.engine.store.record import Entrant
 from depthgauge.engine.store.run_folder import entrants_of, read_info
+from depthgauge.engine.store.submitted_estimates import Finder
 from depthgauge.errors import BadData, CannotWrite, Misuse, Unavailable
 from depthgauge.io import write_map, write_text
 from depthgauge.quantities import QUANTITIES
-from depthgauge.types import Estimate, Map, is_known
+from depthgauge.types import ClipEstimate, Estimate, Map, is_known
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _BLOCK = 1 << 20
@@ -85,7 +88,7 @@ def write_submission(
 
     Args:
         benchmark: Its id or TOML file; its dataset says what the server wants.
-        run: The run folder, with stored estimates.
+        run: The run folder, with stored estimates; of `folder:results` those of that folder.
         method: The method's label in the run.
         out: A new or empty folder.
         overwrite: Whether the maps of an earlier submission in that folder are replaced.
@@ -107,26 +110,22 @@ def write_submission(
             f"{run}: is a run on '{info['definition']['dataset']}', {protocol.id} is on "
             f"'{protocol.dataset}'."
         )
-    entrant = _entrant(info, method, seed, source)
+    entrant = _entrant(info, method, seed)
     quantity = str(info["definition"]["quantity"])
     files = rules.files_of(part.name for part in QUANTITIES[quantity].parts if part.required)
     if not files:
         raise Unavailable(f"{protocol.id}: its server takes no {quantity}.")
-    root = Path(info.get("estimates") or source / "estimates")
+    estimates = _Estimates(info, entrant, seed, source)
     folder = _new_folder(Path(out), overwrite)
     notes = _Notes()
     samples = tuple(info["samples"])
-    estimates = {name: Place(root, entrant.label, seed, name) for name in samples}
-    hashes = (entrant.options_hash, *entrant.older.values())
-    _refuse_holes(rules, estimates, quantity, hashes)
-    for name, place in estimates.items():
-        stored = read_stored(place, quantity, *hashes)
-        if not isinstance(stored.estimate, Estimate):
-            raise BadData(f"{place.folder}: is a clip, which no public server here takes.")
+    _refuse_holes(rules, {name: partial(estimates.read, name) for name in samples})
+    for name in samples:
+        estimate, time_s = estimates.read(name)
         for file in files:
-            _write(folder, name, file, _map_of(stored.estimate, file, place), notes)
+            _write(folder, name, file, _map_of(estimate, file, name), notes)
         if rules.runtime:
-            _write_time(folder, rules.runtime.replace("{sample}", name), stored.usage.time_s, notes)
+            _write_time(folder, rules.runtime.replace("{sample}", name), time_s, notes)
     packed = None
     if archive and rules.archive:
         packed = folder.with_name(f"{folder.name}.zip")
@@ -143,17 +142,53 @@ def write_submission(
     )
 
 
-def _entrant(info: Mapping[str, Any], label: str, seed: int, run: Path) -> Entrant:
+class _Estimates:
+    """The estimates of one method of a run: stored there, or the folder that was scored."""
+
+    def __init__(self, info: Mapping[str, Any], entrant: Entrant, seed: int, run: Path) -> None:
+        self._quantity = str(info["definition"]["quantity"])
+        self._root = Path(info.get("estimates") or run / "estimates")
+        self._entrant, self._seed = entrant, seed
+        body = next(body for body in info["methods"] if body["label"] == entrant.label)
+        self._options: Mapping[str, Any] = {} if body["kept"] else body["options"]
+        self._protocol = make_protocol(info["definition"], str(run / "run.json"))
+        if not body["kept"] and body["method"] != "folder":
+            raise BadData(
+                f"{run}: did not keep the estimates of '{entrant.label}'; run the method again "
+                "without --drop-estimates."
+            )
+
+    def read(self, sample: str) -> tuple[Estimate, float]:
+        """The estimate of a sample, and how long it took; NaN if nobody knows.
+
+        Raises:
+            BadData: There is none, or it is a clip.
+        """
+        if self._options:
+            found, time_s = self._from_folder(sample)
+        else:
+            place = Place(self._root, self._entrant.label, self._seed, sample)
+            hashes = (self._entrant.options_hash, *self._entrant.older.values())
+            stored = read_stored(place, self._quantity, *hashes)
+            found, time_s = stored.estimate, stored.usage.time_s
+        if not isinstance(found, Estimate):
+            raise BadData(f"{sample}: is a clip, which no public server here takes.")
+        return found, time_s
+
+    def _from_folder(self, sample: str) -> tuple[Estimate | ClipEstimate, float]:
+        said = self._protocol.reading.estimate.reading
+        finder = Finder(DATASETS[self._protocol.dataset], sample, self._quantity, None, said)
+        name, pattern = self._options["name"], self._options["pattern"]
+        found = finder.read(Path(self._options["path"]), name, pattern)
+        usage = found.extras.get("usage")
+        return found, math.nan if usage is None else usage.time_s
+
+
+def _entrant(info: Mapping[str, Any], label: str, seed: int) -> Entrant:
     known = {entrant.label: entrant for entrant in entrants_of(info)}
     if label not in known:
         raise unknown("method in this run", label, known)
     found = known[label]
-    body = next(body for body in info["methods"] if body["label"] == label)
-    if not body["kept"]:
-        raise BadData(
-            f"{run}: has no estimates of '{label}'; they are in a folder of their own, or were not "
-            "kept. Run the method without --drop-estimates."
-        )
     if seed not in found.seeds:
         raise Misuse(f"'{label}' has no seed {seed}; it has {', '.join(map(str, found.seeds))}.")
     return found
@@ -174,31 +209,30 @@ def _new_folder(out: Path, overwrite: bool) -> Path:
     return out.absolute()
 
 
-def _map_of(estimate: Estimate, file: SubmittedFile, place: Place) -> Map:
+def _map_of(estimate: Estimate, file: SubmittedFile, sample: str) -> Map:
     main = QUANTITIES[estimate.quantity].main.name
     parts = {main: estimate.values, **estimate.parts}
     if file.part not in parts:
-        raise BadData(f"{place.folder}: has no {file.part}, which the server wants.")
+        raise BadData(f"{sample}: its estimate has no {file.part}, which the server wants.")
     values: Map = parts[file.part]
     return values
 
 
 def _refuse_holes(
-    rules: Submission, places: Mapping[str, Place], quantity: str, hashes: tuple[str, ...]
+    rules: Submission, estimates: Mapping[str, Callable[[], tuple[Estimate, float]]]
 ) -> None:
     """Names every sample with missing pixels, if the server takes none."""
     if not rules.dense:
         return
     holes = []
-    for name, place in places.items():
-        found = read_stored(place, quantity, *hashes).estimate
-        if isinstance(found, Estimate):
-            maps = [found.values, *(v for v in found.parts.values() if isinstance(v, np.ndarray))]
-            if not all(is_known(values).all() for values in maps):
-                holes.append(name)
+    for name, read in estimates.items():
+        found, _ = read()
+        maps = [found.values, *(v for v in found.parts.values() if isinstance(v, np.ndarray))]
+        if not all(is_known(values).all() for values in maps):
+            holes.append(name)
     if holes:
         raise BadData(
-            f"{len(holes)} of {len(places)} estimates have missing pixels, which the server "
+            f"{len(holes)} of {len(estimates)} estimates have missing pixels, which the server "
             f"refuses ({first_few(holes, _MOST_NAMES)}); fill them in the method."
         )
 

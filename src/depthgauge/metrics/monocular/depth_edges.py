@@ -19,6 +19,7 @@ from depthgauge.geometry.boundary_maps.depth_jumps import (
 from depthgauge.geometry.distances import distance_to
 from depthgauge.metrics._judged import judged_pixels, need_size, whole_region
 from depthgauge.metrics._metric import metric
+from depthgauge.metrics.moments import same_size
 from depthgauge.types import Map, Mask, State
 from depthgauge.units import Unit
 
@@ -35,6 +36,7 @@ def measure_distances(
     """Sums of distances, from estimated edges and from true ones, with their numbers."""
     if limit <= 0:
         raise BadScoreId(f"limit is {limit:g} but must be above 0.")
+    estimate, truth = same_size(estimate, truth)
     need_size(edges_mask, "edges_mask", truth)
     judged = whole_region(region, truth)
     true = np.asarray(edges_mask, bool) & judged

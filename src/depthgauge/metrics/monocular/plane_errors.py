@@ -63,11 +63,12 @@ def _planes(
     numbers = labels.ravel()
     inside = np.flatnonzero(judged.ravel() & (numbers > 0))
     order = inside[np.argsort(numbers[inside], kind="stable")]
-    found, starts = np.unique(numbers[order], return_index=True)
+    found, starts, sizes = np.unique(numbers[order], return_index=True, return_counts=True)
     known = np.isfinite(estimate.ravel()) & (estimate.ravel() > 0)
-    for number, pixels in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
-        if pixels.size >= share * truth.size and pixels.size > 0:
-            yield number, pixels[known[pixels]], pixels.size
+    for number, start, size in zip(found.tolist(), starts, sizes, strict=True):
+        if size >= share * truth.size:
+            pixels = order[start : start + size]
+            yield number, pixels[known[pixels]], int(size)
 
 
 def measure(

@@ -14,6 +14,7 @@ from depthgauge.metrics._judged import (
     shown,
 )
 from depthgauge.metrics._metric import metric
+from depthgauge.metrics.moments import same_size
 from depthgauge.types import Map, Mask, State, is_known
 from depthgauge.units import Unit
 
@@ -25,11 +26,15 @@ _CITE = "Karaev et al. 2023 (DynamicStereo)"
 def _changes(maps: tuple[Map, Map, Mask | None], before: Map, true_before: Map) -> tuple[Map, Mask]:
     """How much the error of each pixel changed since the frame before, and which are judged."""
     estimate, truth, judged = judged_pixels(*maps)
+    before, _ = same_size(before, truth)
+    true_before, _ = same_size(true_before, truth)
     judged = judged & is_known(true_before)
-    change = (estimate - truth) - (before - true_before)
-    if change.ndim == 2:
-        return np.abs(change), judged
-    return np.asarray(np.linalg.norm(change, axis=-1), np.float32), judged
+    # What is infinite, or too long for float32, has no change and is missing.
+    with np.errstate(invalid="ignore", over="ignore"):
+        change = (estimate - truth) - (before - true_before)
+        if change.ndim == 2:
+            return np.abs(change), judged
+        return np.asarray(np.linalg.norm(change, axis=-1), np.float32), judged
 
 
 @metric(

@@ -15,8 +15,11 @@ from depthgauge.units import Unit
 
 NUMBERS = ("disparity", "depth")
 _SIGMA = 1.5
-_ANY = 1e300
-"""A constant beside which everything else vanishes: that factor of the similarity is 1."""
+_ANY = 1e150
+"""A constant beside which everything else vanishes: that factor of the similarity is 1.
+
+Its product with the other factor must stay finite, so it is far below the largest float64.
+"""
 _LEAST = 1e-6
 """The smallest noise: below it, float32 rounds."""
 Values = NDArray[np.float64]
@@ -156,7 +159,7 @@ class RangeSimilarity:
     of=NUMBERS,
     cite="Malpica & Bovik 2009, after Wang, Simoncelli & Bovik 2003",
     formula="mean d * product over scales of max(0, mean r s)",
-    revision=1,
+    revision=2,
     missing_costs="a window with a missing pixel has 0 at its scale; `skip`: it is left out",
 )
 class MultiScaleRangeSimilarity:

@@ -126,7 +126,7 @@ def _key(path: Path) -> tuple[Path, int]:
 def _shown(photograph: Photograph) -> Shown:
     path = photograph.path
     try:
-        pixels = _bytes(io.read_upright(path, _MOST_PIXELS))
+        pixels = _bytes(io.read_image(path, _MOST_PIXELS))
         focal_px = io.focal_from_exif(path)
     except DepthgaugeError as error:
         raise Refused("invalid", str(error).replace(str(path), path.name).rstrip(".")) from None

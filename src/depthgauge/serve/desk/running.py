@@ -13,20 +13,20 @@ from fastapi import FastAPI
 
 from depthgauge.errors import BadData, Misuse
 from depthgauge.serve.desk.access import HOST, Access, token_of
-from depthgauge.serve.desk.drawing_pages import drawing_desk
+from depthgauge.serve.desk.app import make_desk
 from depthgauge.serve.desk.photographs import photographs
 
 PORT = 8410
 
 
-def run_drawing_desk(
+def run_desk(
     folder: Path,
     *,
     who: str = "",
     port: int = PORT,
     on_ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serves the pages to draw on photographs; ends with Ctrl-C.
+    """Serves the pages of one person; ends with Ctrl-C.
 
     Args:
         folder: The photographs, in it or in its `images`; records are written to its `records`.
@@ -39,28 +39,28 @@ def run_drawing_desk(
         Misuse: The name cannot be that of a folder.
     """
     photographs(folder)
-    person = name_of(who)
-    run_desk(lambda access: drawing_desk(folder, person, access), folder, port, on_ready)
+    person = _person(who)
+    run_pages(folder, lambda access: make_desk(folder, person, access), port, on_ready)
 
 
-def run_desk(
-    make: Callable[[Access], FastAPI],
+def run_pages(
     folder: Path,
-    port: int,
+    make: Callable[[Access], FastAPI],
+    port: int = PORT,
     on_ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serves a desk; ends with Ctrl-C.
+    """Serves any pages of one person on this machine; ends with Ctrl-C.
 
     Args:
-        make: Makes the application (`shell.make_desk`) when port and token are known.
-        folder: What is worked on; it has one token, also after a restart.
+        folder: What the pages are about; it has a token of its own.
+        make: Makes the application.
         port: The port on this machine; 0 takes any that is free.
         on_ready: Called with the address when it is known.
 
     Raises:
         BadData: The port is taken.
     """
-    with bound(port) as listening:
+    with _bound(port) as listening:
         access = Access(listening.getsockname()[1], token_of(folder))
         settings = uvicorn.Config(
             make(access),
@@ -73,12 +73,7 @@ def run_desk(
         uvicorn.Server(settings).run(sockets=[listening])
 
 
-def name_of(who: str) -> str:
-    """The name of a person as that of a folder; by default the user's.
-
-    Raises:
-        Misuse: It cannot be that of a folder.
-    """
+def _person(who: str) -> str:
     if not who:
         try:
             who = getpass.getuser()
@@ -89,12 +84,7 @@ def name_of(who: str) -> str:
     return who
 
 
-def bound(port: int) -> socket.socket:
-    """A socket that listens on this machine only.
-
-    Raises:
-        BadData: The port is taken.
-    """
+def _bound(port: int) -> socket.socket:
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,15 +1,8 @@
-"""The shell of every desk: one folder, one kind of work, one person, this machine only.
-
-    app = make_desk(access, pages, work=MyWork(folder))
-
-`pages` is a router of FastAPI with the pages of that kind of work; it finds the work by `work_of`.
-The shell adds what all desks share: who may come in, headers, scripts, style, and errors in words.
-"""
+"""What the pages of one person have in common: access, style, scripts, and refusals in words."""
 
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -25,21 +18,14 @@ from depthgauge.serve.web.security import HEADERS, STATUS
 
 _LOG = logging.getLogger("depthgauge.serve")
 
-_shared = APIRouter(include_in_schema=False)
+shell = APIRouter(include_in_schema=False)
 
 
-def make_desk(access: Access, pages: APIRouter, work: object) -> FastAPI:
-    """A desk as an ASGI application.
-
-    Args:
-        access: Its port and token.
-        pages: The pages of its kind of work; addresses below `/api/` answer in JSON.
-        work: What the pages work on; `work_of(request)` gives it to them.
-    """
+def make_shell(access: Access, *pages: APIRouter) -> FastAPI:
+    """An ASGI application with these pages, for who has the token."""
     app = FastAPI(title="depthgauge", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.work = work
     app.middleware("http")(access_guard(access))
-    for router in (_shared, islands, pages):
+    for router in (*pages, shell, islands):
         app.include_router(router)
     app.add_exception_handler(Refused, _on_refusal)
     app.add_exception_handler(DepthgaugeError, _on_refusal)
@@ -49,12 +35,7 @@ def make_desk(access: Access, pages: APIRouter, work: object) -> FastAPI:
     return app
 
 
-def work_of(request: Request) -> Any:
-    """What the pages of this desk work on."""
-    return request.app.state.work
-
-
-@_shared.get("/static/site.{digest}.css")
+@shell.get("/static/site.{digest}.css")
 def style(digest: str) -> Response:
     """The style of all pages."""
     if digest != style_sheet().digest:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from depthgauge.errors import BadData
-from depthgauge.sessions.session import Session
+from depthgauge.sessions.session import PICTURES, Session
 
 TIMES: Final = (0, 1, 2, 3)
 """Before: without tags, with tags; after the rearrangement: with tags, without tags."""
@@ -19,7 +19,6 @@ CAMERAS: Final = ("L", "R")
 VIEWS: Final = tuple((time, camera) for time in TIMES for camera in (0, 1))
 """Time and camera of the eight photographs."""
 _NAME = re.compile(r"([0-3])_([01])")
-_PICTURES = (".png", ".jpg", ".jpeg", ".ppm", ".pgm")
 _FOLDER = "objects"
 _ANNOTATIONS = "annotations.toml"
 
@@ -73,7 +72,7 @@ def _object(folder: Path) -> TagObject:
     doubled = []
     for path in sorted(folder.iterdir()):
         name = _NAME.fullmatch(path.stem)
-        if name is None or path.suffix.lower() not in _PICTURES:
+        if name is None or path.suffix.lower() not in PICTURES:
             continue
         view = (int(name[1]), int(name[2]))
         if found.setdefault(view, path) != path:

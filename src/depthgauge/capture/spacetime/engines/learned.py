@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.spacetime.engine import Matches, Pairs
+from depthgauge.capture.spacetime.engine import Matches, Pairs, Stack
 from depthgauge.errors import WrongShape
 from depthgauge.types import Map
 
@@ -37,11 +37,14 @@ class Network(Protocol):
     margin_rows: int
     """Rows above and below that a row's disparities depend on."""
 
-    def features(self, image: NDArray[np.uint8]) -> Features:
-        """The features of a picture (H, W, 3), for comparison with the other view's."""
+    def features(self, image: Stack) -> Features:
+        """The features of a picture (H, W, 3), for comparison with the other view's.
+
+        It has grey levels from 0 to 255, float32 if the photographs have more than 8 bits.
+        """
         ...
 
-    def context(self, image: NDArray[np.uint8]) -> Any:
+    def context(self, image: Stack) -> Any:
         """The context of a left picture, for the update only."""
         ...
 

@@ -130,7 +130,7 @@ def _write_labels(out: Path, traced: TracedScene, left: Camera) -> None:
 def _write_boards(
     session: Session, cameras: Mapping[str, Camera], options: CaptureOptions, count: _Count
 ) -> None:
-    board = session.board
+    board = session.known_board()
     poses = board_poses(board, cameras, options.poses, options.seed)
     for name, camera in cameras.items():
         files = [session.folder / "calibration" / name / f"{k:02d}.png" for k in range(len(poses))]

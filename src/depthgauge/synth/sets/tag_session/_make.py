@@ -180,7 +180,7 @@ def _write_boards(
     session: Session, cameras: Mapping[str, Camera], options: TagSessionOptions, count: _Count
 ) -> None:
     """Writes calibration/<camera>/<pose>.png; both cameras see the whole board in every pose."""
-    board = session.board
+    board = session.known_board()
     # The left camera also stands in for the wide one of a trinocular rig.
     seen_by = {"L": cameras["L"], "C": cameras["L"], "R": cameras["R"]}
     poses: list[Pose] = []
