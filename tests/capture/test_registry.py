@@ -15,7 +15,17 @@ from depthgauge.capture.steps import StepOutput, do_step, read_step
 from depthgauge.errors import BadData, BadDeclaration, UnknownName
 from depthgauge.sessions import Board, Session
 
-ORDER = ("calibrate", "rectify", "spacetime", "refine", "clean", "check", "warp", "audit")
+ORDER = (
+    "calibrate",
+    "register",
+    "rectify",
+    "spacetime",
+    "refine",
+    "clean",
+    "check",
+    "warp",
+    "audit",
+)
 
 COUNT = '''
 from pydantic import Field
@@ -72,7 +82,7 @@ def test_the_order_follows_from_what_steps_declare():
 
 def test_a_step_of_another_package_is_done_with_all_others(join, tmp_path, monkeypatch):
     join(counting_steps=COUNT)
-    assert step_names() == (*ORDER[:2], "count", *ORDER[2:])
+    assert step_names() == (*ORDER[:3], "count", *ORDER[3:])
     session, work = Session(tmp_path, "s", Board()), tmp_path / "work"
 
     def make(folder):

@@ -10,7 +10,17 @@ from depthgauge import io
 from depthgauge.datasets import booster
 from depthgauge.types import Camera, Inputs, Rig, Sample, Truth
 
-STEPS = ("calibrate", "rectify", "spacetime", "refine", "clean", "check", "warp", "audit")
+STEPS = (
+    "calibrate",
+    "register",
+    "rectify",
+    "spacetime",
+    "refine",
+    "clean",
+    "check",
+    "warp",
+    "audit",
+)
 
 
 @pytest.fixture
@@ -170,7 +180,7 @@ def test_tiles_of_less_memory_give_the_same_maps(run, copied):
 
 
 def test_pictures_without_labels_are_exported_after_rectification(run, copied, tmp_path):
-    for step in STEPS[2:]:
+    for step in STEPS[3:]:
         shutil.rmtree(copied / "work" / step)
     call = ("capture", "export", copied, "--out", tmp_path / "Booster", "--json")
     assert "capture check" in run(*call).err

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.capture.steps import read_step
+from depthgauge.capture.steps import has_step, read_step
 from depthgauge.errors import BadData
 from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
 from depthgauge.geometry.projection import inverse_pose
@@ -80,13 +80,21 @@ class Calibration:
         return cls(cameras, pairs)
 
 
-def read_calibration(work: Path) -> Calibration:
+def read_calibration(work: Path, *, as_photographed: bool = False) -> Calibration:
     """The calibration in a work folder.
+
+    Args:
+        work: The work folder.
+        as_photographed: The one that the photographs of the board gave, even if step `register`
+            found that a camera has moved since.
 
     Raises:
         BadData: The step is not done, or its file is damaged.
     """
     path = read_step(work, "calibrate").folder / FILE
+    later = work / "register" / FILE
+    if not as_photographed and later.is_file() and has_step(work, "register"):
+        path = later
     try:
         return Calibration.from_json(parse_json(path.read_text(encoding="utf-8")))
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:

@@ -18,6 +18,7 @@ from depthgauge.capture.calibrate.calibration import (
     read_calibration,
 )
 from depthgauge.capture.calibrate.step import read_views
+from depthgauge.capture.photographs.movements import moved_view, read_movements
 from depthgauge.capture.rectify.pairs import (
     balanced_pair,
     unbalanced_pair,
@@ -38,6 +39,7 @@ SPEC = StepSpec(
     "Rectifies the balanced pair L-R and the unbalanced pair L-C.",
     revision=2,
     after=("calibrate",),
+    after_if_done=("register",),
 )
 
 
@@ -54,6 +56,7 @@ def plan(task: StepTask, options: Options) -> StepPlan:
     del options  # it has none
     session, work = task.session, task.work
     calibration = read_calibration(work)
+    movements = read_movements(work)
     pictures = {name: session.passive_images(name) for name in calibration.cameras}
 
     def make(folder: Path) -> StepOutput:
@@ -62,7 +65,11 @@ def plan(task: StepTask, options: Options) -> StepPlan:
             text = json.dumps(pair.to_json(), indent=1, allow_nan=False)
             io.write_text(folder / f"{name}.json", text + "\n")
         jobs = [
-            (folder / name / camera / f"{stem}.png", path, view)
+            (
+                folder / name / camera / f"{stem}.png",
+                path,
+                moved_view(view, movements.of("passive", camera, stem)),
+            )
             for name, pair in pairs.items()
             for camera, view in zip(name, (pair.left, pair.right), strict=True)
             for stem, path in pictures[camera].items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from depthgauge.capture.spacetime.engines.classical import Classical
 from depthgauge.errors import BadData
 from depthgauge.geometry.warping import left_right_consistent
 from depthgauge.sessions import Session
-from depthgauge.types import Mask
+from depthgauge.types import Map, Mask
 
 _WIDTH = 320
 """Approximate width of the small pictures."""
@@ -50,18 +51,44 @@ def look(pairs: Pairs, patterns: Mapping[str, int], disparities: tuple[float, fl
         patterns: Names of the patterns to use, and their places in the pairs.
         disparities: The range to search, in px.
     """
+    return small_matches(pairs, patterns, disparities)[0]
+
+
+def small_matches(
+    pairs: Pairs, patterns: Mapping[str, int], disparities: tuple[float, float]
+) -> tuple[Look, Map]:
+    """What small versions of the pictures show, and a map of the accepted matches.
+
+    Args:
+        pairs: The pictures, perhaps mapped files.
+        patterns: Names of the patterns to use, and their places in the pairs.
+        disparities: The range to search, in px.
+
+    Returns:
+        The look, and disparities in px of the given pictures, at their size; NaN elsewhere.
+    """
     small = _shrunk(pairs, list(patterns.values()))
     ratio = pairs.size[2] / small.size[2]
     low, high = (math.floor(disparities[0] / ratio), math.ceil(disparities[1] / ratio))
     engine = Classical()
-    left, right = engine.match_both(small, (low, high))
+    left = engine.match(small, (low, high))
+    right = engine.match(small.mirrored(), (low, high)).mirrored()
     good = left.confidence >= _LEAST_AGREEMENT
     good &= left_right_consistent(left.disparity, right.disparity, 1.0)
     y, x = np.nonzero(good)
     found = left.disparity[good].astype(np.float64)
     agreement = _agreement(small, y, x, x - np.rint(found).astype(np.intp))
     by_name = dict(zip(patterns, agreement, strict=True))
-    return Look(found * ratio, ratio, by_name, float(good.mean()))
+    seen = Look(found * ratio, ratio, by_name, float(good.mean()))
+    return seen, _enlarged(np.where(good, left.disparity * ratio, np.nan), pairs.size)
+
+
+def _enlarged(values: NDArray[np.floating[Any]], size: tuple[int, int, int]) -> Map:
+    """A map of small pictures at the size of the large ones; each pixel takes the nearest."""
+    _, height, width = size
+    rows = ((np.arange(height) + 0.5) * values.shape[0] / height).astype(np.intp)
+    columns = ((np.arange(width) + 0.5) * values.shape[1] / width).astype(np.intp)
+    return np.asarray(values[rows[:, None], columns], np.float32)
 
 
 def strangers(found: Look) -> dict[str, str]:

@@ -13,19 +13,29 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._progress import Progress
+from depthgauge.capture.photographs.brackets import PatternFile, pattern_files
+from depthgauge.capture.photographs.movements import Movements
 from depthgauge.capture.spacetime.engine import Pairs, Stack
+from depthgauge.capture.spacetime.eye import Eye
 from depthgauge.errors import BadData, BadFile, CannotWrite
-from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
+from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.io.text import parse_json
 from depthgauge.sessions import Session
-from depthgauge.types import Image, Mask
+from depthgauge.types import Mask
 
 SIDES = {"left": "L", "right": "R"}
+_Files = Mapping[str, Mapping[str, PatternFile]]
+"""By side and name."""
 _RECORD = "stacks.json"
 _DARK_SHARE = 0.1
 """In a frame with less than this share of the best contrast, the projector failed."""
 _LEAST_CONTRAST = 1.5
 """Contrast in grey levels; a picture with less shows nothing."""
+_FULL_LEVEL = 254
+"""From this grey level on, a rectified pixel is saturated; splines undershoot a little."""
+_WINDOW_PX = 5
+_FEWEST_SHOWN = 2
+"""Patterns that must show something in a window."""
 _LOOKED_AT = 250
 """About this many rows and columns are sampled for the contrast of a picture."""
 
@@ -62,7 +72,7 @@ def choose(session: Session, most: int | None) -> Choice:
     Raises:
         BadData: There are none.
     """
-    found = {camera: session.pattern_images(camera) for camera in SIDES.values()}
+    found = {camera: pattern_files(session, camera) for camera in SIDES.values()}
     dropped = {}
     for camera, other in (("L", "R"), ("R", "L")):
         for name in found[camera].keys() - found[other].keys():
@@ -75,6 +85,12 @@ def choose(session: Session, most: int | None) -> Choice:
             "a pattern the same name."
         )
     return Choice(names[:most], {name: dropped[name] for name in sorted(dropped)})
+
+
+def pattern_paths(session: Session, names: Sequence[str]) -> list[Path]:
+    """All photographs of these patterns, both cameras' and all exposures."""
+    files = [pattern_files(session, camera) for camera in SIDES.values()]
+    return [path for by_name in files for name in names for path in by_name[name].paths]
 
 
 def small_size(pair: RectifiedPair, scale: float) -> tuple[int, int]:
@@ -90,26 +106,38 @@ def make_stacks(
     size: tuple[int, int],
     folder: Path,
     progress: Progress | None = None,
+    movements: Movements | None = None,
 ) -> tuple[Pairs, dict[str, str]]:
     """Rectified pictures of all patterns, stored in the folder; and which are unusable.
 
     Unusable are unreadable pictures and those with another size than the calibrated one, with
     reasons. Pictures that an interrupted attempt finished are reused.
 
+    Args:
+        session: The session.
+        pair: The rectified pair.
+        names: The patterns.
+        size: Width and height at which they are matched.
+        folder: Where they are stored.
+        progress: Called after each pattern.
+        movements: How the photographs moved; they are brought back.
+
     Raises:
         BadData: Most pictures do not have their camera's size.
     """
     width, height = size
     shape = (len(names), height, width, 3)
-    kind = stack_dtype(session, names)
+    moved = movements or Movements()
+    files = {side: pattern_files(session, camera) for side, camera in SIDES.items()}
+    kind = stack_dtype(files, names)
     record = _read_record(folder, shape, kind)
     stacks = {side: _opened(folder / f"{side}_stack.npy", shape, kind, record) for side in SIDES}
     unreadable: dict[str, str] = dict(record.get("unreadable", {}))
     odd: dict[str, str] = dict(record.get("odd", {}))
-    eyes = {"left": _Eye(pair.left, size), "right": _Eye(pair.right, size)}
+    eyes = {"left": Eye(pair.left, size), "right": Eye(pair.right, size)}
     for t in range(record.get("done", 0), len(names)):
         try:
-            _add(session, names[t], eyes, {side: stacks[side][t] for side in SIDES})
+            _add(files, names[t], eyes, {side: stacks[side][t] for side in SIDES}, moved)
         except BadFile as error:
             unreadable[names[t]] = f"cannot be read ({error})"
         except _OddSize as error:
@@ -120,26 +148,54 @@ def make_stacks(
         io.write_text(folder / _RECORD, json.dumps(state) + "\n")
         if progress:
             progress("rectifying patterns", t + 1, len(names))
-    known = eyes["left"].known(), eyes["right"].known()
+    known = [
+        eyes[side].known(moved.of("pattern", camera, name) for name in names)
+        for side, camera in SIDES.items()
+    ]
     return Pairs(stacks["left"], stacks["right"], *known), {**unreadable, **odd}
 
 
-def stack_dtype(session: Session, names: Sequence[str]) -> np.dtype[Any]:
+def stack_dtype(files: _Files, names: Sequence[str]) -> np.dtype[Any]:
     """How rectified pictures are kept: float32 if a picture has more than 8 bits, else uint8.
 
     Both are grey levels from 0 to 255; only those of float32 have fractions.
     """
-    files = (
-        session.pattern_images(camera).get(name) for camera in SIDES.values() for name in names
-    )
-    return np.dtype(np.float32 if any(f and _is_deep(f) for f in files) else np.uint8)
+    found = (files[side].get(name) for side in SIDES for name in names)
+    return np.dtype(np.float32 if any(f and _is_deep(f) for f in found) else np.uint8)
 
 
-def _is_deep(path: Path) -> bool:
+def _is_deep(file: PatternFile) -> bool:
     try:
-        return io.is_deep(path)
+        return file.deep
     except BadFile:  # left out later, with the reason
         return False
+
+
+def resolved(stack: Stack, places: Sequence[int]) -> Mask:
+    """Where enough patterns show anything: their windows are not saturated as a whole.
+
+    A clipped pattern still tells bright from dark, so it is matched as it is. But a window that is
+    saturated under all patterns but one has nothing to compare.
+
+    Args:
+        stack: Rectified pictures of one camera, perhaps a mapped file.
+        places: The patterns to use.
+    """
+    import cv2
+
+    shown = np.zeros(stack.shape[1:3], np.uint16)
+    window = np.ones((_WINDOW_PX, _WINDOW_PX), np.uint8)
+    for t in places:
+        full = (np.asarray(stack[t]).min(axis=2) >= _FULL_LEVEL).astype(np.uint8)
+        shown += np.asarray(cv2.erode(full, window) == 0)
+    return np.asarray(shown >= min(_FEWEST_SHOWN, len(places)))
+
+
+def with_resolved(pairs: Pairs, places: Sequence[int]) -> Pairs:
+    """The pairs, in which unresolved pixels are unknown."""
+    left = pairs.left_known & resolved(pairs.left, places)
+    right = pairs.right_known & resolved(pairs.right, places)
+    return Pairs(pairs.left, pairs.right, left, right)
 
 
 def crossed_pairs(
@@ -148,11 +204,12 @@ def crossed_pairs(
     """The same with the cameras' pictures exchanged; None if they have different sizes."""
     if pair.left.raw.size_px != pair.right.raw.size_px:
         return None
-    eyes = {"left": _Eye(pair.right, size), "right": _Eye(pair.left, size)}
-    kind = stack_dtype(session, names)
+    eyes = {"left": Eye(pair.right, size), "right": Eye(pair.left, size)}
+    files = {side: pattern_files(session, camera) for side, camera in SIDES.items()}
+    kind = stack_dtype(files, names)
     stacks = {side: np.zeros((len(names), size[1], size[0], 3), kind) for side in SIDES}
     for t, name in enumerate(names):
-        _add(session, name, eyes, {side: stacks[side][t] for side in SIDES})
+        _add(files, name, eyes, {side: stacks[side][t] for side in SIDES}, Movements())
     known = eyes["right"].known(), eyes["left"].known()
     return Pairs(stacks["right"], stacks["left"], *known)
 
@@ -208,57 +265,20 @@ def _contrasts(stack: Stack, places: Sequence[int], known: Mask) -> NDArray[np.f
     return np.asarray(contrasts)
 
 
-class _Eye:
-    """One rectified view; the raw positions of its pixels are computed once."""
-
-    def __init__(self, view: RectifiedView, size: tuple[int, int]) -> None:
-        self.view = view
-        self.size = size
-        self.xs, self.ys = view.raw_grid()
-
-    def see(self, image: Image) -> NDArray[np.float32]:
-        """Rectifies a raw picture at the matching size: grey levels from 0 to 255, not rounded.
-
-        Uses splines: Keys' cubic kernel left stripes in the disparities of simulated sessions.
-        """
-        from depthgauge.capture import _spline_kernels
-
-        values = _levels(image)
-        _spline_kernels.spline_rows(values)
-        _spline_kernels.spline_columns(values.reshape(values.shape[0], -1))
-        out = np.zeros((*self.xs.shape, values.shape[2]), np.float32)
-        _spline_kernels.sample(values, self.xs, self.ys, out)
-        out = _shrunk(out, self.size)
-        return np.clip(out, 0, 255, out=out)
-
-    def known(self) -> Mask:
-        """Where the camera saw anything, without a border of one pixel, where slopes are wrong.
-
-        The border of the whole picture does not count.
-        """
-        import cv2
-
-        width, height = self.view.raw.size_px
-        inside = (abs(self.xs - (width - 1) / 2) <= width / 2) & (
-            abs(self.ys - (height - 1) / 2) <= height / 2
-        )
-        seen = _shrunk(np.where(inside, np.uint8(255), np.uint8(0)), self.size)
-        return np.asarray(cv2.erode(seen, np.ones((3, 3), np.uint8)) == 255)
-
-
 class _OddSize(Exception):
     """A picture does not have the size at which its camera was calibrated."""
 
 
 def _add(
-    session: Session,
+    files: _Files,
     name: str,
-    eyes: Mapping[str, _Eye],
+    eyes: Mapping[str, Eye],
     places: Mapping[str, Stack],
+    moved: Movements,
 ) -> None:
     """Fills in a pattern's pictures; values are rounded once, if at all."""
     for side, eye in eyes.items():
-        image = io.read_image(session.pattern_images(SIDES[side])[name])
+        image = files[side][name].read()
         height, width = image.shape[:2]
         if (width, height) != eye.view.raw.size_px:
             want = "x".join(str(n) for n in eye.view.raw.size_px)
@@ -266,7 +286,7 @@ def _add(
                 f"camera {SIDES[side]}'s picture is {width}x{height} but the camera was calibrated "
                 f"at {want}"
             )
-        seen = eye.see(image)
+        seen = eye.see(image, moved.of("pattern", SIDES[side], name))
         places[side][:] = np.rint(seen, out=seen) if places[side].dtype == np.uint8 else seen
 
 
@@ -279,24 +299,6 @@ def _check_most(session: Session, odd: Mapping[str, str], patterns: int) -> None
             f"size than the calibration (pattern {name}: {reason}); pattern and calibration "
             "pictures must have the same size."
         )
-
-
-def _levels(image: Image) -> NDArray[np.float32]:
-    """RGB from 0 to 255, a copy; pictures with 16 bits keep their precision."""
-    if image.dtype == np.uint8:
-        levels = image.astype(np.float32)
-    else:
-        levels = np.clip(np.nan_to_num(image), 0, 1).astype(np.float32) * np.float32(255)
-    levels = levels if levels.ndim == 3 else np.repeat(levels[..., None], 3, axis=2)
-    return np.ascontiguousarray(levels)
-
-
-def _shrunk(image: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
-    if image.shape[1::-1] == size:
-        return image
-    import cv2
-
-    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA))
 
 
 def _read_record(folder: Path, shape: tuple[int, ...], kind: np.dtype[Any]) -> dict[str, Any]:

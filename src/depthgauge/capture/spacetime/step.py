@@ -15,6 +15,7 @@ from pydantic import Field, field_validator
 from depthgauge import io
 from depthgauge._options import CommandLine, Options
 from depthgauge._progress import Progress
+from depthgauge.capture.photographs.movements import Movements, read_movements
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.spacetime.disparity_range import (
@@ -25,13 +26,7 @@ from depthgauge.capture.spacetime.disparity_range import (
     no_match,
     strangers,
 )
-from depthgauge.capture.spacetime.engine import (
-    Engine,
-    Matches,
-    Pairs,
-    engine_named,
-    match_both,
-)
+from depthgauge.capture.spacetime.engine import Engine, Matches, Pairs, engine_named
 from depthgauge.capture.spacetime.patterns import (
     SIDES,
     Choice,
@@ -39,8 +34,10 @@ from depthgauge.capture.spacetime.patterns import (
     crossed_pairs,
     dark_frames,
     make_stacks,
+    pattern_paths,
     remove_stacks,
     small_size,
+    with_resolved,
 )
 from depthgauge.capture.step_options import plain_options
 from depthgauge.capture.steps import StepOutput
@@ -84,8 +81,9 @@ SPEC = StepSpec(
     "Space-time stereo",
     "Computes disparity and its variance from all patterns together, for both views.",
     options=SpacetimeOptions,
-    revision=3,
+    revision=4,
     after=("rectify",),
+    after_if_done=("register",),
 )
 
 
@@ -105,14 +103,15 @@ def plan(task: StepTask, options: SpacetimeOptions) -> StepPlan:
     matcher = engine_named(options.engine)
     pair = read_pair(task.work, "LR")
     choice = choose(session, options.patterns)
+    movements = read_movements(task.work)
 
     def make(folder: Path) -> StepOutput:
-        job = _Task(session, pair, matcher, folder, options.memory_gib, task.progress)
+        job = _Task(session, pair, movements, matcher, folder, options.memory_gib, task.progress)
         return job.do(choice, options.engine, options.scale, options.disparities)
 
     return StepPlan(
         make,
-        files=[session.pattern_images(c)[name] for c in SIDES.values() for name in choice.names],
+        files=pattern_paths(session, choice.names),
         options={**plain_options(options), "dropped": dict(choice.dropped)},
         revision=1000 * SPEC.revision + matcher.revision,
     )
@@ -125,6 +124,7 @@ spacetime = step_function(SPEC, plan)
 class _Task:
     session: Session
     pair: RectifiedPair
+    movements: Movements
     engine: Engine
     folder: Path
     memory_gib: float
@@ -142,7 +142,13 @@ class _Task:
         size = small_size(self.pair, chosen)
         ratio = size[0] / width
         pairs, unusable = make_stacks(
-            self.session, self.pair, choice.names, size, self.folder, self.progress
+            self.session,
+            self.pair,
+            choice.names,
+            size,
+            self.folder,
+            self.progress,
+            self.movements,
         )
         used, found = self._usable(choice, pairs, unusable, disparities, ratio)
         limits = self._limits(found, disparities, ratio)
@@ -159,7 +165,7 @@ class _Task:
             "agreement": {name: round(found.agreement[name], 4) for name in used.names},
         }
         tiles = Tiles(self.engine, self.folder, limits, self.memory_gib)
-        maps = tiles.match(pairs, places, self.progress)
+        maps = tiles.match(with_resolved(pairs, places), places, self.progress)
         figures = self._write(maps, record)
         for side, stack in (("left", pairs.left), ("right", pairs.right)):
             shown = np.clip(np.rint(stack[places[0]]), 0, 255).astype(np.uint8)
@@ -275,7 +281,8 @@ class Tiles:
         kept = 2 * width * len(places) * pairs.left.shape[3] * (pairs.left.dtype.itemsize - 1)
         tiles = list(self.plan((len(places), height, width), kept))
         for number, (rows, wide) in enumerate(tiles):
-            for side, found in self._tile(pairs, places, rows, wide).items():
+            for side in SIDES:
+                found = self._tile(pairs, places, side, rows, wide)
                 for name in MAPS:
                     maps[f"{side}_{name}"][rows] = getattr(found, name)
             if progress:
@@ -308,26 +315,20 @@ class Tiles:
             path.unlink()
 
     def _tile(
-        self, pairs: Pairs, places: Sequence[int], rows: slice, wide: slice
-    ) -> dict[str, Matches]:
-        """Both views of a tile, by side."""
-        path = self.folder / f"tile-{rows.start}-{rows.stop}.npy"
+        self, pairs: Pairs, places: Sequence[int], side: str, rows: slice, wide: slice
+    ) -> Matches:
+        path = self.folder / f"tile-{side}-{rows.start}-{rows.stop}.npy"
         try:
-            return _sides(io.read_map(path))
+            return Matches(*np.split(io.read_map(path), len(MAPS)))
         except BadFile:
             pass  # not done yet
         part = pairs.rows(wide)
         chosen = list(places)
         part = Pairs(part.left[chosen], part.right[chosen], part.left_known, part.right_known)
-        kept = slice(rows.start - wide.start, rows.stop - wide.start)
-        views = [view.rows(kept) for view in match_both(self.engine, part, self.limits)]
-        values = np.concatenate([getattr(view, name) for view in views for name in MAPS])
-        io.write_map(path, values)
-        return _sides(values)
-
-
-def _sides(values: Map) -> dict[str, Matches]:
-    """The maps of both views from one array, one below the other."""
-    maps = np.split(values, len(SIDES) * len(MAPS))
-    count = len(MAPS)
-    return {side: Matches(*maps[n * count : (n + 1) * count]) for n, side in enumerate(SIDES)}
+        if side == "left":
+            found = self.engine.match(part, self.limits)
+        else:
+            found = self.engine.match(part.mirrored(), self.limits).mirrored()
+        found = found.rows(slice(rows.start - wide.start, rows.stop - wide.start))
+        io.write_map(path, np.concatenate([getattr(found, name) for name in MAPS]))
+        return found

@@ -1,0 +1,1 @@
+"""What photographs of a session are worth: how they moved, how they were exposed."""
