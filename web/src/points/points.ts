@@ -1,20 +1,10 @@
 // <dg-points src="...">: a point cloud in place of the picture inside, when the reader asks for it.
 import { LitElement, css, html, nothing, type TemplateResult } from "lit";
 import { controls } from "../shared/controls.js";
+import { TURNS } from "../shared/turns.js";
 import { viewer } from "../shared/viewer.js";
 import { readCloud, type Cloud } from "./cloud.js";
 import type { PointScene } from "./scene.js";
-
-const STEP = Math.PI / 36;
-const KEYS: Record<string, [number, number, number]> = {
-  ArrowLeft: [-STEP, 0, 1],
-  ArrowRight: [STEP, 0, 1],
-  ArrowUp: [0, STEP, 1],
-  ArrowDown: [0, -STEP, 1],
-  "+": [0, 0, 1.15],
-  "=": [0, 0, 1.15],
-  "-": [0, 0, 1 / 1.15],
-};
 
 export class PointViewer extends LitElement {
   static override styles = [
@@ -74,7 +64,7 @@ export class PointViewer extends LitElement {
 
   #key = (event: KeyboardEvent): void => {
     if (event.key === "0") this.#scene?.reset();
-    const turn = KEYS[event.key];
+    const turn = TURNS[event.key];
     if (turn === undefined || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     this.#scene?.turn(...turn);

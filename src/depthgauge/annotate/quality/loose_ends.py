@@ -34,20 +34,40 @@ def loose_ends(
     view = enlarged or Enlarged()
     lines = {name: clean_points(stroke.points_px) for name, stroke in annotation.strokes.items()}
     lines = {name: points for name, points in lines.items() if len(points) > 1}
+    if not lines:
+        return []
+    pieces = _Pieces(lines)
     found = []
     for name, points in lines.items():
         closed = bool(np.hypot(*(points[0] - points[-1])) <= _CLOSED_PX) and len(points) > 2
-        for end in () if closed else (0, -1):
-            at = points[end]
+        for at in () if closed else (points[0], points[-1]):
             if _leaves(at, surfaces):
                 continue
-            gaps = {other: _distance(at, there) for other, there in lines.items() if other != name}
-            nearest = min(gaps, key=lambda other: gaps[other], default="")
-            gap = gaps.get(nearest, np.inf)
+            nearest, gap = pieces.nearest(at, name)
             if gap > _CLOSED_PX:
                 x, y = view.at(float(at[0]), float(at[1]))
                 found.append(Problem(_sentence(name, nearest, gap * view.across), (x, y)))
     return found
+
+
+class _Pieces:
+    """The straight pieces of all lines, in one array: a page asks after every stroke."""
+
+    def __init__(self, lines: dict[str, Array]) -> None:
+        self._names = [name for name, points in lines.items() for _ in points[1:]]
+        self._owner = np.array([list(lines).index(name) for name in self._names])
+        self._lines = list(lines)
+        self._start = np.concatenate([points[:-1] for points in lines.values()])
+        self._way = np.concatenate([np.diff(points, axis=0) for points in lines.values()])
+        self._square = np.maximum((self._way**2).sum(axis=1), 1e-12)
+
+    def nearest(self, point: Array, own: str) -> tuple[str, float]:
+        """The line nearest to a point, besides its own, and how far it is."""
+        share = np.clip(((point - self._start) * self._way).sum(axis=1) / self._square, 0, 1)
+        away = np.hypot(*(self._start + share[:, None] * self._way - point).T)
+        away[self._owner == self._lines.index(own)] = np.inf
+        first = int(np.argmin(away))
+        return self._names[first], float(away[first])
 
 
 def _sentence(name: str, nearest: str, gap_px: float) -> str:
@@ -71,11 +91,3 @@ def _leaves(at: Array, surfaces: Segmentation) -> bool:
         return True
     around = surfaces.region[row - reach : row + reach + 1, column - reach : column + reach + 1]
     return not bool(around.all())
-
-
-def _distance(point: Array, line: Array) -> float:
-    """From a point to the nearest point of a polyline."""
-    start, way = line[:-1], np.diff(line, axis=0)
-    length = np.maximum((way**2).sum(axis=1), 1e-12)
-    share = np.clip(((point - start) * way).sum(axis=1) / length, 0, 1)
-    return float(np.hypot(*(start + share[:, None] * way - point).T).min())

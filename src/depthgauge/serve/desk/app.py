@@ -17,7 +17,7 @@ from depthgauge.annotate.records.events import header_text
 from depthgauge.errors import Cancelled, DepthgaugeError, Refused
 from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.drawings import Drawing
-from depthgauge.serve.desk.photographs import Photograph, Prints, photographs, records_path
+from depthgauge.serve.desk.photographs import IMAGES, Photograph, Prints, photographs, records_path
 from depthgauge.serve.desk.shell import make_shell
 from depthgauge.serve.web.rendering import rendered
 
@@ -37,10 +37,20 @@ class Desk:
     prints: Prints = field(default_factory=Prints)
     drawings: dict[str, Drawing] = field(default_factory=dict)
     alone: threading.Lock = field(default_factory=threading.Lock)
+    listed: tuple[tuple[int, ...], dict[str, Photograph]] = field(default=((), {}))
+
+    def listing(self) -> dict[str, Photograph]:
+        """The photographs; the folder is read again when something came or went."""
+        places = (self.folder, self.folder / IMAGES)
+        changed = tuple(path.stat().st_mtime_ns for path in places if path.is_dir())
+        with self.alone:
+            if self.listed[0] != changed:
+                self.listed = changed, photographs(self.folder)
+            return self.listed[1]
 
     def photograph(self, name: str) -> Photograph:
         """A photograph by its id; only names that are in the folder lead anywhere."""
-        found = photographs(self.folder).get(name)
+        found = self.listing().get(name)
         if found is None:
             raise Refused("not-found", "There is no such photograph in the folder")
         return found
@@ -99,7 +109,7 @@ def overview(here: OnDesk) -> Response:
     """The photographs, and how far each is."""
     listed = [
         {"id": name, **_progress(records_path(here.folder, here.who, name))}
-        for name in photographs(here.folder)
+        for name in here.listing()
     ]
     return HTMLResponse(
         rendered("desk.html.j2", folder=here.folder.resolve().name, who=here.who, listed=listed)
@@ -121,7 +131,7 @@ def _progress(path: Path) -> dict[str, Any]:
 def draw(name: str, here: OnDesk) -> Response:
     """The page to draw on one photograph."""
     header = here.drawing(name).header
-    names = list(photographs(here.folder))
+    names = list(here.listing())
     after = names.index(name) + 1
     return HTMLResponse(
         rendered(

@@ -1,0 +1,1 @@
+var e=Math.PI/36,t={ArrowLeft:[-e,0,1],ArrowRight:[e,0,1],ArrowUp:[0,e,1],ArrowDown:[0,-e,1],"+":[0,0,1.15],"=":[0,0,1.15],"-":[0,0,1/1.15]};export{t};

@@ -1,0 +1,440 @@
+// <dg-draw>: what a person sees in one photograph, drawn on it, and the surfaces that follow from it.
+import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { View } from "../compare/view.js";
+import { controls } from "../shared/controls.js";
+import { TURNS } from "../shared/turns.js";
+import { fitted, loadImage, oncePerFrame, viewer } from "../shared/viewer.js";
+import { Board, type ToolName } from "./board.js";
+import { Edges } from "./edges.js";
+import { inside } from "./geometry.js";
+import { Input } from "./input.js";
+import type { MeshScene } from "./mesh.js";
+import { empty, type Change, type Point, type Relation } from "./model.js";
+import { Painter } from "./paint.js";
+import { Asker, type Preview, type Problem } from "./preview.js";
+import { Sender } from "./sender.js";
+import { sheet } from "./style.js";
+import { toolsOf, type Tool } from "./tools.js";
+import { HELP, TOOLS } from "./words.js";
+
+/** Around the whole picture, in pixels of the page. */
+const MARGIN = 12;
+
+export class DrawPage extends LitElement {
+  static override styles = [controls, viewer, sheet];
+
+  #sender: Sender | null = null;
+  #board: Board | null = null;
+  #asker: Asker | null = null;
+  #painter: Painter | null = null;
+  #input: Input | null = null;
+  #scene: MeshScene | null = null;
+  #tools: Record<ToolName, Tool> | null = null;
+  #problems: Problem[] = [];
+  #notes: string[] = [];
+  #problem = -1;
+  #said = "Loading ...";
+  #refused = "";
+  #offline = "";
+  #help = false;
+  readonly #redraw = oncePerFrame(() => this.#paint());
+  readonly #sizes = new ResizeObserver(() => this.#resized());
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.addEventListener("keydown", this.#hostKey);
+    void this.#begin();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#sizes.disconnect();
+    this.#sender?.end();
+    this.#scene?.dispose();
+  }
+
+  async #begin(): Promise<void> {
+    const { events, leave, preview, picture } = this.dataset;
+    try {
+      const sender = new Sender(events ?? "", leave ?? "", {
+        remote: (changes) => {
+          this.#board?.story.take(changes);
+          this.#asker?.ask();
+          this.#redraw();
+        },
+        changed: () => this.requestUpdate(),
+        refused: (text) => {
+          this.#refused = text;
+        },
+        stored: () => {
+          if (this.#board?.trial.length === 0) this.#asker?.ask();
+        },
+      });
+      this.#sender = sender;
+      const [told, image] = await Promise.all([sender.begin(), loadImage(picture ?? "")]);
+      const { width_px: width, height_px: height } = told.header.picture;
+      const board = new Board(told.header, empty(told.header), new View(width, height), {
+        committed: (changes) => this.#committed(changes),
+        tried: (changes) => this.#asker?.ask(changes),
+        redraw: () => {
+          this.#redraw();
+          this.requestUpdate();
+        },
+        say: (text) => this.#say(text),
+      });
+      this.style.setProperty("--ratio", `${width} / ${height}`);
+      board.story.take(told.events, { asSteps: true });
+      board.edges = new Edges(image, width, height);
+      this.#board = board;
+      this.#tools = toolsOf(board);
+      this.#painter = new Painter(image);
+      this.#asker = new Asker(preview ?? "", sender.tab, { shown: (found, ms) => this.#shown(found, ms), failed: (text) => this.#failed(text) });
+      this.#say(TOOLS.find((tool) => tool.name === board.tool)?.hint ?? "");
+      await this.updateComplete;
+      this.#attach(board);
+      this.#asker.ask();
+      await this.#openMesh(image, width, height);
+    } catch (error) {
+      this.#say(`This photograph cannot be opened: ${error instanceof Error ? error.message : "something failed."}`);
+    }
+  }
+
+  #attach(board: Board): void {
+    const canvas = this.#sheet;
+    if (canvas === null) return;
+    this.#input = new Input(canvas, board, () => (this.#tools as Record<ToolName, Tool>)[board.tool], () => {
+      this.#redraw();
+      this.requestUpdate();
+    });
+    for (const each of this.renderRoot.querySelectorAll("canvas")) this.#sizes.observe(each);
+    this.dataset["ready"] = "yes";
+  }
+
+  async #openMesh(image: HTMLImageElement, width: number, height: number): Promise<void> {
+    try {
+      const { MeshScene } = await import("./mesh.js");
+      const canvas = this.renderRoot.querySelector<HTMLCanvasElement>("canvas.mesh");
+      if (canvas === null) return;
+      this.#scene = new MeshScene(canvas, image, width, height);
+      this.#resized();
+      if (this.#board?.preview) this.#scene.show(this.#board.preview);
+    } catch {
+      this.#say("This browser shows nothing in 3D; drawing works without it.");
+    }
+  }
+
+  get #sheet(): HTMLCanvasElement | null {
+    return this.renderRoot.querySelector("canvas.sheet");
+  }
+
+  #resized(): void {
+    const canvas = this.#sheet;
+    const board = this.#board;
+    if (canvas !== null && board !== null) {
+      const whole = !board.view.closer;
+      fitted(canvas);
+      if (whole || !board.view.sized) this.#whole();
+      this.#redraw();
+    }
+    const mesh = this.renderRoot.querySelector<HTMLCanvasElement>("canvas.mesh");
+    if (mesh !== null && this.#scene !== null) this.#scene.resize(mesh.clientWidth, mesh.clientHeight);
+  }
+
+  #paint(): void {
+    const canvas = this.#sheet;
+    if (canvas === null || this.#board === null || this.#painter === null) return;
+    const context = fitted(canvas);
+    if (context !== null) this.#painter.paint(context, this.#board, this.#problems.map((problem) => problem.at_px));
+  }
+
+  #committed(changes: Change[]): void {
+    this.#refused = "";
+    this.#sender?.add(changes);
+    this.requestUpdate();
+  }
+
+  #shown(preview: Preview, milliseconds: number): void {
+    if (this.#board === null) return;
+    this.#board.preview = preview;
+    this.#offline = "";
+    if (preview.problems !== null) {
+      this.#problems = preview.problems;
+      this.#notes = preview.notes;
+      if (this.#problem >= this.#problems.length) this.#problem = -1;
+    }
+    this.#scene?.show(preview);
+    this.dataset["revision"] = String(preview.revision);
+    this.dataset["milliseconds"] = milliseconds.toFixed(0);
+    this.dataset["previews"] = String(Number(this.dataset["previews"] ?? 0) + 1);
+    this.#redraw();
+    this.requestUpdate();
+  }
+
+  #failed(text: string): void {
+    this.#offline = text;
+    this.requestUpdate();
+  }
+
+  #say(text: string): void {
+    this.#said = text;
+    this.requestUpdate();
+  }
+
+  #choose(name: ToolName, event?: Event): void {
+    const board = this.#board;
+    if (board === null) return;
+    board.cancel();
+    this.#input?.release();
+    board.tool = name;
+    if (name !== "select") board.chosen = null;
+    this.#say(TOOLS.find((tool) => tool.name === name)?.hint ?? "");
+    this.#redraw();
+    if (event instanceof MouseEvent && event.detail > 0) this.#sheet?.focus({ preventScroll: true });
+  }
+
+  #undo(again: boolean): void {
+    const board = this.#board;
+    if (board === null || board.cancel()) return;
+    const changes = again ? board.story.redo() : board.story.undo();
+    if (changes.length === 0) return;
+    board.chosen = null;
+    this.#committed(changes);
+    this.#redraw();
+  }
+
+  #hostKey = (event: KeyboardEvent): void => {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y") || event.composedPath()[0] instanceof HTMLInputElement) return;
+    event.preventDefault();
+    this.#undo(key === "y" || event.shiftKey);
+  };
+
+  #sheetKey = (event: KeyboardEvent): void => {
+    const board = this.#board;
+    if (board === null || this.#input === null) return;
+    if (this.#input.key(event)) return event.preventDefault();
+    if (event.ctrlKey || event.metaKey) return;
+    if (this.#act(event.key, event.shiftKey, board)) event.preventDefault();
+  };
+
+  /** Does what a key says; whether it says anything. */
+  #act(key: string, shift: boolean, board: Board): boolean {
+    const tool = TOOLS.find((one) => one.key === key.toUpperCase());
+    if (tool !== undefined) {
+      if (shift && (tool.name === "sharp" || tool.name === "smooth" || tool.name === "fold") && board.retypeChosen(tool.name)) return true;
+      this.#choose(tool.name);
+      return true;
+    }
+    const current = (this.#tools as Record<ToolName, Tool>)[board.tool];
+    const acts: Record<string, () => void> = {
+      Enter: () => current.finish?.(),
+      Escape: () => {
+        this.#input?.release();
+        if (!board.cancel()) board.chosen = null;
+      },
+      Backspace: () => {
+        if (!(current.back?.() ?? false)) board.removeChosen();
+      },
+      Delete: () => board.removeChosen(),
+      x: () => board.flipChosen(),
+      e: () => this.#toggle("snaps"),
+      t: () => this.#toggle("follows"),
+      i: () => this.#toggle("tints"),
+      "0": () => this.#whole(),
+      ",": () => this.#next(-1),
+      ".": () => this.#next(1),
+      "[": () => this.#corner(-1),
+      "]": () => this.#corner(1),
+      g: () => this.#go((this.#problem + 1) % Math.max(1, this.#problems.length)),
+      "?": () => this.#toggleHelp(),
+    };
+    const act = acts[key.length === 1 ? key.toLowerCase() : key];
+    act?.();
+    this.#redraw();
+    this.requestUpdate();
+    return act !== undefined;
+  }
+
+  #toggle(what: "snaps" | "follows" | "tints"): void {
+    const board = this.#board;
+    if (board === null) return;
+    board[what] = !board[what];
+    const names = { snaps: "Snapping to edges and lines", follows: "Following edges between clicks", tints: "Tints of surfaces" };
+    this.#say(`${names[what]}: ${board[what] ? "on" : "off"}.`);
+    this.#redraw();
+  }
+
+  #toggleHelp(): void {
+    this.#help = !this.#help;
+    this.requestUpdate();
+  }
+
+  #whole(): void {
+    const canvas = this.#sheet;
+    // A margin, so that lines can be drawn up to the picture's edge and beyond it.
+    const margin = 2 * MARGIN * (window.devicePixelRatio || 1);
+    if (canvas !== null) this.#board?.view.fit(Math.max(1, canvas.width - margin), Math.max(1, canvas.height - margin));
+    this.#redraw();
+  }
+
+  /** Chooses the thing before or after the chosen one. */
+  #next(step: number): void {
+    const board = this.#board;
+    const things = board?.things() ?? [];
+    if (board === null || things.length === 0) return;
+    const now = things.findIndex(([one]) => one.what === board.chosen?.what && one.id === board.chosen.id);
+    const [chosen, at] = things[(now + step + things.length) % things.length] ?? [null, null];
+    if (chosen === null || at === null) return;
+    this.#choose("select");
+    board.chosen = chosen;
+    board.cursor = [...at];
+    this.#say(`Chosen: ${this.#called(board)}.`);
+  }
+
+  #corner(step: number): void {
+    const board = this.#board;
+    const points = board?.chosen?.what === "stroke" ? board.story.now.stroke.get(board.chosen.id)?.points_px : board?.chosen?.what === "region" ? board.story.now.region : undefined;
+    if (board === null || board.chosen === null || points === undefined || points.length === 0) return;
+    const corner = (Math.max(board.chosen.corner, step > 0 ? -1 : 0) + step + points.length) % points.length;
+    board.chosen = { ...board.chosen, corner };
+    board.cursor = [...(points[corner] as Point)];
+    this.#say(`Corner ${corner + 1} of ${points.length}.`);
+  }
+
+  #called(board: Board): string {
+    const { chosen } = board;
+    if (chosen === null) return "nothing";
+    if (chosen.what === "region") return "the region";
+    if (chosen.what === "normal") return `normal ${chosen.id}`;
+    if (chosen.what === "surface") return `${board.story.now.surface.get(chosen.id)?.shape ?? ""} surface ${chosen.id}`;
+    const stroke = board.story.now.stroke.get(chosen.id);
+    return `${stroke?.kind === "fold" ? "fold" : stroke?.smooth === true ? "smooth occlusion" : "sharp occlusion"} ${chosen.id}`;
+  }
+
+  /** Shows a problem where it is. */
+  #go(index: number): void {
+    const problem = this.#problems[index];
+    const board = this.#board;
+    if (problem === undefined || board === null) return;
+    this.#problem = index;
+    if (problem.at_px !== null) {
+      board.view.x = problem.at_px[0] + 0.5;
+      board.view.y = problem.at_px[1] + 0.5;
+      if (!board.view.closer) board.view.enlarge(2);
+      board.cursor = [...problem.at_px];
+    }
+    this.#say(problem.text);
+    this.#redraw();
+  }
+
+  #meshKey = (event: KeyboardEvent): void => {
+    if (event.key === "0") this.#scene?.reset();
+    const turn = TURNS[event.key];
+    if (turn === undefined || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    this.#scene?.turn(...turn);
+  };
+
+  #finish(): void {
+    const board = this.#board;
+    if (board !== null) board.commit([{ event: board.story.now.finished ? "reopen" : "finish" }]);
+  }
+
+  override render(): TemplateResult {
+    const board = this.#board;
+    if (board === null) return html`<slot></slot><p class="status" role="status">${this.#said}</p>`;
+    return html`
+      ${this.#bar(board)}
+      <div class="work">
+        <div class="left">
+          <div class="box paper"><canvas class="sheet" tabindex="0" role="application" aria-label="The photograph with what is drawn on it. Letters choose tools, arrow keys move a cursor, Space presses there, question mark shows the help."
+            aria-describedby="said" @keydown=${this.#sheetKey}></canvas></div>
+          <p class="status said" id="said" role="status">${this.#said}</p>
+          ${this.#options(board)}
+        </div>
+        <div class="right">
+          <div class="box solid"><canvas class="mesh" tabindex="0" role="img" aria-label="The surfaces in 3D; arrow keys turn, plus and minus zoom, 0 goes back" @keydown=${this.#meshKey}></canvas></div>
+          <div class="bar"><button type="button" @click=${() => this.#scene?.reset()}>As the camera saw it</button><span class="status">Drag to turn.</span></div>
+          ${this.#state(board)} ${this.#listed()}
+        </div>
+      </div>
+      ${this.#help ? this.#helpTable() : nothing}
+    `;
+  }
+
+  #bar(board: Board): TemplateResult {
+    const button = (label: string, key: string, act: (event: Event) => void, pressed?: boolean, disabled = false): TemplateResult =>
+      html`<button type="button" title=${key === "" ? label : `${label} (${key})`} aria-pressed=${pressed === undefined ? nothing : String(pressed)} ?disabled=${disabled} @click=${act}>${label}${key.length === 1 ? html` <kbd aria-hidden="true">${key}</kbd>` : nothing}</button>`;
+    return html`
+      <div class="bar tools" role="group" aria-label="Tools">
+        ${TOOLS.map((tool) => html`<button type="button" class=${tool.name} title=${tool.hint} aria-pressed=${String(board.tool === tool.name)} @click=${(event: Event) => this.#choose(tool.name, event)}>${tool.label} <kbd aria-hidden="true">${tool.key}</kbd></button>`)}
+      </div>
+      <div class="bar" role="group" aria-label="Actions">
+        ${button("Undo", "Ctrl Z", () => this.#undo(false), undefined, !board.story.canUndo)}
+        ${button("Redo", "Ctrl Y", () => this.#undo(true), undefined, !board.story.canRedo)}
+        ${button("Snap", "E", () => this.#toggle("snaps"), board.snaps)}
+        ${button("Follow edges", "T", () => this.#toggle("follows"), board.follows)}
+        ${button("Tints", "I", () => this.#toggle("tints"), board.tints)}
+        ${button("Other side nearer", "X", () => board.flipChosen())}
+        ${button("Remove", "Delete", () => board.removeChosen(), undefined, board.chosen === null)}
+        ${button("Whole picture", "0", () => this.#whole())}
+        ${button("Help", "?", () => this.#toggleHelp(), this.#help)}
+      </div>
+    `;
+  }
+
+  #options(board: Board): TemplateResult | typeof nothing {
+    if (board.tool === "relation") {
+      const kinds: Relation["kind"][] = ["parallel", "orthogonal", "neither"];
+      return html`<fieldset class="bar"><legend>The two planes are</legend>${kinds.map(
+        (kind) => html`<label><input type="radio" name="kind" .checked=${board.relationKind === kind} @change=${() => {
+          board.relationKind = kind;
+        }} />${kind}</label>`,
+      )}</fieldset>`;
+    }
+    if (board.tool !== "focal") return nothing;
+    const { focal_px, source } = board.story.now.focal;
+    const said = { exif: "from the camera's notes", given: "given by you", assumed: "assumed, because the photograph does not tell it" }[source];
+    return html`<div class="bar"><label>Focal length <input type="number" min="1" max="10000000" step="any" .value=${String(Math.round(focal_px * 10) / 10)} @change=${(event: Event) => {
+      const value = Number((event.target as HTMLInputElement).value);
+      if (value >= 1 && value <= 1e7) board.commit([{ event: "focal", focal_px: value, source: "given" }]);
+      else this.#say("A focal length is between 1 and 10,000,000 px.");
+    }} /> px</label><span class="status">${said}</span></div>`;
+  }
+
+  #state(board: Board): TemplateResult {
+    const waiting = this.#sender?.waiting ?? 0;
+    const trouble = this.#sender?.trouble ?? "";
+    const missed = board.header.must_contain_px.filter((point) => board.shown.region.length > 2 && !inside(board.shown.region, point)).length;
+    return html`
+      <p class="saved" role="status">${
+        trouble !== ""
+          ? html`<strong class="bad">Not saved.</strong> ${trouble} ${waiting > 0 ? `${waiting} ${waiting === 1 ? "change is" : "changes are"} kept in this browser and sent again by itself.` : ""}`
+          : waiting > 0
+            ? "Saving ..."
+            : html`<strong>Saved.</strong> ${board.story.now.finished ? "You said that it is finished." : ""}`
+      }</p>
+      ${(this.#sender?.others ?? 0) > 0 ? html`<p class="notice" role="alert">This photograph is open in another tab or window, too. Both save everything; what is changed in both is as the later one left it.</p>` : nothing}
+      ${this.#refused === "" ? nothing : html`<p class="notice" role="alert">One change could not be kept: ${this.#refused}</p>`}
+      ${this.#offline !== "" && trouble === "" ? html`<p class="status">No preview: ${this.#offline}</p>` : nothing}
+      ${missed > 0 ? html`<p class="status">The region leaves out ${missed === 1 ? "a target" : "both targets"}.</p>` : nothing}
+      <div class="bar"><button type="button" aria-pressed=${String(board.story.now.finished)} @click=${() => this.#finish()}>${board.story.now.finished ? "Go on drawing" : "Finished"}</button>
+        <span class="status">${board.story.now.stroke.size} lines, ${board.story.now.normal.size} normals</span></div>
+    `;
+  }
+
+  #listed(): TemplateResult {
+    return html`
+      <h2>${this.#problems.length === 0 ? "Nothing to fix" : `To fix: ${this.#problems.length}`}</h2>
+      <ol class="problems">${this.#problems.map((problem, index) => html`<li><button type="button" aria-current=${index === this.#problem ? "true" : nothing} @click=${() => this.#go(index)}>${problem.text}</button></li>`)}</ol>
+      ${this.#notes.length === 0 ? nothing : html`<details><summary>What was assumed (${this.#notes.length})</summary><ul>${this.#notes.map((note) => html`<li>${note}</li>`)}</ul></details>`}
+    `;
+  }
+
+  #helpTable(): TemplateResult {
+    return html`<div class="panel help"><h2>Keys and gestures</h2><dl>${HELP.map(([keys, what]) => html`<dt>${keys}</dt><dd>${what}</dd>`)}</dl>
+      <h2>Tools</h2><dl>${TOOLS.map((tool) => html`<dt>${tool.label} (${tool.key})</dt><dd>${tool.hint}</dd>`)}</dl></div>`;
+  }
+}
+
+customElements.define("dg-draw", DrawPage);
