@@ -43,15 +43,21 @@ class OtherView:
         if values.ndim == 3:
             move = np.array(values, np.float32)
         else:
-            d = values
-            if not math.isnan(self.depth_px_m):
-                d = np.float32(self.depth_px_m) / values - np.float32(self.offset_px)
-            move = np.stack([-np.float32(step) * d for step in self.steps], axis=-1)
+            move = np.stack(self._along_axes(values), axis=-1)
         height, width = values.shape[:2]
         for axis, at in enumerate((np.arange(width)[None, :], np.arange(height)[:, None])):
             last = (width, height)[axis] - 1
             move[..., axis] = np.clip(at + move[..., axis], 0, last) - at
         return np.asarray(move, np.float32)
+
+    def _along_axes(self, values: Map) -> list[Map]:
+        """How far each pixel of a disparity or depth map goes along x and along y."""
+        # A depth of 0 has an infinite disparity, which leads nowhere across the baseline: NaN.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            d = values
+            if not math.isnan(self.depth_px_m):
+                d = np.float32(self.depth_px_m) / values - np.float32(self.offset_px)
+            return [-np.float32(step) * d for step in self.steps]
 
 
 @dataclass(frozen=True, slots=True)

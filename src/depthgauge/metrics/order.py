@@ -58,8 +58,9 @@ def _sizes(difference: Map, kind: ErrorKind) -> Map:
     """Lengths, or means over the channels, added channel by channel as in the kernels."""
     squared = kind == ErrorKind.LENGTH
     total = np.zeros(len(difference), np.float32)
-    for channel in difference.T:
-        total += channel * channel if squared else np.abs(channel)
+    with np.errstate(over="ignore"):  # a length beyond float32 is infinite
+        for channel in difference.T:
+            total += channel * channel if squared else np.abs(channel)
     return np.sqrt(total) if squared else total / np.float32(difference.shape[1])
 
 

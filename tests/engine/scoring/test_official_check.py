@@ -1,5 +1,7 @@
 """`check` on folders of public submissions: everything that is wrong, each in one sentence."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,15 @@ def test_the_wrong_level_is_named_and_the_rest_is_checked(made, folder, problem)
     first, second = said(made, folder=folder)
     assert problem in first[1]
     assert second == ("submission", "disp_0/ lacks 1 of 3 frames: 000001_10.", True)
+
+
+def test_a_folder_of_several_submissions_is_not_taken_for_one(made):
+    (made / "all").mkdir()
+    for name in ("ours", "theirs"):
+        shutil.copytree(made / "sent", made / "all" / name)
+    ((where, problem, serious),) = said(made, folder="all")
+    assert (where, serious) == ("submission", True)
+    assert problem.endswith("all holds 2 submissions: ours, theirs.")
 
 
 def test_data_at_the_wrong_level_hides_nothing_of_the_estimates(made):

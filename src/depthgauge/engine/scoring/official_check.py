@@ -71,9 +71,12 @@ def check_official(
     files = dataset.spec.submission.files_of(required)
     if _is_ours(protocol, root, samples):
         return None
-    found = _level(root, files, samples)
-    if found is None:
+    levels = _levels(root, files, samples)
+    if not levels:
         return None
+    found = levels[0]
+    if found.parent == root and len(levels) > 1:
+        return OfficialCheck(root, (_several(root, levels),), frozenset(samples))
     ids = list(samples) or sorted(_ids(found, files))
     faults = []
     if found != root:
@@ -94,15 +97,16 @@ def check_official(
     return OfficialCheck(found, tuple(faults), frozenset(faulty))
 
 
-def _level(root: Path, files: Iterable[SubmittedFile], samples: Iterable[str]) -> Path | None:
-    """The folder in which official files begin: `root`, one below it, or the one above."""
-    listed = tuple(files)
-    ids = list(samples)
-    places = [root, *sorted(p for p in root.iterdir() if p.is_dir())]
+def _levels(root: Path, files: Iterable[SubmittedFile], samples: Iterable[str]) -> list[Path]:
+    """The folders in which official files begin: `root`, those below it, or the one above."""
+    listed, ids = tuple(files), list(samples)
+    if _has_files(root, listed, ids):
+        return [root]
+    places = sorted(p for p in root.iterdir() if p.is_dir())
     first = ids[0] if ids else "*"
     if root.resolve().name in {file.place(first).split("/")[0] for file in _nested(listed)}:
         places.append(root.resolve().parent)
-    return next((folder for folder in places if _has_files(folder, listed, ids)), None)
+    return [folder for folder in places if _has_files(folder, listed, ids)]
 
 
 def _nested(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
@@ -154,6 +158,12 @@ def _wrong_level(root: Path, found: Path, *, serious: bool) -> Fault:
         problem = f"the submission begins one level further down, in {found.name}/."
     advice = f"Give {found} (an archive needs its files at this level)."
     return Fault(WHOLE, problem, advice, serious)
+
+
+def _several(root: Path, found: list[Path]) -> Fault:
+    names = first_few([folder.name for folder in found], _MOST_NAMES)
+    problem = f"{root} holds {len(found)} submissions: {names}."
+    return Fault(WHOLE, problem, f"Give one of them, such as {found[0]}.", True)
 
 
 def _folder(file: SubmittedFile, sample_id: str) -> str:

@@ -242,8 +242,9 @@ def roughness(values: Map, order: str) -> Map:
     if order == "second":
         return bend(values)
     found = np.full(values.shape, np.nan, np.float32)
-    across = (values[1:-1, 2:] - values[1:-1, :-2]) / 2
-    down = (values[2:, 1:-1] - values[:-2, 1:-1]) / 2
-    # A pixel that is missing itself has no gradient either.
-    found[1:-1, 1:-1] = np.hypot(across, down) + 0 * values[1:-1, 1:-1]
+    with np.errstate(invalid="ignore"):  # what is infinite has no gradient
+        across = (values[1:-1, 2:] - values[1:-1, :-2]) / 2
+        down = (values[2:, 1:-1] - values[:-2, 1:-1]) / 2
+        # A pixel that is missing itself has no gradient either.
+        found[1:-1, 1:-1] = np.hypot(across, down) + 0 * values[1:-1, 1:-1]
     return found
