@@ -254,6 +254,8 @@ def test_rank_moves_by_hand(build):
         ("d", 4, 4, 0),
     ]
     assert (found.moves[0].old_value, found.moves[0].new_value) == (1.0, 3.0)
+    densities = {row.label: row.cells[new.main].density for row in new.rows}
+    assert [m.new_density for m in found.moves] == [densities[m.label] for m in found.moves]
     assert found.tau == pytest.approx((4 - 2) / 6)
     assert [d.path for d in found.why] == ["missing"]
     assert (found.only_old, found.only_new) == (("gone",), ("fresh",))

@@ -53,7 +53,9 @@ def without_work(monkeypatch, tmp_path):
     """The command with made-up rankings, and without the minutes before them."""
 
     def use(*places):
-        moves = tuple(Move(f"m{n}", 1.0 * a, 1.0 * b, a, b) for n, (a, b) in enumerate(places))
+        moves = tuple(
+            Move(f"m{n}", 1.0 * a, 1.0 * b, a, b, 0.5, 0.625) for n, (a, b) in enumerate(places)
+        )
         found = RankMoves(MAIN, MAIN, moves, tau=0.333, why=())
         monkeypatch.setattr(LabelDemonstration, "photograph", lambda *_: ())
         nothing = SimpleNamespace(to_json=dict)
@@ -73,6 +75,7 @@ def test_rankings_that_differ_are_said_and_no_error(run, without_work):
     assert ran.code == 0
     assert "do not give the same ranking (Kendall's tau 0.333): m2 2 -> 3, m1 3 -> 2." in ran.out
     assert "give the same ranking." not in ran.out
+    assert ran.out.count("62.5 %") == 3 * len(SHOWN), "the density beside every score"
     body = run(*call, "--json").json()
     assert body["same_ranking"] == dict.fromkeys(SHOWN, False)
 

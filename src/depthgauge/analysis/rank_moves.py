@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,6 +25,10 @@ class Move:
     old_rank: int
     """Rank among the methods of both boards; equal values share the better rank."""
     new_rank: int
+    old_density: float = math.nan
+    """Share of the region's pixels that have an estimate; NaN if it is not known. A sparse method
+    may rank high by a mean over its own pixels."""
+    new_density: float = math.nan
 
     @property
     def places(self) -> int:
@@ -84,8 +89,17 @@ def rank_moves(
         rank_values(found, board.column(score_id).better)
         for found, board, score_id in zip(values, (old, new), ids, strict=True)
     ]
+    shares = [
+        {label: found[label].cells[score_id].density for label in shared}
+        for found, score_id in zip(rows, ids, strict=True)
+    ]
     moves = [
-        Move(label, values[0][label], values[1][label], ranks[0][label], ranks[1][label])
+        Move(
+            label,
+            *(values[0][label], values[1][label]),
+            *(ranks[0][label], ranks[1][label]),
+            *(shares[0][label], shares[1][label]),
+        )
         for label in shared
     ]
     return RankMoves(

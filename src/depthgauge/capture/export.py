@@ -105,18 +105,29 @@ def export(session: Session, work: Path, out: Path, options: ExportOptions) -> E
     published = (
         {s: list(without_truth(of)) for s, of in found.items()} if is_test_split(split) else found
     )
-    _write({out: published} | ({kept: found} if kept else {}), name, split, options.overwrite)
+    write_scene({out: published} | ({kept: found} if kept else {}), name, split, options.overwrite)
     images = max(len(samples) for samples in found.values())
     return ExportedScene(name, tuple(found), images, tuple(warnings))
 
 
-_Setups = Mapping[str, list[Sample]]
+Setups = Mapping[str, list[Sample]]
+"""Samples of a scene: of the balanced pair, and of the unbalanced one."""
 
 
-def _write(copies: Mapping[Path, _Setups], scene: str, split: str, overwrite: bool) -> None:
-    """Writes all setups to all folders, or none: first aside, to see whether that works."""
+def write_scene(copies: Mapping[Path, Setups], scene: str, split: str, overwrite: bool) -> None:
+    """Writes all setups to all folders, or none: first aside, to see whether that works.
+
+    Args:
+        copies: What goes to which dataset.
+        scene: Its name.
+        split: Where it goes.
+        overwrite: Replace a scene that is there.
+
+    Raises:
+        CannotWrite: The scene exists already.
+    """
     for out, found in copies.items():
-        _require_room(out, _places(found, split, scene), overwrite)
+        require_room(out, scene, split, found, overwrite)
     with ExitStack() as stack:
         asides = {out: stack.enter_context(_folder_aside(out)) for out in copies}
         for out, found in copies.items():
@@ -131,11 +142,17 @@ def _write(copies: Mapping[Path, _Setups], scene: str, split: str, overwrite: bo
                     os.replace(asides[out] / at, out / at)
 
 
-def _places(found: _Setups, split: str, scene: str) -> dict[str, Path]:
+def _places(found: Iterable[str], split: str, scene: str) -> dict[str, Path]:
     return {setup: layout.place_of(Path(), split, setup) / scene for setup in found}
 
 
-def _require_room(out: Path, places: Mapping[str, Path], overwrite: bool) -> None:
+def require_room(out: Path, scene: str, split: str, setups: Iterable[str], overwrite: bool) -> None:
+    """Rejects a scene that exists already.
+
+    Raises:
+        CannotWrite: It does, and it may not be replaced.
+    """
+    places = _places(setups, split, scene)
     files = (layout.CALIBRATION, layout.LEFT, layout.RIGHT, *layout.TRUTH_FILES)
     there = {s for s, at in places.items() if any((out / at / file).exists() for file in files)}
     if there and not overwrite:

@@ -211,14 +211,37 @@ def _export(
 @click.option("--from", "source", default="train", show_default=True, help="The split to divide.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the distributions, PNG.")
+@click.option("--out", type=FOLDER, help="Write a dataset with these splits here.")
+@click.option(
+    "--with-truth", type=FOLDER, help="With --out: write the test splits with their truth here."
+)
+@click.option("--overwrite", is_flag=True, help="With --out: replace scenes that are there.")
 @json_option
-def _split(root: Path, source: str, seed: int, picture: Path | None, json_to: str | None) -> None:
+def _split(
+    root: Path,
+    source: str,
+    seed: int,
+    picture: Path | None,
+    out: Path | None,
+    with_truth: Path | None,
+    overwrite: bool,
+    json_to: str | None,
+) -> None:
     """Divides scenes into splits with similar materials and disparities.
 
-    Nothing is moved: the names are printed, and by how much the splits differ. The sizes are in
-    Booster's proportions. For the splits that a dataset has already, see `capture distributions`.
+    The names are printed, and by how much the splits differ. `--out` writes a dataset in which
+    every scene is in its split; its test splits have no truth, which `--with-truth` writes
+    elsewhere. ROOT itself is never changed. The sizes are in Booster's proportions. For the splits
+    that a dataset has already, see `capture distributions`.
+
+    \b
+      depthgauge capture split Scenes --out Booster --with-truth Booster-hidden
     """
+    from depthgauge.capture.divide import write_splits
     from depthgauge.capture.splits import assign_splits, count_dataset
+
+    if out is None and (with_truth is not None or overwrite):
+        raise click.UsageError("--with-truth and --overwrite need --out.")
 
     scenes = count_dataset(root, source)
     found = assign_splits(scenes, seed=seed)
@@ -226,13 +249,24 @@ def _split(root: Path, source: str, seed: int, picture: Path | None, json_to: st
         from depthgauge.report.capture.distributions import draw
 
         draw(found.counts(scenes), picture)
+    if out is not None:
+        with progress_bar("splits") as progress:
+            write_splits(
+                *(root, found, out),
+                source=source,
+                with_truth=with_truth,
+                overwrite=overwrite,
+                progress=progress,
+            )
     if json_to is not None:
-        write_json(json_to, found.to_json())
+        write_json(json_to, {**found.to_json(), "folder": None if out is None else str(out)})
     if json_to != "-":
         for name, names in found.scenes.items():
             click.echo(f"{name}: {', '.join(names)}")
         apart = (f"{100 * share:.1f} % in {kind}" for kind, share in found.distances.items())
         click.echo(f"Two splits differ by at most {' and '.join(apart)}.")
+        if out is not None:
+            click.echo(f"{out}: {count(len(scenes), 'scene')} written into their splits.")
 
 
 @click.command("distributions")

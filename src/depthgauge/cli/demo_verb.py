@@ -192,12 +192,17 @@ def _write_label_report(run: Run, demo: LabelDemonstration, path: Path) -> None:
 
 
 def _print_moves(moves: Mapping[str, RankMoves]) -> None:
-    from depthgauge._tables import show_number
+    from depthgauge._tables import show_number, show_share
 
     for score, found in moves.items():
         columns = [("method", "left"), ("labels", "right"), ("exact", "right"), ("ranks", "right")]
+        # A sparse method may rank high by a mean over its own pixels.
+        columns += [("density", "right")]
         rows = [
-            [m.label, show_number(m.old_value), show_number(m.new_value), _ranks(m)]
+            [
+                *(m.label, show_number(m.old_value), show_number(m.new_value), _ranks(m)),
+                show_share(m.new_density),
+            ]
             for m in sorted(found.moves, key=lambda m: m.new_rank)
         ]
         print_table(columns, rows, f"{score} against the pipeline's labels and the exact truth")

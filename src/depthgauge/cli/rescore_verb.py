@@ -77,10 +77,11 @@ def _moves(folder: Path, done: Run) -> RankMoves | None:
 
 
 def _print_moves(moves: RankMoves) -> None:
-    from depthgauge._tables import show_number
+    from depthgauge._tables import show_number, show_share
 
     columns = [("method", "left"), ("rank", "right"), ("was", "right"), ("moved", "right")]
     columns += [(moves.new_score, "right"), (f"{moves.old_score} before", "right")]
+    columns += [("density", "right")]
     rows = [
         [
             move.label,
@@ -89,6 +90,7 @@ def _print_moves(moves: RankMoves) -> None:
             f"{move.places:+d}" if move.places else "-",
             show_number(move.new_value),
             show_number(move.old_value),
+            show_share(move.new_density),
         ]
         for move in sorted(moves.moves, key=lambda move: move.new_rank)
     ]
