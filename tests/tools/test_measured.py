@@ -16,6 +16,7 @@ from tools.evidence import (
     psychometric,
     stratified_axes,
     tags,
+    trials_others,
 )
 
 import tools
@@ -48,6 +49,7 @@ def test_measured_pages_are_fresh(script, capsys):
         serve_load,
         stratified_axes,
         tags,
+        trials_others,
     ],
 )
 def test_pages_say_what_was_recorded(figure, capsys):

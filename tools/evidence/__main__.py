@@ -53,13 +53,14 @@ def _write_pages() -> None:
         psychometric,
         stratified_axes,
         tags,
+        trials_others,
         without_truth,
     )
 
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
-    for page in (*first, _layers_page, tags, _rig_page, _stereogen_page, *last):
+    for page in (*first, trials_others, _layers_page, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     _glass_chart.draw()
     _without_truth_chart.draw()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from depthgauge.engine.running import run as engine
 from depthgauge.engine.score_codec import finite
 from depthgauge.engine.store.record import Run
-from tools.evidence import REPOSITORY, Table
+from tools.evidence import DATA, REPOSITORY, Table
 
 PROTOCOLS = REPOSITORY / "docs" / "evidence" / "trials"
 Known = Mapping[str, Mapping[str, str]]
@@ -23,6 +26,23 @@ def copy(places: Mapping[str, Path], root: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, place)
     return root
+
+
+@contextmanager
+def example_weights(folders: Mapping[str, str]) -> Iterator[None]:
+    """Example methods find their weights, and the Python that has onnxruntime.
+
+    Args:
+        folders: Of real data, by the variable that names them.
+    """
+    before = dict(os.environ)
+    os.environ |= {name: str(DATA / folder) for name, folder in folders.items()}
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before.get('PATH', '')}"
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def conduct(protocol: str, data: Path, methods: Iterable[Any], place: Path, **options: Any) -> Run:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tools.evidence import DATA, REPOSITORY, Table, figure
-from tools.evidence._trials import conduct, copy, table
+from tools.evidence._trials import conduct, copy, example_weights, table
 
 STEREO = (
     "sgbm",
@@ -43,7 +40,7 @@ def trials_public() -> Iterator[Table]:
 
     Known beforehand are the mean length of RubberWhale's and KITTI's flow, and the kit's D1.
     """
-    with tempfile.TemporaryDirectory() as folder, _weights():
+    with tempfile.TemporaryDirectory() as folder, example_weights(WEIGHTS):
         place = Path(folder)
         for name in ("middlebury-classic", "middlebury-2005-2006"):
             found = conduct("middlebury-2001-2006", DATA / name, STEREO, place / name)
@@ -83,16 +80,3 @@ def _kit(root: Path) -> Iterator[Table]:
     estimates = copy({"disp_0/000000_10.png": source / "disp_est.png"}, root / "submission")
     ours = conduct("kitti-2015-stereo", data, [f"kit=folder:{estimates}"], root / "run")
     yield table("public-kitti-2015-stereo", ours, known={"kit": {"d1@all": "13.62"}})
-
-
-@contextmanager
-def _weights() -> Iterator[None]:
-    """Example methods find their weights, and the Python that has onnxruntime."""
-    before = dict(os.environ)
-    os.environ |= {name: str(DATA / folder) for name, folder in WEIGHTS.items()}
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before.get('PATH', '')}"
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
