@@ -91,6 +91,7 @@ def arguments(
                 *("--out", tmp_path / "rig", "--scenes", "1", "--width", "96", "--height", "96"),
                 *("--frames", "2", "--family", "IPD_Gaussian", "--workers", "1"),
             ],
+            "capture assist": [session],
             "capture import": [
                 *(_cards(tmp_path / "cards"), "--kind", "passive", "--overwrite"),
                 *("--out", tmp_path / "imported"),

@@ -23,6 +23,7 @@ from depthgauge.cli._output import (
     warn,
     write_json,
 )
+from depthgauge.cli.capturing.assist import assist_command
 from depthgauge.cli.capturing.import_photographs import import_command
 from depthgauge.errors import Misuse
 
@@ -294,7 +295,7 @@ def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
         click.echo(f"{drawn}: written.")
 
 
-for _command in (import_command, _export, _split, _distributions, tags):
+for _command in (import_command, assist_command, _export, _split, _distributions, tags):
     command.add_command(_command)
 for _name in _NAMES:
     command.add_command(_step_command(STEPS[_name].spec))
