@@ -10,6 +10,7 @@ from depthgauge.geometry.pairs import (
     NEITHER,
     ORTHOGONAL,
     PARALLEL,
+    clear_depth_pairs,
     ends_inside,
     keyed_normal_pairs,
     sample_depth_pairs,
@@ -119,3 +120,26 @@ def test_ends_outside_a_region_leave_a_pair_out_and_unknown_truth_does_not():
 def test_ends_outside_the_map_are_refused(pair):
     with pytest.raises(WrongShape, match="lies outside the map, which is 4 wide and 1 high"):
         ends_inside(np.array([pair]), None, np.ones((1, 4), np.float32))
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.5, 3.0])
+def test_pairs_differ_by_at_least_the_margin(margin):
+    rng = np.random.default_rng(4)
+    depth = rng.uniform(1.0, 1.1, (20, 30)).astype(np.float32)
+    x_a, y_a, x_b, y_b, order = sample_depth_pairs(depth, 400, 2, margin).T
+    first, second = depth[y_a, x_a].astype(float), depth[y_b, x_b].astype(float)
+    assert len(order) == 400
+    assert (abs(first - second) >= margin / 100 * np.minimum(first, second)).all()
+    assert (np.sign(first - second) == order).all()
+    assert np.count_nonzero(y_a[200:] == y_b[200:]) == 200
+    # Without the margin, some pairs are closer to each other.
+    free = sample_depth_pairs(depth, 400, 2)
+    kept = clear_depth_pairs(free, depth, margin)
+    assert (len(kept) < 400) == (margin > 0)
+    assert len(clear_depth_pairs(kept, depth, margin)) == len(kept)
+
+
+def test_pairs_without_true_depth_are_kept():
+    depth = np.array([[1.0, np.nan, 1.001]], np.float32)
+    pairs = np.array([[0, 0, 1, 0, 1], [0, 0, 2, 0, -1]], np.int32)
+    assert clear_depth_pairs(pairs, depth, 1.0).tolist() == [[0, 0, 1, 0, 1]]

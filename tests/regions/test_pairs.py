@@ -28,6 +28,25 @@ def test_else_they_are_drawn_from_the_depth():
     assert not np.array_equal(few, found[:10])
 
 
+def test_clear_pairs_leave_out_ties_of_given_and_of_drawn_pairs():
+    depth = np.array([[1.0, 1.005, 1.02, 3.0, np.nan]], np.float32)
+    given = np.array([[0, 0, 1, 0, -1], [0, 0, 2, 0, -1], [0, 0, 4, 0, -1], [3, 0, 1, 0, 1]])
+    items = {"relative_depth": given, "depth": depth}
+    found = things(items, depth, depth_pairs="clear_pairs:1")["depth_pairs"]
+    assert found.tolist() == given[1:].tolist()
+    strict = things(items, depth, depth_pairs="clear_pairs:5")["depth_pairs"]
+    assert strict.tolist() == given[2:].tolist()
+    only = things({"relative_depth": given}, depth, depth_pairs="clear_pairs")["depth_pairs"]
+    assert only.tolist() == given.tolist()
+    drawn = things({"depth": depth}, depth, depth_pairs="clear_pairs:50,40,1")["depth_pairs"]
+    assert len(drawn) == 40
+    assert (drawn[:, [0, 2]] == 3).any(axis=1).all()
+    with pytest.raises(Unavailable, match="relative_depth, depth"):
+        things({}, depth, depth_pairs="clear_pairs")["depth_pairs"]
+    with pytest.raises(BadScoreId, match="0 or more"):
+        things({"depth": depth}, depth, depth_pairs="clear_pairs:-1")["depth_pairs"]
+
+
 def test_given_normal_pairs_get_keys():
     given = np.array([[0, 0, 1, 1, 2], [0, 0, 2, 2, 0]])
     found = things({"relative_normals": given})["normal_pairs"]

@@ -22,6 +22,11 @@ class ReconstructionOptions(Options):
     """Chooses the side that owns each fold."""
     preview: bool = False
     """Work on a picture of at most 300 px: quick and coarse."""
+    as_published: bool = False
+    """Spread all three components of normals, let every surface lean at most 73 degrees (z of 0.3),
+    and take silhouettes as parallel to the image, as the paper does."""
+    seconds: float | None = Field(default=None, gt=0)
+    """Time limit; after it, the best that was found is written, and a note says so."""
 
 
 class ExportOptions(Options):
@@ -35,6 +40,9 @@ class ExportOptions(Options):
     """Export only the annotations that these votes accept."""
     seed: Seed = 0
     """Seed of the reconstructions and the pairs of points."""
+    published_pairs: bool = False
+    """Pairs of points whose depths differ at all, as in OASIS; otherwise their order follows from
+    the records, by 1 % or more."""
     overwrite: bool = False
     """Replace an existing split."""
 
@@ -65,6 +73,9 @@ class AgreementOptions(Options):
     """Longer side in pixels of the pictures that are compared; larger is slower."""
     rotation: bool = True
     """Search the best rotation, which takes most of the time."""
+    margin: float = Field(default=1.0, ge=0, le=100)
+    """Least difference in depth, in percent, of the points whose order is compared; 0 is as
+    published, with ties."""
     seed: Seed = 0
     """Seed of the pairs of points whose order is compared."""
 

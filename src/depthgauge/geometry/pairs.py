@@ -20,7 +20,9 @@ NEITHER, PARALLEL, ORTHOGONAL = 0, 1, 2
 _ROUNDS = 20  # a map on which nearly all depths are equal gives fewer pairs, not an endless search
 
 
-def sample_depth_pairs(depth: Map, count: int, seed: int) -> DepthPairs:
+def sample_depth_pairs(
+    depth: Map, count: int, seed: int, margin_percent: float = 0.0
+) -> DepthPairs:
     """Pairs of pixels with different depths: half anywhere, half on one row.
 
     The same map, count and seed give the same pairs. A map with too few different depths gives
@@ -30,6 +32,8 @@ def sample_depth_pairs(depth: Map, count: int, seed: int) -> DepthPairs:
         depth: (H, W), NaN where unknown.
         count: Number of pairs; if it is odd, the extra pair may be anywhere.
         seed: Seed of the random choice.
+        margin_percent: The least difference of the two depths, in percent of the smaller one. 0, as
+            published, keeps pairs that differ by rounding only.
 
     >>> pairs = sample_depth_pairs(np.array([[1.0, 1.0, 2.0]], np.float32), 6, seed=0)
     >>> all((order == -1) == (x_b == 2) for x_a, _, x_b, _, order in pairs)
@@ -40,12 +44,48 @@ def sample_depth_pairs(depth: Map, count: int, seed: int) -> DepthPairs:
     rng = np.random.default_rng(seed)
     known = np.flatnonzero(np.isfinite(depth))
     on_rows = count // 2
-    anywhere = _distinct(depth, known, count - on_rows, rng, by_row=False)
-    return np.concatenate([anywhere, _distinct(depth, known, on_rows, rng, by_row=True)])
+    halves = ((count - on_rows, False), (on_rows, True))
+    return np.concatenate(
+        [_distinct(depth, known, n, rng, margin_percent, by_row=by_row) for n, by_row in halves]
+    )
+
+
+def clear_depth_pairs(pairs: DepthPairs, depth: Map, margin_percent: float) -> DepthPairs:
+    """The given pairs without those whose depths differ by less than a margin.
+
+    Args:
+        pairs: (n, 5).
+        depth: (H, W), the true depth; a pair with an end without depth is kept.
+        margin_percent: As in `sample_depth_pairs`.
+
+    >>> pairs = np.array([[0, 0, 1, 0, -1], [0, 0, 2, 0, -1]], np.int32)
+    >>> clear_depth_pairs(pairs, np.array([[1.0, 1.001, 2.0]], np.float32), 1.0).tolist()
+    [[0, 0, 2, 0, -1]]
+    """
+    x_a, y_a, x_b, y_b, _ = pairs.T
+    first, second = depth[y_a, x_a], depth[y_b, x_b]
+    unknown = ~(np.isfinite(first) & np.isfinite(second))
+    kept: DepthPairs = pairs[unknown | _differ(first, second, margin_percent)]
+    return kept
+
+
+def _differ(first: Map, second: Map, margin_percent: float) -> NDArray[np.bool_]:
+    """Whether depths differ by at least the margin; with no margin, at all."""
+    if margin_percent <= 0:
+        return np.asarray(first != second)
+    low = np.minimum(first, second).astype(np.float64)
+    gap = np.abs(first.astype(np.float64) - second.astype(np.float64))
+    return np.asarray(gap >= margin_percent / 100 * np.abs(low))
 
 
 def _distinct(
-    depth: Map, known: NDArray[np.int64], count: int, rng: np.random.Generator, *, by_row: bool
+    depth: Map,
+    known: NDArray[np.int64],
+    count: int,
+    rng: np.random.Generator,
+    margin_percent: float,
+    *,
+    by_row: bool,
 ) -> DepthPairs:
     """Up to the wanted number of pairs of known pixels with different depths."""
     height, width = depth.shape
@@ -60,7 +100,7 @@ def _distinct(
         first = rng.integers(0, known.size, 2 * lacking)
         low, high = (starts[rows[first]], ends[rows[first]]) if by_row else (0, known.size)
         pair = known[np.stack([first, rng.integers(low, high, first.size)], axis=1)]
-        differ = values[pair[:, 0]] != values[pair[:, 1]]
+        differ = _differ(values[pair[:, 0]], values[pair[:, 1]], margin_percent)
         found = np.concatenate([found, pair[differ][:lacking]])
     (y_a, x_a), (y_b, x_b) = (np.divmod(found[:, end], max(width, 1)) for end in (0, 1))
     deeper = np.where(values[found[:, 0]] > values[found[:, 1]], 1, -1)

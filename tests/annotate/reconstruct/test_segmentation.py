@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.reconstruct.segmentation import FOLD, SHARP, SMOOTH, pixel_of, segment
 from depthgauge.annotate.records.annotation import (
     Annotation,
@@ -205,7 +206,36 @@ def test_gaps_up_to_the_limit_split_as_closed_lines_do(gap, where):
 def test_no_gap_is_closed_where_none_may_be():
     found = segment(drawn(occlusion((0, 25), (57, 25))), gap_px=0)
     assert found.continuous.max() == 1
-    assert found.notes == ()
+    (note,) = found.notes
+    assert "1 end(s) of lines are open: 's0' at (57, 25)" in note
+
+
+def test_an_occlusion_that_goes_on_as_a_fold_is_not_extended():
+    """A box on a table: its outline meets the table from one corner on, next to another line."""
+    outline, bottom = occlusion((30, -1), (30, 25)), fold((30, 25), (30, 50))
+    found = segment(drawn(outline, bottom, occlusion((33, -1), (33, 50))))
+    check(found)
+    assert found.continuous[10, 10] == found.continuous[40, 10] == found.continuous[10, 31]
+    assert not any("gap" in note or "open" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("gap", [3.0, 6.4, 15.0, 19.0, 23.0, 40.0])
+def test_preview_and_final_have_the_same_surfaces(gap):
+    """In 1600 x 1200 gaps up to 20 px are closed, at any size; others are noted."""
+    large = Annotation(
+        Picture("p", 1600, 1200),
+        Focal(1500.0),
+        strokes={
+            "wall": occlusion((800, -1), (800, 1200)),
+            "shelf": occlusion((-1, 600), (799 - gap, 600)),
+        },
+    )
+    whole, preview = reconstruct(large, max_side_px=640), reconstruct(large, max_side_px=300)
+    counts = {int(made.segmentation.continuous.max()) for made in (whole, preview)}
+    assert counts == {3 if gap <= 20 else 2}
+    closed, open_ = [any(word in n for n in whole.notes) for word in ("gap(s)", "are open")]
+    assert (closed, open_) == (gap <= 20, gap > 20)
+    assert whole.notes[0] == preview.notes[0]
 
 
 def test_a_closed_gap_is_owned_like_its_stroke():

@@ -44,6 +44,8 @@ MEASURES = {
 """The measures of a row, and their names. EDist in regions and after a rotation uses one scale for
 each surface; the alignment is always that of the whole cloud."""
 _PAIRS = 3000
+MARGIN_PERCENT = 1.0
+"""Least difference of the right depths of a pair, in percent of the smaller one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ def agreement(
     photographs: Mapping[str, Sequence[Witness]] | Iterable[tuple[str, Sequence[Witness]]],
     *,
     rotate: bool = True,
+    margin_percent: float = MARGIN_PERCENT,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> AgreementTable:
@@ -133,6 +136,7 @@ def agreement(
         photographs: The witnesses of each; at most one of them is a sensor. All maps are resized
             to the size of the first person's.
         rotate: Whether to search the best rotation, which takes most of the time.
+        margin_percent: See `wkdr_percent`.
         seed: Seed of the pairs of points whose order is compared.
         progress: Called after each pair and each photograph; the number of photographs is 0 if
             it is not known in advance.
@@ -150,7 +154,8 @@ def agreement(
         sensors.add(sensor is not None)
         if sensor is not None:
             depths.append(sensor.depth[np.isfinite(sensor.depth)])
-        for row in _rows(sample, sensor, others, rotate=rotate, seed=seed):
+        asked = _Asked(rotate, margin_percent, seed)
+        for row in _rows(sample, sensor, others, asked):
             rows.append(row)
             if progress is not None:
                 progress(f"{sample}: {row.moving}, {row.fixed}", done - 1, whole)
@@ -178,6 +183,7 @@ def compare(
     *,
     sensor: Witness | None = None,
     turnable: TurnableSurfaces | None = None,
+    margin_percent: float = MARGIN_PERCENT,
     seed: int = 0,
 ) -> PairRow:
     """One row: how far the moving witness is from the fixed one; all have the same size.
@@ -188,6 +194,7 @@ def compare(
         fixed: The witness that is taken as right.
         sensor: The witness whose metres are used.
         turnable: The moving person, prepared for rotation; None: no rotation is searched.
+        margin_percent: See `wkdr_percent`.
         seed: Seed of the pairs of points.
     """
     clouds = backproject(moving.depth, moving.camera), backproject(fixed.depth, fixed.camera)
@@ -212,7 +219,9 @@ def compare(
         edist_rotated=turned,
         rotation_deg=angle,
         angle_deg=mean_angle_deg(moving.normals, fixed.normals),
-        wkdr_percent=wkdr_percent(moving.depth, fixed.depth, seed=seed),
+        wkdr_percent=wkdr_percent(
+            moving.depth, fixed.depth, margin_percent=margin_percent, seed=seed
+        ),
     )
 
 
@@ -228,20 +237,38 @@ def mean_angle_deg(first: Map, second: Map) -> float:
     return float(known.mean()) if known.size else math.nan
 
 
-def wkdr_percent(depth: Map, right: Map, *, count: int = _PAIRS, seed: int = 0) -> float:
+def wkdr_percent(
+    depth: Map,
+    right: Map,
+    *,
+    count: int = _PAIRS,
+    margin_percent: float = MARGIN_PERCENT,
+    seed: int = 0,
+) -> float:
     """Share of point pairs whose order differs from the right one; a tie differs.
 
     Args:
         depth: The depth to judge.
         right: The depth with the right order; half of the pairs are random, half lie on one row.
         count: Number of pairs.
+        margin_percent: The right depths of a pair differ by at least so much; 0, as published,
+            includes pairs that differ by rounding only.
         seed: Seed of the pairs.
 
     Returns:
         In percent; NaN if the maps have no pair in common.
     """
     common = np.where(np.isfinite(depth), right, np.float32(np.nan))
-    return percent_wrong(depth, sample_depth_pairs(common, count, seed))
+    return percent_wrong(depth, sample_depth_pairs(common, count, seed, margin_percent))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What to compare."""
+
+    rotate: bool
+    margin_percent: float
+    seed: int
 
 
 def _sorted(sample: str, witnesses: Sequence[Witness]) -> tuple[Witness | None, list[Witness]]:
@@ -257,18 +284,28 @@ def _sorted(sample: str, witnesses: Sequence[Witness]) -> tuple[Witness | None, 
 
 
 def _rows(
-    sample: str, sensor: Witness | None, others: list[Witness], *, rotate: bool, seed: int
+    sample: str, sensor: Witness | None, others: list[Witness], asked: _Asked
 ) -> Iterator[PairRow]:
     people = [witness for witness in others if witness.kind == "human"]
     pairs = list(permutations(people, 2))
     if sensor is not None:
         pairs += [(witness, sensor) for witness in others]
     turning = (
-        {id(person): TurnableSurfaces(person) for person in people} if rotate and pairs else {}
+        {id(person): TurnableSurfaces(person) for person in people}
+        if asked.rotate and pairs
+        else {}
     )
     for moving, fixed in pairs:
         turnable = turning.get(id(moving))
-        yield compare(sample, moving, fixed, sensor=sensor, turnable=turnable, seed=seed)
+        yield compare(
+            sample,
+            moving,
+            fixed,
+            sensor=sensor,
+            turnable=turnable,
+            margin_percent=asked.margin_percent,
+            seed=asked.seed,
+        )
 
 
 def _unit(fixed: Witness, cloud: Map, sensor: Witness | None) -> float:

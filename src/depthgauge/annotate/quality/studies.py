@@ -56,7 +56,13 @@ def compare_study(
     witnesses = Study(
         study, sensor=options.sensor, methods=methods, max_side_px=options.size, notes=notes
     )
-    return agreement(witnesses, rotate=options.rotation, seed=options.seed, progress=progress)
+    return agreement(
+        witnesses,
+        rotate=options.rotation,
+        margin_percent=options.margin,
+        seed=options.seed,
+        progress=progress,
+    )
 
 
 class Study:

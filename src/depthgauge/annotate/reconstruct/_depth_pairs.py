@@ -15,7 +15,7 @@ Numbers = NDArray[np.int64]
 
 _REACHES_PX = (1.0, 1.5, 2.0, 3.0)
 """Distances from the line at which the far side is searched; the first that finds it counts."""
-_FEW, _FEWER = 2, 5
+_FEW, _FEWER = 2, 3
 """A group of at most this many pairs is an accident of pixels at a junction if the same stroke has
 another group this many times as large."""
 

@@ -13,7 +13,7 @@ from depthgauge.types import Mask
 Labels = NDArray[np.int32]
 
 SLIVER_PX = 4
-"""A piece between lines with fewer pixels is not a surface."""
+"""A piece between lines with fewer pixels is not a surface, in small pictures."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,15 @@ class Surfaces:
     """The number of small pieces between lines that were joined to a neighbour."""
 
 
-def surfaces_between(lines: Lines) -> Surfaces:
-    """Occlusions separate continuous surfaces; occlusions and folds separate smooth ones."""
+def surfaces_between(lines: Lines, sliver_px: int = SLIVER_PX) -> Surfaces:
+    """Occlusions separate continuous surfaces; occlusions and folds separate smooth ones.
+
+    Args:
+        lines: The strokes, painted.
+        sliver_px: A piece between lines with fewer pixels is not a surface.
+    """
     free = lines.region & (lines.kind == 0)
-    cores, slivers = _large_parts(free)
+    cores, slivers = _large_parts(free, sliver_px)
     cores = _whole_where_none(lines.region, cores)
     continuous = _with_cores(lines.region & (lines.kind <= FOLD), cores)
     anywhere = np.zeros_like(continuous)
@@ -47,11 +52,11 @@ def parts_of(mask: Mask) -> Labels:
     return parts
 
 
-def _large_parts(mask: Mask) -> tuple[Labels, int]:
+def _large_parts(mask: Mask, sliver_px: int) -> tuple[Labels, int]:
     """Parts of the mask without slivers (their pixels are 0), and the number of slivers."""
     parts = parts_of(mask)
     sizes = np.bincount(parts.ravel())
-    small = sizes < SLIVER_PX
+    small = sizes < sliver_px
     small[0] = False
     parts[small[parts]] = 0
     return parts, int(np.count_nonzero(small))

@@ -13,7 +13,8 @@ from depthgauge.annotate.reconstruct._pieces import Links, Pieces, PieceSolver, 
 from depthgauge.annotate.reconstruct.hand_normals import HandNormals, described
 from depthgauge.annotate.reconstruct.segmentation import SMOOTH, Segmentation
 from depthgauge.annotate.records.annotation import Vector
-from depthgauge.types import Mask
+from depthgauge.geometry.projection import ray_slopes
+from depthgauge.types import Camera, Mask
 
 Array = NDArray[np.float64]
 
@@ -36,8 +37,10 @@ class KnownNormals:
     """Known normals on curved surfaces, and the surfaces on which they are spread."""
 
     normals: Array
-    """(H, W, 3), read where `where` is set."""
+    """(H, W, 3), read where `where` is set; in axes of the ray where `by_ray` is."""
     where: Mask
+    by_ray: frozenset[int]
+    """Surfaces with smooth occlusions: normals there are relative to each pixel's viewing ray."""
     solved: Mask
     """Pixels of curved surfaces with a known normal."""
     by_outline: frozenset[int]
@@ -48,22 +51,40 @@ class KnownNormals:
     """Curved surfaces without any known normal."""
 
 
-def known_normals(hand: HandNormals, segmentation: Segmentation) -> KnownNormals:
+def known_normals(
+    hand: HandNormals, segmentation: Segmentation, camera: Camera | None = None
+) -> KnownNormals:
     """The normals that eq. (2) fixes: by hand, and along smooth occlusions.
 
     At a smooth occlusion the surface turns away from the viewer: its normal is orthogonal to the
-    line, parallel to the image plane, and points to the far side. A normal given by hand on such a
-    pixel has precedence.
+    line and to the viewing ray, and points to the far side. A normal given by hand on such a pixel
+    has precedence.
+
+    Args:
+        hand: The given normals.
+        segmentation: The surfaces.
+        camera: Whose rays count. None: the viewing axis is the ray of every pixel, so normals at
+            smooth occlusions are parallel to the image plane, as published. That is wrong away from
+            the middle: a ball at the edge of a wide picture errs by a fifth of its radius.
     """
     smooth = segmentation.smooth
     curved = _curved(segmentation)
     outline = (segmentation.kind == SMOOTH) & curved[smooth]
+    outlined = frozenset(np.unique(smooth[outline]).tolist())
+    by_ray = outlined if camera is not None else frozenset()
     normals = np.zeros((*smooth.shape, 3))
     toward = segmentation.toward[outline].astype(np.float64)
     normals[outline, :2] = -toward / np.linalg.norm(toward, axis=-1, keepdims=True)
+    if camera is not None:
+        x, y = (slopes[outline] for slopes in ray_slopes(camera))
+        normals[outline, 2] = -normals[outline, 0] * x - normals[outline, 1] * y
+        normals[outline] /= np.linalg.norm(normals[outline], axis=-1, keepdims=True)
     where = outline.copy()
-    for (y, x), normal in hand.points.items():
-        normals[y, x], where[y, x] = normal, True
+    for place, normal in hand.points.items():
+        normals[place], where[place] = normal, True
+    if camera is not None:
+        turned = where & _among(by_ray, smooth)
+        normals[turned] = _in_axes_of_rays(normals[turned], camera, turned)
     has_any, has_hand = np.zeros_like(curved), np.zeros_like(curved)
     has_any[smooth[where]] = True
     for place in hand.points:
@@ -72,9 +93,10 @@ def known_normals(hand: HandNormals, segmentation: Segmentation) -> KnownNormals
     return KnownNormals(
         normals,
         where,
+        by_ray,
         solved[smooth],
         frozenset(np.flatnonzero(solved & ~has_hand).tolist()),
-        frozenset(np.unique(smooth[outline]).tolist()),
+        outlined,
         frozenset(np.flatnonzero(curved & ~has_any).tolist()),
     )
 
@@ -85,6 +107,7 @@ def dense_normals(
     known: KnownNormals,
     solver: PieceSolver | None = None,
     *,
+    camera: Camera | None = None,
     pieces: Pieces | None = None,
     links: tuple[Array, Array] | None = None,
     tolerance: float = 1e-4,
@@ -98,12 +121,13 @@ def dense_normals(
         segmentation: The surfaces.
         known: `known_normals` of both.
         solver: What keeps solutions for later calls.
+        camera: The camera that `known_normals` was given.
         pieces: The continuous surfaces, if they are known already.
         links: `normal_links` of the segmentation, if they are known already.
         tolerance: The relative residual.
         rounded: On surfaces with smooth occlusions, z is 0 along whole lines but otherwise known at
             points only. There z is not spread but follows from x and y, so a surface inside a
-            circle is exactly a sphere. False: all three components are spread and divided by their
+            circle is a sphere. False: all three components are spread and divided by their
             length, as published, which makes it a cone. Surfaces that are known along smooth
             occlusions only are always rounded.
         late: Asked during the search, which ends early when it says yes.
@@ -116,6 +140,9 @@ def dense_normals(
     normals, residual = solver.solve(parts, system, Wanted(known.normals), tolerance, late)
     _lay(normals, hand.planes, segmentation)
     _round_out(normals, known.outlined if rounded else known.by_outline, segmentation)
+    if camera is not None and known.by_ray:
+        turned = _among(known.by_ray, segmentation.smooth)
+        normals[turned] = _in_axes_of_camera(normals[turned], camera, turned)
     inside = segmentation.region & (segmentation.smooth > 0)
     length = np.sqrt(np.einsum("ijk,ijk->ij", normals, normals))
     vague = inside & ~(length > 1e-9)
@@ -143,11 +170,37 @@ def _lay(normals: Array, planes: Mapping[int, Vector], segmentation: Segmentatio
     normals[flat] = table[segmentation.smooth[flat]]
 
 
+def _among(surfaces: frozenset[int], smooth: NDArray[np.int32]) -> Mask:
+    """Pixels of some surfaces."""
+    table = np.zeros(int(smooth.max(initial=0)) + 1, bool)
+    table[list(surfaces)] = True
+    found: Mask = table[smooth]
+    return found
+
+
+def _in_axes_of_rays(normals: Array, camera: Camera, where: Mask) -> Array:
+    """Normals (n, 3) in axes that are turned so that z is the viewing ray of their pixel."""
+    return _turned(normals, camera, where, 1.0)
+
+
+def _in_axes_of_camera(normals: Array, camera: Camera, where: Mask) -> Array:
+    """Inverts `_in_axes_of_rays`."""
+    return _turned(normals, camera, where, -1.0)
+
+
+def _turned(normals: Array, camera: Camera, where: Mask, sign: float) -> Array:
+    """Turned by the smallest rotation from each pixel's ray to the viewing axis, or back."""
+    x, y = (slopes[where] for slopes in ray_slopes(camera))
+    length = np.sqrt(x * x + y * y + 1)
+    axis = sign * np.stack([y / length, -x / length, np.zeros_like(x)], axis=-1)
+    once = np.cross(axis, normals)
+    cosine = (1 / length)[:, None]
+    return np.asarray(normals + once + np.cross(axis, once) / (1 + cosine))
+
+
 def _round_out(normals: Array, surfaces: frozenset[int], segmentation: Segmentation) -> None:
     """Completes x and y to a unit normal that faces the viewer."""
-    table = np.zeros(int(segmentation.smooth.max(initial=0)) + 1, bool)
-    table[list(surfaces)] = True
-    there = table[segmentation.smooth]
+    there = _among(surfaces, segmentation.smooth)
     aside = np.minimum((normals[there, :2] ** 2).sum(axis=-1), 1.0)
     normals[there, 2] = -np.sqrt(1.0 - aside)
 

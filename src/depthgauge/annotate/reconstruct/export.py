@@ -87,7 +87,7 @@ def export_records(
 
     def samples() -> Iterator[Sample]:
         for recorded in (first, *chosen):
-            sample = _sample(recorded, images, options.seed, notes)
+            sample = _sample(recorded, images, options, notes)
             if sample is not None:
                 made.append(sample.id)
                 yield sample
@@ -168,12 +168,17 @@ def _chosen(
 
 
 def _sample(
-    recorded: RecordFile, images: Path, seed: int, notes: Callable[[str], None]
+    recorded: RecordFile, images: Path, options: ExportOptions, notes: Callable[[str], None]
 ) -> Sample | None:
     picture = recorded.annotation.picture.id
     try:
         image = io.read_image(find_photograph(images, picture))
-        sample = sample_of(recorded.annotation, image, seed=seed)
+        sample = sample_of(
+            recorded.annotation,
+            image,
+            seed=options.seed,
+            published_pairs=options.published_pairs,
+        )
         return replace(sample, id=sample_name(picture))
     except DepthgaugeError as error:
         notes(f"{picture}: left out: {error}")

@@ -17,8 +17,9 @@ from depthgauge._progress import Progress
 from depthgauge._shorten import few_of_each_kind
 from depthgauge.annotate.options import ReconstructionOptions
 from depthgauge.annotate.reconstruct.meshes import mesh_of, mesh_step, write_mesh
-from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
+from depthgauge.annotate.reconstruct.reconstruction import PUBLISHED, Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.samples import require_size
+from depthgauge.annotate.reconstruct.stopping import Stop
 from depthgauge.annotate.records.annotation import Annotation, Picture
 from depthgauge.annotate.records.files import history
 from depthgauge.errors import BadFile
@@ -99,7 +100,13 @@ def write_reconstruction(
     photograph = None if options.image is None else _photograph(options.image, annotation.picture)
     step("reconstructing")
     side_px = PREVIEW_PX if options.preview else None
-    made = reconstruct(annotation, seed=options.seed, max_side_px=side_px)
+    made = reconstruct(
+        annotation,
+        seed=options.seed,
+        max_side_px=side_px,
+        stop=None if options.seconds is None else Stop(options.seconds),
+        **(PUBLISHED if options.as_published else {}),
+    )
     step("writing maps")
     out.mkdir(parents=True, exist_ok=True)
     io.write_map(out / "depth.npy", made.depth, quantity="depth")

@@ -13,20 +13,33 @@ from numpy.typing import NDArray
 
 from depthgauge.annotate.reconstruct._links import normal_links
 from depthgauge.annotate.reconstruct._pieces import Pieces, PieceSolver
+from depthgauge.annotate.reconstruct._scaled import scaled
 from depthgauge.annotate.reconstruct.dense_normals import dense_normals, known_normals
 from depthgauge.annotate.reconstruct.hand_normals import hand_normals
-from depthgauge.annotate.reconstruct.segmentation import Segmentation, segment
+from depthgauge.annotate.reconstruct.segmentation import Segmentation, decide_topology, segment
 from depthgauge.annotate.reconstruct.stopping import Stop
 from depthgauge.annotate.reconstruct.surface_depth import SurfaceDepth
 from depthgauge.annotate.reconstruct.surface_scales import ScaleOptions, surface_scales
-from depthgauge.annotate.records.annotation import Annotation, Focal, Point
+from depthgauge.annotate.records.annotation import Annotation, Focal
 from depthgauge.errors import Misuse
 from depthgauge.types import Camera, Map
 
 Array = NDArray[np.float64]
 
+PUBLISHED: Mapping[str, Any] = {"rounded": False, "least_facing": 0.3, "along_rays": False}
+"""Options with which `reconstruct` follows the paper: `reconstruct(annotation, **PUBLISHED)`."""
 _ASSUMED_FOCAL = 1.2
 """Times the longer side: assumed if the annotation's focal length is unusable."""
+
+
+__all__ = [
+    "PUBLISHED",
+    "Reconstruction",
+    "ReconstructionCache",
+    "camera_of",
+    "reconstruct",
+    "scaled",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,8 @@ class Reconstruction:
     """Sentences for the annotator: what was assumed, left out or contradictory."""
     residual: float = 0.0
     """The largest relative residual of a surface's linear systems."""
+    strokes: tuple[str, ...] = ()
+    """Ids of the strokes, as the segmentation numbers them."""
     picture_px: tuple[int, int] = (0, 0)
     """Width and height of the photograph, which a preview does not have."""
 
@@ -70,18 +85,26 @@ class ReconstructionCache:
         self._lines: tuple[Any, ...] | None = None
         self._surfaces: _Surfaces | None = None
 
-    def segmented(self, annotation: Annotation, seed: int) -> _Surfaces:
-        """The surfaces; recomputed only if a line, the region or a mark has changed."""
-        size = (annotation.picture.width_px, annotation.picture.height_px)
+    def segmented(self, annotation: Annotation, sized: Annotation, seed: int) -> _Surfaces:
+        """The surfaces; recomputed only if a line, the region or a mark has changed.
+
+        Args:
+            annotation: In pixels of the photograph.
+            sized: In those of the picture that is worked on.
+            seed: Chooses the side that owns each fold.
+        """
         lines = (
-            size,
+            annotation.picture,
+            sized.picture,
             seed,
             annotation.region_px,
             tuple(annotation.strokes.items()),
             tuple(annotation.surfaces.items()),
         )
         if self._surfaces is None or lines != self._lines:
-            self._surfaces, self._lines = _Surfaces(segment(annotation, seed=seed)), lines
+            topology = decide_topology(annotation, seed=seed)
+            made = segment(sized, seed=seed, topology=topology)
+            self._surfaces, self._lines = _Surfaces(made), lines
         return self._surfaces
 
 
@@ -105,6 +128,7 @@ def reconstruct(
     tolerance: float = 1e-4,
     rounded: bool = True,
     least_facing: float | None = None,
+    along_rays: bool = True,
     stop: Stop | None = None,
 ) -> Reconstruction:
     """Surfaces, dense normals, depth of each surface, and scales that keep the depth orders.
@@ -121,6 +145,8 @@ def reconstruct(
         rounded: See `dense_normals`; False is the published normalisation.
         least_facing: Smallest component of a normal towards the viewer for integration, between 0
             and 1; None: 0.3 on curved surfaces and 0.05 on planes. 0.3 is as published.
+        along_rays: Normals at smooth occlusions are orthogonal to the viewing ray. False: to the
+            viewing axis, as published.
         stop: A time limit, and a way to cancel the call from another thread.
 
     Raises:
@@ -133,12 +159,13 @@ def reconstruct(
     notes: list[str] = []
     sized = _with_focal(_sized(annotation, max_side_px), notes)
     store = cache if cache is not None else ReconstructionCache(1)
-    surfaces = store.segmented(sized, seed)
+    surfaces = store.segmented(annotation, sized, seed)
     segmentation = surfaces.segmentation
     stopping.late()
     camera = camera_of(sized)
     hand = hand_normals(sized, segmentation, camera)
-    known = known_normals(hand, segmentation)
+    rays = camera if along_rays else None
+    known = known_normals(hand, segmentation, rays)
     with ThreadPoolExecutor(1) as aside:
         # The system for depth needs no normals: it is prepared while they are computed.
         ready = aside.submit(surfaces.depth.prepare, store.depth)
@@ -147,6 +174,7 @@ def reconstruct(
             segmentation,
             known,
             store.normals,
+            camera=rays,
             pieces=surfaces.pieces,
             links=surfaces.normal_links,
             tolerance=tolerance,
@@ -181,6 +209,7 @@ def reconstruct(
             *scaling.notes,
         ),
         residual=max(dense.residual, shaped.residual),
+        strokes=tuple(sized.strokes),
         picture_px=(annotation.picture.width_px, annotation.picture.height_px),
     )
 
@@ -218,38 +247,3 @@ def _scaled_depth(depth: Map, segmentation: Segmentation, scales: Mapping[int, f
     for surface, scale in scales.items():
         table[surface] = scale
     return (depth * table[segmentation.continuous]).astype(np.float32)
-
-
-def scaled(annotation: Annotation, factor: float) -> Annotation:
-    """The annotation of a smaller copy: pixel coordinates, size and focal length times a factor.
-
-    Pixel centres are at integers, so the image's corner (-0.5, -0.5) stays in place.
-    """
-    if not 0 < factor <= 1:
-        raise Misuse(f"the factor is {factor:g}; an annotation is scaled by more than 0, at most 1")
-    if factor == 1:
-        return annotation
-    picture = annotation.picture
-    width = max(1, round(picture.width_px * factor))
-    height = max(1, round(picture.height_px * factor))
-    # Rounded sizes have their own factors; the edge of the picture must stay its edge.
-    across, along = width / picture.width_px, height / picture.height_px
-
-    def moved(point: Point) -> Point:
-        return (point[0] + 0.5) * across - 0.5, (point[1] + 0.5) * along - 0.5
-
-    def all_moved(points: tuple[Point, ...]) -> tuple[Point, ...]:
-        return tuple(moved(p) for p in points)
-
-    return replace(
-        annotation,
-        picture=replace(picture, width_px=width, height_px=height),
-        focal=replace(annotation.focal, focal_px=annotation.focal.focal_px * (across + along) / 2),
-        must_contain_px=all_moved(annotation.must_contain_px),
-        region_px=all_moved(annotation.region_px),
-        strokes={
-            k: replace(s, points_px=all_moved(s.points_px)) for k, s in annotation.strokes.items()
-        },
-        surfaces={k: replace(m, at_px=moved(m.at_px)) for k, m in annotation.surfaces.items()},
-        normals={k: replace(m, at_px=moved(m.at_px)) for k, m in annotation.normals.items()},
-    )

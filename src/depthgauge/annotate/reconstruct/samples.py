@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.annotate.reconstruct.certain_pairs import certain_depth_pairs
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction, reconstruct
 from depthgauge.annotate.reconstruct.segmentation import FOLD, SHARP, SMOOTH, Segmentation
 from depthgauge.annotate.records.annotation import Annotation, Picture
@@ -15,6 +16,7 @@ from depthgauge.geometry.pairs import (
     NEITHER,
     ORTHOGONAL,
     PARALLEL,
+    DepthPairs,
     sample_depth_pairs,
     sample_normal_pairs,
 )
@@ -25,7 +27,12 @@ _DEPTH_PAIRS, _NORMAL_PAIRS = 200, 20
 
 
 def sample_of(
-    annotation: Annotation, image: Image, *, seed: int = 0, made: Reconstruction | None = None
+    annotation: Annotation,
+    image: Image,
+    *,
+    seed: int = 0,
+    made: Reconstruction | None = None,
+    published_pairs: bool = False,
 ) -> Sample:
     """The sample, with the items that OASIS has.
 
@@ -34,6 +41,7 @@ def sample_of(
         image: The photograph.
         seed: Seed of the reconstruction and of the random pairs.
         made: The reconstruction at full size, if it exists already.
+        published_pairs: See `depth_pairs_of`.
 
     Raises:
         WrongShape: The photograph has another size than the annotated one.
@@ -41,7 +49,8 @@ def sample_of(
     picture = annotation.picture
     require_size(image, picture)
     done = reconstruct(annotation, seed=seed) if made is None else made
-    return Sample(picture.id, Inputs({"left_image": image}), truth_of(annotation, done, seed=seed))
+    truth = truth_of(annotation, done, seed=seed, published_pairs=published_pairs)
+    return Sample(picture.id, Inputs({"left_image": image}), truth)
 
 
 def require_size(image: Image, picture: Picture) -> None:
@@ -57,8 +66,17 @@ def require_size(image: Image, picture: Picture) -> None:
         )
 
 
-def truth_of(annotation: Annotation, made: Reconstruction, *, seed: int = 0) -> Truth:
-    """The items of a reconstruction, by the names that datasets use."""
+def truth_of(
+    annotation: Annotation, made: Reconstruction, *, seed: int = 0, published_pairs: bool = False
+) -> Truth:
+    """The items of a reconstruction, by the names that datasets use.
+
+    Args:
+        annotation: What was drawn.
+        made: Its reconstruction.
+        seed: Seed of the random pairs.
+        published_pairs: See `depth_pairs_of`.
+    """
     parts = made.segmentation
     planes = plane_numbers(parts)
     relations = plane_relations(annotation, parts)
@@ -74,12 +92,26 @@ def truth_of(annotation: Annotation, made: Reconstruction, *, seed: int = 0) -> 
         "smooth_labels": parts.smooth,
         "sharp_occlusion_mask": parts.kind == SHARP,
         "smooth_occlusion_mask": parts.kind == SMOOTH,
-        "relative_depth": sample_depth_pairs(made.depth, _DEPTH_PAIRS, seed),
+        "relative_depth": depth_pairs_of(made, seed=seed, published=published_pairs),
     }
     if len(relations):
         items["plane_relations"] = relations
         items["relative_normals"] = pairs[:, :5].astype(np.int32)
     return Truth(items)
+
+
+def depth_pairs_of(made: Reconstruction, *, seed: int = 0, published: bool = False) -> DepthPairs:
+    """Pairs of points for the order of depths.
+
+    Args:
+        made: A reconstruction.
+        seed: Seed of the random choice.
+        published: Any two points with different depths, as in OASIS. Otherwise points whose order
+            follows from the records, by at least 1 % (`certain_depth_pairs`).
+    """
+    if published:
+        return sample_depth_pairs(made.depth, _DEPTH_PAIRS, seed)
+    return certain_depth_pairs(made, _DEPTH_PAIRS, seed)
 
 
 def boundaries_of(parts: Segmentation) -> Map:

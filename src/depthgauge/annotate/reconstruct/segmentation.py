@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._shorten import first_few
-from depthgauge.annotate.reconstruct._gaps import Gap, close_gaps
+from depthgauge.annotate.reconstruct._gaps import Joints, close_gaps, decide
 from depthgauge.annotate.reconstruct._lines import (
     FOLD,
     SHARP,
@@ -20,16 +21,32 @@ from depthgauge.annotate.reconstruct._lines import (
     clean_points,
     trace_stroke,
 )
+from depthgauge.annotate.reconstruct._scaled import scaled
 from depthgauge.annotate.reconstruct._surfaces import SLIVER_PX, parts_of, surfaces_between
 from depthgauge.annotate.records.annotation import Annotation, Point, Shape, Stroke
 from depthgauge.errors import Misuse
 from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.types import Mask
 
-__all__ = ["FOLD", "SHARP", "SMOOTH", "Segmentation", "pixel_of", "region_mask", "segment"]
+__all__ = [
+    "FOLD",
+    "SHARP",
+    "SMOOTH",
+    "Segmentation",
+    "Topology",
+    "decide_topology",
+    "pixel_of",
+    "region_mask",
+    "segment",
+]
 
 _NAMED = 8
 """A note names at most this many places and gives the number of the others."""
+_GAP_PX, _GAP_SHARE = 4.0, 0.0125
+"""The longest gap that is closed: so many pixels of the photograph, in large ones a share of the
+longer side. People draw on a picture that fits their screen, whatever its number of pixels."""
+_DECIDED_PX = 1280
+"""Longer side of the picture in which it is decided which lines meet, at most."""
 _CUT_PX = 8
 """A stroke that leaves a drawn region by at most this much crosses its edge on purpose."""
 
@@ -67,7 +84,13 @@ class Segmentation:
         return 0 if place is None else int(self.smooth[place])
 
 
-def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segmentation:
+def segment(
+    annotation: Annotation,
+    *,
+    seed: int = 0,
+    gap_px: float | None = None,
+    topology: Topology | None = None,
+) -> Segmentation:
     """Splits the region of interest along the strokes.
 
     Args:
@@ -75,23 +98,28 @@ def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segm
             a note says so.
         seed: Chooses the side that owns each fold.
         gap_px: A line that ends this close to another line, to the region's edge or to its own
-            other end is extended to it. 0 closes nothing.
+            other end is extended to it. 0 closes nothing. By default 4 px, and in pictures above
+            320 px 1.25 % of the longer side.
+        topology: For a picture of another size: what was decided in the photograph.
 
     Raises:
         Misuse: A negative seed or an impossible gap.
     """
     if seed < 0:
         raise Misuse(f"seed: expected 0 or more, got {seed}; give a non-negative whole number.")
-    if not 0 <= gap_px <= 64:
-        raise Misuse(f"gap_px: expected 0 to 64 pixels, got {gap_px}; most gaps are below 5.")
+    decided = topology or decide_topology(annotation, seed=seed, gap_px=gap_px)
     region, notes = region_mask(annotation)
     lines = Lines.none(region)
     paths = _painted(lines, annotation, seed, notes)
-    notes += _gap_notes(close_gaps(lines, paths, gap_px), tuple(annotation.strokes))
-    surfaces = surfaces_between(lines)
+    factor = max(region.shape) / decided.longer_px
+    gap = decided.gap_px * factor
+    close_gaps(lines, paths, decided.joints.scaled(factor), gap)
+    notes += _gap_notes(decided.joints, tuple(annotation.strokes))
+    sliver_px = max(1, math.ceil(decided.sliver_px * factor**2))
+    surfaces = surfaces_between(lines, sliver_px)
     if surfaces.slivers:
         notes.append(
-            f"{surfaces.slivers} piece(s) of fewer than {SLIVER_PX} pixels between lines were "
+            f"{surfaces.slivers} piece(s) of fewer than {sliver_px} pixels between lines were "
             "joined to the surface beside them."
         )
     marks = _marked(annotation, surfaces.smooth, notes)
@@ -107,6 +135,35 @@ def segment(annotation: Annotation, *, seed: int = 0, gap_px: float = 4) -> Segm
         marks=marks,
         notes=tuple(notes),
     )
+
+
+@dataclass(frozen=True)
+class Topology:
+    """What is connected with what, decided once for all sizes of a picture."""
+
+    joints: Joints
+    gap_px: float
+    """The longest gap that is closed, in pixels of the photograph, like all that follows."""
+    sliver_px: float
+    longer_px: int
+    """Longer side of the photograph."""
+
+
+def decide_topology(
+    annotation: Annotation, *, seed: int = 0, gap_px: float | None = None
+) -> Topology:
+    """Which lines meet, in units of the photograph; see `segment` for the arguments."""
+    longer = max(annotation.picture.width_px, annotation.picture.height_px)
+    gap = max(_GAP_PX, _GAP_SHARE * longer) if gap_px is None else gap_px
+    if not 0 <= gap <= max(64, _GAP_SHARE * longer):
+        raise Misuse(f"gap_px: expected 0 to 64 pixels, got {gap_px}; most gaps are below 5.")
+    factor = min(1.0, _DECIDED_PX / longer)
+    small = scaled(annotation, factor)
+    lines = Lines.none(region_mask(small)[0])
+    paths = _painted(lines, small, seed, [])
+    joints = decide(lines, paths, gap * factor, longer / max(lines.region.shape))
+    sliver = max(SLIVER_PX, SLIVER_PX * (longer * _GAP_SHARE / _GAP_PX) ** 2)
+    return Topology(joints, gap, sliver, longer)
 
 
 def pixel_of(point_px: Point, shape: tuple[int, ...]) -> tuple[int, int] | None:
@@ -196,15 +253,24 @@ def _owner_side(stroke: Stroke, seed: int, name: str) -> int:
     return 1 if np.random.default_rng([seed, key]).integers(2) else -1
 
 
-def _gap_notes(gaps: list[Gap], names: tuple[str, ...]) -> list[str]:
-    if not gaps:
-        return []
-    places = [
-        f"{gap.length_px:.1f} px at ({gap.x}, {gap.y}) from '{names[gap.stroke]}' to "
-        + ("the region's edge" if gap.at_edge else f"'{names[gap.to]}'")
-        for gap in gaps
-    ]
-    return [f"{len(gaps)} gap(s) between lines were closed: {first_few(places, _NAMED)}."]
+def _gap_notes(joints: Joints, names: tuple[str, ...]) -> list[str]:
+    notes = []
+    if joints.gaps:
+        places = [
+            f"{gap.length_px:.1f} px at ({gap.x}, {gap.y}) from '{names[gap.stroke]}' to "
+            + ("the region's edge" if gap.at_edge else f"'{names[gap.to]}'")
+            for gap in joints.gaps
+        ]
+        listed = first_few(places, _NAMED)
+        notes.append(f"{len(joints.gaps)} gap(s) between lines were closed: {listed}.")
+    if joints.open_ends:
+        places = [f"'{names[stroke]}' at ({x:.0f}, {y:.0f})" for stroke, x, y in joints.open_ends]
+        listed = first_few(places, _NAMED)
+        notes.append(
+            f"{len(places)} end(s) of lines are open: {listed}; they cut no surface there. Extend "
+            "those that should."
+        )
+    return notes
 
 
 def _marked(annotation: Annotation, smooth: NDArray[np.int32], notes: list[str]) -> dict[str, int]:
