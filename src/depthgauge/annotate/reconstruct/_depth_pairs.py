@@ -88,10 +88,12 @@ def groups_of(pairs: Pairs, left_out: float = 0.0) -> list[Group]:
     names, members, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(members.ravel(), kind="stable")
     parts = np.split(order, np.cumsum(counts)[:-1]) if len(counts) else []
+    largest: dict[int, int] = {}
+    for stroke, count in zip(names[:, 0].tolist(), counts.tolist(), strict=True):
+        largest[stroke] = max(count, largest.get(stroke, 0))
     groups = []
     for (stroke, near, far), part in zip(names.tolist(), parts, strict=True):
-        largest = counts[names[:, 0] == stroke].max()
-        if len(part) <= _FEW and len(part) * _FEWER <= largest:
+        if len(part) <= _FEW and len(part) * _FEWER <= largest[stroke]:
             continue
         ratio = pairs.near_depth[part] / pairs.far_depth[part]
         part = part[np.argsort(ratio, kind="stable")[: len(part) - int(left_out * len(part))]]

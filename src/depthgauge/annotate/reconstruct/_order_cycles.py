@@ -7,6 +7,7 @@ scales satisfy all orders of the cycle, and one of them must be given up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,11 +54,12 @@ class GivenUp:
         return min((c for c in self.cycles if order in c), key=len, default=(order,))
 
 
-def cheapest_to_give_up(orders: Orders) -> GivenUp:
+def cheapest_to_give_up(orders: Orders, late: Callable[[], bool] | None = None) -> GivenUp:
     """The orders with the least total cost without which no contradiction remains.
 
     Contradictions are found one by one. The cheapest orders that meet all of them are given up, and
-    the search begins again, until there is none. The result depends on the orders only.
+    the search begins again, until there is none. The result depends on the orders only, unless
+    time is short: `late` is asked before each search, and none begins when it says yes.
 
     >>> ring = Orders(np.array([0, 1, 2]), np.array([1, 2, 0]), np.zeros(3), np.array([9, 2, 5.0]))
     >>> sorted(cheapest_to_give_up(ring).orders)
@@ -66,13 +68,15 @@ def cheapest_to_give_up(orders: Orders) -> GivenUp:
     cycles: list[Cycle] = []
     given_up: set[int] = set()
     search = _Search(orders)
-    while (cycle := search.cycle(given_up)) is not None:
+    hurry = False
+    while not hurry and (cycle := search.cycle(given_up)) is not None:
+        hurry = late is not None and late()
         cycles.append(cycle)
         if len(cycles) <= _EXACT:
             given_up = _cheapest_hits(cycles, orders.cost)
         else:
             given_up.add(min(cycle, key=lambda order: (orders.cost[order], order)))
-    return GivenUp(frozenset(given_up), tuple(cycles), search.work > 0)
+    return GivenUp(frozenset(given_up), tuple(cycles), search.work > 0 and not hurry)
 
 
 class _Search:

@@ -17,7 +17,12 @@ from depthgauge._progress import Progress
 from depthgauge._shorten import few_of_each_kind
 from depthgauge.annotate.options import ReconstructionOptions
 from depthgauge.annotate.reconstruct.meshes import mesh_of, mesh_step, write_mesh
-from depthgauge.annotate.reconstruct.reconstruction import PUBLISHED, Reconstruction, reconstruct
+from depthgauge.annotate.reconstruct.reconstruction import (
+    PUBLISHED,
+    Reconstruction,
+    memory_bytes,
+    reconstruct,
+)
 from depthgauge.annotate.reconstruct.samples import require_size
 from depthgauge.annotate.reconstruct.stopping import Stop
 from depthgauge.annotate.records.annotation import Annotation, Picture
@@ -98,7 +103,7 @@ def write_reconstruction(
     told = history(record)
     annotation = told.annotation
     photograph = None if options.image is None else _photograph(options.image, annotation.picture)
-    step("reconstructing")
+    step(f"reconstructing{_memory(annotation.picture, options.preview)}")
     side_px = PREVIEW_PX if options.preview else None
     made = reconstruct(
         annotation,
@@ -124,6 +129,12 @@ def write_reconstruction(
         write_mesh(out / "points.ply", replace(mesh, faces=None))
     notes = few_of_each_kind([*told.notes, *made.notes, *_thinned(made)])
     return ReconstructionFiles(out, annotation, made, photograph, notes)
+
+
+def _memory(picture: Picture, preview: bool) -> str:
+    """Says beforehand how much memory a large picture needs."""
+    needed = memory_bytes(picture.width_px, picture.height_px)
+    return "" if preview or needed < 1e9 else f", about {needed / 1e9:.1f} GB of memory"
 
 
 def _count(labels: NDArray[np.int32]) -> int:

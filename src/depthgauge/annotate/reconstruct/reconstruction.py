@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.annotate.reconstruct._enlarged import WORK_PIXELS, enlarged, memory_bytes
 from depthgauge.annotate.reconstruct._links import normal_links
 from depthgauge.annotate.reconstruct._pieces import Pieces, PieceSolver
 from depthgauge.annotate.reconstruct._scaled import scaled
@@ -28,6 +29,10 @@ Array = NDArray[np.float64]
 
 PUBLISHED: Mapping[str, Any] = {"rounded": False, "least_facing": 0.3, "along_rays": False}
 """Options with which `reconstruct` follows the paper: `reconstruct(annotation, **PUBLISHED)`."""
+_LATE = (
+    "The time limit of {:g} s was reached: this is the best that was found until then (relative "
+    "residual {:.2g}). Give more time, or fewer pixels."
+)
 _ASSUMED_FOCAL = 1.2
 """Times the longer side: assumed if the annotation's focal length is unusable."""
 
@@ -37,6 +42,7 @@ __all__ = [
     "Reconstruction",
     "ReconstructionCache",
     "camera_of",
+    "memory_bytes",
     "reconstruct",
     "scaled",
 ]
@@ -123,6 +129,7 @@ def reconstruct(
     *,
     seed: int = 0,
     max_side_px: int | None = None,
+    work_pixels: int = WORK_PIXELS,
     cache: ReconstructionCache | None = None,
     scale_options: ScaleOptions | None = None,
     tolerance: float = 1e-4,
@@ -139,6 +146,8 @@ def reconstruct(
         annotation: What was drawn and said.
         seed: Chooses the side that owns each fold.
         max_side_px: For previews: the picture is reduced to at most this longer side.
+        work_pixels: A picture with more pixels is solved at a size with so many and then enlarged:
+            lines and planes are those of the full size, curved surfaces are interpolated.
         cache: What earlier calls computed.
         scale_options: Separation of surfaces and their smallest scale.
         tolerance: Relative residual of the linear systems.
@@ -156,6 +165,22 @@ def reconstruct(
     if least_facing is not None and not 0 < least_facing < 1:
         raise Misuse(f"least_facing is {least_facing:g}; it is a cosine, between 0 and 1")
     stopping = stop or Stop()
+    width, height = annotation.picture.width_px, annotation.picture.height_px
+    if max_side_px is None and width * height > work_pixels:
+        side = math.floor(max(width, height) * math.sqrt(work_pixels / (width * height)))
+        small = reconstruct(
+            annotation,
+            seed=seed,
+            max_side_px=max(1, side),
+            cache=cache,
+            scale_options=scale_options,
+            tolerance=tolerance,
+            rounded=rounded,
+            least_facing=least_facing,
+            along_rays=along_rays,
+            stop=stopping,
+        )
+        return _at_full_size(small, annotation, seed)
     notes: list[str] = []
     sized = _with_focal(_sized(annotation, max_side_px), notes)
     store = cache if cache is not None else ReconstructionCache(1)
@@ -192,7 +217,12 @@ def reconstruct(
         late=stopping.late,
     )
     stopping.late()
-    scaling = surface_scales(shaped.depth, segmentation, tuple(sized.strokes), scale_options)
+    scaling = surface_scales(
+        shaped.depth, segmentation, tuple(sized.strokes), scale_options, stopping.late
+    )
+    residual = max(dense.residual, shaped.residual)
+    if stopping.late() and stopping.seconds is not None:
+        notes.append(_LATE.format(stopping.seconds, residual))
     return Reconstruction(
         depth=_scaled_depth(shaped.depth, segmentation, scaling.scales),
         normals=dense.normals.astype(np.float32),
@@ -208,10 +238,44 @@ def reconstruct(
             *shaped.notes,
             *scaling.notes,
         ),
-        residual=max(dense.residual, shaped.residual),
+        residual=residual,
         strokes=tuple(sized.strokes),
         picture_px=(annotation.picture.width_px, annotation.picture.height_px),
     )
+
+
+def _at_full_size(small: Reconstruction, annotation: Annotation, seed: int) -> Reconstruction:
+    """The reconstruction of a reduced picture, enlarged."""
+    camera = camera_of(_with_focal(annotation, []))
+    segmentation = segment(annotation, seed=seed)
+    normals, depth = enlarged(small.normals, small.depth, small.segmentation, segmentation, camera)
+    width, height = camera.size_px
+    note = (
+        f"The picture has {width * height / 1e6:.1f} million pixels: it was solved at "
+        f"{small.depth.shape[1]}x{small.depth.shape[0]} and enlarged; lines and planes are those "
+        "of the full size. Places and pixels in these notes are of the smaller one."
+    )
+    return replace(
+        small,
+        depth=depth,
+        normals=normals,
+        segmentation=segmentation,
+        camera=camera,
+        scales=_renumbered(small, segmentation),
+        notes=(note, *small.notes),
+    )
+
+
+def _renumbered(small: Reconstruction, large: Segmentation) -> dict[int, float]:
+    """The scales by the numbers of the large picture's surfaces."""
+    rows, columns = small.depth.shape
+    scales: dict[int, float] = {}
+    for number, box in large.boxes.items():
+        y, x = np.argwhere(large.smooth[box] == number)[0] + (box[0].start, box[1].start)
+        height, width = large.smooth.shape
+        there = small.segmentation.continuous[y * rows // height, x * columns // width]
+        scales.setdefault(int(large.continuous[y, x]), small.scales.get(int(there), 1.0))
+    return scales
 
 
 def camera_of(annotation: Annotation) -> Camera:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge._once import cached_property
 from depthgauge._shorten import first_few
 from depthgauge.annotate.reconstruct._gaps import Joints, close_gaps, decide
 from depthgauge.annotate.reconstruct._lines import (
@@ -77,6 +78,14 @@ class Segmentation:
     """For each surface mark, the number of its smooth surface; 0 if it marks none."""
     notes: tuple[str, ...]
     """Sentences for the annotator: what was closed, cut or left out."""
+
+    @cached_property
+    def boxes(self) -> Mapping[int, tuple[slice, slice]]:
+        """The smallest rectangle around each smooth surface."""
+        from scipy import ndimage
+
+        found = ndimage.find_objects(self.smooth)
+        return {number: box for number, box in enumerate(found, 1) if box is not None}
 
     def smooth_at(self, point_px: Point) -> int:
         """The smooth surface at a point, 0 outside the region."""

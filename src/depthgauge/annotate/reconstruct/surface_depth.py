@@ -144,12 +144,18 @@ def _main_parts(
 def _nearest_of_surface(
     ys: NDArray[np.int64], xs: NDArray[np.int64], main: Mask, continuous: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from scipy import ndimage
     from scipy.spatial import cKDTree
 
     from_y, from_x = ys.copy(), xs.copy()
-    for surface in np.unique(continuous[ys, xs]):
-        there = np.argwhere(main & (continuous == surface))
-        mine = continuous[ys, xs] == surface
+    boxes = ndimage.find_objects(continuous) if len(ys) else []
+    numbers = continuous[ys, xs]
+    order = np.argsort(numbers, kind="stable")
+    for mine in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(ys) else ():
+        surface = int(numbers[mine[0]])
+        box = boxes[surface - 1]
+        corner = np.array([box[0].start, box[1].start])
+        there = np.argwhere(main[box] & (continuous[box] == surface)) + corner
         if len(there):
             at = cKDTree(there).query(np.stack([ys[mine], xs[mine]], axis=1))[1]
             from_y[mine], from_x[mine] = there[at].T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,6 +72,7 @@ def surface_scales(
     segmentation: Segmentation,
     strokes: tuple[str, ...],
     options: ScaleOptions | None = None,
+    late: Callable[[], bool] | None = None,
 ) -> SurfaceScales:
     """Solves the linear program of eq. (3)-(5); with the least slack if orders contradict.
 
@@ -80,6 +81,7 @@ def surface_scales(
         segmentation: Its occlusions say which side is closer.
         strokes: Ids of the strokes, as numbered by the segmentation.
         options: Separation and smallest scale.
+        late: Asked during the search for contradictions, which ends early when it says yes.
     """
     settings = options or ScaleOptions()
     surfaces = [int(s) for s in np.unique(segmentation.continuous) if s > 0]
@@ -99,7 +101,7 @@ def surface_scales(
         )
     given_up = None
     if found is None:
-        given_up = _given_up(surfaces, across)
+        given_up = _given_up(surfaces, across, late)
         held = [g for i, g in enumerate(across) if i not in given_up.orders]
         found = _solved(surfaces, held, settings)
         if not given_up.complete:
@@ -233,7 +235,7 @@ def _in_words(violation: float) -> str:
     return f"its closer side comes out behind by up to {100 * violation:.2g} % of the depth"
 
 
-def _given_up(surfaces: list[int], groups: list[Group]) -> GivenUp:
+def _given_up(surfaces: list[int], groups: list[Group], late: Callable[[], bool] | None) -> GivenUp:
     """Which orders must not hold so that the others can: the shortest lines in all."""
     column = {surface: i for i, surface in enumerate(surfaces)}
     return cheapest_to_give_up(
@@ -242,7 +244,8 @@ def _given_up(surfaces: list[int], groups: list[Group]) -> GivenUp:
             np.array([column[g.far] for g in groups]),
             np.array([g.log_ratio for g in groups]),
             np.array([float(g.length) for g in groups]),
-        )
+        ),
+        late,
     )
 
 
