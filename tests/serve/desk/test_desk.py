@@ -320,3 +320,28 @@ def test_nothing_is_lost_when_the_server_is_killed(folder, tmp_path, monkeypatch
         assert send(client, STROKE, NORMAL).json()["revision"] == 2
     path = folder / "records" / "ann" / "beach.jsonl"
     assert len(path.read_text().splitlines()) == 3
+
+
+@pytest.mark.long
+def test_fifty_megapixels_are_shown_smaller_and_drawn_at_full_size(tmp_path):
+    rng = np.random.default_rng(0)
+    tile = rng.integers(0, 255, (60, 80, 3), np.uint8)
+    Image.fromarray(np.tile(tile, (102, 102, 1))).save(tmp_path / "beach.jpg", quality=70)
+    app = make_desk(tmp_path, "ann", Access(8410, "secret-token"))
+    with TestClient(app, base_url=HOME, headers={"origin": HOME}) as client:
+        client.get("/?token=secret-token")
+        header = client.get("/api/events/beach?tab=t").json()["header"]
+        assert (header["picture"]["width_px"], header["picture"]["height_px"]) == (8160, 6120)
+        shown = Image.open(io.BytesIO(client.get("/pictures/beach").content))
+        assert shown.size == (4096, 3072)
+        far = {**STROKE, "points_px": [[4000, -1], [4000, 6120]]}
+        assert send(client, far).json()["revision"] == 1
+        found, payload = parts(ask(client).content)
+        assert payload.depth.shape == (225, 300)
+        assert sorted(surface["at_px"][0] > 4000 for surface in found["surfaces"]) == [False, True]
+    Image.fromarray(np.zeros((9000, 9000), np.uint8)).save(tmp_path / "huge.png")
+    with TestClient(app, base_url=HOME) as client:
+        client.get("/?token=secret-token")
+        answer = client.get("/draw/huge")
+    assert answer.status_code == 422
+    assert "huge.png has more than 67 million pixels; make it smaller." in answer.text

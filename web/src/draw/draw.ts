@@ -6,16 +6,16 @@ import { TURNS } from "../shared/turns.js";
 import { fitted, loadImage, oncePerFrame, viewer } from "../shared/viewer.js";
 import { Board, type ToolName } from "./board.js";
 import { Edges } from "./edges.js";
-import { inside } from "./geometry.js";
 import { Input } from "./input.js";
 import type { MeshScene } from "./mesh.js";
-import { empty, type Change, type Point, type Relation } from "./model.js";
+import { empty, type Change, type Point } from "./model.js";
 import { Painter } from "./paint.js";
+import { actionBar, helpTable, problemList, savedState, toolBar, toolOptions, type Action } from "./panel.js";
 import { Asker, type Preview, type Problem } from "./preview.js";
 import { Sender } from "./sender.js";
 import { sheet } from "./style.js";
 import { toolsOf, type Tool } from "./tools.js";
-import { HELP, TOOLS } from "./words.js";
+import { TOOLS } from "./words.js";
 
 /** Around the whole picture, in pixels of the page. */
 const MARGIN = 12;
@@ -37,6 +37,8 @@ export class DrawPage extends LitElement {
   #refused = "";
   #offline = "";
   #help = false;
+  /** When the person last changed something. */
+  #acted = performance.now();
   readonly #redraw = oncePerFrame(() => this.#paint());
   readonly #sizes = new ResizeObserver(() => this.#resized());
 
@@ -75,7 +77,10 @@ export class DrawPage extends LitElement {
       const { width_px: width, height_px: height } = told.header.picture;
       const board = new Board(told.header, empty(told.header), new View(width, height), {
         committed: (changes) => this.#committed(changes),
-        tried: (changes) => this.#asker?.ask(changes),
+        tried: (changes) => {
+          this.#acted = performance.now();
+          this.#asker?.ask(changes);
+        },
         redraw: () => {
           this.#redraw();
           this.requestUpdate();
@@ -148,6 +153,7 @@ export class DrawPage extends LitElement {
   }
 
   #committed(changes: Change[]): void {
+    this.#acted = performance.now();
     this.#refused = "";
     this.#sender?.add(changes);
     this.requestUpdate();
@@ -165,6 +171,7 @@ export class DrawPage extends LitElement {
     this.#scene?.show(preview);
     this.dataset["revision"] = String(preview.revision);
     this.dataset["milliseconds"] = milliseconds.toFixed(0);
+    this.dataset["waited"] = (performance.now() - this.#acted).toFixed(0);
     this.dataset["previews"] = String(Number(this.dataset["previews"] ?? 0) + 1);
     this.#redraw();
     this.requestUpdate();
@@ -344,96 +351,41 @@ export class DrawPage extends LitElement {
     const board = this.#board;
     if (board === null) return html`<slot></slot><p class="status" role="status">${this.#said}</p>`;
     return html`
-      ${this.#bar(board)}
+      ${toolBar(board, (name, event) => this.#choose(name, event))} ${actionBar(this.#actions(board))}
       <div class="work">
         <div class="left">
           <div class="box paper"><canvas class="sheet" tabindex="0" role="application" aria-label="The photograph with what is drawn on it. Letters choose tools, arrow keys move a cursor, Space presses there, question mark shows the help."
             aria-describedby="said" @keydown=${this.#sheetKey}></canvas></div>
           <p class="status said" id="said" role="status">${this.#said}</p>
-          ${this.#options(board)}
+          ${toolOptions(board, (text) => this.#say(text))}
         </div>
         <div class="right">
           <div class="box solid"><canvas class="mesh" tabindex="0" role="img" aria-label="The surfaces in 3D; arrow keys turn, plus and minus zoom, 0 goes back" @keydown=${this.#meshKey}></canvas></div>
           <div class="bar"><button type="button" @click=${() => this.#scene?.reset()}>As the camera saw it</button><span class="status">Drag to turn.</span></div>
-          ${this.#state(board)} ${this.#listed()}
+          ${this.#saved(board)} ${problemList(this.#problems, this.#problem, this.#notes, (index) => this.#go(index))}
         </div>
       </div>
-      ${this.#help ? this.#helpTable() : nothing}
+      ${this.#help ? helpTable() : nothing}
     `;
   }
 
-  #bar(board: Board): TemplateResult {
-    const button = (label: string, key: string, act: (event: Event) => void, pressed?: boolean, disabled = false): TemplateResult =>
-      html`<button type="button" title=${key === "" ? label : `${label} (${key})`} aria-pressed=${pressed === undefined ? nothing : String(pressed)} ?disabled=${disabled} @click=${act}>${label}${key.length === 1 ? html` <kbd aria-hidden="true">${key}</kbd>` : nothing}</button>`;
-    return html`
-      <div class="bar tools" role="group" aria-label="Tools">
-        ${TOOLS.map((tool) => html`<button type="button" class=${tool.name} title=${tool.hint} aria-pressed=${String(board.tool === tool.name)} @click=${(event: Event) => this.#choose(tool.name, event)}>${tool.label} <kbd aria-hidden="true">${tool.key}</kbd></button>`)}
-      </div>
-      <div class="bar" role="group" aria-label="Actions">
-        ${button("Undo", "Ctrl Z", () => this.#undo(false), undefined, !board.story.canUndo)}
-        ${button("Redo", "Ctrl Y", () => this.#undo(true), undefined, !board.story.canRedo)}
-        ${button("Snap", "E", () => this.#toggle("snaps"), board.snaps)}
-        ${button("Follow edges", "T", () => this.#toggle("follows"), board.follows)}
-        ${button("Tints", "I", () => this.#toggle("tints"), board.tints)}
-        ${button("Other side nearer", "X", () => board.flipChosen())}
-        ${button("Remove", "Delete", () => board.removeChosen(), undefined, board.chosen === null)}
-        ${button("Whole picture", "0", () => this.#whole())}
-        ${button("Help", "?", () => this.#toggleHelp(), this.#help)}
-      </div>
-    `;
+  #actions(board: Board): Action[] {
+    return [
+      { label: "Undo", key: "Ctrl Z", act: () => this.#undo(false), disabled: !board.story.canUndo },
+      { label: "Redo", key: "Ctrl Y", act: () => this.#undo(true), disabled: !board.story.canRedo },
+      { label: "Snap", key: "E", act: () => this.#toggle("snaps"), pressed: board.snaps },
+      { label: "Follow edges", key: "T", act: () => this.#toggle("follows"), pressed: board.follows },
+      { label: "Tints", key: "I", act: () => this.#toggle("tints"), pressed: board.tints },
+      { label: "Other side nearer", key: "X", act: () => board.flipChosen() },
+      { label: "Remove", key: "Delete", act: () => board.removeChosen(), disabled: board.chosen === null },
+      { label: "Whole picture", key: "0", act: () => this.#whole() },
+      { label: "Help", key: "?", act: () => this.#toggleHelp(), pressed: this.#help },
+    ];
   }
 
-  #options(board: Board): TemplateResult | typeof nothing {
-    if (board.tool === "relation") {
-      const kinds: Relation["kind"][] = ["parallel", "orthogonal", "neither"];
-      return html`<fieldset class="bar"><legend>The two planes are</legend>${kinds.map(
-        (kind) => html`<label><input type="radio" name="kind" .checked=${board.relationKind === kind} @change=${() => {
-          board.relationKind = kind;
-        }} />${kind}</label>`,
-      )}</fieldset>`;
-    }
-    if (board.tool !== "focal") return nothing;
-    const { focal_px, source } = board.story.now.focal;
-    const said = { exif: "from the camera's notes", given: "given by you", assumed: "assumed, because the photograph does not tell it" }[source];
-    return html`<div class="bar"><label>Focal length <input type="number" min="1" max="10000000" step="any" .value=${String(Math.round(focal_px * 10) / 10)} @change=${(event: Event) => {
-      const value = Number((event.target as HTMLInputElement).value);
-      if (value >= 1 && value <= 1e7) board.commit([{ event: "focal", focal_px: value, source: "given" }]);
-      else this.#say("A focal length is between 1 and 10,000,000 px.");
-    }} /> px</label><span class="status">${said}</span></div>`;
-  }
-
-  #state(board: Board): TemplateResult {
-    const waiting = this.#sender?.waiting ?? 0;
-    const trouble = this.#sender?.trouble ?? "";
-    const missed = board.header.must_contain_px.filter((point) => board.shown.region.length > 2 && !inside(board.shown.region, point)).length;
-    return html`
-      <p class="saved" role="status">${
-        trouble !== ""
-          ? html`<strong class="bad">Not saved.</strong> ${trouble} ${waiting > 0 ? `${waiting} ${waiting === 1 ? "change is" : "changes are"} kept in this browser and sent again by itself.` : ""}`
-          : waiting > 0
-            ? "Saving ..."
-            : html`<strong>Saved.</strong> ${board.story.now.finished ? "You said that it is finished." : ""}`
-      }</p>
-      ${(this.#sender?.others ?? 0) > 0 ? html`<p class="notice" role="alert">This photograph is open in another tab or window, too. Both save everything; what is changed in both is as the later one left it.</p>` : nothing}
-      ${this.#refused === "" ? nothing : html`<p class="notice" role="alert">One change could not be kept: ${this.#refused}</p>`}
-      ${this.#offline !== "" && trouble === "" ? html`<p class="status">No preview: ${this.#offline}</p>` : nothing}
-      ${missed > 0 ? html`<p class="status">The region leaves out ${missed === 1 ? "a target" : "both targets"}.</p>` : nothing}
-      <div class="bar"><button type="button" aria-pressed=${String(board.story.now.finished)} @click=${() => this.#finish()}>${board.story.now.finished ? "Go on drawing" : "Finished"}</button>
-        <span class="status">${board.story.now.stroke.size} lines, ${board.story.now.normal.size} normals</span></div>
-    `;
-  }
-
-  #listed(): TemplateResult {
-    return html`
-      <h2>${this.#problems.length === 0 ? "Nothing to fix" : `To fix: ${this.#problems.length}`}</h2>
-      <ol class="problems">${this.#problems.map((problem, index) => html`<li><button type="button" aria-current=${index === this.#problem ? "true" : nothing} @click=${() => this.#go(index)}>${problem.text}</button></li>`)}</ol>
-      ${this.#notes.length === 0 ? nothing : html`<details><summary>What was assumed (${this.#notes.length})</summary><ul>${this.#notes.map((note) => html`<li>${note}</li>`)}</ul></details>`}
-    `;
-  }
-
-  #helpTable(): TemplateResult {
-    return html`<div class="panel help"><h2>Keys and gestures</h2><dl>${HELP.map(([keys, what]) => html`<dt>${keys}</dt><dd>${what}</dd>`)}</dl>
-      <h2>Tools</h2><dl>${TOOLS.map((tool) => html`<dt>${tool.label} (${tool.key})</dt><dd>${tool.hint}</dd>`)}</dl></div>`;
+  #saved(board: Board): TemplateResult {
+    const { waiting = 0, trouble = "", others = 0 } = this.#sender ?? {};
+    return savedState(board, { waiting, trouble, others, refused: this.#refused, offline: this.#offline }, () => this.#finish());
   }
 }
 

@@ -21,7 +21,7 @@ from depthgauge import io
 from depthgauge.annotate.reconstruct.export import find_photograph
 from depthgauge.annotate.records.annotation import Focal, Picture
 from depthgauge.annotate.records.folders import SUFFIX
-from depthgauge.errors import BadData, BadFile, DepthgaugeError, Refused, Unavailable
+from depthgauge.errors import BadData, BadFile, DepthgaugeError, Refused, TooLarge, Unavailable
 
 IMAGES = "images"
 _KINDS = (".png", ".jpg", ".jpeg", ".ppm")
@@ -128,6 +128,9 @@ def _shown(photograph: Photograph) -> Shown:
     try:
         pixels = _bytes(io.read_image(path, _MOST_PIXELS))
         focal_px = io.focal_from_exif(path)
+    except TooLarge:
+        text = f"{path.name} has more than {_MOST_PIXELS // 10**6} million pixels; make it smaller"
+        raise Refused("invalid", text) from None
     except DepthgaugeError as error:
         raise Refused("invalid", str(error).replace(str(path), path.name).rstrip(".")) from None
     height, width = pixels.shape[:2]
