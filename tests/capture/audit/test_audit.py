@@ -152,11 +152,18 @@ def test_a_second_source_is_compared(world, work, tmp_path):
     assert step.figures["second_source"]["within_1cm_percent"] > 99.9
     assert step.figures["second_source"]["median_mm"] == pytest.approx(-2.0, abs=1e-3)
     drawn.picture(work)
+    del files["second_pose"]
+    step = audit(replace(world.session, simulated=False), work, **files)
+    pose = read_audit(work)["second_source"]["pose"]
+    # All depths are 2 mm larger, which a camera 2 mm farther back sees, too.
+    assert np.allclose(pose["second_from_left"], np.eye(4), atol=0.02)
+    assert any("was found from 3 common planes" in text for text in step.warnings)
+    drawn.picture(work)
     audit(world.session, work)  # as the other tests expect it
 
 
 def test_bad_input_is_one_sentence(world, work, tmp_path):
-    with pytest.raises(Misuse, match="three files"):
+    with pytest.raises(Misuse, match="needs its depth map and its camera"):
         audit(world.session, work, second_depth=world.folder / "session.json")
     with pytest.raises(BadData, match="not done yet"):
         audit(world.session, tmp_path)

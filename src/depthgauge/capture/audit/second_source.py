@@ -49,14 +49,15 @@ class SecondSource:
     """4x4, from the axes of the rectified left camera to those of the second source."""
 
 
-def read_second_source(depth: Path, camera: Path, pose: Path) -> SecondSource:
+def read_second_source(depth: Path, camera: Path, pose: Path | None = None) -> SecondSource:
     """Reads the second source's files.
 
     Args:
         depth: A map in metres, as `.npy`, `.pfm` or another format of maps.
         camera: JSON with focal_px [fx, fy], centre_px [cx, cy], size_px [width, height] and
             distortion [k1, k2, p1, p2, k3] (optional).
-        pose: JSON with `second_from_left`, 4x4, metres.
+        pose: JSON with `second_from_left`, 4x4, metres; None: it is not known, and the
+            result has the identity in its place.
 
     Raises:
         BadData: A file lacks something.
@@ -66,7 +67,8 @@ def read_second_source(depth: Path, camera: Path, pose: Path) -> SecondSource:
     found = _json(camera)
     try:
         lens = camera_from_json({"distortion": (), "world_from_camera": np.eye(4), **found})
-        matrix = np.asarray(_json(pose)["second_from_left"], np.float64).reshape(4, 4)
+        known = np.eye(4) if pose is None else _json(pose)["second_from_left"]
+        matrix = np.asarray(known, np.float64).reshape(4, 4)
     except (KeyError, TypeError, ValueError) as error:
         raise BadData(
             f"{camera}, {pose}: expected focal_px, centre_px, size_px in the first and a 4x4 "

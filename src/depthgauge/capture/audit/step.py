@@ -24,6 +24,7 @@ from depthgauge.capture.audit.planes import (
     read_planes,
     summary,
 )
+from depthgauge.capture.audit.second_pose import pose_in_words, with_found_pose
 from depthgauge.capture.audit.second_source import compare_depth, read_second_source
 from depthgauge.capture.audit.true_error import EARLIER, Judge, open_judge, true_figures
 from depthgauge.capture.rectify.step import read_pair
@@ -50,15 +51,14 @@ class AuditOptions(Options):
     second_camera: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
     """Its camera, as JSON."""
     second_pose: Annotated[FilePath | None, CommandLine(metavar="FILE")] = None
-    """Its pose, as JSON: from the axes of the left rectified camera to its own."""
+    """Its pose, as JSON: from the axes of the left rectified camera to its own; by default found
+    from planes that labels and second source have in common."""
 
     @model_validator(mode="after")
     def _all_of_the_second_source(self) -> Self:
         second = (self.second_depth, self.second_camera, self.second_pose)
-        if any(second) and not all(second):
-            raise ValueError(
-                "a second source needs three files: its depth map, its camera and its pose"
-            )
+        if any(second) and not all(second[:2]):
+            raise ValueError("a second source needs its depth map and its camera")
         return self
 
 
@@ -87,7 +87,7 @@ def plan(task: StepTask, options: AuditOptions) -> StepPlan:
 
     Raises:
         BadData: A step is not done, or something is missing in a file.
-        Misuse: Only some of the second source's three files are given.
+        Misuse: The second source's depth or camera is not given.
     """
     session, work = task.session, task.work
     second = (options.second_depth, options.second_camera, options.second_pose)
@@ -105,11 +105,16 @@ def plan(task: StepTask, options: AuditOptions) -> StepPlan:
         _write_planes(folder, disparity, [masks[region.name] for region in found])
         report: dict[str, Any] = {"schema": 1, "session": session.name}
         report["planes"] = summary(found, source)
-        if options.second_depth and options.second_camera and options.second_pose:
+        if options.second_depth and options.second_camera:
             other = read_second_source(
                 options.second_depth, options.second_camera, options.second_pose
             )
+            pose = None
+            if options.second_pose is None:
+                other, pose = with_found_pose(other.depth_m, other.camera, disparity, pair, masks)
             report["second_source"] = compare_depth(disparity, pair, other, masks)
+            if pose is not None:
+                report["second_source"]["pose"] = pose.to_json()
         if judge is not None:
             report["simulated"] = true_figures(judge, folder, disparity, masks)
         io.write_text(folder / AUDIT, json.dumps(report, indent=1, allow_nan=False) + "\n")
@@ -194,6 +199,8 @@ def _worries(report: dict[str, Any]) -> list[str]:
             "polygons (--planes)."
         )
     second = report.get("second_source")
+    if second is not None and "pose" in second:
+        said.append(pose_in_words(second["pose"]))
     if second is not None and not (second["within_1cm_percent"] or 0) >= _FEW_PERCENT:
         said.append(
             "hardly any depth of the second source is within 1 cm of the labels; check that it is "
