@@ -15,6 +15,7 @@ from depthgauge import io
 from depthgauge.errors import BadFile
 from depthgauge.io.calibrations.exif import focal_from_exif
 from depthgauge.io.photographs.exif import Exif, exif_of, read_exif
+from depthgauge.io.photographs.jpeg_quality import jpeg_quality
 from depthgauge.io.photographs.orientation import upright
 
 ORIENTATIONS = range(1, 9)
@@ -195,3 +196,12 @@ def test_focal_lengths_are_for_the_upright_width(tmp_path, orientation):
 
 def test_an_empty_block():
     assert exif_of(b"") == Exif()
+
+
+@pytest.mark.parametrize("quality", [20, 50, 80, 95])
+def test_the_quality_of_a_jpeg(tmp_path, quality):
+    path = tmp_path / "a.jpg"
+    cv2.imwrite(str(path), smooth(), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    assert jpeg_quality(path) == pytest.approx(quality, abs=1.0)
+    io.write_image(tmp_path / "a.png", smooth())
+    assert jpeg_quality(tmp_path / "a.png") is None

@@ -91,6 +91,17 @@ def test_what_is_wrong_is_named(session, tmp_path):
     assert "There is no camera C" in text
 
 
+def test_jpegs_and_automatic_exposure_are_named(session, tmp_path):
+    for number, path in enumerate(session.pattern_images("L").values()):
+        dimmed = (io.read_image(path) * (1 - 0.02 * number)).astype(np.uint8)
+        path.unlink()
+        cv2.imwrite(str(path.with_suffix(".jpg")), dimmed, [cv2.IMWRITE_JPEG_QUALITY, 85])
+    text = said(assist(session, tmp_path / "work"))
+    assert "pattern/L: 12 photographs are JPEG of a quality down to 85" in text
+    assert "pattern/L: the mean brightness varies between patterns" in text
+    assert "pattern/R: the mean" not in text
+
+
 def test_empty_parts_of_the_image_are_named(session, tmp_path):
     found = assist(session, tmp_path / "work")
     assert len(found.boards["L"].views) == 6

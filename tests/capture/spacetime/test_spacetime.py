@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 import tifffile
@@ -347,6 +348,19 @@ def test_one_deep_picture_is_enough_to_keep_fractions(world, copy, tmp_path):
     io.write_image(path, np.asarray(io.read_image(path), np.uint16) * 257)
     deep = make_stacks(session, pair, ["000", "001"], (200, 150), tmp_path)[0]
     assert deep.left.dtype == deep.right.dtype == np.float32
+
+
+def test_strong_compression_and_varying_exposure_are_said(copy):
+    session, work = copy
+    for number, path in enumerate(session.pattern_images("L").values()):
+        pixels = io.read_image(path).astype(np.float64) * (1.0 if number % 2 else 0.7)
+        path.unlink()
+        bgr = np.rint(pixels)[..., ::-1].astype(np.uint8)
+        cv2.imwrite(str(path.with_suffix(".jpg")), bgr, [cv2.IMWRITE_JPEG_QUALITY, 80])
+    said = [text for text in spacetime(session, work, disparities=RANGE).warnings if "/L" in text]
+    assert any("6 photographs are JPEG of a quality down to 80" in text for text in said)
+    assert any("the mean brightness varies between patterns" in text for text in said)
+    assert len(said) == 2
 
 
 def test_a_session_of_deep_pictures(world, copy):

@@ -19,11 +19,13 @@ from depthgauge.capture.calibrate.single_camera import (
     GOOD_TILT_DEG,
     LEAST_TILT_DEG,
 )
+from depthgauge.capture.photographs.compression import brightness_warnings, compression_warnings
 from depthgauge.capture.photographs.exposure import (
     MOST_DARK,
     MOST_SATURATED,
     Exposure,
     exposure_of,
+    levels_of,
     names_of,
 )
 from depthgauge.errors import BadFile
@@ -58,7 +60,10 @@ class Looked:
     exposures: Mapping[str, Exposure]
     sharpness: Mapping[str, float]
     sizes: Mapping[str, tuple[int, int]]
+    means: Mapping[str, float]
+    """Mean grey level."""
     unreadable: Mapping[str, str]
+    paths: Mapping[str, Path]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +141,7 @@ def assist(session: Session, work: Path, progress: Progress | None = None) -> As
 
 
 def _looked(kind: str, camera: str, paths: Mapping[str, Path], say: Progress) -> Looked:
-    exposures, sharpness, sizes, unreadable = {}, {}, {}, {}
+    exposures, sharpness, sizes, means, unreadable = {}, {}, {}, {}, {}
     for number, (name, path) in enumerate(paths.items()):
         try:
             image = io.read_image(path)
@@ -146,8 +151,9 @@ def _looked(kind: str, camera: str, paths: Mapping[str, Path], say: Progress) ->
         exposures[name] = exposure_of(image)
         sharpness[name] = texture_sharpness(image)
         sizes[name] = (image.shape[1], image.shape[0])
+        means[name] = float(levels_of(image).mean(dtype=np.float64))
         say(f"looking at {kind}/{camera}", number + 1, len(paths))
-    return Looked(tuple(paths), exposures, sharpness, sizes, unreadable)
+    return Looked(tuple(paths), exposures, sharpness, sizes, means, unreadable, dict(paths))
 
 
 # --- boards ---------------------------------------------------------------------------------------
@@ -332,6 +338,11 @@ def _photograph_advice(
             f"{kind}/{camera}: {names_of(soft)} are less sharp than the others; the camera or the "
             "scene moved, or the focus changed.",
         )
+    if kind == "pattern":
+        means = {name: mean for name, mean in looked.means.items() if name in single}
+        lost = compression_warnings(f"{kind}/{camera}", looked.paths.values())
+        lost += brightness_warnings(f"{kind}/{camera}", means)
+        yield from (Advice("better", text) for text in lost)
     if bright := [n for n, e in single.items() if e.saturated > MOST_SATURATED]:
         yield Advice(
             "better",

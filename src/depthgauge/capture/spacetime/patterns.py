@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge._progress import Progress
 from depthgauge.capture.photographs.brackets import PatternFile, pattern_files
+from depthgauge.capture.photographs.compression import brightness_warnings, compression_warnings
 from depthgauge.capture.photographs.movements import Movements
 from depthgauge.capture.spacetime.engine import Pairs, Stack
 from depthgauge.capture.spacetime.eye import Eye
@@ -248,6 +249,29 @@ def dark_frames(pairs: Pairs, patterns: Mapping[str, int]) -> dict[str, str]:
                     f"best has {best:.1f})"
                 )
     return found
+
+
+def lost_on_the_way(session: Session, pairs: Pairs, patterns: Mapping[str, int]) -> tuple[str, ...]:
+    """Sentences about strong compression and varying exposure of the patterns that are used.
+
+    Args:
+        session: Their session.
+        pairs: The pictures, perhaps mapped files.
+        patterns: Names of the patterns, and their places in the pairs.
+    """
+    said = []
+    for side, camera in SIDES.items():
+        stack = pairs.left if side == "left" else pairs.right
+        step = max(1, min(stack.shape[1:3]) // _LOOKED_AT)
+        means = {
+            name: float(np.asarray(stack[place, ::step, ::step]).mean(dtype=np.float64))
+            for name, place in patterns.items()
+        }
+        files = pattern_files(session, camera)
+        paths = [path for name in patterns for path in files[name].paths]
+        said += compression_warnings(f"pattern/{camera}", paths)
+        said += brightness_warnings(f"pattern/{camera}", means)
+    return tuple(said)
 
 
 def _contrasts(stack: Stack, places: Sequence[int], known: Mask) -> NDArray[np.float64]:

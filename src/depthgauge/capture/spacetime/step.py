@@ -33,6 +33,7 @@ from depthgauge.capture.spacetime.patterns import (
     choose,
     crossed_pairs,
     dark_frames,
+    lost_on_the_way,
     make_stacks,
     pattern_paths,
     remove_stacks,
@@ -170,9 +171,10 @@ class _Task:
         for side, stack in (("left", pairs.left), ("right", pairs.right)):
             shown = np.clip(np.rint(stack[places[0]]), 0, 255).astype(np.uint8)
             io.write_image(self.folder / f"{side}_pattern.png", shown)
+        lost = lost_on_the_way(self.session, pairs, _places(choice, used))
         remove_stacks(self.folder)
         tiles.remove()
-        return StepOutput(figures, _warnings(used, figures))
+        return StepOutput(figures, (*_warnings(used, figures), *lost))
 
     def _usable(
         self,
