@@ -184,13 +184,24 @@ def test_no_planes_is_a_warning(world, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("within", "said"), [(30.0, "too small"), (68.0, None), (95.0, "too large")]
+    ("one", "two", "said"),
+    [
+        (30.0, 60.0, "too small: 30 and 60 %"),
+        (68.0, 95.0, None),
+        (68.0, 80.0, "too small: 68 and 80 %"),
+        (95.0, 99.0, "too large: 95 and 99 %"),
+    ],
 )
-def test_error_bars_that_are_off_are_said(within, said):
+@pytest.mark.parametrize("pair", ["balanced", "unbalanced"])
+def test_error_bars_that_are_off_are_said(one, two, said, pair):
     from depthgauge.capture.audit.step import _worries
 
-    bars = {"within_1_sigma_percent": within}
-    report = {"planes": {"regions": [1]}, "simulated": {"error_bars": bars}}
-    found = _worries(report)
+    bars = {"error_bars": {"within_1_sigma_percent": one, "within_2_sigma_percent": two}}
+    true = bars if pair == "balanced" else {"unbalanced": bars}
+    kept = {"error_bars": {"outside": []}, "planes": {"regions": [1]}}
+    found = _worries({**kept, "simulated": true})
     assert [said in text for text in found] == ([True] if said else [])
-    assert not _worries({"planes": {"regions": [1]}})
+    assert all(("unbalanced" in text) == (pair == "unbalanced") for text in found)
+    assert not _worries(kept)
+    outside = {"outside": ["1 pattern"], "statement": "the error bars cannot be promised"}
+    assert _worries({**kept, "error_bars": outside}) == ["the error bars cannot be promised."]

@@ -146,6 +146,40 @@ def test_refining_all_together_helps(views):
     assert np.mean(joint) < 0.9 * np.mean(alone)
 
 
+def test_the_covariance_is_that_of_the_errors():
+    squares = []
+    for seed in range(6):
+        found = calibrate_views(seen(boards(12), seed=seed + 20), BOARD).calibration
+        sigma = np.sqrt(np.diag(found.covariance.matrix))
+        error = dict(zip(found.covariance.names, np.zeros(len(sigma)), strict=True))
+        for name, truth in TRUE.items():
+            camera = found.cameras[name]
+            for kind, one, other in (
+                ("f", camera.focal_px, truth.focal_px),
+                ("c", camera.centre_px, truth.centre_px),
+            ):
+                for axis in (0, 1):
+                    error[f"{name} {kind}{'xy'[axis]}"] = one[axis] - other[axis]
+        for pair, pose in found.pairs.items():
+            turn = cv2.Rodrigues(pose.rotation)[0].ravel() - PLACES[pair[1]][0]
+            move = pose.translation_m - PLACES[pair[1]][1]
+            for axis in range(3):
+                error[f"{pair} r{'xyz'[axis]}"], error[f"{pair} t{'xyz'[axis]}"] = (
+                    turn[axis],
+                    move[axis],
+                )
+        lens = tuple(name for name in error if name.split()[1] in ("k1", "k2", "k3", "p1", "p2"))
+        judged = [n for n, name in enumerate(found.covariance.names) if name not in lens]
+        values = np.array(list(error.values()))
+        squares.append(np.square(values[judged] / sigma[judged]))
+    assert np.mean(squares) == pytest.approx(1, abs=0.45)
+    # Twice the noise is twice the standard deviation.
+    more = calibrate_views(seen(boards(12), noise_px=0.04, seed=20), BOARD).calibration
+    first = calibrate_views(seen(boards(12), noise_px=0.02, seed=20), BOARD).calibration
+    ratio = np.diag(more.covariance.matrix) / np.diag(first.covariance.matrix)
+    assert np.median(ratio) == pytest.approx(4, rel=0.1)
+
+
 def test_an_outlying_view_is_dropped_and_named(views):
     spoilt = {name: dict(by_pose) for name, by_pose in views.items()}
     bad = spoilt["L"]["03"]

@@ -7,16 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from depthgauge.capture.clean.filters import (
-    EDGE_JUMP_PX,
-    EDGE_LENGTH,
-    EDGE_SIGMA_PX,
-    edge_variance,
     find_mismatches,
     patch_sizes,
     scaled_window,
     smooth_plain,
     smooth_planes,
-    smoothed_variance,
 )
 from depthgauge.errors import Misuse, WrongShape
 
@@ -146,29 +141,6 @@ def test_the_window_follows_the_width_of_the_image():
     assert [scaled_window(w) for w in (4112, 2056, 1168, 640, 10)] == [35, 17, 9, 5, 3]
 
 
-def test_variance_falls_by_what_the_filter_took():
-    truth = positions()[0] * 0.1 + 30
-    white = np.random.default_rng(0).normal(0, 0.1, truth.shape)
-    values = (truth + white).astype(np.float32)
-    variance = np.full(truth.shape, 0.01, np.float32)
-    for window in (3, 5):
-        smoothed = smooth_planes(values, window, 5.0, 100.0)
-        found, factor = smoothed_variance(variance, smoothed - values, window)
-        left = (smoothed - truth)[5:-5, 5:-5].var() / 0.01
-        assert left <= factor < left + 1.9 / window
-        assert np.median(found) == pytest.approx(0.01 * factor, rel=1e-3)
-
-
-def test_variance_where_a_value_was_moved_far_says_so():
-    moved = np.full((9, 9), 0.001, np.float32)
-    moved[4, 4] = 1.0
-    found, factor = smoothed_variance(np.full((9, 9), 0.01, np.float32), moved, 9)
-    assert factor == pytest.approx(1.0, abs=1e-3)
-    assert found[4, 4] == pytest.approx(0.97, abs=0.001)
-    unknown = np.full((3, 3), np.nan, np.float32)
-    assert smoothed_variance(unknown, unknown, 9)[1] == 1.0
-
-
 def reference_match(disparity, other, sign, threshold):
     words = np.full(disparity.shape, "", object)
     height, width = disparity.shape
@@ -226,42 +198,3 @@ def test_patches_are_those_of_a_flood(values, difference):
                     queue.append((v, u))
         wanted[start] = len(seen)
     assert np.array_equal(found, wanted)
-
-
-def step(height=5, width=60, jump=4.0):
-    disparity = np.full((height, width), 10.0, np.float32)
-    disparity[:, width // 2 :] += jump
-    return disparity
-
-
-def test_it_falls_with_the_distance_from_a_jump():
-    found = np.sqrt(edge_variance(step(), 4))
-    length = EDGE_LENGTH * 4
-    for distance in (0, 1, 3, 7):
-        expected = EDGE_SIGMA_PX * np.exp(-distance / length)
-        assert found[2, 30 + distance] == pytest.approx(expected, rel=1e-5)
-        assert found[2, 29 - distance] == pytest.approx(expected, rel=1e-5)
-    assert found[2, 0] == 0
-
-
-def test_a_slant_is_no_jump():
-    slanted = np.tile(np.linspace(10, 40, 60, dtype=np.float32), (5, 1))
-    assert not edge_variance(slanted, 4).any()
-    assert not edge_variance(step(jump=EDGE_JUMP_PX), 4).any()
-
-
-def test_missing_pixels_are_edges_and_the_border_of_the_image_is_none():
-    disparity = np.full((9, 9), 10.0, np.float32)
-    assert not edge_variance(disparity, 2).any()
-    disparity[4, 4] = np.nan
-    found = edge_variance(disparity, 2)
-    assert found[4, 5] == pytest.approx(EDGE_SIGMA_PX**2, rel=1e-6)
-    assert found[0, 0] < found[4, 6] < found[4, 5]
-
-
-def test_nothing_at_all_has_no_edge():
-    assert not edge_variance(np.full((4, 4), np.nan, np.float32), 3).any()
-
-
-def test_without_a_filter_the_window_of_the_matching_counts():
-    np.testing.assert_array_equal(edge_variance(step(), 0), edge_variance(step(), 2))

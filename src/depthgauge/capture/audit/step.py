@@ -16,6 +16,7 @@ from pydantic import FilePath, model_validator
 
 from depthgauge import io
 from depthgauge._options import CommandLine, Options
+from depthgauge.capture.audit.bar_promise import bar_promise
 from depthgauge.capture.audit.find_planes import find_planes
 from depthgauge.capture.audit.planes import (
     PlanarRegion,
@@ -38,6 +39,8 @@ _MOST_PLANES = 12
 _FEW_PERCENT = 5.0
 _FAIR_PERCENT = (55.0, 80.0)
 """Percentage of labels within one standard deviation; outside these limits, the audit warns."""
+_FAIR_TWO_PERCENT = 88.0
+"""Least percentage within two."""
 
 
 class AuditOptions(Options):
@@ -69,9 +72,9 @@ SPEC = StepSpec(
     about="""Residuals on planes; agreement with a second depth source; on simulated sessions the
     true error, by material and region, and whether the predicted error bars are right.""",
     options=AuditOptions,
-    revision=2,
+    revision=3,
     after=("rectify", "check"),
-    after_if_done=(*EARLIER, "warp"),
+    after_if_done=("calibrate", *EARLIER, "warp"),
 )
 
 
@@ -103,7 +106,9 @@ def plan(task: StepTask, options: AuditOptions) -> StepPlan:
         source, masks = _planar(disparity, options.planes, judge)
         found = _measured(disparity, masks)
         _write_planes(folder, disparity, [masks[region.name] for region in found])
-        report: dict[str, Any] = {"schema": 1, "session": session.name}
+        promise = bar_promise(work, simulated=session.simulated)
+        report: dict[str, Any] = {"schema": 1, "error_bars": promise.to_json()}
+        report["session"] = session.name
         report["planes"] = summary(found, source)
         if options.second_depth and options.second_camera:
             other = read_second_source(
@@ -169,6 +174,7 @@ def _write_planes(folder: Path, disparity: Map, masks: list[Mask]) -> None:
 def _headline(report: dict[str, Any]) -> dict[str, Any]:
     """The figures that a person reads first."""
     found: dict[str, Any] = {
+        "error_bars_promise": report["error_bars"]["statement"],
         "planar_regions": len(report["planes"]["regions"]),
         "planar_residual_px": report["planes"]["mean_residual_px"],
     }
@@ -188,11 +194,16 @@ def _headline(report: dict[str, Any]) -> dict[str, Any]:
         bars = true["error_bars"]
         known = [name for name in bars if name not in ("table", "without_variance")]
         found["error_bars"] = {name: bars[name] for name in known}
+        if "unbalanced" in true:
+            other = true["unbalanced"]["error_bars"]
+            found["error_bars_unbalanced"] = {n: other[n] for n in known if n in other}
     return found
 
 
 def _worries(report: dict[str, Any]) -> list[str]:
     said = []
+    if report["error_bars"]["outside"]:
+        said.append(report["error_bars"]["statement"] + ".")
     if not report["planes"]["regions"]:
         said.append(
             "no planar region was found, so the noise of the labels is not measured; draw some "
@@ -206,12 +217,23 @@ def _worries(report: dict[str, Any]) -> list[str]:
             "hardly any depth of the second source is within 1 cm of the labels; check that it is "
             "in metres and that its pose leads from the left rectified camera to it."
         )
-    bars = report.get("simulated", {}).get("error_bars", {})
-    within = bars.get("within_1_sigma_percent")
-    if within is not None and not _FAIR_PERCENT[0] <= within <= _FAIR_PERCENT[1]:
-        size = "small" if within < _FAIR_PERCENT[0] else "large"
-        said.append(
-            f"the error bars are too {size}: {within:.0f} % of the labels are within one standard "
-            "deviation of the truth, but 68 % should be."
-        )
+    true = report.get("simulated", {})
+    said += _bar_worries("", true.get("error_bars", {}))
+    said += _bar_worries(
+        " of the unbalanced pair", true.get("unbalanced", {}).get("error_bars", {})
+    )
     return said
+
+
+def _bar_worries(whose: str, bars: dict[str, Any]) -> list[str]:
+    """Whether fewer or more labels are within their error bars than should be."""
+    if "within_1_sigma_percent" not in bars:
+        return []
+    one, two = bars["within_1_sigma_percent"], bars["within_2_sigma_percent"]
+    if _FAIR_PERCENT[0] <= one <= _FAIR_PERCENT[1] and two >= _FAIR_TWO_PERCENT:
+        return []
+    size = "large" if one > _FAIR_PERCENT[1] else "small"
+    return [
+        f"the error bars{whose} are too {size}: {one:.0f} and {two:.0f} % of the labels are within "
+        "one and two standard deviations of the truth, but 68 and 95 % should be."
+    ]

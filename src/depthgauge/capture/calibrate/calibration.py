@@ -12,13 +12,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.capture.steps import has_step, read_step
-from depthgauge.errors import BadData
+from depthgauge.errors import BadData, Misuse
 from depthgauge.geometry.camera_json import camera_from_json, camera_to_json
 from depthgauge.geometry.projection import inverse_pose
 from depthgauge.io.text import parse_json
 from depthgauge.types import Camera
 
 FILE = "calibration.json"
+INSIDE = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
+"""The numbers of a camera."""
+RIGID = ("rx", "ry", "rz", "tx", "ty", "tz")
+"""The numbers of a pair: rotation vector in radians and translation in metres, from L."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Covariance:
+    """How far the numbers of a calibration may be off together."""
+
+    names: tuple[str, ...]
+    """`L fx` for a camera's numbers (`INSIDE`), `LR tx` for those of a pair (`RIGID`)."""
+    matrix: NDArray[np.float64]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads."""
+        return {"names": list(self.names), "matrix": self.matrix.tolist()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Covariance:
+        """What `to_json` wrote; others raise KeyError, TypeError, ValueError."""
+        names = tuple(str(name) for name in data["names"])
+        return cls(names, np.asarray(data["matrix"], np.float64).reshape(len(names), len(names)))
+
+    def directions(self) -> NDArray[np.float64]:
+        """Columns whose products with themselves add up to the matrix: independent errors, each of
+        one standard deviation."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +80,23 @@ class Calibration:
     """L, R and, if there is one, C, with lens distortion k1 k2 p1 p2 k3."""
     pairs: Mapping[str, Pose]
     """`LR` and, if there is a C, `LC`."""
+    covariance: Covariance | None = None
+    """None if the cameras were not refined together."""
+
+    def moved(self, step: NDArray[np.float64]) -> Calibration:
+        """The calibration with other numbers: its own plus `step`, in the covariance's order."""
+        if self.covariance is None:
+            raise Misuse("a calibration without covariance has no order of its numbers")
+        by = dict(zip(self.covariance.names, step.tolist(), strict=True))
+        cameras = {
+            name: moved_camera(camera, np.array([by.get(f"{name} {n}", 0.0) for n in INSIDE]))
+            for name, camera in self.cameras.items()
+        }
+        pairs = {
+            name: _moved_pose(pose, np.array([by.get(f"{name} {what}", 0.0) for what in RIGID]))
+            for name, pose in self.pairs.items()
+        }
+        return Calibration(with_poses(cameras, pairs), pairs, self.covariance)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads."""
@@ -63,7 +109,8 @@ class Calibration:
             for name, pose in self.pairs.items()
         }
         cameras = {name: camera_to_json(camera) for name, camera in self.cameras.items()}
-        return {"schema": 1, "cameras": cameras, "pairs": pairs}
+        data: dict[str, Any] = {"schema": 1, "cameras": cameras, "pairs": pairs}
+        return data | ({"covariance": self.covariance.to_json()} if self.covariance else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Calibration:
@@ -77,7 +124,8 @@ class Calibration:
             )
             for name, pose in data["pairs"].items()
         }
-        return cls(cameras, pairs)
+        known = data.get("covariance")
+        return cls(cameras, pairs, None if known is None else Covariance.from_json(known))
 
 
 def read_calibration(work: Path, *, as_photographed: bool = False) -> Calibration:
@@ -112,6 +160,22 @@ def with_poses(cameras: Mapping[str, Camera], pairs: Mapping[str, Pose]) -> dict
         world_from_camera = inverse_pose(camera_from_left)
         placed[name[1]] = replace(cameras[name[1]], world_from_camera=world_from_camera)
     return placed
+
+
+def moved_camera(camera: Camera, step: NDArray[np.float64]) -> Camera:
+    """The camera with other numbers: its own plus `step`, in the order of `INSIDE`."""
+    lens = (*camera.distortion, *(0.0,) * 5)[:5]
+    numbers = np.array([*camera.focal_px, *camera.centre_px, *lens]) + step
+    fx, fy, cx, cy, *bent = (float(n) for n in numbers)
+    return replace(camera, focal_px=(fx, fy), centre_px=(cx, cy), distortion=tuple(bent))
+
+
+def _moved_pose(pose: Pose, step: NDArray[np.float64]) -> Pose:
+    import cv2
+
+    turn = cv2.Rodrigues(pose.rotation)[0].ravel() + step[:3]
+    rotation = np.asarray(cv2.Rodrigues(turn)[0], np.float64)
+    return replace(pose, rotation=rotation, translation_m=pose.translation_m + step[3:])
 
 
 def horizontal_field_deg(camera: Camera) -> float:

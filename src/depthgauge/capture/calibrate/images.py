@@ -215,14 +215,15 @@ def calibrate_views(
         for name in alike
     }
     singles, pairs, warnings = _one_by_one(alike, left_out, board, outlier_factor)
+    covariance = None
     if joint:
-        singles, pairs = refine_rig(singles, pairs, board)
+        singles, pairs, covariance = refine_rig(singles, pairs, board)
     cameras = {name: single.camera for name, single in singles.items()}
     poses = {name: fit.pose for name, fit in pairs.items()}
     for name, single in singles.items():
         warnings += single_warnings(name, single, not_found[name], len(listed[name]), board)
     warnings += check_rig(cameras, poses, singles)
-    calibration = Calibration(with_poses(cameras, poses), poses)
+    calibration = Calibration(with_poses(cameras, poses), poses, covariance)
     return RigCalibration(calibration, singles, pairs, not_found, tuple(warnings))
 
 

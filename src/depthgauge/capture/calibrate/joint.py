@@ -13,14 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.capture.calibrate.boards import Corners
-from depthgauge.capture.calibrate.calibration import Pose
+from depthgauge.capture.calibrate.calibration import (
+    INSIDE,
+    RIGID,
+    Covariance,
+    Pose,
+    moved_camera,
+)
 from depthgauge.capture.calibrate.camera_pairs import PairFit
 from depthgauge.capture.calibrate.single_camera import Single, ViewFit, view_fit
 from depthgauge.sessions import Board
 from depthgauge.types import Camera
 
 Vector = NDArray[np.float64]
-_INSIDE, _RIGID = 9, 6
+_INSIDE, _RIGID = len(INSIDE), len(RIGID)
 _LENS_SPREAD = (0.5, 0.5, 0.01, 0.01, 0.5)
 """Usual sizes of k1 k2 p1 p2 k3: they keep what the boards do not determine near zero."""
 _FAR = 3.0
@@ -55,16 +61,20 @@ def refine(bundle: Bundle, views: Mapping[str, Mapping[str, Corners]], board: Bo
         views: Corners by camera and pose; poses that the bundle does not have are left out.
         board: The board.
     """
+    flat = _flat(bundle, views, board)
+    for _ in range(2):  # the second time with a better estimate of what is far off
+        bundle = _descend(bundle, flat, _sigma_of(bundle, flat))
+    return bundle
+
+
+def _flat(bundle: Bundle, views: Mapping[str, Mapping[str, Corners]], board: Board) -> list[_View]:
     corners = board.corners_m()
-    flat = [
+    return [
         _View(camera, pose, corners[found.ids], found.pixels)
         for camera, by_pose in views.items()
         for pose, found in by_pose.items()
         if pose in bundle.boards
     ]
-    for _ in range(2):  # the second time with a better estimate of what is far off
-        bundle = _descend(bundle, flat, _sigma_of(bundle, flat))
-    return bundle
 
 
 def _descend(bundle: Bundle, views: Sequence[_View], sigma: float) -> Bundle:
@@ -114,6 +124,33 @@ def _system(bundle: Bundle, views: Sequence[_View], sigma: float) -> tuple[float
         normal[np.ix_(columns, columns)] += weighted.T @ jacobian
         right[columns] += weighted.T @ residual
     return cost + _hold_lenses(bundle, places, normal, right, sigma), normal, right
+
+
+def covariance(
+    bundle: Bundle, views: Mapping[str, Mapping[str, Corners]], board: Board
+) -> Covariance:
+    """The covariance of all numbers of the cameras and of their poses relative to L.
+
+    Corners are taken as independent, each as exact as the residuals say; the boards' poses are
+    unknowns too, and their share of the uncertainty is included.
+    """
+    flat = _flat(bundle, views, board)
+    sigma = _sigma_of(bundle, flat)
+    normal = _system(bundle, flat, sigma)[1]
+    places = _places(bundle)
+    boards = sum(count for key, (_, count) in places.items() if key.startswith("board "))
+    kept = len(normal) - boards
+    residual = np.concatenate([_linear(bundle, view)[0] for view in flat])
+    size = np.abs(residual)
+    # Huber's loss: the variance of the estimate that his weights give.
+    clipped = np.minimum(size, _FAR * sigma)
+    inside = max(float((size < _FAR * sigma).mean()), 0.5)
+    free = max(residual.size - len(normal), 1)
+    variance = float((clipped**2).sum()) / free / inside
+    matrix = np.linalg.inv(normal)[:kept, :kept] * variance
+    names = [f"{name} {what}" for name in bundle.cameras for what in INSIDE]
+    names += [f"L{name} {what}" for name in bundle.rigid for what in RIGID]
+    return Covariance(tuple(names), (matrix + matrix.T) / 2)
 
 
 def _sigma_of(bundle: Bundle, views: Sequence[_View]) -> float:
@@ -191,16 +228,10 @@ def _moved(bundle: Bundle, step: Vector) -> Bundle:
         return now[0] + change[:3], now[1] + change[3:]
 
     return Bundle(
-        {name: _camera(c, part(f"camera {name}")) for name, c in bundle.cameras.items()},
+        {name: moved_camera(c, part(f"camera {name}")) for name, c in bundle.cameras.items()},
         {name: rigid(f"rigid {name}", now) for name, now in bundle.rigid.items()},
         {pose: rigid(f"board {pose}", now) for pose, now in bundle.boards.items()},
     )
-
-
-def _camera(camera: Camera, change: Vector) -> Camera:
-    numbers = np.array([*camera.focal_px, *camera.centre_px, *camera.distortion]) + change
-    fx, fy, cx, cy, *lens = (float(n) for n in numbers)
-    return replace(camera, focal_px=(fx, fy), centre_px=(cx, cy), distortion=tuple(lens))
 
 
 _Rigid = Mapping[str, tuple[Vector, Vector]]
@@ -208,8 +239,12 @@ _Rigid = Mapping[str, tuple[Vector, Vector]]
 
 def refine_rig(
     singles: Mapping[str, Single], pairs: Mapping[str, PairFit], board: Board
-) -> tuple[dict[str, Single], dict[str, PairFit]]:
-    """All cameras and pairs refined together, from the views that each of them kept."""
+) -> tuple[dict[str, Single], dict[str, PairFit], Covariance]:
+    """All cameras and pairs refined together, from the views that each of them kept.
+
+    Returns:
+        Cameras, pairs, and the covariance of all their numbers.
+    """
     import cv2
 
     rigid = {
@@ -221,7 +256,8 @@ def refine_rig(
     start = Bundle({name: s.camera for name, s in singles.items()}, rigid, boards)
     bundle = refine(start, views, board)
     fitted = {name: _single(bundle, name, s, views[name], board) for name, s in singles.items()}
-    return fitted, {name: _pair(bundle, name, fit, fitted) for name, fit in pairs.items()}
+    found = {name: _pair(bundle, name, fit, fitted) for name, fit in pairs.items()}
+    return fitted, found, covariance(bundle, views, board)
 
 
 def _kept(single: Single, pair: PairFit | None) -> dict[str, Corners]:

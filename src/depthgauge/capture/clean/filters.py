@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.errors import Misuse, WrongShape
-from depthgauge.geometry.distances import distance_to
 from depthgauge.types import Map, Mask, is_known
 
 PAPER_WIDTH_PX = 4112
@@ -18,17 +17,6 @@ WINDOW_PX, SIGMA_PX, SIGMA_DISTANCE_PX = 35, 5.0, 50.0
 """The published bilateral filter."""
 PLANES_SIGMA_PX = 0.5
 """Sigma of differences from the tangent plane: wide for noise, narrow for steps of 1 or 2 px."""
-EDGE_SIGMA_PX = 0.24
-"""Standard deviation at a discontinuity, where the windows of matching and smoothing cross it."""
-EDGE_LENGTH = 0.68
-"""It falls to 1/e over this many radii of the window."""
-EDGE_JUMP_PX = 1.0
-_LEAST_EDGE_RADIUS = 2
-_FARTHEST_EDGE = 6.0
-"""In decay lengths; beyond this it is negligible."""
-_MEDIAN_OF_SQUARES = 0.4549
-"""Median of the square of a standard normal number."""
-_WIDE_ERRORS = 1.8
 Verdict = Literal["agrees", "unmatched", "nearer", "farther"]
 
 
@@ -158,30 +146,6 @@ def smooth_planes(
     return np.where(known, planes[0], np.float32(np.nan))
 
 
-def smoothed_variance(variance: Map, moved_px: Map, window_px: int) -> tuple[Map, float]:
-    """The variance of smoothed values, and the factor by which noise was reduced.
-
-    The noise that a fit removes is the amount by which it moved the values. What remains is one
-    factor for the whole map, 1 - median(moved^2 / variance) / 0.455, no matter how much the errors
-    of neighbours depend on each other. It is at least 1.8 / window: part of the errors is as wide
-    as the window (on simulated sessions, windows of 3, 5 and 9 px left 0.47, 0.24 and 0.22). A
-    value that was moved by more than two standard deviations was not only noise; the excess is
-    added.
-
-    Args:
-        variance: (H, W) before smoothing, in px squared; NaN where unknown.
-        moved_px: (H, W) change of each value by smoothing.
-        window_px: The filter's window.
-    """
-    known = is_known(variance) & is_known(moved_px) & (variance > 0)
-    if not known.any():
-        return variance, 1.0
-    taken = float(np.median(moved_px[known] ** 2 / variance[known])) / _MEDIAN_OF_SQUARES
-    factor = min(1.0, max(1 - taken, _WIDE_ERRORS / window_px))
-    excess = np.maximum(moved_px**2 - 4 * variance, 0)
-    return np.asarray(factor * variance + excess, np.float32), factor
-
-
 def _passes(radius: int, sigma_px: float) -> Iterator[tuple[int, float]]:
     first = min(radius, max(2, radius // 3))
     yield first, 2 * sigma_px
@@ -224,40 +188,3 @@ SMOOTHINGS: dict[str, Callable[[Map, int, float, float], Map]] = {
     "plain": smooth_plain,
 }
 """The filters by their names in the options of `capture clean`."""
-
-
-def edge_variance(disparity: Map, radius_px: int) -> Map:
-    """The variance that repeated measurements do not show: the pull of another surface, in px
-    squared.
-
-    A window that crosses a discontinuity sees two surfaces in every pattern, so leaving out
-    patterns does not reveal its error. Its size was measured on simulated sessions: a standard
-    deviation of 0.24 px at a jump of more than 1 px, or at a pixel without a value, which falls
-    exponentially with the distance.
-
-    Args:
-        disparity: (H, W), NaN where missing.
-        radius_px: Radius of the window that was used last.
-
-    Returns:
-        (H, W), 0 far from every discontinuity.
-    """
-    edges = _edges(disparity)
-    if not edges.any():
-        return np.zeros(disparity.shape, np.float32)
-    length = EDGE_LENGTH * max(radius_px, _LEAST_EDGE_RADIUS)
-    distance = distance_to(edges, limit_px=int(np.ceil(_FARTHEST_EDGE * length)))
-    return np.asarray((EDGE_SIGMA_PX * np.exp(-distance / np.float32(length))) ** 2, np.float32)
-
-
-def _edges(disparity: Map) -> Mask:
-    """Pixels on either side of a jump, and those beside a missing one."""
-    edges = np.zeros(disparity.shape, bool)
-    for axis in (0, 1):
-        first, second = np.moveaxis(disparity, axis, 0)[:-1], np.moveaxis(disparity, axis, 0)[1:]
-        # Written so that NaN counts as a jump.
-        jump = ~(np.abs(second - first) <= EDGE_JUMP_PX)
-        along = np.moveaxis(edges, axis, 0)
-        along[:-1] |= jump
-        along[1:] |= jump
-    return np.asarray(edges & is_known(disparity))

@@ -12,26 +12,28 @@ from pydantic import Field, FilePath, field_validator
 from depthgauge import io
 from depthgauge._options import CommandLine, Options
 from depthgauge._progress import Progress
+from depthgauge.capture.calibrate.calibration import read_calibration
+from depthgauge.capture.clean.error_bars import Labels, error_variance
 from depthgauge.capture.clean.filters import (
     PAPER_WIDTH_PX,
     PLANES_SIGMA_PX,
     SIGMA_DISTANCE_PX,
     SIGMA_PX,
     SMOOTHINGS,
-    edge_variance,
     find_mismatches,
     patch_sizes,
     scaled_window,
-    smoothed_variance,
 )
 from depthgauge.capture.clean.manual_edits import ManualEdits, manually_removed, read_manual_edits
+from depthgauge.capture.rectify.calibration_error import row_variance
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.refine.engine import MeasuredMaps
 from depthgauge.capture.refine.step import SIDES, read_measured
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
-from depthgauge.capture.steps import StepOutput
+from depthgauge.capture.steps import StepOutput, has_step
 from depthgauge.errors import BadData
 from depthgauge.geometry.rectified import RectifiedPair
+from depthgauge.io.text import read_json
 from depthgauge.types import Map, Mask, is_known
 
 REASONS = {
@@ -46,6 +48,7 @@ REASONS = {
 _NO_VALUE, _VARIANCE, _MISMATCH, _ISOLATED, _BY_HAND, _CONFIDENCE = REASONS
 _ISOLATED_SHARE = 5e-5
 _LEAST_ISOLATED_PX = 8
+_UNKNOWN_PATTERNS = 5
 Codes = NDArray[np.uint8]
 Positive = Annotated[float, Field(gt=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -98,8 +101,9 @@ SPEC = StepSpec(
       depthgauge capture clean kitchen --filter plain --window-px 35 \\
         --filter-sigma-px 5 --filter-distance-px 50""",
     options=CleanOptions,
-    revision=2,
+    revision=3,
     after=("rectify", "refine"),
+    after_if_done=("calibrate", "spacetime"),
 )
 
 
@@ -111,8 +115,8 @@ def plan(task: StepTask, options: CleanOptions) -> StepPlan:
     has the first of: no value, by hand, low confidence, variance, left-right disagreement,
     isolated.
 
-    The variance is reduced by the share of the noise that smoothing removed, see
-    `smoothed_variance`; the variance before it is in the folder of `refine`. The file `by_hand` is
+    The variance is that of the smoothed label's error, see `error_bars`; the variance from leaving
+    out patterns is in the folder of `refine`. The file `by_hand` is
     read by `manual_edits.read_manual_edits`.
 
     Raises:
@@ -153,24 +157,19 @@ def find_removals(
     return codes
 
 
-def smooth(disparity: Map, variance: Map, options: CleanOptions) -> tuple[Map, Map, float]:
-    """The filter that the options name, with sizes for the map's width.
-
-    Returns:
-        Disparity, variance, and the factor by which the variance of the noise was reduced.
-    """
+def smooth(disparity: Map, options: CleanOptions) -> Map:
+    """The filter that the options name, with sizes for the map's width."""
     if options.filter == "none":
-        return disparity, variance, 1.0
+        return disparity
     share = disparity.shape[1] / PAPER_WIDTH_PX
     usual = PLANES_SIGMA_PX if options.filter == "planes" else SIGMA_PX * share
     window = options.window_px or scaled_window(disparity.shape[1])
-    smoothed = SMOOTHINGS[options.filter](
+    return SMOOTHINGS[options.filter](
         disparity,
         window,
         options.filter_sigma_px or usual,
         options.filter_distance_px or SIGMA_DISTANCE_PX * share,
     )
-    return smoothed, *smoothed_variance(variance, smoothed - disparity, window)
 
 
 def _alone(maps: MeasuredMaps, hand: Mask, options: CleanOptions) -> Codes:
@@ -201,18 +200,18 @@ def _make(
         for side in SIDES
     }
     codes = find_removals(maps, hand, options)
-    figures: dict[str, Any] = {}
+    before = {side: _kept(maps[side].disparity, codes[side]) for side in SIDES}
+    after = {}
     for number, side in enumerate(SIDES):
         tell(f"smoothing the {side} map", 1 + number, 3)
-        kept = codes[side] == 0
-        before = np.where(kept, maps[side].disparity, np.float32(np.nan))
-        spread = np.where(kept, maps[side].variance, np.float32(np.nan))
-        after, spread, factor = smooth(before, spread, options)
-        spread = spread + edge_variance(after, _radius(options, after.shape[1]))
-        io.write_map(folder / f"{side}_disparity.npy", after)
-        io.write_map(folder / f"{side}_variance.npy", spread)
+        after[side] = smooth(before[side], options)
+    bars = _error_bars(work, pair, maps, before, after, options)
+    figures: dict[str, Any] = {}
+    for side in SIDES:
+        io.write_map(folder / f"{side}_disparity.npy", after[side])
+        io.write_map(folder / f"{side}_variance.npy", bars[side])
         io.write_image(folder / f"{side}_removed.png", codes[side])
-        figures[side] = {**_figures(codes[side], before, after, spread), "variance_factor": factor}
+        figures[side] = _figures(codes[side], before[side], after[side], bars[side])
     tell("cleaning", 3, 3)
     warnings = _warnings(figures)
     if chosen != ManualEdits() and not any(found.any() for found in hand.values()):
@@ -223,11 +222,51 @@ def _make(
     return StepOutput(figures, tuple(warnings))
 
 
-def _radius(options: CleanOptions, width: int) -> int:
-    """Radius of the filter's window; 0 without a filter."""
-    if options.filter == "none":
-        return 0
-    return (options.window_px or scaled_window(width)) // 2
+def _kept(values: Map, codes: Codes) -> Map:
+    return np.where(codes == 0, values, np.float32(np.nan))
+
+
+def _error_bars(
+    work: Path,
+    pair: RectifiedPair,
+    maps: dict[str, MeasuredMaps],
+    before: dict[str, Map],
+    after: dict[str, Map],
+    options: CleanOptions,
+) -> dict[str, Map]:
+    """Variances of the smoothed labels of both views."""
+    patterns = _patterns(work)
+    calibration = read_calibration(work) if has_step(work, "calibrate") else None
+    width = after["left"].shape[1]
+    window = 1 if options.filter == "none" else options.window_px or scaled_window(width)
+    found = {}
+    for side, other in (SIDES, SIDES[::-1]):
+        choice = work / "refine" / f"{side}_choice.npy"
+        labels = Labels(
+            after[side],
+            before[side],
+            np.where(is_known(before[side]), maps[side].variance, np.float32(np.nan)),
+            maps[side].confidence,
+            io.read_map(choice) if choice.is_file() else None,
+            after[other],
+            side,
+            patterns,
+            window,
+        )
+        rows = row_variance(calibration, pair, after[side]) if calibration else None
+        found[side] = error_variance(labels, rows)
+    return found
+
+
+def _patterns(work: Path) -> int:
+    """The number of patterns that were matched."""
+    path = work / "spacetime" / "patterns.json"
+    if not path.is_file():  # maps from another program
+        return _UNKNOWN_PATTERNS
+    try:
+        return max(1, len(read_json(path)["used"]))
+    except (KeyError, TypeError) as error:
+        raise BadData(f"{path}: does not list the patterns; run `capture spacetime`.") from error
 
 
 def _check(work: Path, pair: RectifiedPair, maps: dict[str, MeasuredMaps]) -> None:

@@ -24,7 +24,10 @@ from pydantic import Field
 from depthgauge import io
 from depthgauge._options import Options
 from depthgauge._progress import Progress
+from depthgauge.capture.calibrate.calibration import Calibration, read_calibration
+from depthgauge.capture.clean.bar_model import bar_model
 from depthgauge.capture.labels import label_files, write_labels
+from depthgauge.capture.rectify.calibration_error import unbalanced_variance
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
 from depthgauge.capture.step_options import plain_options
@@ -52,7 +55,9 @@ SPEC = StepSpec(
     "Labels of the unbalanced pair",
     "Transfers the labels to the unbalanced pair L-C.",
     options=WarpOptions,
+    revision=2,
     after=("rectify", "check"),
+    after_if_done=("calibrate",),
     needs_files=("rectify/LC.json",),
 )
 
@@ -87,12 +92,19 @@ def plan(task: StepTask, options: WarpOptions) -> StepPlan:
         made = warp_disparity(
             disparity, variance, balanced, unbalanced, jump_px=jump_px, progress=task.progress
         )
+        calibration = read_calibration(task.work) if "calibrate" in task.before else None
+        added = calibration_variance(calibration, balanced, unbalanced, made)
         seen = seen_by_both(made.disparity, unbalanced, jump_px=jump_px)
         io.write_map(folder / "disp_00.npy", made.disparity)
-        io.write_map(folder / "variance_00.npy", made.variance)
+        io.write_map(folder / "variance_00.npy", made.variance + added)
         io.write_image(folder / "mask_00.png", seen)
         labels, warnings = write_labels(session, balanced, unbalanced.left, folder)
-        return StepOutput({**_figures(made.disparity, seen), "labels": labels}, tuple(warnings))
+        figures = {
+            **_figures(made.disparity, seen),
+            "calibration_sigma_px": _median_sigma(added),
+            "labels": labels,
+        }
+        return StepOutput(figures, tuple(warnings))
 
     return StepPlan(
         make,
@@ -159,6 +171,28 @@ def warp_disparity(
         if progress is not None:
             progress("rows", start + len(rows), height)
     return WarpedLabels(np.ascontiguousarray(out[..., 0]), np.ascontiguousarray(out[..., 1]))
+
+
+def calibration_variance(
+    calibration: Calibration | None,
+    balanced: RectifiedPair,
+    unbalanced: RectifiedPair,
+    made: WarpedLabels,
+) -> Map:
+    """What the calibration adds to the variance of labels that were measured with another camera.
+
+    The covariance of the calibration takes the corners of boards as independent; simulated sessions
+    say how much more it is (`bar_model`). 0 without a calibration or its covariance.
+    """
+    if calibration is None:
+        return np.zeros_like(made.disparity)
+    predicted = unbalanced_variance(calibration, balanced, unbalanced, made.disparity)
+    return np.asarray(predicted * np.float32(bar_model().calibration), np.float32)
+
+
+def _median_sigma(variance: Map) -> float | None:
+    known = variance[np.isfinite(variance)]
+    return float(np.sqrt(np.median(known))) if known.size else None
 
 
 def seen_by_both(disparity: Map, pair: RectifiedPair, *, jump_px: float = 1.0) -> Mask:

@@ -1,0 +1,110 @@
+"""What the error bars of a session can be trusted for, in the audit's first line.
+
+Error bars come from a model that was fitted on simulated sessions and checked on others. Whether
+they hold for a session like none of those is not known, and the audit says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from depthgauge.capture.calibrate.calibration import read_calibration
+from depthgauge.capture.clean.step import CleanOptions
+from depthgauge.capture.rectify.step import read_pair
+from depthgauge.capture.steps import has_step, read_step
+from depthgauge.io.text import read_json
+
+WIDTHS_PX = (320, 1168)
+PATTERNS = (2, 50)
+"""Sizes and numbers of patterns of the simulated sessions on which error bars were checked."""
+BOARD_RMS_PX = 0.05
+"""Boards of those sessions fit to a third of this."""
+_ENGINE = "classical"
+_SHAPING = ("filter", "window_px", "filter_sigma_px", "filter_distance_px")
+"""Options of `clean` on which the errors of labels depend most."""
+
+
+@dataclass(frozen=True, slots=True)
+class BarPromise:
+    """Whether error bars were checked on sessions like this one."""
+
+    statement: str
+    outside: tuple[str, ...]
+    """In what the session differs from all that were checked."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `audit.json`."""
+        return {
+            "statement": self.statement,
+            "checked_for": {
+                "width_px": list(WIDTHS_PX),
+                "patterns": list(PATTERNS),
+                "board_rms_px": BOARD_RMS_PX,
+            },
+            "outside": list(self.outside),
+        }
+
+
+def bar_promise(work: Path, *, simulated: bool) -> BarPromise:
+    """What can be said about the error bars in a work folder.
+
+    Args:
+        work: A work folder with labels.
+        simulated: Whether the photographs were simulated.
+    """
+    outside = tuple(_differences(work))
+    kind = "other simulated sessions" if simulated else "simulated sessions, never on photographs"
+    goal = "68 and 95 % of the labels within one and two standard deviations"
+    if outside:
+        return BarPromise(
+            f"the error bars cannot be promised: {'; '.join(outside)}. They were checked on {kind}",
+            outside,
+        )
+    return BarPromise(f"error bars ({goal}) were checked on {kind}", outside)
+
+
+def _differences(work: Path) -> list[str]:
+    width = read_pair(work, "LR").left.camera.size_px[0]
+    found = _out_of(width, WIDTHS_PX, f"images are {width} px wide", "px")
+    found += _matching(work)
+    if has_step(work, "clean"):
+        options, usual = read_step(work, "clean").options, CleanOptions()
+        changed = [n for n in _SHAPING if n in options and options[n] != getattr(usual, n)]
+        if changed:
+            found.append(f"`clean` was given {', '.join(changed)}")
+    return found + _calibration(work)
+
+
+def _matching(work: Path) -> list[str]:
+    path = work / "spacetime" / "patterns.json"
+    if not path.is_file():
+        return ["the patterns that were matched are not known"]
+    record = read_json(path)
+    used = len(record["used"])
+    found = _out_of(used, PATTERNS, f"{used} patterns were matched", "")
+    if record["engine"] != _ENGINE:
+        found.append(f"the engine was {record['engine']}")
+    if record["scale"] < 1:
+        found.append(f"the patterns were matched at a scale of {record['scale']:.2g}")
+    return found
+
+
+def _calibration(work: Path) -> list[str]:
+    if not has_step(work, "calibrate"):
+        return ["the calibration is not known"]
+    calibration, found = read_calibration(work), []
+    if calibration.covariance is None:
+        found.append("the calibration has no covariance (it was not refined jointly)")
+    rms = max(pose.rms_px for pose in calibration.pairs.values())
+    if not rms <= BOARD_RMS_PX:
+        found.append(f"boards fit to {rms:.2f} px only, {BOARD_RMS_PX} px was checked")
+    return found
+
+
+def _out_of(value: float, limits: tuple[int, int], said: str, unit: str) -> list[str]:
+    low, high = limits
+    if low <= value <= high:
+        return []
+    return [f"{said}, {low} to {high} {unit}".rstrip() + " was checked"]

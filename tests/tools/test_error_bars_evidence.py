@@ -1,0 +1,99 @@
+"""Measuring error bars: which sessions, how labels are counted, how a model is fitted."""
+
+import numpy as np
+import pytest
+from tools.evidence import error_bars
+from tools.evidence._bar_sessions import FITTED, HELD_OUT, ONLY_BOARDS, Judged, edge_distance
+
+from depthgauge.capture.audit import bar_promise
+from depthgauge.capture.clean.bar_model import bar_model
+from tools import fit_error_bars
+
+
+def test_nothing_is_judged_on_what_it_was_fitted_on():
+    assert len(HELD_OUT) == 24
+    fitted = (*FITTED, *ONLY_BOARDS)
+    assert not {c.seed for c in HELD_OUT} & {c.seed for c in fitted}
+    assert len({c.seed for c in HELD_OUT}) == 24
+    assert "bathroom" in {c.scene for c in HELD_OUT} - {c.scene for c in fitted}
+    assert bar_model().sessions == tuple(c.name for c in FITTED)
+
+
+def test_the_audit_promises_what_was_checked():
+    widths, patterns = [c.width_px for c in HELD_OUT], [c.used for c in HELD_OUT]
+    assert (min(widths), max(widths)) == bar_promise.WIDTHS_PX
+    assert (min(patterns), max(patterns)) == bar_promise.PATTERNS
+
+
+def labels(count, sigma=1.0, material=0, thing=0, edge=20.0, seed=0):
+    error = np.random.default_rng(seed).normal(0, 1, count)
+    same = np.ones(count, np.int64)
+    return Judged(error, np.full(count, sigma), material * same, thing * same, np.full(count, edge))
+
+
+def test_shares_of_normal_errors_are_68_and_95_percent():
+    counts = error_bars.count(labels(200_000))
+    everything = np.ones(len(counts.labels), bool)
+    assert error_bars.shares(counts, everything) == pytest.approx((68.27, 95.45), abs=0.4)
+    small = error_bars.count(labels(200_000, sigma=0.5))
+    assert error_bars.shares(small, everything) == pytest.approx((38.3, 68.3), abs=0.5)
+
+
+def test_sessions_count_the_same_whatever_their_size():
+    many = error_bars.count(labels(40_000, sigma=100.0))
+    few = error_bars.count(labels(400, sigma=1e-9))
+    both = error_bars._joined([many, few])
+    assert error_bars.shares(both, np.ones(2, bool)) == (50.0, 50.0)
+
+
+def test_intervals_come_from_objects_not_from_pixels():
+    good = [error_bars.count(labels(500, sigma=10.0, thing=n)) for n in range(4)]
+    bad = [error_bars.count(labels(500, sigma=0.01, thing=n)) for n in range(4, 8)]
+    keys = np.concatenate([c.keys for c in (*good, *bad)])
+    counts = error_bars.Counts(keys, np.concatenate([c.labels for c in (*good, *bad)]))
+    low, high = error_bars.interval(counts, np.ones(8, bool), 1)
+    assert low < 30
+    assert high > 70
+
+
+def test_cells_are_the_labels_that_their_names_say():
+    parts = [labels(10, material=m, edge=e) for m in range(4) for e in (0.0, 1.5, 5.0, 30.0)]
+    judged = Judged(
+        *(
+            np.concatenate([getattr(p, n) for p in parts])
+            for n in ("error_px", "sigma_px", "material", "thing", "edge_px")
+        )
+    )
+    counts = error_bars.count(judged)
+    found = {name: counts.labels[rows, 0].sum() for name, rows in error_bars.cells(counts)}
+    assert found["all"] == 160
+    assert found["class 2"] == 40
+    assert found["0 to 1.5 px from edges"] == found["over 12 px"] == 40
+    assert found["320 px wide"] == found["2 patterns"] == found["kitchen"] == 160
+    assert found["520 px wide"] == 0
+
+
+def test_edges_are_jumps_of_more_than_one_px():
+    truth = np.full((1, 9), 5.0, np.float32)
+    truth[0, 4:] = 6.0
+    assert (edge_distance(truth) == 64).all()
+    truth[0, 4:] = 6.5
+    assert edge_distance(truth)[0].tolist() == [3, 2, 1, 0, 0, 1, 2, 3, 4]
+
+
+def test_a_fit_finds_the_standard_deviation_of_normal_errors():
+    random = np.random.default_rng(0)
+    x = random.uniform(0, 1, 20_000)
+    error = np.abs(random.normal(0, np.exp(-3 + 2 * x)))
+    columns = np.stack([np.ones(len(x)), x], axis=1)
+    found = fit_error_bars.fit(columns, error, np.ones(len(x)))
+    assert found == pytest.approx([-3, 2], abs=0.06)
+
+
+def test_a_fit_to_heavy_tails_misses_both_levels_by_about_the_same():
+    random = np.random.default_rng(0)
+    error = np.abs(random.standard_t(2, 40_000))
+    sigma = np.exp(fit_error_bars.fit(np.ones((40_000, 1)), error, np.ones(40_000))[0])
+    one, two = (100 * float((error <= times * sigma).mean()) for times in (1, 2))
+    assert one - 68.27 == pytest.approx(95.45 - two, abs=1.0)
+    assert one > 70

@@ -1,0 +1,216 @@
+"""Fits the model of error bars on simulated sessions: `python -m tools.fit_error_bars`.
+
+Writes src/depthgauge/capture/clean/fitted_bars.py. The logarithm of the standard deviation is a
+sum of broken lines; their slopes minimise the sum of two quantile losses of the logarithm of the
+error, of 68.3 % at one standard deviation and of 95.4 % at two. The sum is convex. Where errors
+have heavier tails than a normal distribution and the two cannot both hold, the fit misses them by
+about the same, one above and one below.
+
+Every session counts the same, and labels near edges of the labels three times.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge import io
+from depthgauge.capture.calibrate.calibration import read_calibration
+from depthgauge.capture.clean import bar_model
+from depthgauge.capture.clean.error_bars import Labels, columns_of, covariates
+from depthgauge.capture.clean.filters import scaled_window
+from depthgauge.capture.exact_truth import exact_truth
+from depthgauge.capture.rectify.calibration_error import unbalanced_variance
+from depthgauge.capture.rectify.step import read_pair
+from depthgauge.capture.warp.step import warp_disparity
+from depthgauge.geometry.ray_scene import RayScene
+from depthgauge.sessions import read_simulated
+from tools.evidence._bar_sessions import (
+    FITTED,
+    ONLY_BOARDS,
+    Choice,
+    calibrated,
+    edge_distance,
+    labelled,
+)
+
+TARGET = Path(bar_model.__file__).with_name("fitted_bars.py")
+LEVELS = ((0.682689, 0.0), (0.954500, float(np.log(2))))
+"""Share of the errors, and the logarithm of the multiple of the standard deviation."""
+NEAR_EDGES = 3.0
+"""How many times labels within 4 px of an edge count."""
+SAMPLES = 20_000
+"""Labels of each session."""
+_SOFTNESS = (1.0, 0.5, 0.2, 0.1)
+_HOLD = 1e-6
+_ROUNDS = 60
+Vector = NDArray[np.float64]
+
+
+def main() -> int:
+    """Fits the model and writes its numbers."""
+    parts = [_sample(choice) for choice in FITTED]
+    columns = np.concatenate([part[0] for part in parts])
+    sizes = np.concatenate([part[1] for part in parts])
+    weights = np.concatenate([part[2] for part in parts])
+    slopes = fit(columns, sizes, weights)
+    text = _module(slopes, _calibration_factor())
+    io.write_text(TARGET, text)
+    click.echo(f"{TARGET}: fitted on {len(FITTED)} sessions, {len(sizes)} labels.")
+    return 0
+
+
+def design(found: dict[str, NDArray[np.float32]]) -> Vector:
+    """(labels, columns): a column of ones, then the pieces of all lines."""
+    pieces = [np.ones(found["edge"].shape)]
+    for line in bar_model.SHAPE:
+        pieces += columns_of(line, found)
+    return np.stack(pieces, axis=-1)
+
+
+def fit(columns: Vector, sizes: Vector, weights: Vector) -> Vector:
+    """The slopes that minimise the quantile losses: Newton's method, from soft losses to sharp."""
+    middle, spread = columns[:, 1:].mean(axis=0), np.maximum(columns[:, 1:].std(axis=0), 1e-3)
+    scaled = np.concatenate([columns[:, :1], (columns[:, 1:] - middle) / spread], axis=1)
+    logs, shares = np.log(np.maximum(sizes, 1e-5)), weights / weights.sum()
+    found = np.zeros(columns.shape[1])
+    found[0] = np.percentile(logs, 68)
+    hold = np.full(len(found), 2 * _HOLD)
+    hold[0] = 0.0
+    for softness in _SOFTNESS:
+        lift = 1e-6
+        for _ in range(_ROUNDS):
+            loss, slope, bend = _loss(scaled @ found, logs, shares, softness)
+            loss += float(hold @ found**2) / 2
+            gradient = scaled.T @ slope + hold * found
+            curvature = (scaled * bend[:, None]).T @ scaled + np.diag(hold)
+            better = None
+            while better is None and lift < 1e6:
+                step = np.linalg.solve(curvature + lift * np.eye(len(found)), gradient)
+                tried = found - step
+                new = _loss(scaled @ tried, logs, shares, softness)[0] + float(hold @ tried**2) / 2
+                if new < loss:
+                    better = tried
+                else:
+                    lift *= 10
+            if better is None:
+                break
+            found, lift = better, max(lift / 5, 1e-9)
+            if loss - new < 1e-9:
+                break
+    slopes = found[1:] / spread
+    return np.concatenate([[found[0] - slopes @ middle], slopes])
+
+
+def _loss(
+    predicted: Vector, logs: Vector, shares: Vector, softness: float
+) -> tuple[float, Vector, Vector]:
+    """The loss, and its first and second derivatives by the predicted logarithms."""
+    total, slope, bend = 0.0, np.zeros(len(logs)), np.zeros(len(logs))
+    for level, times in LEVELS:
+        above = (logs - predicted - times) / softness
+        below = 1 / (1 + np.exp(np.clip(above, -60, 60)))
+        total += float(shares @ (softness * (level * above + np.logaddexp(0, -above))))
+        slope += shares * (below - level)
+        bend += shares * below * (1 - below) / softness
+    return total, slope, bend
+
+
+def _sample(choice: Choice) -> tuple[Vector, Vector, Vector]:
+    """Columns, sizes of errors and weights of some labels of a session; the weights add up to 1."""
+    session, work = labelled(choice)
+    click.echo(choice.name, err=True)
+    truth = read_simulated(session.truth_folder)
+    exact = exact_truth(truth, read_pair(work, "LR"))
+    labels = _labels(work, choice.used)
+    found = covariates(labels)
+    error = np.abs(labels.disparity - exact.disparity)
+    known = np.isfinite(error)
+    near = np.where(found["edge"][known] < 4, NEAR_EDGES, 1.0)
+    random = np.random.default_rng(choice.seed)
+    count = min(SAMPLES, len(near))
+    chosen = random.choice(len(near), count, replace=False, p=near / near.sum())
+    columns = design({name: values[known][chosen] for name, values in found.items()})
+    return columns, error[known][chosen].astype(np.float64), np.full(count, 1 / count)
+
+
+def _labels(work: Path, patterns: int) -> Labels:
+    """What `clean` knew about the labels of the left view."""
+    disparity = io.read_map(work / "clean" / "left_disparity.npy")
+    known = np.isfinite(disparity)
+    maps = {
+        name: io.read_map(work / "refine" / f"left_{name}.npy")
+        for name in ("disparity", "variance", "confidence", "choice")
+    }
+    before, variance = (
+        np.where(known, maps[name], np.float32(np.nan)) for name in ("disparity", "variance")
+    )
+    other = io.read_map(work / "clean" / "right_disparity.npy")
+    window = scaled_window(disparity.shape[1])
+    known_by = (maps["confidence"], maps["choice"], other, "left", patterns, window)
+    return Labels(disparity, before, variance, *known_by)
+
+
+def _calibration_factor() -> float:
+    """How much larger than predicted the variance is that the calibration adds to pair L-C.
+
+    Exact disparities of L-R are warped, so that nothing else is wrong.
+    """
+    sizes, weights = [], []
+    for choice in {c.session_name: c for c in (*FITTED, *ONLY_BOARDS)}.values():
+        session, work = calibrated(choice)
+        truth = read_simulated(session.truth_folder)
+        scene = RayScene(truth.vertices, truth.triangles)
+        balanced, unbalanced = read_pair(work, "LR"), read_pair(work, "LC")
+        exact = {
+            name: exact_truth(truth, pair, name, scene=scene).disparity
+            for name, pair in (("LR", balanced), ("LC", unbalanced))
+        }
+        warped = warp_disparity(exact["LR"], np.zeros_like(exact["LR"]), balanced, unbalanced)
+        calibration = read_calibration(work)
+        variance = unbalanced_variance(calibration, balanced, unbalanced, exact["LC"])
+        size = np.abs(warped.disparity - exact["LC"]) / np.sqrt(variance)
+        inside = np.isfinite(size) & (edge_distance(exact["LC"]) > 3)
+        sizes.append(size[inside])
+        weights.append(np.full(inside.sum(), 1 / inside.sum()))
+        click.echo(f"{choice.session_name}: {np.percentile(size[inside], 68.27):.2f}", err=True)
+    found, shares = np.concatenate(sizes), np.concatenate(weights)
+    order = np.argsort(found)
+    reached = np.cumsum(shares[order]) / shares.sum()
+    quantiles = [found[order][np.searchsorted(reached, level)] for level, _ in LEVELS]
+    # As in the fit: neither of the two levels is preferred.
+    return float(quantiles[0] * quantiles[1] / 2)
+
+
+def _module(slopes: Vector, calibration: float) -> str:
+    place, lines = 1, []
+    for line in bar_model.SHAPE:
+        count = len(line.knots) - 1
+        values = "".join(f"{value:.4f}, " for value in slopes[place : place + count]).strip()
+        values = values[:-1] if count > 1 else values
+        lines.append(f'    "{line.name}": ({values}),')
+        place += count
+    names = "\n".join(f'    "{choice.name}",' for choice in FITTED)
+    return f'''"""Numbers of the model of error bars, from `python -m tools.fit_error_bars`."""
+
+CONSTANT = {slopes[0]:.4f}
+"""Logarithm of the standard deviation in px where every line is at its first knot."""
+CALIBRATION = {calibration:.3f}
+"""Factor for the variance that the calibration's covariance predicts for pair L-C."""
+SLOPES: dict[str, tuple[float, ...]] = {{
+{chr(10).join(lines)}
+}}
+"""Slopes of the lines' pieces."""
+SESSIONS = (
+{names}
+)
+"""The simulated sessions that they were fitted on."""
+'''
+
+
+if __name__ == "__main__":
+    sys.exit(main())
