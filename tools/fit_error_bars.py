@@ -12,6 +12,7 @@ Every session counts the same, and labels near edges of the labels three times.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -45,9 +46,9 @@ NEAR_EDGES = 3.0
 """How many times labels within 4 px of an edge count."""
 SAMPLES = 20_000
 """Labels of each session."""
-_SOFTNESS = (1.0, 0.5, 0.2, 0.1)
+_SOFTNESS = (0.5, 0.1)
 _HOLD = 1e-6
-_ROUNDS = 60
+_ROUNDS = 300
 Vector = NDArray[np.float64]
 
 
@@ -57,7 +58,8 @@ def main() -> int:
     columns = np.concatenate([part[0] for part in parts])
     sizes = np.concatenate([part[1] for part in parts])
     weights = np.concatenate([part[2] for part in parts])
-    slopes = fit(columns, sizes, weights)
+    turns = [line.turns for line in bar_model.SHAPE for _ in line.knots[1:]]
+    slopes = fit(columns, sizes, weights, turns)
     text = _module(slopes, _calibration_factor())
     io.write_text(TARGET, text)
     click.echo(f"{TARGET}: fitted on {len(FITTED)} sessions, {len(sizes)} labels.")
@@ -72,52 +74,53 @@ def design(found: dict[str, NDArray[np.float32]]) -> Vector:
     return np.stack(pieces, axis=-1)
 
 
-def fit(columns: Vector, sizes: Vector, weights: Vector) -> Vector:
-    """The slopes that minimise the quantile losses: Newton's method, from soft losses to sharp."""
+def fit(
+    columns: Vector, sizes: Vector, weights: Vector, turns: Sequence[int] | None = None
+) -> Vector:
+    """The constant and the slopes that minimise the quantile losses.
+
+    Args:
+        columns: (labels, columns), the first of ones.
+        sizes: Absolute errors in px.
+        weights: How much each label counts.
+        turns: For each column but the first: 1 if its slope must not be negative, -1 if it must
+            not be positive.
+    """
+    from scipy.optimize import minimize
+
     middle, spread = columns[:, 1:].mean(axis=0), np.maximum(columns[:, 1:].std(axis=0), 1e-3)
     scaled = np.concatenate([columns[:, :1], (columns[:, 1:] - middle) / spread], axis=1)
     logs, shares = np.log(np.maximum(sizes, 1e-5)), weights / weights.sum()
+    ends = {1: (0.0, None), -1: (None, 0.0), 0: (None, None)}
+    bounds = [ends[0], *(ends[turn] for turn in turns or [0] * len(spread))]
     found = np.zeros(columns.shape[1])
     found[0] = np.percentile(logs, 68)
-    hold = np.full(len(found), 2 * _HOLD)
-    hold[0] = 0.0
-    for softness in _SOFTNESS:
-        lift = 1e-6
-        for _ in range(_ROUNDS):
-            loss, slope, bend = _loss(scaled @ found, logs, shares, softness)
-            loss += float(hold @ found**2) / 2
-            gradient = scaled.T @ slope + hold * found
-            curvature = (scaled * bend[:, None]).T @ scaled + np.diag(hold)
-            better = None
-            while better is None and lift < 1e6:
-                step = np.linalg.solve(curvature + lift * np.eye(len(found)), gradient)
-                tried = found - step
-                new = _loss(scaled @ tried, logs, shares, softness)[0] + float(hold @ tried**2) / 2
-                if new < loss:
-                    better = tried
-                else:
-                    lift *= 10
-            if better is None:
-                break
-            found, lift = better, max(lift / 5, 1e-9)
-            if loss - new < 1e-9:
-                break
+    for softness in _SOFTNESS:  # soft losses first: they lead near the sharp ones' minimum
+        found = minimize(
+            lambda x, soft=softness: _loss(x, scaled, logs, shares, soft),
+            found,
+            jac=True,
+            bounds=bounds,
+            method="L-BFGS-B",
+            options={"maxiter": _ROUNDS, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-7},
+        ).x
     slopes = found[1:] / spread
     return np.concatenate([[found[0] - slopes @ middle], slopes])
 
 
 def _loss(
-    predicted: Vector, logs: Vector, shares: Vector, softness: float
-) -> tuple[float, Vector, Vector]:
-    """The loss, and its first and second derivatives by the predicted logarithms."""
-    total, slope, bend = 0.0, np.zeros(len(logs)), np.zeros(len(logs))
+    values: Vector, scaled: Vector, logs: Vector, shares: Vector, softness: float
+) -> tuple[float, Vector]:
+    """The loss and its derivatives."""
+    predicted = scaled @ values
+    total, slope = 0.0, np.zeros(len(logs))
     for level, times in LEVELS:
         above = (logs - predicted - times) / softness
-        below = 1 / (1 + np.exp(np.clip(above, -60, 60)))
         total += float(shares @ (softness * (level * above + np.logaddexp(0, -above))))
-        slope += shares * (below - level)
-        bend += shares * below * (1 - below) / softness
-    return total, slope, bend
+        slope += shares * (1 / (1 + np.exp(np.clip(above, -60, 60))) - level)
+    hold = np.full(len(values), 2 * _HOLD)
+    hold[0] = 0.0
+    return total + float(hold @ values**2) / 2, scaled.T @ slope + hold * values
 
 
 def _sample(choice: Choice) -> tuple[Vector, Vector, Vector]:

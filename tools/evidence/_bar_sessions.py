@@ -27,7 +27,7 @@ from depthgauge.geometry.ray_scene import RayScene
 from depthgauge.sessions import Session, open_session, read_simulated
 from depthgauge.synth.sets.capture_session import CaptureOptions, write_capture_session
 from depthgauge.types import Map
-from tools.evidence import REPOSITORY
+from tools.evidence._code import REPOSITORY
 from tools.evidence._sources import SIMULATOR, digest
 
 MATCHING = (
@@ -142,12 +142,14 @@ def open_choice(choice: Choice) -> Session:
     folder = _place("bar-sessions", SIMULATOR) / choice.session_name
     if not folder.is_dir():
         aside = folder.with_name(f".{folder.name}.{os.getpid()}")
-        options = CaptureOptions(
-            scene=choice.scene,
-            width_px=choice.width_px,
-            patterns=choice.patterns,
-            seed=choice.seed,
-            passive=False,
+        options = CaptureOptions.model_validate(
+            {
+                "scene": choice.scene,
+                "width_px": choice.width_px,
+                "patterns": choice.patterns,
+                "seed": choice.seed,
+                "passive": False,
+            }
         )
         write_capture_session(aside, options=options)
         aside.rename(folder)

@@ -23,6 +23,7 @@ from depthgauge.capture.audit.error_bars import EXPECTED
 from tools._measured import table, update
 from tools.evidence import Number, figure, recorded_values
 from tools.evidence._bar_sessions import HELD_OUT, PAIRS, Choice, Judged, judged, labelled
+from tools.evidence._code import REPOSITORY
 from tools.evidence._sources import PIPELINE, SIMULATOR, digest
 
 EDGES_PX = (0.0, 1.5, 4.0, 12.0, np.inf)
@@ -79,8 +80,6 @@ def _counted(choice: Choice) -> dict[str, Counts]:
 
 
 def _kept(choice: Choice) -> Path:
-    from tools.evidence import REPOSITORY
-
     folder = REPOSITORY / "out" / "evidence" / f"bar-counts-{digest((*SIMULATOR, *PIPELINE))}"
     return folder / f"{choice.session_name}.json"
 

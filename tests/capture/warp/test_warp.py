@@ -201,3 +201,27 @@ def test_a_session_without_c_has_no_unbalanced_pair(world, tmp_path):
     record.write_text(json.dumps({**json.loads(record.read_text()), "files": {}}))
     with pytest.raises(BadData, match="no pair LC"):
         warp(world.session, tmp_path)
+
+
+def test_variances_beside_the_border_stay_positive(world):
+    # Continued like a line, 0.01 beside 1.0 becomes negative half a px farther out.
+    disparity = np.full_like(world.exact["LR"].disparity, 20.0)
+    variance = np.full_like(disparity, 1.0)
+    variance[:, 0] = variance[:, -1] = variance[0] = variance[-1] = 0.01
+    made = warp_disparity(disparity, variance, world.pairs["LR"], world.pairs["LC"])
+    again = warp_disparity(disparity, variance, world.pairs["LR"], world.pairs["LR"])
+    for found in (made, again):
+        known = np.isfinite(found.disparity)
+        assert (found.variance[known] > 0).all()
+    shifted = replace(world.pairs["LR"].left.camera, centre_px=_moved(world, 0.4))
+    view = replace(world.pairs["LR"].left, camera=shifted)
+    other = replace(world.pairs["LR"], left=view)
+    found = warp_disparity(disparity, variance, world.pairs["LR"], other)
+    known = np.isfinite(found.disparity)
+    assert known[:, -1].any() or known[:, 0].any()
+    assert (found.variance[known] > 0).all()
+
+
+def _moved(world, by):
+    x, y = world.pairs["LR"].left.camera.centre_px
+    return (x + by, y + by)

@@ -45,7 +45,8 @@ class Covariance:
 
     def directions(self) -> NDArray[np.float64]:
         """Columns whose products with themselves add up to the matrix: independent errors, each of
-        one standard deviation."""
+        one standard deviation.
+        """
         values, vectors = np.linalg.eigh(self.matrix)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 

@@ -18,6 +18,8 @@ class Line:
     """Values of the covariate at which the line bends; level outside of the first and the last."""
     near_edges: bool = False
     """Whether it counts near edges only, with a weight that falls with the distance."""
+    turns: int = 0
+    """1 for a line that never falls, -1 for one that never rises, 0 for any."""
     slopes: tuple[float, ...] = ()
     """One for each piece between two knots."""
 
@@ -32,24 +34,24 @@ def _logs(*values: float) -> tuple[float, ...]:
 
 
 SHAPE = (
-    Line("noise", _logs(0.002, 0.007, 0.02, 0.06, 0.2, 0.7)),
-    Line("moved", _logs(0.003, 0.03, 0.3)),
-    Line("bend", _logs(0.003, 0.01, 0.03, 0.1, 0.4)),
+    Line("noise", _logs(0.002, 0.007, 0.02, 0.06, 0.2, 0.7), turns=1),
+    Line("moved", _logs(0.003, 0.03, 0.3), turns=1),
+    Line("bend", _logs(0.003, 0.01, 0.03, 0.1, 0.4), turns=1),
     Line("bend", _logs(0.03, 0.4), near_edges=True),
-    Line("slope", _logs(0.003, 0.03, 0.1, 0.3, 1.0)),
-    Line("views", _logs(0.003, 0.03, 0.1, 0.4, 1.5)),
-    Line("unmatched", (0.0, 1.0)),
+    Line("slope", _logs(0.003, 0.03, 0.1, 0.3, 1.0), turns=1),
+    Line("views", _logs(0.003, 0.03, 0.1, 0.4, 1.5), turns=1),
+    Line("unmatched", (0.0, 1.0), turns=1),
     Line("unmatched", (0.0, 1.0), near_edges=True),
-    Line("doubt", _logs(0.003, 0.02, 0.06, 0.2, 0.5)),
-    Line("doubt", _logs(0.02, 0.06, 0.2, 0.5), near_edges=True),
+    Line("doubt", _logs(0.003, 0.02, 0.06, 0.2, 0.5), turns=1),
+    Line("doubt", _logs(0.02, 0.06, 0.2, 0.5), near_edges=True, turns=1),
     Line("step", _logs(0.05, 0.2, 0.4, 0.8, 1.6, 4.0, 10.0)),
-    Line("edge", (0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0)),
-    Line("choice", _logs(0.003, 0.05, 0.5)),
+    Line("edge", (0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0), turns=-1),
+    Line("choice", _logs(0.003, 0.05, 0.5), turns=1),
     Line("chosen", (0.0, 1.0)),
     Line("middle", (0.0, 1.0), near_edges=True),
     Line("front", (-0.5, 0.5), near_edges=True),
-    Line("patterns", _logs(2, 3, 5, 10, 20)),
-    Line("patterns", _logs(2, 5), near_edges=True),
+    Line("patterns", _logs(2, 3, 5, 10, 20), turns=-1),
+    Line("patterns", _logs(2, 5), near_edges=True, turns=-1),
     Line("window", _logs(1, 2)),
 )
 """The lines without their slopes."""

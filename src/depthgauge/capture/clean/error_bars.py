@@ -156,7 +156,7 @@ def columns_of(line: Line, found: Mapping[str, Map]) -> list[NDArray[np.float64]
 
 
 def _log(values: NDArray[np.floating]) -> NDArray[np.float32]:
-    return np.log(np.maximum(np.nan_to_num(values), 1e-6)).astype(np.float32)
+    return np.asarray(np.log(np.maximum(np.nan_to_num(values), 1e-6)), np.float32)
 
 
 def _middle(values: Map, known: Mask) -> float:

@@ -1,29 +1,29 @@
 """Numbers of the model of error bars, from `python -m tools.fit_error_bars`."""
 
-CONSTANT = -3.2650
+CONSTANT = -4.2904
 """Logarithm of the standard deviation in px where every line is at its first knot."""
 CALIBRATION = 1.093
 """Factor for the variance that the calibration's covariance predicts for pair L-C."""
 SLOPES: dict[str, tuple[float, ...]] = {
-    "noise": (-0.9506, 0.2093, 0.0626, -0.2100, 0.8098),
-    "moved": (0.0764, 0.0852),
-    "bend": (0.7701, 0.5290, 1.2411, 1.1797),
-    "bend near edges": (-1.2501,),
-    "slope": (0.0044, 0.5910, -0.2897, 0.3554),
-    "views": (0.0797, 0.2289, 0.0449, -0.3297),
-    "unmatched": (2.3530,),
-    "unmatched near edges": (-1.2896,),
-    "doubt": (0.0258, 0.0724, 0.0384, 2.7278),
-    "doubt near edges": (0.1702, 1.0507, -2.4561),
-    "step": (-0.2245, -0.3723, 1.3196, -0.6686, -0.3329, 0.7052),
-    "edge": (-0.6180, -0.1304, -0.0265, 0.0546, 0.0106, -0.0012),
-    "choice": (0.1472, 0.5069),
-    "chosen": (0.0901,),
-    "middle near edges": (-0.2701,),
-    "front near edges": (1.0272,),
-    "patterns": (-0.1718, -0.0026, 0.0195, -0.0276),
-    "patterns near edges": (-0.4221,),
-    "window": (0.2961,),
+    "noise": (0.0000, 0.1982, 0.0324, 0.0000, 0.2264),
+    "moved": (0.0773, 0.0800),
+    "bend": (0.7656, 0.5236, 1.2489, 1.3029),
+    "bend near edges": (-1.3138,),
+    "slope": (0.0000, 0.5630, 0.0000, 0.1317),
+    "views": (0.0745, 0.2404, 0.0000, 0.0000),
+    "unmatched": (2.3549,),
+    "unmatched near edges": (-1.3135,),
+    "doubt": (0.0255, 0.0810, 0.0703, 0.3994),
+    "doubt near edges": (0.1188, 1.0012, 0.0000),
+    "step": (-0.2029, -0.5877, 1.1189, -0.3734, -0.3538, 0.7060),
+    "edge": (-0.6169, -0.1705, 0.0000, 0.0000, 0.0000, 0.0000),
+    "choice": (0.1415, 0.5239),
+    "chosen": (0.0620,),
+    "middle near edges": (-0.4020,),
+    "front near edges": (1.0041,),
+    "patterns": (-0.1539, 0.0000, 0.0000, -0.0191),
+    "patterns near edges": (-0.4670,),
+    "window": (0.2933,),
 }
 """Slopes of the lines' pieces."""
 SESSIONS = (

@@ -19,7 +19,8 @@ def fetch(begin: int, end: int, values: Array, x: Array, y: Array, jump: float, 
     Args:
         begin: First index of the band.
         end: The index after its last one.
-        values: (H, W, C); the first channel says where surfaces end.
+        values: (H, W, C); the first channel says where surfaces end, and is continued beyond the
+            border; other channels are only interpolated.
         x: (h, w) columns in `values`.
         y: (h, w) rows in `values`.
         jump: Neighbours that differ by more belong to two surfaces.
@@ -41,6 +42,10 @@ def fetch(begin: int, end: int, values: Array, x: Array, y: Array, jump: float, 
             if _one_surface(values, y0, x0, jump):
                 wx, wy = sx - x0, sy - y0
                 for c in range(channels):
+                    if c == 1:
+                        # Half a px beyond the border a surface goes on, but a variance that is
+                        # continued like a line can become negative.
+                        wx, wy = min(max(wx, 0.0), 1.0), min(max(wy, 0.0), 1.0)
                     upper = (1.0 - wx) * values[y0, x0, c] + wx * values[y0, x0 + 1, c]
                     lower = (1.0 - wx) * values[y0 + 1, x0, c] + wx * values[y0 + 1, x0 + 1, c]
                     out[i, j, c] = (1.0 - wy) * upper + wy * lower
