@@ -32,6 +32,7 @@ from tools.evidence._sources import SIMULATOR, digest
 
 MATCHING = (
     "depthgauge.capture.calibrate",
+    "depthgauge.capture.register",
     "depthgauge.capture.rectify",
     "depthgauge.capture.spacetime",
     "depthgauge.capture.refine",

@@ -134,7 +134,7 @@ def corrected(calibration: Calibration, drift: Motion) -> Calibration:
         pairs["LR"] = replace(
             pose, rotation=turn @ pose.rotation, translation_m=turn @ pose.translation_m
         )
-    return Calibration(with_poses(cameras, pairs), pairs)
+    return Calibration(with_poses(cameras, pairs), pairs, calibration.covariance)
 
 
 def _row_slopes(view: RectifiedView, pixels: Array) -> Array:
