@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.capture.audit.error_bars import EXPECTED
 from tools._measured import table, update
-from tools.evidence import Number, figure, recorded_values
+from tools.evidence import Number, recorded_values
 from tools.evidence._bar_sessions import HELD_OUT, PAIRS, Choice, Judged, judged, labelled
 from tools.evidence._code import REPOSITORY
 from tools.evidence._sources import PIPELINE, SIMULATOR, digest
@@ -47,11 +47,6 @@ class Counts:
     """(rows, 3): all, within one, within two standard deviations."""
 
 
-@figure(
-    "error-bars",
-    data=f"{len(HELD_OUT)} simulated sessions, 320 to 1168 px, 2 to 50 patterns, seeds 101 to 124",
-    needs=("embreex",),
-)
 def error_bars() -> Iterator[Number]:
     """Percentage of labels within one and two standard deviations; 68.3 and 95.4 are right."""
     found = [_counted(choice) for choice in HELD_OUT]
