@@ -4,6 +4,7 @@
 const ISLANDS: Record<string, () => Promise<unknown>> = {
   "dg-board": () => import("./board/board.js"),
   "dg-chart": () => import("./chart/chart.js"),
+  "dg-clean": () => import("./clean/clean.js"),
   "dg-compare": () => import("./compare/compare.js"),
   "dg-draw": () => import("./draw/draw.js"),
   "dg-lightfield": () => import("./lightfield/lightfield.js"),

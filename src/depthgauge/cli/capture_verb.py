@@ -11,6 +11,7 @@ import click
 
 from depthgauge.capture.export import ExportOptions
 from depthgauge.capture.registry import STEPS, StepSpec, step_names
+from depthgauge.cli._capture_edit import edit
 from depthgauge.cli._capture_tags import tags
 from depthgauge.cli._options import json_option, options_of
 from depthgauge.cli._output import (
@@ -295,7 +296,7 @@ def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
         click.echo(f"{drawn}: written.")
 
 
-for _command in (import_command, assist_command, _export, _split, _distributions, tags):
+for _command in (import_command, assist_command, _export, _split, _distributions, tags, edit):
     command.add_command(_command)
 for _name in _NAMES:
     command.add_command(_step_command(STEPS[_name].spec))

@@ -78,6 +78,7 @@ def test_counts_are_those_of_the_points_inside(edited):
         points = points_m(view.maps[side].disparity, view.pair, side)
         with np.errstate(invalid="ignore"):
             inside = (np.abs(points[..., :2] / points[..., 2:]) <= 0.1).all(axis=2)
+        inside &= view.codes[side] == 0
         assert view.removed([event])[side] == view.removed_by(event)[side] == inside.sum() > 100
     assert view.removed([event, event]) == view.removed([event])
     assert view.removed([event, removal_event(back("z", "a"))]) == {"left": 0, "right": 0}

@@ -28,9 +28,10 @@ from depthgauge.capture.clean.manual_edits import (
 from depthgauge.capture.clean.step import CleanOptions, find_removals
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.refine.step import SIDES, read_measured
+from depthgauge.capture.step_options import remembered
 from depthgauge.capture.steps import read_step
 from depthgauge.errors import BadData
-from depthgauge.types import Mask, is_known
+from depthgauge.types import Mask
 
 FOLDER = "by-hand"
 HISTORY = "removals.jsonl"
@@ -82,17 +83,18 @@ class RemovalView:
         self.pair = read_pair(work, "LR")
         self.maps = {side: read_measured(work / "refine", side) for side in SIDES}
         nothing = {side: np.zeros(self.maps[side].disparity.shape, np.bool_) for side in SIDES}
-        self.codes = find_removals(self.maps, nothing, CleanOptions())
-        """What cleaning removes without a person."""
+        given = {k: v for k, v in remembered(work).get("clean", {}).items() if k != "by_hand"}
+        self.codes = find_removals(self.maps, nothing, CleanOptions(**given))
+        """What cleaning removes without a person, by the codes of its `REASONS`."""
         self._found: dict[str, dict[str, NDArray[np.int64]]] = {}
 
     def removed(self, events: Iterable[Event]) -> dict[str, int]:
-        """How many values the standing actions remove from each view."""
+        """How many values that cleaning would keep the standing actions remove, by view."""
         actions = standing(events)
         return {side: int(self._mask(actions, side).sum()) for side in SIDES}
 
     def removed_by(self, event: Event) -> dict[str, int]:
-        """How many values one action removes from each view."""
+        """How many values that cleaning would keep one action removes, by view."""
         return {side: len(places) for side, places in self._places(event).items()}
 
     def _mask(self, actions: Iterable[Event], side: str) -> Mask:
@@ -102,7 +104,7 @@ class RemovalView:
         return mask
 
     def _places(self, event: Event) -> dict[str, NDArray[np.int64]]:
-        """The pixels with a value that an action removes, as places in each map."""
+        """The pixels that an action removes and cleaning would keep, as places in each map."""
         name = event["id"]
         if name not in self._found:
             chosen = removal_list([event])
@@ -114,4 +116,4 @@ class RemovalView:
     def _search(self, chosen: ManualEdits, side: str) -> NDArray[np.int64]:
         maps = self.maps[side]
         mask = manually_removed(chosen, self.pair, maps.disparity, side, maps.variance)
-        return np.flatnonzero(mask & is_known(maps.disparity))
+        return np.flatnonzero(mask & (self.codes[side] == 0))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import io as streams
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from depthgauge.annotate.reconstruct.export import find_photograph
 from depthgauge.annotate.records.annotation import Focal, Picture
 from depthgauge.annotate.records.folders import SUFFIX
 from depthgauge.errors import BadData, BadFile, DepthgaugeError, Refused, TooLarge, Unavailable
+from depthgauge.serve.desk.pictures import jpeg, reduced
 
 IMAGES = "images"
 _KINDS = (".png", ".jpg", ".jpeg", ".ppm")
@@ -29,7 +29,6 @@ _MOST_PIXELS = 2**26
 """What records allow."""
 _SHOWN_PX, _SMALL_PX = 4096, 360
 """Longer side of what a browser gets, and of what stands in the list."""
-_QUALITY = 92
 _KEPT = 4
 _ASSUMED_FOCAL = 1.2
 """Times the longer side, where a file says nothing."""
@@ -139,8 +138,8 @@ def _shown(photograph: Photograph) -> Shown:
         focal = Focal(_ASSUMED_FOCAL * max(width, height), "assumed")
     else:
         focal = Focal(focal_px, "exif")
-    small = _reduced(pixels, _SMALL_PX)
-    return Shown(picture, focal, _jpeg(_reduced(pixels, _SHOWN_PX)), _jpeg(small), small)
+    small = reduced(pixels, _SMALL_PX)
+    return Shown(picture, focal, jpeg(reduced(pixels, _SHOWN_PX)), jpeg(small), small)
 
 
 def _bytes(image: NDArray[np.generic]) -> NDArray[np.uint8]:
@@ -151,25 +150,6 @@ def _bytes(image: NDArray[np.generic]) -> NDArray[np.uint8]:
     if not colours.size:
         raise BadFile("the picture has no pixels")
     return np.ascontiguousarray(colours, np.uint8)
-
-
-def _reduced(pixels: NDArray[np.uint8], most_px: int) -> NDArray[np.uint8]:
-    height, width = pixels.shape[:2]
-    factor = most_px / max(height, width)
-    if factor >= 1:
-        return pixels
-    import cv2
-
-    size = max(1, round(width * factor)), max(1, round(height * factor))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-
-
-def _jpeg(pixels: NDArray[np.uint8]) -> bytes:
-    from PIL import Image
-
-    stream = streams.BytesIO()
-    Image.fromarray(pixels).save(stream, "JPEG", quality=_QUALITY, subsampling=0)
-    return stream.getvalue()
 
 
 def _sha256(path: Path) -> str:

@@ -1,0 +1,63 @@
+"""`depthgauge capture edit`: pages for what people do by hand in a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from depthgauge.cli._output import count, in_shell, program_name, say
+from depthgauge.errors import MissingExtra
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command("edit")
+@click.argument("session", type=_FOLDER)
+@click.option("--work", type=_FOLDER, help="Where steps are kept.  [default: SESSION/work]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8411,
+    show_default=True,
+    help="The port on this machine; 0 takes any that is free.",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@click.option("--only-list", is_flag=True, help="Write the list of removals from its history; end.")
+def edit(session: Path, work: Path | None, port: int, opens: bool, only_list: bool) -> None:
+    """Opens a session in the browser, for one person: remove wrong points by hand.
+
+    Points are removed with lasso and brush, in the cloud and in the picture. Every action is
+    saved at once in SESSION/by-hand/removals.jsonl, and SESSION/by-hand/removals.json is the list
+    that `capture clean --by-hand` reads. Only this machine can reach the pages, and only with
+    the address that is printed. Ctrl-C ends it; a page that is open then keeps what is done, and
+    sends it when this runs again.
+
+    \b
+      depthgauge capture edit kitchen --open
+      depthgauge capture clean kitchen --by-hand kitchen/by-hand/removals.json
+    """
+    try:
+        from depthgauge.serve.desk.cleaning import write_list
+        from depthgauge.serve.desk.running import run_pages
+        from depthgauge.serve.desk.session_desk import make_session_desk
+    except ImportError as error:
+        raise MissingExtra(
+            f"capture edit needs {error.name}; install it: pip install 'depthgauge[serve]'"
+        ) from error
+    from depthgauge.sessions import open_session
+
+    opened, place = open_session(session), work or session / "work"
+    target = in_shell(session / "by-hand" / "removals.json")
+    if only_list:
+        click.echo(f"{target}: {count(write_list(opened), 'removal')}.")
+        return
+
+    def ready(address: str) -> None:
+        click.echo(address)
+        say("Open this address in a browser on this machine. Ctrl-C ends it.")
+        say(f"Then: {program_name()} capture clean {in_shell(session)} --by-hand {target}")
+        if opens:
+            click.launch(address)
+
+    run_pages(session, lambda access: make_session_desk(opened, place, access), port, ready)
