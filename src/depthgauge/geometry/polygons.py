@@ -1,9 +1,8 @@
-"""The pixels and the points that a polygon encloses."""
+"""The pixels that a polygon encloses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,29 +42,6 @@ def polygon_mask(
         inside = (x >= 0) & (y >= 0) & (x < mask.shape[1]) & (y < mask.shape[0])
         mask[y[inside], x[inside]] = True
     return mask
-
-
-def encloses(
-    corners: NDArray[np.floating[Any]], x: NDArray[np.floating[Any]], y: NDArray[np.floating[Any]]
-) -> Mask:
-    """Whether a polygon encloses points, by the even-odd rule where it crosses itself.
-
-    Args:
-        corners: (n, 2) x and y.
-        x: Of the points, one-dimensional; NaN is not inside.
-        y: Of the points.
-
-    >>> square = np.array([[0.0, 0], [2, 0], [2, 2], [0, 2]])
-    >>> encloses(square, np.array([1.0, 3.0, np.nan]), np.array([1.0, 1.0, 1.0])).tolist()
-    [True, False, False]
-    """
-    inside = np.zeros(x.shape, np.bool_)
-    for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        if y0 == y1:
-            continue
-        crossing = (y0 <= y) != (y1 <= y)
-        inside ^= crossing & (x0 + (y - y0) * ((x1 - x0) / (y1 - y0)) <= x)
-    return inside
 
 
 def _fill(mask: Mask, corners: NDArray[np.float64], *, upper: bool, left: bool) -> None:

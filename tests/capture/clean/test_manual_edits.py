@@ -7,9 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from depthgauge.capture.clean import manual_edits
 from depthgauge.capture.clean.manual_edits import (
     Balls,
     Box,
+    Lasso,
     ManualEdits,
     Polygon,
     manually_removed,
@@ -18,6 +20,7 @@ from depthgauge.capture.clean.manual_edits import (
     write_manual_edits,
 )
 from depthgauge.errors import BadData
+from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.geometry.projection import project
 from depthgauge.geometry.rectified import RectifiedPair, RectifiedView
 from depthgauge.types import Camera
@@ -32,6 +35,14 @@ POLYGONS = st.builds(
 )
 BOXES = st.builds(lambda a, b: Box(tuple(map(min, a, b)), tuple(map(max, a, b))), POINTS, POINTS)
 BALLS = st.builds(Balls, st.lists(POINTS, min_size=1, max_size=4).map(tuple), st.floats(1e-4, 10.0))
+
+LASSOS = st.builds(
+    Lasso,
+    st.tuples(*[st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)] * 3),
+    st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=6).map(tuple),
+    depth_m=st.none() | st.just((0.5, 2.0)),
+    least_sigma_px=st.floats(0, 3),
+)
 
 
 def pair_of(width=60, height=40, focal=100.0, offset=0.0):
@@ -49,6 +60,7 @@ def pair_of(width=60, height=40, focal=100.0, offset=0.0):
         st.lists(POLYGONS, max_size=3).map(tuple),
         st.lists(BOXES, max_size=3).map(tuple),
         st.lists(BALLS, max_size=3).map(tuple),
+        st.lists(LASSOS, max_size=3).map(tuple),
     )
 )
 def test_what_is_written_is_read_again(tmp_path, chosen):
@@ -149,3 +161,16 @@ def test_boxes_and_balls_remove_points_of_both_views():
     # 2 m away a pixel is 0.02 m: a disc with a radius of two pixels and a half.
     assert found.sum() == 21
     assert np.hypot(y - 20, x - 10).max() < 2.5
+
+
+@given(st.lists(st.tuples(st.integers(-2, 14), st.integers(-2, 11)), min_size=3, max_size=9))
+def test_a_lasso_on_a_screen_encloses_what_a_polygon_in_a_picture_does(corners):
+    """A screen that shows a grid of points 2 m away, one per pixel."""
+    height, width = 10, 13
+    rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)
+    points = np.stack([2 * columns, 2 * rows, np.full_like(rows, 2.0)], axis=-1)
+    screen = ((1.0, 0, 0, 0), (0, 1.0, 0, 0), (0, 0, 1.0, 0))
+    found = manual_edits._in_lasso(points, Lasso(screen, tuple(corners)))
+    np.testing.assert_array_equal(found, polygon_mask((height, width), corners))
+    behind = Lasso(screen, tuple(corners), depth_m=(2.5, 3.0))
+    assert not manual_edits._in_lasso(points, behind).any()

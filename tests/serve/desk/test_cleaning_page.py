@@ -1,4 +1,4 @@
-"""Cleaning a cloud in a real browser: what the mouse removes, the audit no longer counts as wrong."""
+"""Cleaning a cloud in a real browser: what the mouse removes, the audit does not see again."""
 
 import json
 

@@ -24,6 +24,7 @@ from depthgauge.capture.clean.manual_edits import (
     edit_entry,
     edit_from_json,
     manually_removed,
+    points_m,
 )
 from depthgauge.capture.clean.step import CleanOptions, find_removals
 from depthgauge.capture.rectify.step import read_pair
@@ -86,6 +87,7 @@ class RemovalView:
         given = {k: v for k, v in remembered(work).get("clean", {}).items() if k != "by_hand"}
         self.codes = find_removals(self.maps, nothing, CleanOptions(**given))
         """What cleaning removes without a person, by the codes of its `REASONS`."""
+        self._made: dict[str, NDArray[np.float32]] = {}
         self._found: dict[str, dict[str, NDArray[np.int64]]] = {}
 
     def removed(self, events: Iterable[Event]) -> dict[str, int]:
@@ -115,5 +117,12 @@ class RemovalView:
 
     def _search(self, chosen: ManualEdits, side: str) -> NDArray[np.int64]:
         maps = self.maps[side]
-        mask = manually_removed(chosen, self.pair, maps.disparity, side, maps.variance)
+        points = self._points(side) if chosen != ManualEdits(polygons=chosen.polygons) else None
+        mask = manually_removed(chosen, self.pair, maps.disparity, side, maps.variance, points)
         return np.flatnonzero(mask & (self.codes[side] == 0))
+
+    def _points(self, side: str) -> NDArray[np.float32]:
+        """All points of a view: made with the first action in space, used by the others."""
+        if side not in self._made:
+            self._made[side] = points_m(self.maps[side].disparity, self.pair, side)
+        return self._made[side]

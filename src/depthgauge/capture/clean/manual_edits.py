@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.errors import BadData
 from depthgauge.geometry.disparity import depth_from_disparity
-from depthgauge.geometry.polygons import encloses, polygon_mask
+from depthgauge.geometry.polygons import polygon_mask
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.io.text import parse_json
 from depthgauge.types import Map, Mask
@@ -191,6 +191,7 @@ def manually_removed(
     disparity: Map,
     side: str,
     variance: Map | None = None,
+    points: NDArray[np.float32] | None = None,
 ) -> Mask:
     """The pixels of one view that a person wants removed.
 
@@ -201,6 +202,7 @@ def manually_removed(
         side: `left` or `right`.
         variance: Of the disparity, for edits with `least_sigma_px`; None: nothing is known, so
             that those remove nothing.
+        points: What `points_m` gives for this view, if it is known already.
     """
     mask = np.zeros(disparity.shape, np.bool_)
     for polygon in chosen.polygons:
@@ -208,7 +210,8 @@ def manually_removed(
             inside = polygon_mask(disparity.shape, polygon.points_px)
             mask |= _doubtful(inside, variance, polygon.least_sigma_px)
     if chosen.boxes or chosen.balls or chosen.lassos:
-        points = points_m(disparity, pair, side)
+        if points is None:
+            points = points_m(disparity, pair, side)
         for box in chosen.boxes:
             inside = (points >= np.array(box.low_m)) & (points <= np.array(box.high_m))
             mask |= inside.all(axis=2)  # false where there is no point
@@ -259,18 +262,15 @@ def _near(points: NDArray[np.float32], balls: Balls) -> Mask:
 
 
 def _in_lasso(points: NDArray[np.float32], lasso: Lasso) -> Mask:
-    """Points that a screen shows inside the line; only those in its box are looked at closely."""
-    rows = np.array(lasso.projection, np.float64)
-    u, v, w = (points @ row[:3].astype(np.float32) + np.float32(row[3]) for row in rows)
-    low, high = lasso.depth_m or (0.0, np.inf)
-    corners = np.array(lasso.points)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mask = (w > 0) & (w >= low) & (w <= high)
-        u, v = u / w, v / w
-        for place, least, most in zip((u, v), corners.min(0), corners.max(0), strict=True):
-            mask &= (place >= least) & (place <= most)
-    mask[mask] = encloses(corners, u[mask], v[mask])
-    return np.asarray(mask, np.bool_)
+    """Points that a screen shows inside the line."""
+    from depthgauge.capture.clean._lasso_kernels import in_lasso
+
+    corners = np.array(lasso.points, np.float64)
+    (u0, v0), (u1, v1) = corners.min(axis=0), corners.max(axis=0)
+    bounds = np.array([u0, u1, v0, v1, *(lasso.depth_m or (0.0, np.inf))], np.float64)
+    mask = np.zeros(points.shape[:2], np.bool_)
+    in_lasso(points, np.array(lasso.projection, np.float64), corners, bounds, mask)
+    return mask
 
 
 def _entries(path: Path, data: Mapping[str, Any], kind: str, reader: Reader) -> Iterable[Any]:

@@ -60,7 +60,7 @@ def run_pages(
     Raises:
         BadData: The port is taken.
     """
-    with _bound(port) as listening:
+    with bound(port) as listening:
         access = Access(listening.getsockname()[1], token_of(folder))
         settings = uvicorn.Config(
             make(access),
@@ -84,7 +84,12 @@ def _person(who: str) -> str:
     return who
 
 
-def _bound(port: int) -> socket.socket:
+def bound(port: int) -> socket.socket:
+    """A socket of this machine only that listens.
+
+    Raises:
+        BadData: The port is taken.
+    """
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
