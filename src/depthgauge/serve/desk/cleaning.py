@@ -28,7 +28,7 @@ from depthgauge.errors import DepthgaugeError, Refused
 from depthgauge.serve.desk.journal import Event, Journal, read_events
 from depthgauge.serve.desk.journal_api import FromTab, SentEvents, stored, story
 from depthgauge.serve.desk.pictures import jpeg, reduced
-from depthgauge.serve.desk.session_desk import OnDesk, SessionDesk
+from depthgauge.serve.desk.session_parts import OnDesk, SessionDesk
 from depthgauge.serve.web.rendering import rendered
 from depthgauge.sessions import Session
 
