@@ -69,6 +69,11 @@ def arguments(
             "make stereo-scenes": [
                 *("--out", tmp_path / "scenes", "--width", "48", "--height", "32", "--overwrite")
             ],
+            "make board": ["--out", tmp_path / "board", "--overwrite"],
+            "make patterns": [
+                *("--out", tmp_path / "patterns", "--width", "64", "--height", "64", "--patterns"),
+                *("1", "--overwrite"),
+            ],
             "make stratified": ["--out", tmp_path / "stratified", "--scene", "slant", *tiny],
             "make light-field": ["--out", tmp_path / "fields", "--scene", "fence", *tiny],
             "make capture-session": [

@@ -85,3 +85,19 @@ def read_board(path: Path) -> Board:
         return Board.from_json(data.get("board", data))
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadData(f"{path}: expected a board, as `make board` writes it ({error}).") from error
+
+
+def dictionary_of(board: Board) -> Any:
+    """OpenCV's dictionary of a ChArUco board's markers.
+
+    Raises:
+        Misuse: There is no dictionary of that name.
+    """
+    import cv2
+
+    number = getattr(cv2.aruco, board.dictionary, None)
+    if not board.dictionary.startswith("DICT_") or number is None:
+        raise Misuse(
+            f"OpenCV has no marker dictionary {board.dictionary!r}; names are like DICT_6X6_250"
+        )
+    return cv2.aruco.getPredefinedDictionary(number)

@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.calibrate.boards import Corners, dictionary_of, find_corners, turned_alike
+from depthgauge.capture.calibrate.boards import Corners, find_corners, turned_alike
 from depthgauge.errors import Misuse
 from depthgauge.sessions import Board
+from depthgauge.sessions.board import dictionary_of
 
 SIDE = 20
 

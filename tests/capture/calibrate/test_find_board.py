@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from depthgauge import io
-from depthgauge.capture.calibrate.boards import dictionary_of
 from depthgauge.capture.calibrate.find_board import FoundBoard, find_board
 from depthgauge.capture.calibrate.step import calibrate
 from depthgauge.errors import BadData, Misuse
 from depthgauge.sessions import Board, Session
+from depthgauge.sessions.board import dictionary_of
 
 SQUARE_PX = 28
 

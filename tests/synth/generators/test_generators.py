@@ -21,6 +21,8 @@ from depthgauge.synth.generators import (
 from depthgauge.synth.sets import (
     layers,
     light_field,
+    patterns,
+    printed,
     rig,
     single_views,
     stereo_scenes,
@@ -29,8 +31,8 @@ from depthgauge.synth.sets import (
 )
 
 KINDS = [
-    *("capture-session", "layers", "light-field", "oasis-like", "rig", "stereo-scenes"),
-    *("stratified", "tag-session"),
+    *("board", "capture-session", "layers", "light-field", "oasis-like", "patterns", "rig"),
+    *("stereo-scenes", "stratified", "tag-session"),
 ]
 SOURCE = Path(depthgauge.__file__).parents[1]
 
@@ -49,10 +51,12 @@ def test_revisions_are_those_of_the_code_that_writes():
     from depthgauge.synth.sets.capture_session import _folder
 
     written = {
+        "board": printed.REVISION,
         "capture-session": _folder.REVISION,
         "layers": layers.REVISION,
         "light-field": light_field.REVISION,
         "oasis-like": oasis_like.REVISION,
+        "patterns": patterns.REVISION,
         "rig": rig.REVISION,
         "stereo-scenes": stereo_scenes.REVISION,
         "stratified": stratified.REVISION,

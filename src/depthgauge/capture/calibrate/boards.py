@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.capture.calibrate._saddles import fit_saddles
-from depthgauge.errors import Misuse
 from depthgauge.sessions import Board
+from depthgauge.sessions.board import dictionary_of
 from depthgauge.types import Image
 
 REVISION = 2
@@ -238,19 +238,3 @@ def _charuco(
     order = np.argsort(ids.ravel())
     pixels = np.asarray(corners, np.float64).reshape(-1, 2)
     return ids.ravel()[order].astype(np.intp), pixels[order]
-
-
-def dictionary_of(board: Board) -> Any:
-    """OpenCV's dictionary of a ChArUco board's markers.
-
-    Raises:
-        Misuse: There is no dictionary of that name.
-    """
-    import cv2
-
-    number = getattr(cv2.aruco, board.dictionary, None)
-    if not board.dictionary.startswith("DICT_") or number is None:
-        raise Misuse(
-            f"OpenCV has no marker dictionary {board.dictionary!r}; names are like DICT_6X6_250"
-        )
-    return cv2.aruco.getPredefinedDictionary(number)

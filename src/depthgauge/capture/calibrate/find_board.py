@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge._progress import Progress
-from depthgauge.capture.calibrate.boards import dictionary_of, grey_levels
+from depthgauge.capture.calibrate.boards import grey_levels
 from depthgauge.errors import BadFile
 from depthgauge.sessions import Board
+from depthgauge.sessions.board import dictionary_of
 
 _LOOKED_AT = 12
 """At most this many photographs are searched."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from depthgauge.synth.scene.camera import pose_looking
 from depthgauge.synth.scene.mesh import rotation
 from depthgauge.synth.scene.model import Stand
+from depthgauge.synth.sets.patterns.blobs import blobs
 from depthgauge.types import Camera
 
 ASPECT = 3008 / 4112
@@ -121,10 +122,9 @@ def blob_px(width_px: int) -> float:
 
 
 def pattern(seed: int, number: int, projector: int, width_px: int) -> NDArray[np.uint8]:
-    """The picture of one projector, linear light in 255 steps.
+    """The picture of one projector as its lens shows it, linear light in 255 steps.
 
-    Each channel is noise of two scales with its contrast raised to almost black and white. Blobs
-    are about four camera pixels wide: neighbours differ, and no two windows of a row look alike.
+    Blobs are about four camera pixels wide.
 
     Args:
         seed: Seed of all patterns.
@@ -134,26 +134,9 @@ def pattern(seed: int, number: int, projector: int, width_px: int) -> NDArray[np
     """
     import cv2
 
-    rng = np.random.default_rng([seed, 74, number, projector])
-    size, blob = projector_px(width_px), blob_px(width_px)
-    mixed = _noise(rng, blob, size) + 0.35 * _noise(rng, 3.0 * blob, size)
-    blurred = cv2.GaussianBlur(0.5 + 0.5 * np.tanh(2.0 * mixed), (0, 0), _FOCUS_PX)
+    light = blobs(seed, number, projector, projector_px(width_px), blob_px(width_px))
+    blurred = cv2.GaussianBlur(light, (0, 0), _FOCUS_PX)
     return np.asarray(np.rint(255 * (_DARK + (1.0 - _DARK) * blurred)), np.uint8)
-
-
-def _noise(rng: np.random.Generator, blob: float, size: tuple[int, int]) -> NDArray[np.float32]:
-    """Smooth noise of unit variance; cells are half a blob, so that blobs have many shapes."""
-    import cv2
-
-    width, height = size
-    cell = max(blob / 2.0, 1.0)
-    small = (int(width / cell) + 6, int(height / cell) + 6)
-    grid = rng.standard_normal((small[1], small[0], 3), dtype=np.float32)
-    grid = cv2.GaussianBlur(grid, (0, 0), 0.65)
-    whole = cv2.resize(grid, None, fx=cell, fy=cell, interpolation=cv2.INTER_CUBIC)
-    part = whole[:height, :width]
-    # Normalised by the spread of the cells.
-    return np.asarray(part / grid.std(), np.float32)
 
 
 def patterns(seed: int, count: int, projectors: int, width_px: int) -> NDArray[np.uint8]:
