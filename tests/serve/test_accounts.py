@@ -12,13 +12,14 @@ from depthgauge.serve.storage.models import AuditEntry, Base, User
 
 @pytest.fixture
 def at(monkeypatch):
-    """Sets the clock of every module that looks at it."""
+    """Stops the clock of every module that looks at it, and sets it."""
     moment = clock.now()
 
     def move(seconds):
         for module in (clock, links, people, rates):
             monkeypatch.setattr(module, "now", lambda: moment + seconds)
 
+    move(0)
     return move
 
 
