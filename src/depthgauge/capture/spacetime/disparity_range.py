@@ -71,8 +71,7 @@ def small_matches(
     ratio = pairs.size[2] / small.size[2]
     low, high = (math.floor(disparities[0] / ratio), math.ceil(disparities[1] / ratio))
     engine = Classical()
-    left = engine.match(small, (low, high))
-    right = engine.match(small.mirrored(), (low, high)).mirrored()
+    left, right = engine.match_both(small, (low, high))
     good = left.confidence >= _LEAST_AGREEMENT
     good &= left_right_consistent(left.disparity, right.disparity, 1.0)
     y, x = np.nonzero(good)

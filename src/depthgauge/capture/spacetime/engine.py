@@ -103,6 +103,25 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class TwoViewEngine(Engine, Protocol):
+    """An engine that finds both views at once, faster than one after the other."""
+
+    def match_both(self, pairs: Pairs, disparities: tuple[int, int]) -> tuple[Matches, Matches]:
+        """What `match` finds for the pairs, and for the mirrored pairs, mirrored back."""
+        ...
+
+
+def match_both(
+    engine: Engine, pairs: Pairs, disparities: tuple[int, int]
+) -> tuple[Matches, Matches]:
+    """Matches of the left view and of the right one."""
+    if isinstance(engine, TwoViewEngine):
+        return engine.match_both(pairs, disparities)
+    left = engine.match(pairs, disparities)
+    return left, engine.match(pairs.mirrored(), disparities).mirrored()
+
+
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
     """What is known about an engine before it is used."""

@@ -26,7 +26,13 @@ from depthgauge.capture.spacetime.disparity_range import (
     no_match,
     strangers,
 )
-from depthgauge.capture.spacetime.engine import Engine, Matches, Pairs, engine_named
+from depthgauge.capture.spacetime.engine import (
+    Engine,
+    Matches,
+    Pairs,
+    engine_named,
+    match_both,
+)
 from depthgauge.capture.spacetime.patterns import (
     SIDES,
     Choice,
@@ -283,8 +289,7 @@ class Tiles:
         kept = 2 * width * len(places) * pairs.left.shape[3] * (pairs.left.dtype.itemsize - 1)
         tiles = list(self.plan((len(places), height, width), kept))
         for number, (rows, wide) in enumerate(tiles):
-            for side in SIDES:
-                found = self._tile(pairs, places, side, rows, wide)
+            for side, found in self._tile(pairs, places, rows, wide).items():
                 for name in MAPS:
                     maps[f"{side}_{name}"][rows] = getattr(found, name)
             if progress:
@@ -317,20 +322,26 @@ class Tiles:
             path.unlink()
 
     def _tile(
-        self, pairs: Pairs, places: Sequence[int], side: str, rows: slice, wide: slice
-    ) -> Matches:
-        path = self.folder / f"tile-{side}-{rows.start}-{rows.stop}.npy"
+        self, pairs: Pairs, places: Sequence[int], rows: slice, wide: slice
+    ) -> dict[str, Matches]:
+        """Both views of a tile, by side."""
+        path = self.folder / f"tile-{rows.start}-{rows.stop}.npy"
         try:
-            return Matches(*np.split(io.read_map(path), len(MAPS)))
+            return _sides(io.read_map(path))
         except BadFile:
             pass  # not done yet
         part = pairs.rows(wide)
         chosen = list(places)
         part = Pairs(part.left[chosen], part.right[chosen], part.left_known, part.right_known)
-        if side == "left":
-            found = self.engine.match(part, self.limits)
-        else:
-            found = self.engine.match(part.mirrored(), self.limits).mirrored()
-        found = found.rows(slice(rows.start - wide.start, rows.stop - wide.start))
-        io.write_map(path, np.concatenate([getattr(found, name) for name in MAPS]))
-        return found
+        kept = slice(rows.start - wide.start, rows.stop - wide.start)
+        views = [view.rows(kept) for view in match_both(self.engine, part, self.limits)]
+        values = np.concatenate([getattr(view, name) for view in views for name in MAPS])
+        io.write_map(path, values)
+        return _sides(values)
+
+
+def _sides(values: Map) -> dict[str, Matches]:
+    """The maps of both views from one array, one below the other."""
+    maps = np.split(values, len(SIDES) * len(MAPS))
+    count = len(MAPS)
+    return {side: Matches(*maps[n * count : (n + 1) * count]) for n, side in enumerate(SIDES)}

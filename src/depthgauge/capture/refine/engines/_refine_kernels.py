@@ -141,7 +141,8 @@ def enlarge(
                 chosen = modes[best]
                 picked[0] = chosen[VALUE]
                 picked[1] = chosen[VARIANCE] + chosen[SCALE] ** 2
-                picked[2] = chosen[CONFIDENCE] * certainty
+                # What is mixed in the measured pixel remains, whichever surface is chosen.
+                picked[2] = min(chosen[CONFIDENCE] * certainty, _own(confidence[cy, cx]))
                 if not np.isfinite(disparity[cy, cx]):
                     if chosen[DISTANCE] > numbers[4]:
                         continue
@@ -175,6 +176,11 @@ def _interpolate(
             picked[1] += abs(share) * variance[v, u]
             picked[2] += share * confidence[v, u]
     picked[2] = min(max(picked[2], 0.0), 1.0)
+
+
+@compiled()
+def _own(confidence: float) -> float:
+    return float(confidence) if np.isfinite(confidence) else 1.0
 
 
 @compiled()

@@ -9,7 +9,9 @@ from depthgauge.capture.refine.engine import MeasuredMaps, RefinedMaps, RefineOp
 from depthgauge.errors import WrongShape
 from depthgauge.types import Image, Map, Mask
 
-SPEC = RefinerSpec("classical", "Chooses the more probable of two candidates per pixel.")
+SPEC = RefinerSpec(
+    "classical", "Chooses the more probable of two candidates per pixel.", revision=2
+)
 _NOISE_SIGMAS = 4.0
 """Colours that differ by more than this many times the guide's noise are different."""
 _LEAST_SIGMA, _MOST_SIGMA = 0.01, 0.1

@@ -1,9 +1,10 @@
-"""The cost of matching a pixel at a disparity, under all patterns at once; compiled.
+"""The best few disparities of every pixel of both views, under all patterns at once; compiled.
 
-Colours are (row, column, K): the channels of pattern 0, then those of pattern 1 ..., filled up with
-zeros so that K is a multiple of 16; a pixel's colours are adjacent, and the sum over them is one
-loop without branches. Strips of rows write to separate places, so the number of threads never
-changes a bit.
+Colours are (row, column, K): channel 0 under all patterns, then channel 1 ..., each filled up with
+zeros to a multiple of 8 patterns. A pixel's colours are adjacent, and the sum over them is one loop
+without branches. The costs of one row exist at a time, of all columns and disparities; both views
+choose their candidates from them: the cost of a pair of pixels is the same from either side.
+Strips of rows write to separate places, so the number of threads never changes a bit.
 """
 
 from __future__ import annotations
@@ -22,32 +23,36 @@ STRIP = 16
 """Rows that one thread processes at a time; the window's margins are computed twice."""
 WORST = 1023
 """The highest cost: patterns that do not agree, or nothing to compare with."""
+NOWHERE = -20000
+"""The place of a candidate that does not exist."""
 CENSUS_BITS = 24
+LANES = 8
+"""The colours of a channel are filled up to a multiple of this."""
 _ONE, _ZERO = np.float32(1), np.float32(0)
 
 
 @compiled()
-def _colours_row(stack: Array, own_mean: bool, offset: Any, colours: Array) -> None:
+def _colours_row(stack: Array, own_mean: bool, colours: Array, level: Array) -> None:
     patterns, width, channels = stack.shape
-    for t in range(patterns):
-        for x in range(width):
-            for c in range(channels):
-                colours[x, t * channels + c] = np.float32(stack[t, x, c])
+    padded = colours.shape[1] // channels
     for x in range(width):
+        level[x] = _ZERO
         for c in range(channels):
-            mean = offset
-            if own_mean:
-                mean = _ZERO
-                for t in range(patterns):
-                    mean += colours[x, t * channels + c]
-                mean /= np.float32(patterns)
+            there = colours[x, c * padded : (c + 1) * padded]
+            mean = _ZERO
             for t in range(patterns):
-                colours[x, t * channels + c] -= mean
+                there[t] = np.float32(stack[t, x, c])
+                mean += there[t]
+            mean /= np.float32(patterns)
+            level[x] += mean / np.float32(channels)
+            if own_mean:
+                for t in range(patterns):
+                    there[t] -= mean
 
 
 @banded("colours")
 def colours_of(
-    begin: int, end: int, stack: Array, own_mean: bool, offset: float, colours: Array
+    begin: int, end: int, stack: Array, own_mean: bool, colours: Array, level: Array
 ) -> None:
     """Converts pictures (T, H, W, C) to colours (H, W, K).
 
@@ -55,12 +60,12 @@ def colours_of(
         begin: First index of the band.
         end: The index after its last one.
         stack: uint8 or float32, in grey levels.
-        own_mean: Whether to subtract each pixel's mean over the patterns, instead of the offset.
-        offset: In grey levels.
+        own_mean: Whether to subtract each pixel's mean over the patterns.
         colours: float32, zeros.
+        level: (H, W) float32: each pixel's mean over patterns and channels.
     """
     for y in range(begin, end):
-        _colours_row(stack[:, y], own_mean, np.float32(offset), colours[y])
+        _colours_row(stack[:, y], own_mean, colours[y], level[y])
 
 
 @compiled()
@@ -102,53 +107,27 @@ def census(begin: int, end: int, stack: Array, least: int, words: Array) -> None
 
 
 @compiled(fastmath=FAST)
-def _moments_row(
-    y: int, colours: Array, patterns: int, weights: Array, means: Array, spread: Array
-) -> None:
-    height, width = colours.shape[:2]
-    channels = means.shape[2]
-    radius = weights.size // 2
-    for x in range(width):
-        sums = means[y, x]
-        squares = _ZERO
-        for j in range(-radius, radius + 1):
-            v = min(max(y + j, 0), height - 1)
-            for i in range(-radius, radius + 1):
-                u = min(max(x + i, 0), width - 1)
-                weight = weights[j + radius] * weights[i + radius]
-                there = colours[v, u]
-                part = _ZERO
-                for k in range(there.size):
-                    part += there[k] * there[k]
-                squares += weight * part
-                for c in range(channels):
-                    total = _ZERO
-                    for t in range(patterns):
-                        total += there[t * channels + c]
-                    sums[c] += weight * total
-        for c in range(channels):
-            sums[c] /= np.float32(patterns)
-            squares -= np.float32(patterns) * sums[c] * sums[c]
-        spread[y, x] = np.sqrt(max(squares, _ZERO))
+def _energy_row(colours: Array, known: Array, energy: Array) -> None:
+    for x in range(colours.shape[0]):
+        there, total = colours[x], _ZERO
+        for k in range(there.size):
+            total += there[k] * there[k]
+        energy[x] = total if known[x] else _ZERO
 
 
-@banded("spread", cost=10)
-def moments(
-    begin: int, end: int, colours: Array, patterns: int, weights: Array, means: Array, spread: Array
-) -> None:
-    """Mean colours of the space-time windows, and how far their colours spread around them.
+@banded("energy", cost=10)
+def energies(begin: int, end: int, colours: Array, known: Array, energy: Array) -> None:
+    """The sum of squares of each pixel's colours; 0 where the camera saw nothing.
 
     Args:
         begin: First index of the band.
         end: The index after its last one.
         colours: (H, W, K).
-        patterns: T.
-        weights: (2r + 1,) of the window's rows and columns; they sum to 1.
-        means: (H, W, C), zeros.
-        spread: (H, W), root of the sum of squares over patterns and channels.
+        known: (H, W).
+        energy: (H, W).
     """
     for y in range(begin, end):
-        _moments_row(y, colours, patterns, weights, means, spread)
+        _energy_row(colours[y], known[y], energy[y])
 
 
 @compiled(fastmath=FAST)
@@ -183,18 +162,26 @@ def _products_row(left: Array, right: Array, low: int, products: Array) -> None:
 
 
 @compiled(fastmath=FAST)
+def _scale(factor: Any, there: Array, out: Array) -> None:
+    for d in range(out.size):
+        out[d] = factor * there[d]
+
+
+@compiled(fastmath=FAST)
+def _add_scaled(factor: Any, there: Array, out: Array) -> None:
+    for d in range(out.size):
+        out[d] += factor * there[d]
+
+
+@compiled()
 def _blur_columns(products: Array, weights: Array, out: Array) -> None:
-    width, count = products.shape
+    width = products.shape[0]
     radius = weights.size // 2
     for x in range(width):
-        sums = out[x]
-        for d in range(count):
-            sums[d] = _ZERO
+        _scale(weights[radius], products[x], out[x])
         for i in range(-radius, radius + 1):
-            there = products[min(max(x + i, 0), width - 1)]
-            weight = weights[i + radius]
-            for d in range(count):
-                sums[d] += weight * there[d]
+            if i != 0:
+                _add_scaled(weights[i + radius], products[min(max(x + i, 0), width - 1)], out[x])
 
 
 @compiled()
@@ -211,111 +198,169 @@ def _bits(a: Array, b: Array) -> Any:
 
 
 @compiled(fastmath=FAST)
+def _likeness(shared: Array, spread: Any, others: Array, floor: Any, unlike: Array) -> None:
+    for d in range(unlike.size):
+        likeness = shared[d] / (spread * others[d] + floor)
+        unlike[d] = _ONE - min(max(likeness, _ZERO), _ONE)
+
+
+@compiled(fastmath=FAST)
+def _rounded(unlike: Array, costs: Array) -> None:
+    for d in range(costs.size):
+        costs[d] = np.uint16(np.float32(WORST) * unlike[d] + np.float32(0.5))
+
+
+@compiled()
 def _cost_row(
     y: int,
     rows: Array,
     ring: Array,
     weights: Array,
-    means: Array,
     spreads: Array,
-    known: Array,
     words: Array,
     how: Array,
     low: int,
+    line: Array,
     costs: Array,
 ) -> None:
+    """Costs (W, D) of one row; spreads are (2, H, W), the right view's from right to left."""
     width, count = costs.shape
-    channels, patterns = means.shape[3], words.shape[3]
+    patterns = words.shape[3]
     floor, census_part = how[0], how[1]
     # A random pair of words differs in half of its bits: that is the worst.
-    per_bit = np.float32(2.0 / (CENSUS_BITS * patterns))
-    line = np.zeros(count, np.float32)
+    per_bit = np.float32(2.0 / (CENSUS_BITS * max(patterns, 1)))
     for x in range(width):
-        out = costs[x]
-        for d in range(count):
-            out[d] = WORST
-            line[d] = _ZERO
-        if not known[0, y, x]:
+        costs[x, :] = WORST
+        if not np.isfinite(spreads[0, y, x]):
             continue
-        for j in range(weights.size):
-            there, weight = ring[rows[j], x], weights[j]
-            for d in range(count):
-                line[d] += weight * there[d]
         first, last = max(0, x - low - width + 1), min(count - 1, x - low)
-        for d in range(first, last + 1):
-            u = x - low - d
-            if not known[1, y, u]:
-                continue
-            shared = line[d]
-            for c in range(channels):
-                shared -= np.float32(patterns) * means[0, y, x, c] * means[1, y, u, c]
-            likeness = shared / (spreads[0, y, x] * spreads[1, y, u] + floor)
-            unlike = _ONE - min(max(likeness, _ZERO), _ONE)
-            differing = min(np.float32(_bits(words[0, y, x], words[1, y, u])) * per_bit, _ONE)
-            cost = (_ONE - census_part) * unlike + census_part * differing
-            out[d] = np.uint16(np.float32(WORST) * cost + np.float32(0.5))
+        if first > last:
+            continue
+        shared, unlike = line[0, : last + 1 - first], line[1, : last + 1 - first]
+        _scale(weights[0], ring[rows[0], x, first : last + 1], shared)
+        for j in range(1, weights.size):
+            _add_scaled(weights[j], ring[rows[j], x, first : last + 1], shared)
+        from_end = width - 1 - x + low
+        others = spreads[1, y, from_end + first : from_end + last + 1]
+        _likeness(shared, spreads[0, y, x], others, floor, unlike)
+        if patterns > 0:
+            for d in range(unlike.size):
+                u = x - low - first - d
+                differing = np.float32(_bits(words[0, y, x], words[1, y, u])) * per_bit
+                worse = (_ONE - census_part) * unlike[d] + census_part * min(differing, _ONE)
+                unlike[d] = worse if np.isfinite(others[d]) else _ONE
+        _rounded(unlike, costs[x, first : last + 1])
 
 
 @compiled()
-def _cost_strip(
-    top: int,
+def _shear(costs: Array, low: int, sheared: Array) -> None:
+    """The same costs by right column and disparity."""
+    width, count = costs.shape
+    for u in range(width):
+        sheared[u, :] = WORST
+        first, last = max(0, -u - low), min(count - 1, width - 1 - u - low)
+        for d in range(first, last + 1):
+            sheared[u, d] = costs[u + low + d, d]
+
+
+@compiled()
+def _pick_row(costs: Array, places: Array, best: Array) -> None:
+    """The lowest local minima of each pixel's costs, in rising order."""
+    width, count = costs.shape
+    most = places.shape[1]
+    for x in range(width):
+        here, found, values = costs[x], places[x], best[x]
+        for j in range(most):
+            found[j], values[j] = NOWHERE, WORST
+        worst = WORST
+        for d in range(count):
+            value = here[d]
+            if value >= worst:
+                continue
+            if (d > 0 and here[d - 1] < value) or (d < count - 1 and here[d + 1] <= value):
+                continue
+            j = most - 1
+            while j > 0 and values[j - 1] > value:
+                values[j], found[j] = values[j - 1], found[j - 1]
+                j -= 1
+            values[j], found[j] = value, d
+            worst = values[most - 1]
+
+
+def _room(
     left: Array,
     right: Array,
     weights: Array,
-    means: Array,
     spreads: Array,
-    known: Array,
     words: Array,
     how: Array,
     low: int,
-    costs: Array,
-) -> None:
-    height, width, count = costs.shape
-    radius = weights.size // 2
-    products = np.zeros((width, count), np.float32)
-    ring = np.zeros((weights.size, width, count), np.float32)
-    rows = np.zeros(weights.size, np.int64)
-    done = max(top - radius, 0) - 1
-    for y in range(top, min(top + STRIP, height)):
-        while done < min(y + radius, height - 1):
-            done += 1
-            _products_row(left[done], right[done], low, products)
-            _blur_columns(products, weights, ring[done % weights.size])
-        for j in range(weights.size):
-            rows[j] = min(max(y + j - radius, 0), height - 1) % weights.size
-        _cost_row(y, rows, ring, weights, means, spreads, known, words, how, low, costs[y])
+    count: int,
+    places: Array,
+    best: Array,
+) -> tuple[Any, ...]:
+    width = left.shape[1]
+    return (
+        np.zeros((weights.size + 1, width, count), np.float32),
+        np.zeros((2, width, count), np.uint16),
+        np.zeros((2, count), np.float32),
+        np.zeros(weights.size, np.int64),
+    )
 
 
-@banded("costs", step=STRIP, cost=10)
-def cost_volume(
+@banded("left", step=STRIP, cost=100, room=_room)
+def candidates(
     begin: int,
     end: int,
+    ring: Array,
+    costs: Array,
+    line: Array,
+    rows: Array,
     left: Array,
     right: Array,
     weights: Array,
-    means: Array,
     spreads: Array,
-    known: Array,
     words: Array,
     how: Array,
     low: int,
-    costs: Array,
+    count: int,
+    places: Array,
+    best: Array,
 ) -> None:
-    """Costs of all disparities, 0 to `WORST`.
+    """The disparities of the lowest costs of each pixel of both views.
 
     Args:
         begin: First index of the band.
         end: The index after its last one.
+        ring: Scratch space: products of some rows.
+        costs: Scratch space: costs of a row, by left and by right column.
+        line: Scratch space.
+        rows: Scratch space.
         left: (H, W, K) colours.
         right: (H, W, K).
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
-        means: (2, H, W, C) of both views, from `moments`.
-        spreads: (2, H, W).
-        known: (2, H, W) where the cameras saw anything.
-        words: (2, H, W, T) from `census`.
+        spreads: (2, H, W): roots of the sums of squares of windows of both views, the right one's
+            columns in reversed order; infinite where a camera saw nothing.
+        words: (2, H, W, T) from `census`, or none of them, (2, H, W, 0).
         how: Sum of squares of noise, and the share of the census in the cost.
         low: The first disparity, in px.
-        costs: (H, W, D) uint16.
+        count: The number of disparities.
+        places: (2, H, W, M) int16: numbers of disparities, the best first; `NOWHERE` for none.
+        best: (2, H, W, M) uint16: their costs, 0 to `WORST`.
     """
+    height, size = left.shape[0], weights.size
+    radius = size // 2
+    products = ring[size]
     for top in range(begin, end, STRIP):
-        _cost_strip(top, left, right, weights, means, spreads, known, words, how, low, costs)
+        done = max(top - radius, 0) - 1
+        for y in range(top, min(top + STRIP, end)):
+            while done < min(y + radius, height - 1):
+                done += 1
+                _products_row(left[done], right[done], low, products)
+                _blur_columns(products, weights, ring[done % size])
+            for j in range(size):
+                rows[j] = min(max(y + j - radius, 0), height - 1) % size
+            _cost_row(y, rows, ring, weights, spreads, words, how, low, line, costs[0])
+            _pick_row(costs[0], places[0, y], best[0, y])
+            _shear(costs[0], low, costs[1])
+            _pick_row(costs[1], places[1, y], best[1, y])

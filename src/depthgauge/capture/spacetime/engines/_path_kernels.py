@@ -1,4 +1,4 @@
-"""Semi-global matching in 16-bit numbers, and the disparities that win; compiled.
+"""Semi-global matching among each pixel's candidates, and the ones that win; compiled.
 
 A path is followed by one thread; two paths of one direction never meet, so the number of threads
 never changes a bit.
@@ -16,44 +16,69 @@ from depthgauge.geometry._shared_kernels import path_start
 
 Array = NDArray[Any]
 
-_FAR = np.float32(1e9)
+_FAR = 1 << 20
 
 
-@compiled(fastmath=True)
+@compiled()
 def _follow(
-    x: int, y: int, dx: int, dy: int, costs: Array, small: Any, large: Any, totals: Array
+    x: int,
+    y: int,
+    dx: int,
+    dy: int,
+    places: Array,
+    costs: Array,
+    worst: int,
+    penalties: tuple[int, int],
+    before: Array,
+    totals: Array,
 ) -> None:
-    height, width, count = costs.shape
-    before = np.zeros(count + 2, np.float32)
-    now = np.zeros(count + 2, np.float32)
-    before[0] = before[count + 1] = now[0] = now[count + 1] = _FAR
-    lowest = np.float32(0)
+    height, width, most = places.shape
+    small, large = penalties
+    past, past_places, now = before[0], before[1], before[2]
+    past[:], past_places[:] = 0, -_FAR
     while 0 <= x < width and 0 <= y < height:
-        here, sums = costs[y, x], totals[y, x]
-        limit = lowest + large
-        found = _FAR
-        for d in range(count):
-            step = min(before[d], before[d + 2]) + small
-            value = np.float32(here[d]) + min(min(before[d + 1], limit), step) - lowest
-            now[d + 1] = value
-            sums[d] = np.uint16(np.int32(sums[d]) + np.int32(value))
-            found = min(found, value)
-        lowest = found
-        before, now = now, before
+        here, cost = places[y, x], costs[y, x]
+        lowest = past[0]
+        for q in range(1, most):
+            lowest = min(lowest, past[q])
+        for j in range(most):
+            now[j] = _FAR
+            if cost[j] >= worst:
+                continue
+            least = lowest + large
+            for q in range(most):
+                gap = abs(here[j] - past_places[q])
+                if gap <= 1:
+                    least = min(least, past[q] + gap * small)
+            now[j] = cost[j] + least - lowest
+            totals[y, x, j] += now[j]
+        if cost[0] >= worst:
+            past[:], past_places[:] = 0, -_FAR
+        else:
+            past[:] = now
+            for j in range(most):
+                past_places[j] = here[j]
         x += dx
         y += dy
 
 
-@banded("paths", cost=2)
+def _room(paths: int, places: Array, *rest: Any) -> tuple[Any, ...]:
+    return (np.zeros((3, places.shape[2]), np.int64),)
+
+
+@banded("paths", cost=40, room=_room)
 def follow_paths(
     begin: int,
     end: int,
+    before: Array,
     paths: int,
+    places: Array,
     costs: Array,
+    worst: int,
     dx: int,
     dy: int,
-    small: float,
-    large: float,
+    small: int,
+    large: int,
     totals: Array,
 ) -> None:
     """Adds the costs along the paths of one direction to `totals`.
@@ -61,48 +86,50 @@ def follow_paths(
     Args:
         begin: First index of the band.
         end: The index after its last one.
+        before: Scratch space.
         paths: The number of paths, from `path_count`.
-        costs: (H, W, D) uint16.
+        places: (H, W, M) int16: the candidates' disparities.
+        costs: (H, W, M) uint16: their costs, rising.
+        worst: The cost of a candidate that does not exist.
         dx: Direction to the right, -1, 0 or 1.
         dy: Direction down.
-        small: Penalty of a change by one disparity, a whole number.
+        small: Penalty of a change by one disparity.
         large: Penalty of larger changes.
-        totals: (H, W, D) uint16.
+        totals: (H, W, M) uint16.
     """
-    height, width = costs.shape[:2]
-    p1, p2 = np.float32(small), np.float32(large)
+    height, width = places.shape[:2]
     for p in range(begin, end):
         x, y = path_start(p, height, width, dx, dy)
-        _follow(x, y, dx, dy, costs, p1, p2, totals)
+        _follow(x, y, dx, dy, places, costs, worst, (small, large), before, totals)
 
 
-@compiled()
-def _winners_row(costs: Array, totals: Array, worst: int, places: Array) -> None:
-    width, count = totals.shape
-    for x in range(width):
-        sums, here = totals[x], costs[x]
-        best = 0
-        for d in range(1, count):
-            if sums[d] < sums[best]:
-                best = d
-        place = best
-        for d in range(max(best - 1, 0), min(best + 2, count)):
-            if here[d] < here[place]:
-                place = d
-        places[x] = place if here[place] < worst else -1
-
-
-@banded("places", cost=1)
-def winners(begin: int, end: int, costs: Array, totals: Array, worst: int, places: Array) -> None:
-    """The place of the smallest total; next to it, of the smallest cost, which has no penalties.
+@banded("found", cost=10)
+def winners(
+    begin: int,
+    end: int,
+    places: Array,
+    costs: Array,
+    totals: Array,
+    worst: int,
+    none: int,
+    found: Array,
+) -> None:
+    """The candidate with the smallest total.
 
     Args:
         begin: First index of the band.
         end: The index after its last one.
-        costs: (H, W, D) uint16.
-        totals: (H, W, D) uint16.
-        worst: A cost that is not a match.
-        places: (H, W) int32; -1 where there is no match.
+        places: (H, W, M) int16.
+        costs: (H, W, M) uint16.
+        totals: (H, W, M) uint16.
+        worst: The cost of a candidate that does not exist.
+        none: The number for a pixel without any.
+        found: (H, W) int32.
     """
     for y in range(begin, end):
-        _winners_row(costs[y], totals[y], worst, places[y])
+        for x in range(found.shape[1]):
+            best = 0
+            for j in range(1, places.shape[2]):
+                if costs[y, x, j] < worst and totals[y, x, j] < totals[y, x, best]:
+                    best = j
+            found[y, x] = places[y, x, best] if costs[y, x, best] < worst else none

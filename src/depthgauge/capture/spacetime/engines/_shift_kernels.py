@@ -1,6 +1,9 @@
 """Fractions of a pixel, and their variance, from the patterns around a match; compiled.
 
-Strips of rows write to separate places, so the number of threads does not change a bit.
+Each pixel's sums over its channels are computed once, for each pattern, at the pixel's own whole
+disparity and a few columns beside it; the windows of its neighbours add them up. Blocks of columns
+keep them in the processor's cache. Strips of rows write to separate places, so the number of
+threads does not change a bit.
 """
 
 from __future__ import annotations
@@ -11,175 +14,189 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge._compiled import banded, compiled
+from depthgauge.geometry._spline_kernels import GAIN, spline_filter
 
 Array = NDArray[Any]
 
 FAST = {"contract", "reassoc", "nsz"}
-STRIP = 16
+STRIP = 32
 REACH = 2
 """Right pixels on either side of the match that interpolation needs for shifts of up to 1 px."""
 _TAPS = 2 * REACH + 1
-
-# What is summed over the window, for each colour k: rows of `sums`.
-_SLOPE_LEFT, _SLOPE, _LEFT, _LEFT_LEFT, _RIGHT_RIGHT = 0, 1, 2, 3, 4
-_SLOPE_RIGHT, _RIGHT, _LEFT_RIGHT = 5, 5 + _TAPS, 5 + 2 * _TAPS
-ROWS = 5 + 3 * _TAPS
-# The same over patterns and channels, minus the products of means: a vector.
-_TOTALS = 3 + 2 * _TAPS
+_WIDE = _TAPS + 2
+"""A neighbour's whole disparity may differ by one either way."""
+# The sums of a pixel, each for all patterns: rows of its table.
+_SLOPE_LEFT, _LEFT_LEFT, _RIGHT_RIGHT, _SLOPE_RIGHT = 0, 1, 2, 3
+_LEFT_RIGHT = _SLOPE_RIGHT + _WIDE
+"""One row: the taps, not the patterns."""
+_PIXEL_ROWS = _LEFT_RIGHT + 1
 _MOST_SHIFT = 1.0
 _MOST_GAIN = 4.0
+_BLOCK_BYTES = 600_000
+FOUND = 6
+"""Maps that are found: disparity, variance, agreement; and of the pixel alone at its match the sums
+of squares of the left colours, of the right ones, and of products."""
 
 
 @compiled(fastmath=FAST)
-def _add_product(a: Array, b: Array, out: Array) -> None:
-    for k in range(out.size):
-        out[k] += a[k] * b[k]
+def _add_products(a: Array, b: Array, out: Array) -> None:
+    for t in range(out.size):
+        out[t] += a[t] * b[t]
+
+
+@compiled(fastmath=FAST)
+def _add_squares(a: Array, out: Array) -> None:
+    for t in range(out.size):
+        out[t] += a[t] * a[t]
 
 
 @compiled(fastmath=FAST)
 def _add_scaled(weight: Any, a: Array, out: Array) -> None:
+    for t in range(out.size):
+        out[t] += weight * a[t]
+
+
+@compiled(fastmath=FAST)
+def _dot(a: Array, b: Array) -> Any:
+    total = np.float32(0)
+    for k in range(a.size):
+        total += a[k] * b[k]
+    return total
+
+
+@compiled(fastmath=FAST)
+def _half_difference(after: Array, before: Array, out: Array) -> None:
     for k in range(out.size):
-        out[k] += weight * a[k]
+        out[k] = np.float32(0.5) * (after[k] - before[k])
 
 
 @compiled(fastmath=FAST)
-def _add_pixel(
-    left: Array, before: Array, after: Array, right: Array, x: int, weight: Any, sums: Array
+def _at_whole(b: Array, c: Array, d: Array, out: Array) -> None:
+    for k in range(out.size):
+        out[k] = np.float32(1 / 6) * (b[k] + np.float32(4) * c[k] + d[k])
+
+
+@compiled()
+def _tables_row(
+    left: Array,
+    right: Array,
+    disparities: Array,
+    none: int,
+    first: int,
+    channels: int,
+    scratch: Array,
+    tables: Array,
 ) -> None:
-    """Adds one pixel of the window; x is its match's column in the right row.
+    """The sums of each pixel of a row's part, which begins at column `first`."""
+    width = left.shape[0]
+    padded = left.shape[1] // channels
+    slope, there = scratch[0], scratch[1]
+    for i in range(tables.shape[0]):
+        x = first + i
+        table = tables[i]
+        table[:] = np.float32(0)
+        if disparities[x] == none:
+            continue
+        column = x - disparities[x]
+        here = left[x]
+        _half_difference(left[min(x + 1, width - 1)], left[max(x - 1, 0)], slope)
+        b, d = right[max(column - 1, 0)], right[min(column + 1, width - 1)]
+        _at_whole(b, right[column], d, there)
+        for c in range(channels):
+            k = slice(c * padded, (c + 1) * padded)
+            _add_products(slope[k], here[k], table[_SLOPE_LEFT])
+            _add_squares(here[k], table[_LEFT_LEFT])
+            _add_squares(there[k], table[_RIGHT_RIGHT])
+        for o in range(_WIDE):
+            tap = right[min(max(column + o - REACH - 1, 0), width - 1)]
+            for c in range(channels):
+                k = slice(c * padded, (c + 1) * padded)
+                _add_products(slope[k], tap[k], table[_SLOPE_RIGHT + o])
+            table[_LEFT_RIGHT, o] = _dot(here, tap)
 
-    One sum per loop: with several at once, the compiler does not know that they do not overlap and
-    processes one number at a time.
-    """
-    width = right.shape[0]
-    slope, value, there = sums[ROWS], sums[ROWS + 1], sums[ROWS + 2]
-    half = np.float32(0.5) * weight
-    for k in range(slope.size):
-        slope[k] = half * (after[k] - before[k])
-    for k in range(value.size):
-        value[k] = weight * left[k]
-    b, c, d = right[max(x - 1, 0)], right[x], right[min(x + 1, width - 1)]
-    squares = sums[_RIGHT_RIGHT]
-    for k in range(there.size):
-        there[k] = np.float32(1 / 6) * (b[k] + np.float32(4) * c[k] + d[k])
-    for k in range(squares.size):
-        squares[k] += weight * there[k] * there[k]
-    _add_product(slope, left, sums[_SLOPE_LEFT])
-    _add_scaled(np.float32(1), slope, sums[_SLOPE])
-    _add_scaled(np.float32(1), value, sums[_LEFT])
-    _add_product(value, left, sums[_LEFT_LEFT])
-    for o in range(_TAPS):
-        tap = right[min(max(x + o - REACH, 0), width - 1)]
-        _add_product(slope, tap, sums[_SLOPE_RIGHT + o])
-        _add_scaled(weight, tap, sums[_RIGHT + o])
-        _add_product(value, tap, sums[_LEFT_RIGHT + o])
 
-
-@compiled(fastmath=FAST)
+@compiled()
 def _gather(
     y: int,
     x: int,
     match: int,
-    left: Array,
-    right: Array,
     disparities: Array,
     weights: Array,
+    ring: Array,
+    first: int,
     sums: Array,
+    shared: Array,
 ) -> Any:
-    """Sums over the window's pixels of the same surface; returns their weight."""
+    """Adds up the tables of the window's pixels of the same surface; returns their weight.
+
+    `sums` gets the rows slope-left, left-left, right-right and those of the taps; `shared` the sums
+    of left times taps.
+    """
     height, width = disparities.shape
     radius = weights.size // 2
     total = np.float32(0)
-    for r in range(sums.shape[0]):
-        for k in range(sums.shape[1]):
-            sums[r, k] = np.float32(0)
+    sums[:] = np.float32(0)
+    shared[:] = np.float32(0)
+    flat = sums.reshape(-1)
+    n = sums.shape[1]
     for v in range(max(y - radius, 0), min(y + radius + 1, height)):
         for u in range(max(x - radius, 0), min(x + radius + 1, width)):
-            other = disparities[v, u]
             # Beyond a jump is another surface; the smallest number marks "no match".
-            if abs(np.int64(other) - disparities[y, x]) > 1:
-                continue
-            column = u - match
-            if column < 0 or column >= width:
+            beside = np.int64(disparities[v, u]) - match
+            if abs(beside) > 1:
                 continue
             weight = weights[v - y + radius] * weights[u - x + radius]
-            before, after = left[v, max(u - 1, 0)], left[v, min(u + 1, width - 1)]
-            _add_pixel(left[v, u], before, after, right[v], column, weight, sums)
+            table = ring[v % ring.shape[0], u - first].reshape(-1)
+            start = (_SLOPE_RIGHT + 1 + beside) * n
+            _add_scaled(weight, table[: 3 * n], flat[: 3 * n])
+            _add_scaled(weight, table[start : start + _TAPS * n], flat[3 * n :])
+            taps = _LEFT_RIGHT * n + 1 + beside
+            _add_scaled(weight, table[taps : taps + _TAPS], shared)
             total += weight
     return total
 
 
 @compiled()
-def _by_channel(sums: Array, patterns: int, channels: int, by_channel: Array) -> None:
-    for r in range(ROWS):
-        for c in range(channels):
-            total = 0.0
-            for t in range(patterns):
-                total += sums[r, t * channels + c]
-            by_channel[r, c] = total
-
-
-@compiled(fastmath=FAST)
-def _centre(
-    by_channel: Array, sums: Array, without: int, channels: int, count: float, totals: Array
-) -> None:
-    """Sums of products around the window's mean colours, of all patterns or without one."""
-    share = 1.0 / count
-    keep = 1.0 if without >= 0 else 0.0
-    for i in range(_TOTALS):
-        totals[i] = 0.0
-    for c in range(channels):
-        k = max(without, 0) * channels + c
-        slope = by_channel[_SLOPE, c] - keep * sums[_SLOPE, k]
-        left = by_channel[_LEFT, c] - keep * sums[_LEFT, k]
-        middle = 0.0
-        for o in range(-1, 2):
-            part = by_channel[_RIGHT + REACH + o, c] - keep * sums[_RIGHT + REACH + o, k]
-            middle += part * (4.0 / 6.0 if o == 0 else 1.0 / 6.0)
-        both = by_channel[_SLOPE_LEFT, c] - keep * sums[_SLOPE_LEFT, k]
-        squares = by_channel[_LEFT_LEFT, c] - keep * sums[_LEFT_LEFT, k]
-        right_squares = by_channel[_RIGHT_RIGHT, c] - keep * sums[_RIGHT_RIGHT, k]
-        slope_mean, left_mean = slope * share, left * share
-        totals[0] += both - slope_mean * left
-        totals[1] += squares - left_mean * left
-        totals[2] += right_squares - middle * middle * share
-        for o in range(_TAPS):
-            right = by_channel[_RIGHT + o, c] - keep * sums[_RIGHT + o, k]
-            with_slope = by_channel[_SLOPE_RIGHT + o, c] - keep * sums[_SLOPE_RIGHT + o, k]
-            totals[3 + o] += with_slope - slope_mean * right
-            if without < 0:  # how well all patterns agree
-                totals[3 + _TAPS + o] += by_channel[_LEFT_RIGHT + o, c] - left_mean * right
-
-
-@compiled()
-def _at(values: Array, first: int, shift: float) -> Any:
-    """The spline with these coefficients, and its slope, for a match moved left by shift."""
+def _taps(shift: float, value: Array, slope: Array) -> None:
+    """Weights of the taps for the spline, and for its slope, at a match moved left by shift."""
+    value[:] = 0.0
+    slope[:] = 0.0
     place = REACH - shift
-    base = min(int(np.floor(place)), REACH)
+    base = min(max(int(np.floor(place)), 1), REACH)
     t = place - base
-    a, b = values[first + base - 1], values[first + base]
-    c, d = values[first + base + 1], values[first + base + 2]
-    p, q = 0.5 * (c - a), 0.5 * (a + c) - b
-    r = (d - a) / 6.0 + 0.5 * (b - c)
-    value = (a + 4.0 * b + c) / 6.0 + t * (p + t * (q + t * r))
-    slope = p + t * (2.0 * q + 3.0 * t * r)
-    return value, -slope
+    s = 1.0 - t
+    value[base - 1] = s * s * s / 6.0
+    value[base] = (4.0 - 6.0 * t * t + 3.0 * t * t * t) / 6.0
+    value[base + 1] = (4.0 - 6.0 * s * s + 3.0 * s * s * s) / 6.0
+    value[base + 2] = t * t * t / 6.0
+    slope[base - 1] = 0.5 * s * s
+    slope[base] = -(-2.0 * t + 1.5 * t * t)
+    slope[base + 1] = -(2.0 * s - 1.5 * s * s)
+    slope[base + 2] = -0.5 * t * t
 
 
 @compiled()
-def _solve(totals: Array, start: float, rounds: int) -> float:
+def _solve(totals: Array, taps: Array) -> float:
     """The shift at which the remaining difference has no component along the left picture's slope.
 
     The slope is only that of the left picture. Interpolation removes more of the right picture's
     noise at half pixels than at whole ones, but then this does not pull the shift. NaN if there is
     none.
+
+    Args:
+        totals: Sums over the window and the patterns: slope-left, left-left, right-right, taps.
+        taps: Scratch space; holds the weights of the taps at the shift afterwards.
     """
     if not (totals[1] > 0.0 and totals[2] > 0.0):
         return np.nan
-    gain = min(max(np.sqrt(totals[1] / totals[2]), 1.0 / _MOST_GAIN), _MOST_GAIN)
-    shift = start
-    for _ in range(rounds):
-        value, slope = _at(totals, 3, shift)
+    gain = _gain(totals[1], totals[2])
+    shift = 0.0
+    for _ in range(8):
+        _taps(shift, taps[0], taps[1])
+        value, slope = 0.0, 0.0
+        for o in range(_TAPS):
+            value += taps[0, o] * totals[3 + o]
+            slope += taps[1, o] * totals[3 + o]
         rising = -gain * slope
         if not rising > 0.0:
             return np.nan
@@ -190,37 +207,82 @@ def _solve(totals: Array, start: float, rounds: int) -> float:
             return shift if abs(shift) < 10 else np.nan
         if abs(step) < 1e-5:
             break
+    _taps(shift, taps[0], taps[1])
     return shift
 
 
 @compiled()
+def _gain(left: float, right: float) -> float:
+    return min(max(np.sqrt(left / right), 1.0 / _MOST_GAIN), _MOST_GAIN)
+
+
+@compiled()
 def _spread(
-    by_channel: Array,
-    sums: Array,
-    patterns: int,
-    channels: int,
-    weight: float,
-    shift: float,
-    totals: Array,
+    sums: Array, totals: Array, taps: Array, patterns: int, recentred: float, shift: float
 ) -> float:
     """Jackknife: variance of the shift, from the shifts without each of the patterns.
 
-    If one of them is lost, the match depends on a single pattern and is most likely wrong: its
-    variance is the largest that shifts up to twice the limit can have. NaN for a single pattern.
+    Each is found by one Newton step from the shift of all. If one of them is lost, the match
+    depends on a single pattern and is most likely wrong: its variance is the largest that shifts up
+    to twice the limit can have. NaN for a single pattern.
+
+    Args:
+        sums: (8, T) by pattern.
+        totals: Their sums over the patterns.
+        taps: Weights of the taps at the shift.
+        patterns: T.
+        recentred: The factor of what a pattern takes with it: where each pixel's mean over the
+            patterns was subtracted, the others have another mean, which makes it T / (T - 1).
+        shift: Of all patterns.
     """
     if patterns < 2:
         return np.nan
+    value, slope = 0.0, 0.0
+    for o in range(_TAPS):
+        value += taps[0, o] * totals[3 + o]
+        slope += taps[1, o] * totals[3 + o]
     most = 2.0 * _MOST_SHIFT
+    lost = (patterns - 1) * most * most
     mean, square = 0.0, 0.0
     for t in range(patterns):
-        _centre(by_channel, sums, t, channels, weight * (patterns - 1), totals)
-        other = _solve(totals, shift, 2)
-        if not abs(other) <= most:
-            return (patterns - 1) * most * most
-        mean += other - shift
-        square += (other - shift) * (other - shift)
+        here, here_slope = 0.0, 0.0
+        for o in range(_TAPS):
+            here += taps[0, o] * sums[3 + o, t]
+            here_slope += taps[1, o] * sums[3 + o, t]
+        left = totals[1] - recentred * sums[1, t]
+        right = totals[2] - recentred * sums[2, t]
+        if not (left > 0.0 and right > 0.0):
+            return lost
+        gain = _gain(left, right)
+        rising = -gain * (slope - recentred * here_slope)
+        off = gain * (value - recentred * here) - (totals[0] - recentred * sums[0, t])
+        if not rising > 0.0:
+            return lost
+        step = min(max(off / rising, -_MOST_SHIFT), _MOST_SHIFT)
+        if not abs(shift + step) <= most:
+            return lost
+        mean += step
+        square += step * step
     mean /= patterns
     return (patterns - 1) * max(square / patterns - mean * mean, 0.0)
+
+
+@compiled(fastmath=FAST)
+def _interpolated(weight: Any, tap: Array, out: Array) -> None:
+    for k in range(out.size):
+        out[k] += weight * tap[k]
+
+
+@compiled()
+def _alone(left: Array, right: Array, column: int, taps: Array, there: Array, found: Array) -> None:
+    """Sums of squares and of products of one pixel's colours and those of its match."""
+    width = right.shape[0]
+    there[:] = np.float32(0)
+    for o in range(_TAPS):
+        if taps[o] != 0.0:
+            u = min(max(column + o - REACH, 0), width - 1)
+            _interpolated(np.float32(taps[o]), right[u], there)
+    found[0], found[1], found[2] = _dot(left, left), _dot(there, there), _dot(left, there)
 
 
 @compiled()
@@ -231,84 +293,87 @@ def _shift_pixel(
     right: Array,
     disparities: Array,
     weights: Array,
-    patterns: int,
-    channels: int,
-    floor: float,
-    sums: Array,
-    by_channel: Array,
-    totals: Array,
+    counts: tuple[int, int, float, float],
+    ring: Array,
+    first: int,
+    scratch: tuple[Array, Array, Array, Array, Array, Array],
     found: Array,
 ) -> None:
+    sums, shared, totals, taps, there, alone = scratch
+    patterns, _, recentred, floor = counts
     match = np.int64(disparities[y, x])
     shift, weight = np.nan, np.float32(0)
     for _ in range(2):
-        weight = _gather(y, x, match, left, right, disparities, weights, sums)
+        weight = _gather(y, x, match, disparities, weights, ring, first, sums, shared)
         if not weight > 0:
             return
-        _by_channel(sums, patterns, channels, by_channel)
-        _centre(by_channel, sums, -1, channels, weight * patterns, totals)
-        shift = _solve(totals, 0.0, 8)
+        for r in range(3 + _TAPS):
+            total = 0.0
+            for t in range(patterns):
+                total += sums[r, t]
+            totals[r] = total
+        shift = _solve(totals, taps)
         if not abs(shift) > 0.75:
             break
         match += 1 if shift > 0 else -1
     if not abs(shift) <= _MOST_SHIFT:
         return
-    shared = _at(totals, 3 + _TAPS, shift)[0]
-    spread = np.sqrt(totals[1] * totals[2]) + weight * floor
+    agreed = 0.0
+    for o in range(_TAPS):
+        agreed += taps[0, o] * shared[o]
     found[0, y, x] = match + shift
-    found[2, y, x] = min(max(shared / spread, 0.0), 1.0)
-    found[1, y, x] = _spread(by_channel, sums, patterns, channels, weight, shift, totals)
+    found[1, y, x] = _spread(sums, totals, taps, patterns, recentred, shift)
+    spread = np.sqrt(totals[1] * totals[2]) + weight * floor
+    found[2, y, x] = min(max(agreed / spread, 0.0), 1.0)
+    _alone(left[x], right, x - match, taps[0], there, alone)
+    found[3, y, x], found[4, y, x], found[5, y, x] = alone[0], alone[1], alone[2]
 
 
-@compiled()
-def _shift_strip(
-    top: int,
+def _block(padded: int, window: int) -> int:
+    """Columns whose tables stay in the cache."""
+    return max(16, _BLOCK_BYTES // (4 * _PIXEL_ROWS * padded * window) - window)
+
+
+def _room(
     left: Array,
     right: Array,
     disparities: Array,
     none: int,
     weights: Array,
-    patterns: int,
-    channels: int,
-    floor: float,
+    counts: tuple[int, int, float, float],
     found: Array,
-) -> None:
-    height, width = disparities.shape
-    sums = np.zeros((ROWS + 3, left.shape[2]), np.float32)  # three more as scratch space
-    by_channel = np.zeros((ROWS, channels))
-    totals = np.zeros(_TOTALS)
-    for y in range(top, min(top + STRIP, height)):
-        for x in range(width):
-            if disparities[y, x] != none:
-                _shift_pixel(
-                    y,
-                    x,
-                    left,
-                    right,
-                    disparities,
-                    weights,
-                    patterns,
-                    channels,
-                    floor,
-                    sums,
-                    by_channel,
-                    totals,
-                    found,
-                )
+) -> tuple[Any, ...]:
+    padded, window = left.shape[2] // counts[1], weights.size
+    wide = min(_block(padded, window) + window, left.shape[1])
+    return (
+        np.zeros((STRIP + window, *left.shape[1:]), np.float32),
+        np.zeros((window, wide, _PIXEL_ROWS, padded), np.float32),
+        np.zeros((2, left.shape[2]), np.float32),
+        (
+            np.zeros((3 + _TAPS, padded), np.float32),
+            np.zeros(_TAPS, np.float32),
+            np.zeros(3 + _TAPS),
+            np.zeros((2, _TAPS)),
+            np.zeros(left.shape[2], np.float32),
+            np.zeros(3),
+        ),
+    )
 
 
-@banded("disparities", step=STRIP, cost=50)
+@banded("disparities", step=STRIP, cost=50, room=_room)
 def shifts(
     begin: int,
     end: int,
+    splines: Array,
+    ring: Array,
+    lines: Array,
+    scratch: tuple[Array, Array, Array, Array, Array, Array],
     left: Array,
     right: Array,
     disparities: Array,
     none: int,
     weights: Array,
-    patterns: int,
-    channels: int,
-    floor: float,
+    counts: tuple[int, int, float, float],
     found: Array,
 ) -> None:
     """Disparities to fractions of a pixel, their variances, and how well the patterns agree.
@@ -316,15 +381,57 @@ def shifts(
     Args:
         begin: First index of the band.
         end: The index after its last one.
+        splines: Scratch space: coefficients of splines along the right picture's rows.
+        ring: Scratch space: tables of sums of some rows.
+        lines: Scratch space.
+        scratch: Scratch space.
         left: (H, W, K) colours.
-        right: (H, W, K) coefficients of splines along rows.
+        right: (H, W, K).
         disparities: (H, W) int32 whole ones.
         none: The number that marks a pixel without a match.
         weights: (2r + 1,) of the window's rows and columns; they sum to 1.
-        patterns: T.
-        channels: C.
-        floor: Sum of squares of noise.
-        found: (3, H, W) disparity, variance, agreement; nothing is written where there is none.
+        counts: Patterns, channels, factor of a pattern that is left out (see `_spread`), sum of
+            squares of noise.
+        found: (6, H, W), see `FOUND`; nothing is written where there is no match.
     """
+    height, width = disparities.shape
+    channels, window = counts[1], weights.size
+    radius = window // 2
+    block = ring.shape[1] - window if ring.shape[1] < width else width
     for top in range(begin, end, STRIP):
-        _shift_strip(top, left, right, disparities, none, weights, patterns, channels, floor, found)
+        low, high = max(top - radius, 0), min(top + STRIP + radius, height)
+        for y in range(low, high):
+            splines[y - low] = right[y]
+            spline_filter(splines[y - low], GAIN)
+        for start in range(0, width, block):
+            first, last = max(start - radius, 0), min(start + block + radius, width)
+            done = low - 1
+            for y in range(top, min(top + STRIP, end)):
+                while done < min(y + radius, height - 1):
+                    done += 1
+                    tables = ring[done % window, : last - first]
+                    _tables_row(
+                        left[done],
+                        splines[done - low],
+                        disparities[done],
+                        none,
+                        first,
+                        channels,
+                        lines,
+                        tables,
+                    )
+                for x in range(start, min(start + block, width)):
+                    if disparities[y, x] != none:
+                        _shift_pixel(
+                            y,
+                            x,
+                            left[y],
+                            splines[y - low],
+                            disparities,
+                            weights,
+                            counts,
+                            ring,
+                            first,
+                            scratch,
+                            found,
+                        )

@@ -11,22 +11,31 @@ not count at all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.capture.spacetime.engine import Engine, EngineSpec, Matches, Pairs, Stack
+from depthgauge.types import Map, Mask
 
 SPEC = EngineSpec(
     "classical", "Correlation and census of all patterns, semi-global matching; needs no network."
 )
 
-_OFFSET = 64.0
-"""Subtracted from all grey levels: products are smaller, so float32 sums keep more digits."""
-_FEWEST_FOR_MEAN = 3
+Colours = NDArray[np.float32]
+"""(H, W, K): the colours of each pixel under all patterns."""
+_FEWEST_FOR_MEAN = 2
 """With at least this many patterns, a pixel's own mean colour is subtracted."""
-_ALIGN = 16
+_FEWEST_TO_LEAVE_OUT = 3
+"""With fewer patterns, the jackknife leaves out channels: two patterns minus their mean are one."""
+_NO_CENSUS = 5
+"""With at least this many patterns, the census does not help."""
+_MEAN_PX = 9
+"""With one pattern, the mean of this many px around each pixel is subtracted."""
+_FEWEST_ALONE = 5
+"""With fewer patterns a pixel alone has too few colours to tell what is mixed in it."""
 _NO_MATCH = -(2**31)
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1))
 _MATCH_WINDOWS = (
@@ -38,7 +47,7 @@ _MATCH_WINDOWS = (
 """Weights of a window's rows and columns, for this many patterns and more. Five patterns are nearly
 enough to distinguish pixels, and small windows keep thin objects and edges; a single pattern needs
 neighbours."""
-_SHIFT_WINDOWS = ((2, (1, 4, 6, 4, 1)), (1, (1, 6, 15, 20, 15, 6, 1)))
+_SHIFT_WINDOWS = ((3, (1, 4, 6, 4, 1)), (1, (1, 6, 15, 20, 15, 6, 1)))
 """The same for fractions of a pixel; there, pixels of other surfaces are left out of a window."""
 
 
@@ -61,53 +70,78 @@ def window_weights(patterns: int, *, shift: bool = False) -> NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Classical:
-    """Correlation and census, averaged over the patterns; semi-global matching; sub-pixel shifts.
+    """Correlation (and census, with few patterns); semi-global matching; sub-pixel shifts.
 
     Costs range from 0 (equal) to 1023 (not similar).
     """
 
     census_part: float = 0.2
-    """The census' share of the cost; the rest is the correlation's."""
+    """The census' share of the cost with fewer than 5 patterns; the rest is the correlation's."""
     noise_levels: float = 1.5
     """Contrast in grey levels below which similarity counts little."""
     step_penalty: int = 20
     """Cost of a change by one disparity between neighbours."""
     jump_penalty: int = 110
     """Cost of larger changes."""
-    margin_rows: int = 24
+    candidates: int = 6
+    """Disparities of each pixel among which semi-global matching chooses: the lowest local minima
+    of its costs."""
+    margin_rows: int = 16
     """The tiles of a picture overlap by this many rows; farther away, penalties have no effect."""
-    revision: int = 2
+    revision: int = 3
     uncertainty: str = "jackknife over patterns"
 
     def bytes_per_row(self, size: tuple[int, int, int], disparities: tuple[int, int]) -> int:
-        """Memory that a row needs: colours as float32, census words, costs and their sums."""
+        """Memory that a row needs: pictures, colours as float32, candidates and maps of both views.
+
+        The costs of a few rows, which do not depend on the number of rows, are not counted.
+        """
         patterns, _, width = size
-        count = disparities[1] - disparities[0] + 1
-        colours = 4 * _padded(3 * patterns) + 3 * patterns
-        return width * (2 * colours + 8 * patterns + 4 * count + 64)
+        colours = 4 * _size(patterns, 3)
+        return 2 * width * (3 * patterns + 2 * colours + 6 * self.candidates + 64)
 
     def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
         """Disparities of the left view, with variances from a jackknife over the patterns."""
-        from depthgauge.capture import _spline_kernels
-        from depthgauge.capture.spacetime.engines import _shift_kernels
+        (left, level), (right, _) = _colours(pairs.left), _colours(pairs.right)
+        whole = self._whole(pairs, (left, right), disparities)
+        return self._shifted(pairs, left, right, whole[0], level)
 
-        patterns, height, width = pairs.size
-        channels = pairs.left.shape[3]
-        colours = _colours(pairs.left), _colours(pairs.right)
-        whole = self._whole(pairs, colours, disparities)
-        _spline_kernels.spline_rows(colours[1])
-        found = np.full((3, height, width), np.nan, np.float32)
+    def match_both(self, pairs: Pairs, disparities: tuple[int, int]) -> tuple[Matches, Matches]:
+        """The same for both views; costs are computed once."""
+        (left, level), (right, right_level) = _colours(pairs.left), _colours(pairs.right)
+        whole = self._whole(pairs, (left, right), disparities)
+        found = self._shifted(pairs, left, right, whole[0], level)
+        # Mirrored, the right view is the left one.
+        left, right = (np.ascontiguousarray(colours[:, ::-1]) for colours in (right, left))
+        mine, level = (np.ascontiguousarray(v[:, ::-1]) for v in (whole[1], right_level))
+        return found, self._shifted(pairs, left, right, mine, level).mirrored()
+
+    def _shifted(
+        self, pairs: Pairs, left: Colours, right: Colours, whole: NDArray[np.int32], level: Map
+    ) -> Matches:
+        from depthgauge.capture.spacetime.engines import _shift_kernels
+        from depthgauge.capture.spacetime.engines.mixing import mixing
+
+        patterns, channels = pairs.left.shape[0], pairs.left.shape[3]
+        replicates, parts = _roles(patterns, channels)
+        recentred = patterns / (patterns - 1) if replicates == patterns > 1 else 1.0
+        found = np.full((_shift_kernels.FOUND, *whole.shape), np.nan, np.float32)
         _shift_kernels.shifts(
-            *colours,
+            left,
+            right,
             whole,
             _NO_MATCH,
             window_weights(patterns, shift=True),
-            patterns,
-            channels,
-            self._floor(pairs),
+            (replicates, parts, recentred, self._floor(pairs)),
             found,
         )
-        return Matches(*found)
+        if patterns == 1:
+            found[1] = np.nan
+        alone = patterns >= _FEWEST_ALONE
+        other = mixing(found[3:], level, None if alone else window_weights(patterns))
+        # A pixel with a quarter of other light is worth as much as a correlation of one half.
+        agreed = np.minimum(found[2], np.maximum(1 - 2 * other, 0))
+        return Matches(found[0], found[1], agreed.astype(np.float32))
 
     def _floor(self, pairs: Pairs) -> float:
         patterns, channels = pairs.left.shape[0], pairs.left.shape[3]
@@ -116,48 +150,54 @@ class Classical:
     def _whole(
         self,
         pairs: Pairs,
-        colours: tuple[NDArray[np.float32], NDArray[np.float32]],
+        colours: Sequence[Colours],
         disparities: tuple[int, int],
-    ) -> NDArray[np.int32]:
+    ) -> list[NDArray[np.int32]]:
+        """Whole disparities of the left view, and of the right one."""
         from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels
         from depthgauge.geometry._shared_kernels import path_count
 
         low, high = disparities
-        penalties = float(self.step_penalty), float(self.jump_penalty)
-        costs = self._costs(pairs, colours, low, high - low + 1)
-        totals = np.zeros_like(costs)
-        for dx, dy in _DIRECTIONS:
-            paths = path_count(costs.shape[0], costs.shape[1], dx, dy)
-            _path_kernels.follow_paths(paths, costs, dx, dy, *penalties, totals)
-        places = np.zeros(costs.shape[:2], np.int32)
-        _path_kernels.winners(costs, totals, _cost_kernels.WORST, places)
-        return np.where(places < 0, _NO_MATCH, places + low).astype(np.int32)
+        places, costs = self._candidates(pairs, colours, low, high - low + 1)
+        found = []
+        for place, cost in zip(places, costs, strict=True):
+            totals = np.zeros_like(cost)
+            height, width = place.shape[:2]
+            for dx, dy in _DIRECTIONS:
+                paths = path_count(height, width, dx, dy)
+                penalties = self.step_penalty, self.jump_penalty
+                _path_kernels.follow_paths(
+                    paths, place, cost, _cost_kernels.WORST, dx, dy, *penalties, totals
+                )
+            best = np.zeros((height, width), np.int32)
+            _path_kernels.winners(place, cost, totals, _cost_kernels.WORST, _NO_MATCH, best)
+            best[best != _NO_MATCH] += low
+            found.append(best)
+        return found
 
-    def _costs(
-        self,
-        pairs: Pairs,
-        colours: tuple[NDArray[np.float32], NDArray[np.float32]],
-        low: int,
-        count: int,
-    ) -> NDArray[np.uint16]:
+    def _candidates(
+        self, pairs: Pairs, colours: Sequence[Colours], low: int, count: int
+    ) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
+        """The best disparities of each pixel of both views, and their costs: (2, H, W, M)."""
         from depthgauge.capture.spacetime.engines import _cost_kernels as kernels
 
         patterns, height, width = pairs.size
-        channels = pairs.left.shape[3]
         weights = window_weights(patterns)
-        means = np.zeros((2, height, width, channels), np.float32)
-        spreads = np.zeros((2, height, width), np.float32)
-        words = np.zeros((2, height, width, patterns), np.uint32)
-        for side, stack in enumerate((pairs.left, pairs.right)):
-            kernels.moments(colours[side], patterns, weights, means[side], spreads[side])
+        few = patterns < _NO_CENSUS
+        words = np.zeros((2, height, width, patterns if few else 0), np.uint32)
+        if few:
             # The sum over channels of the noise in each.
-            least = round(self.noise_levels * channels)
-            kernels.census(np.ascontiguousarray(stack), least, words[side])
-        known = np.stack([pairs.left_known, pairs.right_known])
-        costs = np.zeros((height, width, count), np.uint16)
+            least = round(self.noise_levels * pairs.left.shape[3])
+            for side, stack in enumerate((pairs.left, pairs.right)):
+                kernels.census(np.ascontiguousarray(stack), least, words[side])
+        known = pairs.left_known, pairs.right_known
+        spreads = np.stack([_spreads(c, k, weights) for c, k in zip(colours, known, strict=True)])
+        spreads[1] = spreads[1, :, ::-1].copy()
+        places = np.zeros((2, height, width, self.candidates), np.int16)
+        costs = np.zeros((2, height, width, self.candidates), np.uint16)
         how = np.array([self._floor(pairs), self.census_part], np.float32)
-        kernels.cost_volume(*colours, weights, means, spreads, known, words, how, low, costs)
-        return costs
+        kernels.candidates(*colours, weights, spreads, words, how, low, count, places, costs)
+        return places, costs
 
 
 def engine() -> Engine:
@@ -165,16 +205,59 @@ def engine() -> Engine:
     return Classical()
 
 
-def _padded(colours: int) -> int:
-    return -(-colours // _ALIGN) * _ALIGN
+def _roles(patterns: int, channels: int) -> tuple[int, int]:
+    """What the jackknife leaves out, one at a time, and the parts that each of these has.
+
+    >>> _roles(10, 3), _roles(2, 3)
+    ((10, 3), (3, 2))
+    """
+    return (patterns, channels) if patterns >= _FEWEST_TO_LEAVE_OUT else (channels, patterns)
 
 
-def _colours(stack: Stack) -> NDArray[np.float32]:
-    """(T, H, W, C) -> (H, W, K)."""
+def _size(patterns: int, channels: int) -> int:
+    """K: the numbers of a pixel."""
+    from depthgauge.capture.spacetime.engines._cost_kernels import LANES
+
+    replicates, parts = _roles(patterns, channels)
+    return parts * (-(-replicates // LANES) * LANES)
+
+
+def _colours(stack: Stack) -> tuple[Colours, Map]:
+    """(T, H, W, C) -> (H, W, K), and the mean grey level of each pixel."""
     from depthgauge.capture.spacetime.engines import _cost_kernels
 
     patterns, height, width, channels = stack.shape
-    colours = np.zeros((height, width, _padded(patterns * channels)), np.float32)
-    own_mean = patterns >= _FEWEST_FOR_MEAN
-    _cost_kernels.colours_of(np.ascontiguousarray(stack), own_mean, _OFFSET, colours)
-    return colours
+    colours = np.zeros((height, width, _size(patterns, channels)), np.float32)
+    level = np.zeros((height, width), np.float32)
+    pictures = np.ascontiguousarray(stack)
+    if patterns >= _FEWEST_TO_LEAVE_OUT:
+        _cost_kernels.colours_of(pictures, True, colours, level)
+        return colours, level
+    level = pictures.mean(axis=(0, 3), dtype=np.float32)
+    centred = pictures - pictures.mean(axis=0, dtype=np.float32)
+    if patterns < _FEWEST_FOR_MEAN:
+        centred = _without_means(pictures)
+    swapped = np.ascontiguousarray(centred.transpose(3, 1, 2, 0))
+    _cost_kernels.colours_of(swapped, False, colours, np.zeros_like(level))
+    return colours, level
+
+
+def _without_means(stack: Stack) -> NDArray[np.float32]:
+    """Pictures minus the mean colours around each pixel."""
+    import cv2
+
+    size = (_MEAN_PX, _MEAN_PX)
+    pictures = [picture.astype(np.float32) for picture in stack]
+    return np.stack([p - cv2.blur(p, size).reshape(p.shape) for p in pictures])
+
+
+def _spreads(colours: Colours, known: Mask, weights: NDArray[np.float32]) -> Map:
+    """The root of the sum of squares of each window; infinite where the camera saw nothing."""
+    import cv2
+
+    from depthgauge.capture.spacetime.engines import _cost_kernels
+
+    energy = np.zeros(known.shape, np.float32)
+    _cost_kernels.energies(colours, known, energy)
+    total = cv2.sepFilter2D(energy, -1, weights, weights, borderType=cv2.BORDER_REPLICATE)
+    return np.where(known, np.sqrt(total), np.inf).astype(np.float32)
