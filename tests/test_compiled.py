@@ -332,7 +332,6 @@ def test_a_full_or_damaged_cache_costs_time_and_not_the_score(tmp_path):
 
 COMPARED = {  # a test compares them just compiled and from the cache
     "capture/spacetime/engines/_cost_kernels.py",
-    "capture/spacetime/engines/_path_kernels.py",
     "capture/spacetime/engines/_shift_kernels.py",
 }
 

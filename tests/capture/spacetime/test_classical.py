@@ -12,7 +12,8 @@ from scipy import ndimage
 from depthgauge.capture import _spline_kernels
 from depthgauge.capture.spacetime.engine import Pairs
 from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels, _shift_kernels
-from depthgauge.capture.spacetime.engines.classical import Classical, window_weights
+from depthgauge.capture.spacetime.engines.classical import Classical, _colours, window_weights
+from depthgauge.capture.spacetime.engines.mixing import mixing
 from depthgauge.capture.spacetime.step import Tiles
 from depthgauge.geometry._shared_kernels import path_count
 
@@ -139,7 +140,7 @@ def test_the_right_view_by_mirroring():
 def test_tiles_change_next_to_nothing(tmp_path):
     pairs, *_ = textured_planes(5)
     whole = ENGINE.match(pairs, LIMITS)
-    memory_gib = 70 * ENGINE.bytes_per_row(pairs.size, LIMITS) / 2**30
+    memory_gib = 55 * ENGINE.bytes_per_row(pairs.size, LIMITS) / 2**30
     tiles = Tiles(ENGINE, tmp_path, LIMITS, memory_gib)
     assert len(list(tiles.plan(pairs.size))) > 3
     maps = tiles.match(pairs, range(5))
@@ -216,17 +217,19 @@ def plain_census(stack, least):
 
 
 def plain_costs(pairs, engine, low, count):
+    """(H, W, D) of the left view, 0 to 1023."""
     patterns, height, width = pairs.size
     weights = window_weights(patterns).astype(float)
     sides = [s.astype(float).transpose(1, 2, 0, 3) for s in (pairs.left, pairs.right)]
     sides = [s - s.mean(axis=2, keepdims=True) for s in sides]
-    means = [plain_window(s.mean(axis=2), weights) for s in sides]
+    known = pairs.left_known, pairs.right_known
     spreads = [
-        np.sqrt(plain_window((s * s).sum(axis=(2, 3)), weights) - patterns * (m * m).sum(axis=2))
-        for s, m in zip(sides, means, strict=True)
+        np.sqrt(plain_window((s * s).sum(axis=(2, 3)) * k, weights))
+        for s, k in zip(sides, known, strict=True)
     ]
     bits = [plain_census(s, round(engine.noise_levels * 3)) for s in (pairs.left, pairs.right)]
     floor = engine.noise_levels**2 * patterns * 3
+    census_part = engine.census_part if patterns < 5 else 0
     costs = np.full((height, width, count), 1023)
     for d in range(count):
         shift = low + d
@@ -236,56 +239,90 @@ def plain_costs(pairs, engine, low, count):
         u = (x - shift)[ok]
         products[:, ok] = (sides[0][:, ok] * sides[1][:, u]).sum(axis=(2, 3))
         shared = plain_window(products, weights)[:, ok]
-        shared -= patterns * (means[0][:, ok] * means[1][:, u]).sum(axis=2)
         likeness = shared / (spreads[0][:, ok] * spreads[1][:, u] + floor)
         differing = (bits[0][:, :, ok] != bits[1][:, :, u]).mean(axis=(0, 3)) * 2
-        cost = (1 - engine.census_part) * (1 - np.clip(likeness, 0, 1))
-        cost += engine.census_part * np.minimum(differing, 1)
+        cost = (1 - census_part) * (1 - np.clip(likeness, 0, 1))
+        cost += census_part * np.minimum(differing, 1)
         both = pairs.left_known[:, ok] & pairs.right_known[:, u]
         costs[:, ok, d] = np.where(both, np.floor(1023 * cost + 0.5), 1023)
     return costs
 
 
+def from_the_right(costs, low):
+    """The same costs by right column."""
+    _, width, count = costs.shape
+    out = np.full(costs.shape, 1023)
+    for u in range(width):
+        for d in range(count):
+            if 0 <= u + low + d < width:
+                out[:, u, d] = costs[:, u + low + d, d]
+    return out
+
+
+def least_minima(costs, most):
+    """The lowest local minima of one pixel: cost and number; of equal neighbours the last."""
+    wide = np.concatenate([[2000], costs, [2000]])
+    minima = [
+        (int(v), d) for d, v in enumerate(costs) if v < 1023 and wide[d] >= v and wide[d + 2] > v
+    ]
+    return sorted(minima)[:most]
+
+
 @pytest.mark.parametrize("low", [0, -4, 3])
-def test_costs_are_those_of_plain_numpy(low):
-    pairs, engine = random_pairs(), Classical(census_part=0.3)
-    colours = tuple(_colours(s) for s in (pairs.left, pairs.right))
-    costs = engine._costs(pairs, colours, low, 7)
-    np.testing.assert_allclose(costs, plain_costs(pairs, engine, low, 7), atol=1)
+@pytest.mark.parametrize("patterns", [3, 6])
+def test_candidates_are_the_lowest_minima_of_plain_costs_in_both_views(low, patterns):
+    pairs, engine = random_pairs(patterns=patterns), Classical(census_part=0.3, candidates=3)
+    colours = [_colours(s)[0] for s in (pairs.left, pairs.right)]
+    places, costs = engine._candidates(pairs, colours, low, 7)
+    plain = plain_costs(pairs, engine, low, 7)
+    for side, expected in enumerate((plain, from_the_right(plain, low))):
+        agree = 0
+        for y, x in np.ndindex(expected.shape[:2]):
+            minima = least_minima(expected[y, x], 3)
+            found = [
+                (int(c), int(d))
+                for c, d in zip(costs[side, y, x], places[side, y, x], strict=True)
+                if c < 1023
+            ]
+            # Rounding may exchange costs that differ by one.
+            close = len(found) == len(minima) and all(
+                abs(a - b) <= 1 and d == e for (a, d), (b, e) in zip(found, minima, strict=True)
+            )
+            agree += close
+        assert agree >= 0.97 * expected.shape[0] * expected.shape[1]
 
 
-def _colours(stack):
-    from depthgauge.capture.spacetime.engines.classical import _colours
-
-    return _colours(stack)
-
-
-def plain_paths(costs, dx, dy, small, large):
-    height, width, count = costs.shape
+def plain_paths(places, costs, dx, dy, small, large):
+    height, width, most = costs.shape
     out = np.zeros(costs.shape)
     rows = range(height) if dy >= 0 else range(height - 1, -1, -1)
     columns = range(width) if dx >= 0 else range(width - 1, -1, -1)
     for y in rows:
         for x in columns:
             v, u = y - dy, x - dx
-            if not (0 <= v < height and 0 <= u < width):
-                out[y, x] = costs[y, x]
-                continue
-            before = out[v, u]
-            for d in range(count):
-                ways = [before[d], before.min() + large]
-                ways += [before[e] + small for e in (d - 1, d + 1) if 0 <= e < count]
-                out[y, x, d] = costs[y, x, d] + min(ways) - before.min()
+            inside = 0 <= v < height and 0 <= u < width
+            for j in range(most):
+                out[y, x, j] = costs[y, x, j]
+                if not inside:
+                    out[y, x, j] += large  # the same for all
+                    continue
+                before, ways = out[v, u], [out[v, u].min() + large]
+                for q in range(most):
+                    gap = abs(int(places[v, u, q]) - int(places[y, x, j]))
+                    ways += [before[q] + gap * small] if gap <= 1 else []
+                out[y, x, j] += min(ways) - before.min()
     return out
 
 
 @pytest.mark.parametrize(("dx", "dy"), [(1, 0), (0, -1), (1, 1), (-1, 1)])
 def test_paths_are_those_of_plain_numpy(dx, dy):
-    costs = np.random.default_rng(1).integers(0, 1024, (6, 8, 5)).astype(np.uint16)
+    rng = np.random.default_rng(1)
+    costs = np.sort(rng.integers(0, 1000, (6, 8, 4)), axis=2).astype(np.uint16)
+    places = rng.permuted(np.tile(np.arange(9), (6, 8, 1)), axis=2)[..., :4].astype(np.int16)
     totals = np.zeros_like(costs)
     paths = path_count(6, 8, dx, dy)
-    _path_kernels.follow_paths(paths, costs, dx, dy, 20.0, 110.0, totals)
-    np.testing.assert_array_equal(totals, plain_paths(costs.astype(float), dx, dy, 20, 110))
+    _path_kernels.follow_paths(paths, places, costs, 1023, dx, dy, 20, 110, totals)
+    np.testing.assert_array_equal(totals, plain_paths(places, costs.astype(float), dx, dy, 20, 110))
 
 
 def test_sums_of_eight_paths_fit_into_16_bits():
@@ -293,12 +330,27 @@ def test_sums_of_eight_paths_fit_into_16_bits():
     assert 8 * (_cost_kernels.WORST + engine.jump_penalty) < 2**16
 
 
-def test_the_winner_may_move_by_one_to_the_least_cost():
-    totals = np.array([[[9, 3, 5, 9], [4, 4, 4, 4]]], np.uint16)
-    costs = np.array([[[1, 7, 6, 0], [1023] * 4]], np.uint16)
-    places = np.zeros((1, 2), np.int32)
-    _path_kernels.winners(costs, totals, _cost_kernels.WORST, places)
-    assert places.tolist() == [[0, -1]]
+def test_the_least_total_wins_among_candidates_that_exist():
+    places = np.array([[[5, 9, _cost_kernels.NOWHERE]], [[_cost_kernels.NOWHERE] * 3]], np.int16)
+    costs = np.array([[[3, 4, 1023]], [[1023] * 3]], np.uint16)
+    totals = np.array([[[40, 30, 0]], [[0] * 3]], np.uint16)
+    found = np.zeros((2, 1), np.int32)
+    _path_kernels.winners(places, costs, totals, _cost_kernels.WORST, -7, found)
+    assert found.tolist() == [[9], [-7]]
+
+
+def test_both_views_are_those_of_one_after_the_other():
+    pairs, *_ = textured_planes(5)
+    left, right = ENGINE.match_both(pairs, LIMITS)
+    alone, mirrored = ENGINE.match(pairs, LIMITS), ENGINE.match(pairs.mirrored(), LIMITS)
+    np.testing.assert_array_equal(left.disparity, alone.disparity)
+    other = mirrored.mirrored()
+    # Windows at the picture's sides are those of one view or of the other.
+    inner = np.s_[:, 5:-40]
+    sure = other.confidence[inner] > 0.6  # what is hidden from the left view matches by chance
+    assert sure.mean() > 0.8
+    difference = np.abs(right.disparity - other.disparity)[inner]
+    assert np.mean(difference[sure] < 1e-3) > 0.995
 
 
 def test_splines_go_through_the_pixels_as_those_of_scipy():
@@ -322,18 +374,19 @@ def test_splines_go_through_the_pixels_as_those_of_scipy():
 
 
 def test_the_jackknife_is_that_of_leaving_out_one_pattern_at_a_time():
-    """Means taken off within windows only, so that a pattern can be left out before the kernel."""
+    """Each pixel's mean over the patterns is that of those which are left."""
     pairs, truth, _, seen = textured_planes(5)
     rows = slice(20, 36)
     whole = np.rint(truth[rows]).astype(np.int32)
-    stacks = [s[:, rows].astype(np.float32) - 64 for s in (pairs.left, pairs.right)]
+    stacks = [s[:, rows] for s in (pairs.left, pairs.right)]
     shifts = [_shift_of(stacks, whole, [t for t in range(5) if t != k]) for k in range(5)]
     found = _shift_of(stacks, whole, range(5))
     expected = 4 * np.var([s[0] for s in shifts], axis=0)
     inside = seen[rows] & np.isfinite(found[1]) & np.isfinite(expected)
     assert inside.mean() > 0.5
-    close = np.isclose(found[1][inside], expected[inside], rtol=0.02, atol=1e-6)
-    assert close.mean() > 0.98
+    # Beside the box some of the shifts move to another pixel.
+    close = np.isclose(found[1][inside], expected[inside], rtol=0.05, atol=1e-6)
+    assert close.mean() > 0.95
 
 
 def test_a_match_that_hangs_on_one_pattern_has_the_largest_variance():
@@ -341,16 +394,22 @@ def test_a_match_that_hangs_on_one_pattern_has_the_largest_variance():
     pairs, truth, _, seen = textured_planes(5)
     rows = slice(20, 36)
     whole = np.rint(truth[rows]).astype(np.int32)
-    stacks = [s[:, rows].astype(np.float32) - 64 for s in (pairs.left, pairs.right)]
+    stacks = [s[:, rows].copy() for s in (pairs.left, pairs.right)]
     for stack in stacks:
-        stack[1:] = 20
-    for patterns in (2, 3, 5):
+        stack[1:] = 84
+    for patterns in (3, 5):
         found = _shift_of(stacks, whole, range(patterns))
         inside = seen[rows] & np.isfinite(found[0])
         assert inside.mean() > 0.5
         # All shifts are within 2 px of the match: half of them at either end is the most.
         assert (found[1][inside] == (patterns - 1) * 2.0**2).all()
-    assert np.isnan(_shift_of(stacks, whole, [0])[1]).all()
+
+
+def test_one_pattern_has_no_variance():
+    pairs, *_ = textured_planes(1)
+    found = ENGINE.match(pairs, LIMITS)
+    assert np.isfinite(found.disparity).mean() > 0.9
+    assert np.isnan(found.variance).all()
 
 
 @pytest.mark.parametrize("patterns", [2, 3, 6])
@@ -360,24 +419,69 @@ def test_every_disparity_of_two_and_more_patterns_has_a_variance(patterns):
     has = np.isfinite(found.disparity)
     assert has.mean() > 0.3
     np.testing.assert_array_equal(np.isfinite(found.variance), has)
-    most = (patterns - 1) * 2.0**2
+    most = (max(patterns, 3) - 1) * 2.0**2  # of two patterns, the three channels are left out
     assert found.variance[has].max() == most
     assert found.variance[has].min() >= 0
 
 
 def _shift_of(stacks, whole, patterns):
     patterns = list(patterns)
-    size = -(-3 * len(patterns) // 16) * 16
-    colours = []
-    for stack in stacks:
-        chosen = stack[patterns].transpose(1, 2, 0, 3).reshape(*whole.shape, -1)
-        padding = [(0, 0), (0, 0), (0, size - chosen.shape[2])]
-        colours.append(np.ascontiguousarray(np.pad(chosen, padding)))
-    _spline_kernels.spline_rows(colours[1])
-    found = np.full((3, *whole.shape), np.nan, np.float32)
+    colours = [_colours(np.ascontiguousarray(stack[patterns]))[0] for stack in stacks]
+    found = np.full((_shift_kernels.FOUND, *whole.shape), np.nan, np.float32)
     weights = window_weights(5, shift=True)
-    _shift_kernels.shifts(*colours, whole, -(2**31), weights, len(patterns), 3, 1.0, found)
+    count = len(patterns)
+    counts = (count, 3, count / (count - 1), 1.0)
+    _shift_kernels.shifts(*colours, whole, -(2**31), weights, counts, found)
     return found
+
+
+# Pixels that show two surfaces.
+
+
+def test_a_pixel_with_two_surfaces_loses_confidence_and_its_neighbours_do_not():
+    """A bar of 0.4 px in front of a wall: it is never found, and its columns are not trusted."""
+    pairs, *_ = textured_planes(10)
+    left, right = pairs.left.copy(), pairs.right.copy()
+    column, disparity = 30, 30
+    for side, x in ((left, column), (right, column - disparity)):
+        rng = np.random.default_rng(3)  # both cameras see the same light on the bar
+        light = rng.uniform(20, 230, (10, HEIGHT, 3))
+        side[:, :, x] = np.rint(0.6 * side[:, :, x] + 0.4 * light)
+    found = ENGINE.match(Pairs(left, right, pairs.left_known, pairs.right_known), LIMITS)
+    wall = plane(BACK, *np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT)))
+    wrong = np.abs(found.disparity[:, column] - disparity) > 2
+    assert wrong.mean() > 0.9  # the wall has the larger share
+    assert np.mean(found.confidence[:, column] < 0.5) > 0.9
+    for beside in (column - 2, column + 2):
+        assert np.median(np.abs(found.disparity - wall)[:, beside]) < 0.05
+        assert np.mean(found.confidence[:, beside] > 0.7) > 0.9
+
+
+def test_mixing_by_hand():
+    """One pixel of a wall has 40 % of another light, another one is dark by half."""
+    rng = np.random.default_rng(0)
+    right = rng.normal(0, 30, (40, 50, 36))
+    left = 1.2 * right + rng.normal(0, 1, right.shape)
+    other = rng.normal(0, 36, 36)
+    left[20, 20] = 0.6 * left[20, 20] + 0.4 * other
+    left[30, 30] *= 0.5
+    sums = np.stack([(a * b).sum(axis=2) for a, b in ((left, left), (right, right), (left, right))])
+    shares = mixing(sums.astype(np.float32), np.full((40, 50), 90, np.float32), None)
+    assert np.median(shares) < 0.03
+    assert 0.3 < shares[20, 20] < 0.6
+    assert shares[30, 30] == pytest.approx(np.log(2), abs=0.05)
+    shares[20, 20] = shares[30, 30] = 0
+    assert shares.max() < 0.15
+
+
+def test_mixing_of_nothing():
+    nothing = np.full((3, 4, 5), np.nan, np.float32)
+    assert np.isnan(mixing(nothing, np.zeros((4, 5), np.float32), None)).all()
+    dark = np.zeros((3, 4, 5), np.float32)
+    dark[:, 0, 0] = 9
+    found = mixing(dark, np.zeros((4, 5), np.float32), None)
+    assert found[0, 0] < 1e-3
+    assert (found.ravel()[1:] == 1).all()
 
 
 @pytest.mark.long

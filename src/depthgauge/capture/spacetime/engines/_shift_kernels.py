@@ -32,6 +32,8 @@ _LEFT_RIGHT = _SLOPE_RIGHT + _WIDE
 _PIXEL_ROWS = _LEFT_RIGHT + 1
 _MOST_SHIFT = 1.0
 _MOST_GAIN = 4.0
+_LEAST_LEFT = 1e-4
+"""Share of the squares that must remain without a pattern; less is rounding."""
 _BLOCK_BYTES = 600_000
 FOUND = 6
 """Maps that are found: disparity, variance, agreement; and of the pixel alone at its match the sums
@@ -213,7 +215,7 @@ def _solve(totals: Array, taps: Array) -> float:
 
 @compiled()
 def _gain(left: float, right: float) -> float:
-    return min(max(np.sqrt(left / right), 1.0 / _MOST_GAIN), _MOST_GAIN)
+    return float(min(max(np.sqrt(left / right), 1.0 / _MOST_GAIN), _MOST_GAIN))
 
 
 @compiled()
@@ -251,7 +253,7 @@ def _spread(
             here_slope += taps[1, o] * sums[3 + o, t]
         left = totals[1] - recentred * sums[1, t]
         right = totals[2] - recentred * sums[2, t]
-        if not (left > 0.0 and right > 0.0):
+        if not (left > _LEAST_LEFT * totals[1] and right > _LEAST_LEFT * totals[2]):
             return lost
         gain = _gain(left, right)
         rising = -gain * (slope - recentred * here_slope)

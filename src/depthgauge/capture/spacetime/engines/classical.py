@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,9 +113,10 @@ class Classical:
         whole = self._whole(pairs, (left, right), disparities)
         found = self._shifted(pairs, left, right, whole[0], level)
         # Mirrored, the right view is the left one.
-        left, right = (np.ascontiguousarray(colours[:, ::-1]) for colours in (right, left))
-        mine, level = (np.ascontiguousarray(v[:, ::-1]) for v in (whole[1], right_level))
-        return found, self._shifted(pairs, left, right, mine, level).mirrored()
+        left, right = np.ascontiguousarray(right[:, ::-1]), np.ascontiguousarray(left[:, ::-1])
+        mine = np.ascontiguousarray(whole[1][:, ::-1])
+        other = self._shifted(pairs, left, right, mine, right_level[:, ::-1])
+        return found, other.mirrored()
 
     def _shifted(
         self, pairs: Pairs, left: Colours, right: Colours, whole: NDArray[np.int32], level: Map
@@ -229,11 +231,11 @@ def _colours(stack: Stack) -> tuple[Colours, Map]:
     patterns, height, width, channels = stack.shape
     colours = np.zeros((height, width, _size(patterns, channels)), np.float32)
     level = np.zeros((height, width), np.float32)
-    pictures = np.ascontiguousarray(stack)
+    pictures = cast("Stack", np.ascontiguousarray(stack))
     if patterns >= _FEWEST_TO_LEAVE_OUT:
         _cost_kernels.colours_of(pictures, True, colours, level)
         return colours, level
-    level = pictures.mean(axis=(0, 3), dtype=np.float32)
+    level = np.asarray(pictures.mean(axis=(0, 3), dtype=np.float32))
     centred = pictures - pictures.mean(axis=0, dtype=np.float32)
     if patterns < _FEWEST_FOR_MEAN:
         centred = _without_means(pictures)

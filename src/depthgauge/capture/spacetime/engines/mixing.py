@@ -48,7 +48,8 @@ def mixing(sums: Map, brightness: Map, window: NDArray[np.float32] | None) -> Ma
     both = np.sqrt(np.where(known, left * right, 1))
     lost = 2 * (both - np.where(known, shared, 0))
     beyond = np.maximum(lost - _NOISE * _usual(lost, brightness, known), 0) / (2 * both)
-    gain = 0.5 * np.log(np.where(known, left, 1) / np.where(known, right, 1))
+    ratio = np.where(known, left, 1) / np.where(known, right, 1)
+    gain = np.float32(0.5) * np.log(ratio, dtype=np.float32)
     same = known & (lost <= 2 * (1 - _SAME) * both)
     off = gain - _local_median(gain, same if same.any() else known)
     out[known] = np.minimum(np.sqrt(beyond + off * off), 1)[known]
@@ -86,8 +87,8 @@ def _local_median(values: Map, chosen: NDArray[np.bool_]) -> Map:
     rows, columns = -(-height // _BLOCK_PX), -(-width // _BLOCK_PX)
     padded = np.full((rows * _BLOCK_PX, columns * _BLOCK_PX), np.nan, np.float32)
     padded[:height, :width] = np.where(chosen, values, np.nan)
-    blocks = padded.reshape(rows, _BLOCK_PX, columns, _BLOCK_PX).transpose(0, 2, 1, 3)
-    blocks = blocks.reshape(rows, columns, -1)
+    tiled = padded.reshape(rows, _BLOCK_PX, columns, _BLOCK_PX).transpose(0, 2, 1, 3)
+    blocks = tiled.reshape(rows, columns, -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # blocks without any are filled below
         medians = np.nanmedian(blocks, axis=2)
