@@ -66,9 +66,48 @@ def test_only_what_could_be_kept_is_asked_for():
     near = np.array([[True, False, True, False]])
     found = errors.map_figures(error, exact, near)
     assert found["kept_percent"] == 50.0  # of the first two
-    assert found["kept_near_edges_percent"] == 100.0
+    assert found["kept_near_edges_percent"] == found["labelled_near_edges_percent"] == 100.0
     assert found["occluded"]["mean_abs_px"] == pytest.approx(0.3)
     assert found["pixels"] == 3  # all kept pixels have errors, occluded and dark ones too
+
+
+def test_near_edges_only_what_is_right_counts_as_kept():
+    """Two of four pixels have a label, and one of those is off by 3 px."""
+    exact = truth_of(np.ones((1, 4), np.float32))
+    error = np.array([[0.1, 3.0, np.nan, np.nan]], np.float32)
+    found = errors.map_figures(error, exact, np.ones((1, 4), bool))
+    assert found["labelled_near_edges_percent"] == 50.0
+    assert found["kept_near_edges_percent"] == 25.0
+
+
+def test_thin_structures_by_hand():
+    """A bar of 3 px before a wall; a block of 20 px is not thin."""
+    truth = np.full((40, 60), 5, np.float32)
+    truth[:, 10:13] = 9
+    truth[8:28, 30:50] = 9
+    thin = errors.thin_structures(truth)
+    assert thin[20].tolist() == [10 <= x < 13 for x in range(60)]
+    error = np.zeros(truth.shape, np.float32)
+    error[:, 11] = np.nan
+    error[:20, 12] = -4
+    found = errors.thin_figures(error, truth_of(truth), thin)
+    assert found["pixels"] == thin.sum() == 120
+    assert found["kept_and_right_percent"] == 50.0
+    assert found["labelled_percent"] == pytest.approx(100 * 80 / 120)
+    assert found["bad_2_percent"] == 25.0
+
+
+def test_the_worst_object_has_fifty_labels():
+    exact = truth_of(np.ones((10, 30), np.float32))
+    numbers = np.zeros((10, 30), np.int32)
+    numbers[:, 10:20], numbers[:4, 20:] = 1, 2
+    error = np.zeros((10, 30), np.float32)
+    error[0, 10:20] = 3  # 10 % of object 1
+    error[:4, 20:] = 5  # all of object 2, which has 40 pixels
+    found = errors.by_label(error, exact, np.zeros((10, 30), bool), numbers)
+    worst = errors.worst_object(found)
+    assert worst == {"object": "1", "pixels": 100, "bad_2_percent": 10.0, "kept_percent": 100.0}
+    assert errors.worst_object({"2": found["2"]}) is None
 
 
 def test_near_discontinuities_is_three_pixels():

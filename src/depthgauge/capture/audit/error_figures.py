@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.capture.exact_truth import ExactTruth
+from depthgauge.geometry.discontinuities.structures import find_structures
 from depthgauge.geometry.disparity import depth_from_disparity
 from depthgauge.geometry.rectified import RectifiedPair
 from depthgauge.regions.discontinuities import discontinuities
@@ -19,6 +20,9 @@ EDGE_PX = 3
 """Pixels within this distance of a discontinuity of the truth are near it."""
 JUMP_PX = 1.0
 """Neighbours whose true disparities differ by more are at a discontinuity."""
+
+FEWEST_OF_OBJECT = 50
+"""Labels that an object needs to be judged alone."""
 
 Figures = dict[str, Any]
 
@@ -55,18 +59,21 @@ def map_figures(error: Map, exact: ExactTruth, near: Mask, within: Mask | None =
 
     Returns:
         The figures of `error_figures`; `kept_percent` of the pixels that the other view sees and a
-        projector lights; `kept_near_edges_percent` of those near discontinuities; `near_edges`, the
-        errors there; and `occluded`, the errors of kept pixels that the other view does not see.
+        projector lights; of those near discontinuities `kept_near_edges_percent`, which are right
+        to 2 px, and `labelled_near_edges_percent`, right or not; `near_edges`, the errors there;
+        and `occluded`, the errors of kept pixels that the other view does not see.
     """
     inside = np.ones(error.shape, bool) if within is None else within
     kept = np.isfinite(error)
     possible = exact.visible & exact.lit & np.isfinite(exact.disparity) & inside
     beside = possible & near
+    right = np.abs(error) <= BAD_PX
     hidden = inside & ~exact.visible
     return {
         **error_figures(error[inside]),
         "kept_percent": percent(int((kept & possible).sum()), int(possible.sum())),
-        "kept_near_edges_percent": percent(int((kept & beside).sum()), int(beside.sum())),
+        "kept_near_edges_percent": percent(int((right & beside).sum()), int(beside.sum())),
+        "labelled_near_edges_percent": percent(int((kept & beside).sum()), int(beside.sum())),
         "near_edges": error_figures(error[inside & near]),
         "occluded": error_figures(error[hidden]),
     }
@@ -76,6 +83,45 @@ def near_discontinuities(truth: Map) -> Mask:
     """Pixels within 3 px of a jump of more than 1 px in the truth."""
     width = 2 * EDGE_PX + 1
     return discontinuities(truth, jump=JUMP_PX, width=width, guard=0)
+
+
+def thin_structures(truth: Map) -> Mask:
+    """Pixels of the truth's fine structures, at most 10 px wide (the region `fine_structures`)."""
+    return find_structures(truth, truth, jump=JUMP_PX).mask
+
+
+def thin_figures(error: Map, exact: ExactTruth, thin: Mask) -> Figures:
+    """What became of the pixels of thin structures that could be labelled.
+
+    Returns:
+        `pixels` that the other view sees and a projector lights; `kept_and_right_percent` of them,
+        to 2 px; `labelled_percent`, right or not; `bad_2_percent` of the labelled ones.
+    """
+    possible = exact.visible & exact.lit & np.isfinite(exact.disparity) & thin
+    kept, right = np.isfinite(error) & possible, (np.abs(error) <= BAD_PX) & possible
+    count = int(possible.sum())
+    return {
+        "pixels": count,
+        "kept_and_right_percent": percent(int(right.sum()), count),
+        "labelled_percent": percent(int(kept.sum()), count),
+        "bad_2_percent": percent(int((kept & ~right).sum()), int(kept.sum())),
+    }
+
+
+def worst_object(objects: Mapping[str, Figures]) -> Figures | None:
+    """The object with the largest share of labels that are off by more than 2 px.
+
+    Only objects with at least 50 labels count; None if there are none.
+
+    Args:
+        objects: The figures of `by_label`.
+    """
+    enough = {name: f for name, f in objects.items() if f["pixels"] >= FEWEST_OF_OBJECT}
+    if not enough:
+        return None
+    name = max(enough, key=lambda n: float(enough[n]["bad_2_percent"]))
+    figures = enough[name]
+    return {"object": name, **{n: figures[n] for n in ("pixels", "bad_2_percent", "kept_percent")}}
 
 
 def by_label(error: Map, exact: ExactTruth, near: Mask, labels: NDArray[np.int32]) -> Figures:

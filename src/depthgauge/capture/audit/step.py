@@ -37,6 +37,8 @@ from depthgauge.types import Map, Mask
 AUDIT = "audit.json"
 _MOST_PLANES = 12
 _FEW_PERCENT = 5.0
+_MOST_WRONG_PERCENT = 5.0
+"""Share of an object's labels that may be off by more than 2 px; above, the audit warns."""
 _FAIR_PERCENT = (55.0, 80.0)
 """Percentage of labels within one standard deviation; outside these limits, the audit warns."""
 _FAIR_TWO_PERCENT = 88.0
@@ -188,6 +190,8 @@ def _headline(report: dict[str, Any]) -> dict[str, Any]:
         names = ("mean_abs_px", "median_abs_px", "bad_2_percent", "kept_percent")
         found["true_error"] = {
             **{name: true["final"][name] for name in (*names, "kept_near_edges_percent")},
+            "thin_kept_and_right_percent": true["thin"]["kept_and_right_percent"],
+            "worst_object_bad_2_percent": (true["worst_object"] or {}).get("bad_2_percent"),
             "depth_mean_abs_mm": true["depth"]["mean_abs_mm"],
             "row_error_mean_abs_px": true["rows"]["mean_abs_px"],
         }
@@ -218,6 +222,12 @@ def _worries(report: dict[str, Any]) -> list[str]:
             "in metres and that its pose leads from the left rectified camera to it."
         )
     true = report.get("simulated", {})
+    worst = true.get("worst_object")
+    if worst is not None and worst["bad_2_percent"] > _MOST_WRONG_PERCENT:
+        said.append(
+            f"{worst['bad_2_percent']:.0f} % of the {worst['pixels']} labels of object "
+            f"{worst['object']} are off by more than 2 px; look at the error map."
+        )
     said += _bar_worries("", true.get("error_bars", {}))
     said += _bar_worries(
         " of the unbalanced pair", true.get("unbalanced", {}).get("error_bars", {})

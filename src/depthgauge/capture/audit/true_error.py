@@ -74,13 +74,17 @@ def true_figures(
     mask = io.read_mask(check / "mask_00.png")
     variance = io.read_map(check / "variance_00.npy")
     consistent = np.where(mask, error, np.float32(np.nan))
+    objects = errors.by_label(error, exact, near, exact.objects)
+    thin = errors.thin_structures(exact.disparity)
     figures = {
         "final": errors.map_figures(error, exact, near),
         "consistent": errors.map_figures(consistent, exact, near),
         "steps": _steps(judge, exact, near),
         "materials": errors.by_label(error, exact, near, exact.materials),
         "surfaces": errors.by_label(error, exact, near, exact.surfaces),
-        "objects": errors.by_label(error, exact, near, exact.objects),
+        "objects": objects,
+        "worst_object": errors.worst_object(objects),
+        "thin": errors.thin_figures(error, exact, thin),
         "planes": errors.by_mask(error, exact, near, masks),
         "depth": errors.depth_figures(disparity, exact, judge.pair),
         "rows": errors.row_figures(exact),

@@ -185,15 +185,18 @@ def _show_materials(axes: Any, materials: Mapping[str, Any]) -> None:
 
 
 def _show_shares(axes: Any, true: Mapping[str, Any]) -> None:
-    final, bars = true["final"], true["error_bars"]
+    final, bars, thin = true["final"], true["error_bars"], true.get("thin", {})
+    worst = true.get("worst_object") or {}
     lines = {
         "Labels kept": "",
         "of what both views see and light reaches": f"{_number(final['kept_percent'])} %",
-        "of that within 3 px of discontinuities": f"{_number(final['kept_near_edges_percent'])} %",
+        "of that right, near discontinuities": f"{_number(final['kept_near_edges_percent'])} %",
+        "of that right, thin structures": f"{_number(thin.get('kept_and_right_percent'))} %",
         "Errors": "",
         "mean |error|": f"{_number(final['mean_abs_px'])} px",
         "median |error|": f"{_number(final['median_abs_px'])} px",
         "off by more than 2 px": f"{_number(final['bad_2_percent'])} %",
+        "the same of the worst object": f"{_number(worst.get('bad_2_percent'))} %",
         "mean |error| near discontinuities": f"{_number(final['near_edges']['mean_abs_px'])} px",
         "Calibration": "",
         "mean |row error|": f"{_number(true['rows']['mean_abs_px'])} px",
