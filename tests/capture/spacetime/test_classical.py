@@ -13,7 +13,7 @@ from depthgauge.capture import _spline_kernels
 from depthgauge.capture.spacetime.engine import Pairs
 from depthgauge.capture.spacetime.engines import _cost_kernels, _path_kernels, _shift_kernels
 from depthgauge.capture.spacetime.engines.classical import Classical, _colours, window_weights
-from depthgauge.capture.spacetime.engines.mixing import mixing
+from depthgauge.capture.spacetime.engines.mixing import mixing, share_beyond_jumps
 from depthgauge.capture.spacetime.step import Tiles
 from depthgauge.geometry._shared_kernels import path_count
 
@@ -472,6 +472,20 @@ def test_mixing_by_hand():
     assert shares[30, 30] == pytest.approx(np.log(2), abs=0.05)
     shares[20, 20] = shares[30, 30] = 0
     assert shares.max() < 0.15
+
+
+def test_a_dark_frame_takes_its_share_of_a_pixels_colour():
+    """A black bar before a white wall: the pixel at its edge is grey, whatever it is labelled."""
+    disparity = np.full((5, 12), 4, np.float32)
+    disparity[:, 6:] = 9
+    means = np.full((5, 12, 3), 100, np.float32)
+    means[:, 6:] = 20
+    means[:, 5] = 60
+    shares = share_beyond_jumps(disparity, means)
+    np.testing.assert_allclose(shares[:, 5], 0.5)
+    assert (np.delete(shares, 5, axis=1) == 0).all()
+    assert (share_beyond_jumps(disparity, np.full_like(means, 50)) == 0).all()
+    assert (share_beyond_jumps(np.full_like(disparity, np.nan), means) == 0).all()
 
 
 def test_mixing_of_nothing():

@@ -74,7 +74,7 @@ SPEC = StepSpec(
     about="""Residuals on planes; agreement with a second depth source; on simulated sessions the
     true error, by material and region, and whether the predicted error bars are right.""",
     options=AuditOptions,
-    revision=3,
+    revision=4,
     after=("rectify", "check"),
     after_if_done=("calibrate", *EARLIER, "warp"),
 )

@@ -25,6 +25,7 @@ from depthgauge.capture.clean.filters import (
     scaled_window,
 )
 from depthgauge.capture.clean.manual_edits import ManualEdits, manually_removed, read_manual_edits
+from depthgauge.capture.clean.unresolved import beside_unresolved
 from depthgauge.capture.rectify.calibration_error import row_variance
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.refine.engine import MeasuredMaps
@@ -63,7 +64,8 @@ class CleanOptions(Options):
     confidence: Share = 0.5
     """Pixels with a lower confidence are removed."""
     doubtful: Share = 0.8
-    """Pixels with a lower confidence are removed if the other view does not confirm them."""
+    """Pixels with a lower confidence are removed if the other view does not confirm them, or beside
+    removed ones where no jump is near: something thin is there that the map does not show."""
     left_right_px: Positive = 1.5
     """Largest difference at which the two views agree."""
     isolated_px: Annotated[int, Field(ge=0)] | None = None
@@ -101,7 +103,7 @@ SPEC = StepSpec(
       depthgauge capture clean kitchen --filter plain --window-px 35 \\
         --filter-sigma-px 5 --filter-distance-px 50""",
     options=CleanOptions,
-    revision=3,
+    revision=4,
     after=("rectify", "refine"),
     after_if_done=("calibrate", "spacetime"),
 )
@@ -176,7 +178,9 @@ def _alone(maps: MeasuredMaps, hand: Mask, options: CleanOptions) -> Codes:
     """The reasons that do not depend on other pixels; the first in order is written last."""
     codes = np.zeros(maps.disparity.shape, np.uint8)
     codes[maps.variance > options.sigma_px**2] = _VARIANCE  # not where it is unknown
-    codes[~(maps.confidence >= options.confidence)] = _CONFIDENCE
+    least, doubtful = options.confidence, options.doubtful
+    beside = beside_unresolved(maps.disparity, maps.confidence, least, doubtful)
+    codes[beside | ~(maps.confidence >= least)] = _CONFIDENCE
     codes[hand] = _BY_HAND
     codes[~is_known(maps.disparity)] = _NO_VALUE
     return codes

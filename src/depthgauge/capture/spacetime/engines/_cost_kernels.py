@@ -32,11 +32,10 @@ _ONE, _ZERO = np.float32(1), np.float32(0)
 
 
 @compiled()
-def _colours_row(stack: Array, own_mean: bool, colours: Array, level: Array) -> None:
+def _colours_row(stack: Array, own_mean: bool, colours: Array, means: Array) -> None:
     patterns, width, channels = stack.shape
     padded = colours.shape[1] // channels
     for x in range(width):
-        level[x] = _ZERO
         for c in range(channels):
             there = colours[x, c * padded : (c + 1) * padded]
             mean = _ZERO
@@ -44,7 +43,7 @@ def _colours_row(stack: Array, own_mean: bool, colours: Array, level: Array) -> 
                 there[t] = np.float32(stack[t, x, c])
                 mean += there[t]
             mean /= np.float32(patterns)
-            level[x] += mean / np.float32(channels)
+            means[x, c] = mean
             if own_mean:
                 for t in range(patterns):
                     there[t] -= mean
@@ -52,7 +51,7 @@ def _colours_row(stack: Array, own_mean: bool, colours: Array, level: Array) -> 
 
 @banded("colours")
 def colours_of(
-    begin: int, end: int, stack: Array, own_mean: bool, colours: Array, level: Array
+    begin: int, end: int, stack: Array, own_mean: bool, colours: Array, means: Array
 ) -> None:
     """Converts pictures (T, H, W, C) to colours (H, W, K).
 
@@ -62,10 +61,10 @@ def colours_of(
         stack: uint8 or float32, in grey levels.
         own_mean: Whether to subtract each pixel's mean over the patterns.
         colours: float32, zeros.
-        level: (H, W) float32: each pixel's mean over patterns and channels.
+        means: (H, W, C) float32: each pixel's means over the patterns.
     """
     for y in range(begin, end):
-        _colours_row(stack[:, y], own_mean, colours[y], level[y])
+        _colours_row(stack[:, y], own_mean, colours[y], means[y])
 
 
 @compiled()

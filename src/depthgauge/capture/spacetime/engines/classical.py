@@ -103,26 +103,26 @@ class Classical:
 
     def match(self, pairs: Pairs, disparities: tuple[int, int]) -> Matches:
         """Disparities of the left view, with variances from a jackknife over the patterns."""
-        (left, level), (right, _) = _colours(pairs.left), _colours(pairs.right)
+        (left, means), (right, _) = _colours(pairs.left), _colours(pairs.right)
         whole = self._whole(pairs, (left, right), disparities)
-        return self._shifted(pairs, left, right, whole[0], level)
+        return self._shifted(pairs, left, right, whole[0], means)
 
     def match_both(self, pairs: Pairs, disparities: tuple[int, int]) -> tuple[Matches, Matches]:
         """The same for both views; costs are computed once."""
-        (left, level), (right, right_level) = _colours(pairs.left), _colours(pairs.right)
+        (left, means), (right, right_means) = _colours(pairs.left), _colours(pairs.right)
         whole = self._whole(pairs, (left, right), disparities)
-        found = self._shifted(pairs, left, right, whole[0], level)
+        found = self._shifted(pairs, left, right, whole[0], means)
         # Mirrored, the right view is the left one.
         left, right = np.ascontiguousarray(right[:, ::-1]), np.ascontiguousarray(left[:, ::-1])
         mine = np.ascontiguousarray(whole[1][:, ::-1])
-        other = self._shifted(pairs, left, right, mine, right_level[:, ::-1])
+        other = self._shifted(pairs, left, right, mine, right_means[:, ::-1])
         return found, other.mirrored()
 
     def _shifted(
-        self, pairs: Pairs, left: Colours, right: Colours, whole: NDArray[np.int32], level: Map
+        self, pairs: Pairs, left: Colours, right: Colours, whole: NDArray[np.int32], means: Map
     ) -> Matches:
         from depthgauge.capture.spacetime.engines import _shift_kernels
-        from depthgauge.capture.spacetime.engines.mixing import mixing
+        from depthgauge.capture.spacetime.engines.mixing import mixing, share_beyond_jumps
 
         patterns, channels = pairs.left.shape[0], pairs.left.shape[3]
         replicates, parts = _roles(patterns, channels)
@@ -139,10 +139,12 @@ class Classical:
         )
         if patterns == 1:
             found[1] = np.nan
-        alone = patterns >= _FEWEST_ALONE
-        other = mixing(found[3:], level, None if alone else window_weights(patterns))
-        # A pixel with a quarter of other light is worth as much as a correlation of one half.
+        window = None if patterns >= _FEWEST_ALONE else window_weights(patterns)
+        other = mixing(found[3:], means.mean(axis=2), window)
+        # A pixel that a quarter of its light, or half of its colour, does not explain is worth as
+        # much as a correlation of one half.
         agreed = np.minimum(found[2], np.maximum(1 - 2 * other, 0))
+        agreed = np.minimum(agreed, 1 - share_beyond_jumps(found[0], means))
         return Matches(found[0], found[1], agreed.astype(np.float32))
 
     def _floor(self, pairs: Pairs) -> float:
@@ -225,23 +227,24 @@ def _size(patterns: int, channels: int) -> int:
 
 
 def _colours(stack: Stack) -> tuple[Colours, Map]:
-    """(T, H, W, C) -> (H, W, K), and the mean grey level of each pixel."""
+    """(T, H, W, C) -> (H, W, K), and the mean colours of each pixel, (H, W, C)."""
     from depthgauge.capture.spacetime.engines import _cost_kernels
 
     patterns, height, width, channels = stack.shape
     colours = np.zeros((height, width, _size(patterns, channels)), np.float32)
-    level = np.zeros((height, width), np.float32)
+    means = np.zeros((height, width, channels), np.float32)
     pictures = cast("Stack", np.ascontiguousarray(stack))
     if patterns >= _FEWEST_TO_LEAVE_OUT:
-        _cost_kernels.colours_of(pictures, True, colours, level)
-        return colours, level
-    level = np.asarray(pictures.mean(axis=(0, 3), dtype=np.float32))
-    centred = pictures - pictures.mean(axis=0, dtype=np.float32)
-    if patterns < _FEWEST_FOR_MEAN:
-        centred = _without_means(pictures)
+        _cost_kernels.colours_of(pictures, True, colours, means)
+        return colours, means
+    means = np.asarray(pictures.mean(axis=0, dtype=np.float32))
+    centred = _without_means(pictures) if patterns < _FEWEST_FOR_MEAN else pictures - means
+    # The jackknife leaves out channels: they take the place of patterns.
     swapped = np.ascontiguousarray(centred.transpose(3, 1, 2, 0))
-    _cost_kernels.colours_of(swapped, False, colours, np.zeros_like(level))
-    return colours, level
+    _cost_kernels.colours_of(
+        swapped, False, colours, np.zeros((height, width, patterns), np.float32)
+    )
+    return colours, means
 
 
 def _without_means(stack: Stack) -> NDArray[np.float32]:

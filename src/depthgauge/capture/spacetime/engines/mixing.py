@@ -10,6 +10,7 @@ does.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ _NOISE = 1.5
 _BLOCK_PX = 32
 _FEWEST = 32
 """Pixels of a block from which a gain can be estimated."""
+_JUMP_PX = 1.0
+_DIFFERENT_LEVELS = 12.0
+"""Surfaces whose mean colours differ by less cannot be told apart by them."""
 _SAME = 0.9
 """Correlation of pixels whose gain counts."""
 
@@ -96,3 +100,45 @@ def _local_median(values: Map, chosen: NDArray[np.bool_]) -> Map:
     medians = np.where(few, np.median(values[chosen]), medians).astype(np.float32)
     size = (columns * _BLOCK_PX, rows * _BLOCK_PX)
     return np.asarray(cv2.resize(medians, size, interpolation=cv2.INTER_LINEAR))[:height, :width]
+
+
+def share_beyond_jumps(disparity: Map, means: Map) -> Map:
+    """The share of the surface beyond a jump in each pixel beside it, 0..1, by mean colours.
+
+    A dark frame before a bright wall adds no pattern to a pixel that shows half of it, but the mean
+    over the patterns is darker by half. Two pixels on, both surfaces are seen alone: the share is
+    where the pixel's colour lies between theirs. 0 where they differ by less than 12 levels.
+
+    Args:
+        disparity: (H, W), NaN where there is no match.
+        means: (H, W, C) mean colours over the patterns, in grey levels.
+    """
+    height, width = disparity.shape
+    out = np.zeros(disparity.shape, np.float32)
+    for dy, dx in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+        beyond = np.roll(disparity, (-dy, -dx), axis=(0, 1))
+        y, x = np.nonzero(np.abs(beyond - disparity) > _JUMP_PX)
+        inside = (y + dy >= 0) & (y + dy < height) & (x + dx >= 0) & (x + dx < width)
+        y, x = y[inside], x[inside]
+
+        def at(steps: int, values: Map, y: Any = y, x: Any = x, dy: int = dy, dx: int = dx) -> Map:
+            rows, columns = y + steps * dy, x + steps * dx
+            rows, columns = np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)
+            return np.asarray(values[rows, columns])
+
+        here = at(0, disparity)
+        same = np.abs(at(-1, disparity) - here) <= _JUMP_PX
+        own = np.where(_near(at(-2, disparity), here)[:, None], at(-2, means), at(-1, means))
+        next_to = at(1, disparity)
+        other = np.where(_near(at(2, disparity), next_to)[:, None], at(2, means), at(1, means))
+        way = other - own
+        length = (way * way).sum(axis=1)
+        same &= length > means.shape[2] * _DIFFERENT_LEVELS**2
+        share = ((at(0, means) - own) * way).sum(axis=1) / np.maximum(length, 1)
+        found = np.where(same, np.clip(share, 0, 1), 0)
+        out[y, x] = np.maximum(out[y, x], found)
+    return out
+
+
+def _near(disparity: Map, other: Map) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(disparity - other) <= _JUMP_PX)
