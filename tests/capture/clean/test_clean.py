@@ -88,7 +88,7 @@ def test_variance_confidence_and_missing_values():
     expected[6:8, 20:30] = CODES["low confidence"]
     expected[9, 20:30] = CODES["no value"]
     assert np.array_equal(codes, expected)
-    looser = removals(maps, CleanOptions(sigma_px=1.0, confidence=0.2))["left"]
+    looser = removals(maps, CleanOptions(sigma_px=1.0, confidence=0.2, doubtful=0.2))["left"]
     assert not looser[3].any()
     assert not looser[6].any()
 
