@@ -55,6 +55,8 @@ def test_what_saturates_everywhere_stays_saturated():
     light = np.full((4, 4, 3), 5.0)
     images = [photographed(light, e) for e in (1.0, 4.0)]
     assert merged(images, (1.0, 4.0)).min() == pytest.approx(1.0)
+    red = merged([np.full((2, 2, 3), (255, 90, 80), np.uint8)] * 2, (1.0, 4.0))
+    assert np.allclose(red * 255, (255, 90, 80), atol=1e-3)
     bright = merged([photographed(np.full((4, 4, 3), 0.95), e) for e in (1.0, 4.0)], (1.0, 4.0))
     assert np.allclose(linear_light(bright), 0.95, atol=0.01)
 

@@ -12,6 +12,7 @@ import pytest
 import tifffile
 
 from depthgauge import io
+from depthgauge.capture.photographs.brackets import linear_light, pattern_files, srgb_codes
 from depthgauge.capture.spacetime import step as step_module
 from depthgauge.capture.spacetime.engine import Pairs, engine_named
 from depthgauge.capture.spacetime.patterns import dark_frames, make_stacks
@@ -376,6 +377,78 @@ def test_a_session_of_deep_pictures(world, copy):
     off = io.read_map(step.folder / "left_disparity.npy") - world.exact["LR"].disparity
     assert np.median(np.abs(off[np.isfinite(off)])) < 0.05
     assert io.read_image(step.folder / "left_pattern.png").std() > 10
+
+
+def exposed(session: Session, gains) -> None:
+    """Photographs again with other exposures: gain(camera, number)."""
+    for camera in "LR":
+        for t, path in enumerate(sorted((session.folder / "pattern" / camera).iterdir())):
+            levels = np.rint(io.read_image(path) * gains(camera, t))
+            io.write_image(path, np.clip(levels, 0, 255).astype(np.uint8))
+
+
+def test_saturated_patterns_give_finite_numbers_only(world, copy):
+    exposed(copy[0], lambda camera, t: 4.5)
+    image = io.read_image(copy[0].folder / "pattern/L/000.png")
+    assert (image == 255).any(axis=2).mean() > 0.88
+    done = spacetime(*copy, disparities=RANGE)
+    found = {
+        name: io.read_map(done.folder / f"left_{name}.npy") for name in ("disparity", "variance")
+    }
+    known = np.isfinite(found["disparity"])
+    assert 0.2 < known.mean() < 1
+    assert np.isfinite(found["variance"][known]).all()
+    assert (found["variance"][known] >= 0).all()
+    sure = known & (found["variance"] < 0.01)
+    error = np.abs(found["disparity"] - world.exact["LR"].disparity)
+    assert np.nanmedian(error[sure]) < 0.2
+
+
+def test_exposures_of_each_camera_are_evened_out(world, copy):
+    factors = {"L": (1.0, 0.7, 1.1, 0.5, 0.9, 0.6), "R": (0.6, 1.0, 0.5, 1.1, 0.7, 0.9)}
+    exposed(copy[0], lambda camera, t: factors[camera][t])
+    done = spacetime(*copy, disparities=RANGE)
+    assert any("changes by up to" in said for said in done.warnings)
+    assert done.figures["uneven_exposure"] > 0.3
+    truth, visible = truth_of(world, "left")
+    error = np.abs(io.read_map(done.folder / "left_disparity.npy") - truth)[visible]
+    assert np.nanmedian(error) < 0.05  # as it is 0.4
+
+
+def test_brackets_resolve_what_no_exposure_does(world, copy, tmp_path):
+    session = copy[0]
+    pair = world.pairs["LR"]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    plain, _ = make_stacks(session, pair, ["000"], (200, 150), tmp_path / "a")
+    for camera in "LR":
+        path = session.folder / "pattern" / camera / "000.png"
+        light = linear_light(io.read_image(path).astype(np.float32) / 255)
+        path.unlink()
+        for exposure in (1, 4, 16):
+            codes = srgb_codes(np.clip(light * exposure, 0, 1))
+            name = f"000@{exposure / 60:.5f}.png"
+            io.write_image(path.with_name(name), np.rint(255 * codes).astype(np.uint8))
+    merged, unusable = make_stacks(session, pair, ["000"], (200, 150), tmp_path / "b")
+    assert unusable == {}
+    assert merged.left.dtype == np.float32
+    off = np.abs(merged.left[0] - plain.left[0].astype(np.float32))[merged.left_known]
+    assert np.median(off) < 0.4  # of the rounding to 8 bits
+    assert np.percentile(off, 99.9) < 2.0
+
+
+def test_only_the_luminance_of_jpeg_is_matched(world, copy, tmp_path):
+    session = copy[0]
+    for path in sorted((session.folder / "pattern").rglob("000.png")):
+        image = io.read_image(path)
+        path.unlink()
+        cv2.imwrite(str(path.with_suffix(".jpg")), image[..., ::-1])
+    file = pattern_files(session, "L")["000"]
+    assert file.compressed
+    assert file.to_match().ndim == 2
+    (tmp_path / "stacks").mkdir()
+    pairs, _ = make_stacks(session, world.pairs["LR"], ["000"], (200, 150), tmp_path / "stacks")
+    assert np.ptp(pairs.left, axis=3).max() == 0
 
 
 def test_nothing_is_rectified_yet(captured, tmp_path):

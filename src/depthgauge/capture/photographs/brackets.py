@@ -28,6 +28,9 @@ _BRACKET = re.compile(r"(.+)@([0-9]*\.?[0-9]+)")
 _FULL, _EMPTY = 0.90, 0.98
 """Between these codes the weight of an exposure falls to 0."""
 _SIDES = ("L", "R")
+_COMPRESSED = (".jpg", ".jpeg")
+_LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
+"""Of JPEG's own luminance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,22 @@ class PatternFile:
             BadFile: It cannot be read.
         """
         return bool(self.exposures) or io.is_deep(self.paths[0])
+
+    @property
+    def compressed(self) -> bool:
+        """Whether it is JPEG, whose colours are coarser than its luminance."""
+        return any(path.suffix.lower() in _COMPRESSED for path in self.paths)
+
+    def to_match(self) -> Image:
+        """The photograph for matching: of JPEG only the luminance, (H, W).
+
+        Raises:
+            BadFile: As `read`.
+        """
+        image = self.read()
+        if not self.compressed or image.ndim == 2:
+            return image
+        return np.asarray(levels_of(image) @ _LUMINANCE / np.float32(255), np.float32)
 
     def read(self) -> Image:
         """The photograph, or the merged bracket: sRGB float32 from 0 to 1.
@@ -127,9 +146,9 @@ def merged(images: Sequence[Image], exposures: Sequence[float]) -> NDArray[np.fl
     codes = _deep(images[shortest])
     unknown = weights <= 0
     light = total / np.where(unknown, 1, weights)[..., None]
-    light[unknown] = linear_light(codes)[unknown] / np.float32(exposures[shortest])
-    clipped = codes.max(axis=2) >= SATURATED_LEVEL / 255
-    light[unknown & clipped] = 1.0
+    known_part = linear_light(codes) / np.float32(exposures[shortest])
+    known_part[codes >= SATURATED_LEVEL / 255] = 1.0
+    light[unknown] = known_part[unknown]
     return srgb_codes(np.clip(light, 0, 1))
 
 

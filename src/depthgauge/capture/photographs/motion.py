@@ -16,6 +16,8 @@ Pixels = NDArray[np.float64]
 """(..., 2) positions x, y in a photograph."""
 Kind = Literal["still", "shift", "turn", "bend"]
 _NUMBERS = {"still": 0, "shift": 2, "turn": 3, "bend": 8}
+_CAUTION = {"still": 0, "shift": 2, "turn": 3, "bend": 16}
+"""How much more numbers must explain: neighbours err alike, which looks like a bend."""
 _ROUNDS = 12
 _TRIALS = 400
 _GRID = 9
@@ -130,7 +132,7 @@ def fit_motion(
     used = richest[2]
     scale = max(float(np.median(richest[1][used])) / (2 * np.log(2)), 1e-12)  # chi2 of 2 numbers
     many = np.log(2 * used.sum())
-    costs = [np.minimum(f[1][used] / scale, 25.0).sum() + _NUMBERS[f[0].kind] * many for f in fits]
+    costs = [np.minimum(f[1][used] / scale, 25.0).sum() + _CAUTION[f[0].kind] * many for f in fits]
     motion = fits[int(np.argmin(costs))][0]
     shift = _fit("shift", found, agreeing, camera, near_px)[0].numbers
     judged = _judged(motion, (shift[0], shift[1]), found, camera, near_px)

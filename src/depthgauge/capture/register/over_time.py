@@ -27,12 +27,15 @@ from depthgauge.capture.register.windows import (
     Array,
     Windows,
     coarse_shift,
+    finer_shift,
     measured,
     slopes_of,
 )
 from depthgauge.types import Camera
 
-_ROUNDS = 3
+_ROUNDS, _MOST_ROUNDS = 3, 8
+_STEADY_PX = 0.003
+"""A motion that changes by less has been found."""
 _NEAR_PX = 1.0
 _KINDS: tuple[Kind, ...] = ("shift", "turn", "bend")
 _LEAST_COARSE = 3
@@ -95,7 +98,7 @@ def groups_over_time(
         The groups, and the shift of every photograph to the right and down against the mean of all,
         in px.
     """
-    motions = _each(shots, windows, camera)
+    motions, shifts = _each(shots, windows, camera)
     members = _split(motions, camera, least_px)
     biggest = max(members, key=len)  # the first one of equals
     places = windows.places()
@@ -107,7 +110,7 @@ def groups_over_time(
             continue
         fit = _fit_group([shots[t] for t in group], base, windows, camera)
         found.append(Group(tuple(group), fit.motion if fit else STILL, fit))
-    return found, [motion.typical_px(camera) for motion in motions]
+    return found, shifts
 
 
 def mean_picture(shots: Sequence[Shot], windows: Windows) -> Array:
@@ -120,12 +123,15 @@ def _seen(shot: Shot, windows: Windows, moved: Pixels) -> Array:
     return windows.sample(shot.cut, moved, shot.coarse)
 
 
-def _each(shots: Sequence[Shot], windows: Windows, camera: Camera) -> list[Motion]:
-    """The motion of every photograph against the mean of all."""
+def _each(
+    shots: Sequence[Shot], windows: Windows, camera: Camera
+) -> tuple[list[Motion], list[tuple[float, float]]]:
+    """The motion of every photograph against the mean of all, and its measured shift."""
     places, centres = windows.places(), windows.centres()
-    motions = [Motion("shift", (float(s.coarse[0]), float(s.coarse[1]))) for s in shots]
+    motions = _starts(shots, windows)
+    shifts = [motion.typical_px(camera) for motion in motions]
     if len(shots) < 2:
-        return motions
+        return motions, shifts
     for _ in range(_ROUNDS):
         seen = [
             _seen(s, windows, m.apply(places, camera)) for s, m in zip(shots, motions, strict=True)
@@ -136,9 +142,9 @@ def _each(shots: Sequence[Shot], windows: Windows, camera: Camera) -> list[Motio
             so_far = motion.apply(centres, camera) - centres
             found = flow(windows, everything.without(picture), picture, so_far)
             fit = fit_motion(found, camera, near_px=_NEAR_PX, kinds=_KINDS)
-            new.append(fit.motion if fit else motion)
-        motions = new
-    return motions
+            new.append((fit.motion, fit.shift_px) if fit else (motion, (0.0, 0.0)))
+        motions, shifts = [motion for motion, _ in new], [shift for _, shift in new]
+    return motions, shifts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,6 +181,24 @@ class Base:
         if self.count < 2:
             return np.ones(self.total.shape)
         return np.maximum(self.squares / self.count - self.mean**2, 0.0)
+
+
+def _starts(shots: Sequence[Shot], windows: Windows) -> list[Motion]:
+    """Shifts in whole px against the mean of the others."""
+    places = windows.places()
+    seen = [_seen(s, windows, places + np.array(s.coarse, float)) for s in shots]
+    everything = Base.of(seen)
+    found = []
+    for shot, picture in zip(shots, seen, strict=True):
+        more = (0, 0)
+        if len(shots) > 1:
+            more = finer_shift(everything.without(picture).mean, picture)
+        found.append(_shift(shot.coarse, more))
+    return found
+
+
+def _shift(coarse: tuple[int, int], more: tuple[int, int]) -> Motion:
+    return Motion("shift", (float(coarse[0] + more[0]), float(coarse[1] + more[1])))
 
 
 def flow(
@@ -232,10 +256,11 @@ def _split(motions: Sequence[Motion], camera: Camera, least_px: float) -> list[l
 
 def _fit_group(shots: Sequence[Shot], base: Base, windows: Windows, camera: Camera) -> Fit | None:
     places, centres = windows.places(), windows.centres()
-    coarse = np.median([s.coarse for s in shots], axis=0)
-    motion = Motion("shift", (float(coarse[0]), float(coarse[1])))
+    coarse = np.median([s.coarse for s in shots], axis=0).round().astype(int)
+    picture = Base.of([_seen(s, windows, places + coarse) for s in shots]).mean
+    motion = _shift(tuple(coarse.tolist()), finer_shift(base.mean, picture.astype(np.float32)))
     fit = None
-    for _ in range(_ROUNDS + 1):
+    for _ in range(_MOST_ROUNDS):
         moved = motion.apply(places, camera)
         picture = Base.of([_seen(s, windows, moved) for s in shots]).mean
         so_far = motion.apply(centres, camera) - centres
@@ -244,5 +269,8 @@ def _fit_group(shots: Sequence[Shot], base: Base, windows: Windows, camera: Came
         )
         if fit is None:
             return None
+        step = fit.motion.field(camera) - motion.field(camera)
         motion = fit.motion
+        if np.abs(step).max() < _STEADY_PX:
+            break
     return fit

@@ -20,7 +20,7 @@ from depthgauge.capture.photographs.motion import (
     fit_motion,
 )
 from depthgauge.capture.register.over_time import Shot
-from depthgauge.capture.register.windows import Array, Windows, slopes_of
+from depthgauge.capture.register.windows import Array, Windows, finer_shift, slopes_of
 from depthgauge.types import Camera
 
 _ROUNDS, _STEPS = 4, 3
@@ -59,7 +59,10 @@ def follow(template: Array, shot: Shot, windows: Windows, camera: Camera) -> Dis
     centres = windows.centres()
     slope = windows.cells(slopes_of(template))
     values = _centred(windows.cells(template).astype(np.float64))
-    motion = Motion("shift", (float(shot.coarse[0]), float(shot.coarse[1])))
+    coarse = np.array(shot.coarse, float)
+    seen = windows.sample(shot.cut, windows.places() + coarse, shot.coarse)
+    right, down = coarse + finer_shift(template, seen)
+    motion = Motion("shift", (float(right), float(down)))
     found = Displacements(centres[:0], centres[:0], np.zeros((0, 2, 2)))
     for _ in range(_ROUNDS):
         start = motion.apply(centres, camera) - centres

@@ -24,20 +24,16 @@ from depthgauge.capture.photographs.exposure import (
 )
 from depthgauge.capture.photographs.motion import STILL, Fit, Motion
 from depthgauge.capture.photographs.movements import Movements, Way, write_movements
-from depthgauge.capture.rectify.pairs import balanced_pair
-from depthgauge.capture.register.camera import CameraMotions, register_camera, spread_evenly
-from depthgauge.capture.register.views import Drift, Rows, corrected, fit_drift, row_differences
+from depthgauge.capture.register.camera import CameraMotions, register_camera
+from depthgauge.capture.register.drift import drift_of_centre, drift_of_right
+from depthgauge.capture.register.views import Drift, Rows, corrected
 from depthgauge.capture.registry import StepPlan, StepSpec, StepTask, step_function
-from depthgauge.capture.spacetime.patterns import make_stacks, remove_stacks, small_size
 from depthgauge.capture.steps import StepOutput
 from depthgauge.errors import BadData
 from depthgauge.sessions import Session
 from depthgauge.types import Camera
 
 EXPOSURE, DETAILS = "exposure.json", "details.json"
-_ROW_PATTERNS = 8
-"""Patterns whose rows are compared."""
-_ROW_WIDTH = 640
 _ROW_LEAST_SIGMAS = 5.0
 _FEW_FOLLOW = 0.4
 """Below this share of details that move alike, the motion is not that of the camera alone."""
@@ -106,16 +102,22 @@ class _Job:
         exposures = {name: own.exposures for name, own in found.items() if own.exposures}
         text = json.dumps({"schema": 1, "patterns": exposure_json(exposures)}, indent=1)
         io.write_text(self.folder / EXPOSURE, text + "\n")
-        drift, rows = self._drift(found, movements)
+        drifts, rows = self._drifts(found, movements)
         self._write_details(found, rows)
-        said = [*self._warnings(found), *self._drift_said(drift)]
-        if drift and self._is_corrected(drift):
-            fixed = json.dumps(corrected(self.calibration, drift.motion).to_json(), indent=1)
-            io.write_text(self.folder / CALIBRATION, fixed + "\n")
+        said = self._warnings(found)
+        fixed = self.calibration
+        for name, drift in drifts.items():
+            if self._is_corrected(drift):
+                fixed = corrected(fixed, drift.motion, name)
+                said.append(_drift_sentence(name, drift))
+        if fixed is not self.calibration:
+            text = json.dumps(fixed.to_json(), indent=1, allow_nan=False)
+            io.write_text(self.folder / CALIBRATION, text + "\n")
         figures = {
             "limit_px": self._limit(self.calibration.cameras["L"]),
             "cameras": {name: self._figures(name, own) for name, own in found.items()},
-            "rows": self._row_figures(drift),
+            "rows": self._row_figures(drifts.get("R")),
+            "rows_of_C": self._row_figures(drifts.get("C")),
             "exposure": exposure_figures(exposures),
         }
         return StepOutput(figures, (*said, *exposure_warnings(exposures)))
@@ -195,48 +197,36 @@ class _Job:
         text = json.dumps({"schema": 1, "shifts_px": shifts, "rows": lower}, indent=1)
         io.write_text(self.folder / DETAILS, text + "\n")
 
-    def _drift(
+    def _drifts(
         self, found: Mapping[str, CameraMotions], movements: Movements
-    ) -> tuple[Drift | None, Rows | None]:
-        """How the rows of L and R differ from the calibration; None if they do not match."""
-        names = [n for n in found["L"].exposures if n in found["R"].exposures]
-        if not names:
-            return None, None
-        cameras = self.calibration.cameras
-        pair = balanced_pair(cameras["L"], cameras["R"], self.calibration.pairs["LR"])
-        size = small_size(pair, min(1.0, _ROW_WIDTH / pair.left.camera.size_px[0]))
-        some = spread_evenly(names, _ROW_PATTERNS)
-        pairs, _ = make_stacks(
-            self.session, pair, some, size, self.folder, self.progress, movements=movements
+    ) -> tuple[dict[str, Drift], Rows | None]:
+        """How R and C moved against L since the calibration; refuses what is large.
+
+        Cameras whose photographs do not match are left out.
+        """
+        names = [name for name in found["L"].exposures if name in found["R"].exposures]
+        right = drift_of_right(
+            self.session, self.calibration, names, movements, self.folder, self.progress
         )
-        rows = row_differences(pairs, pair)
-        remove_stacks(self.folder)
-        if rows is None:
-            return None, None
-        drift = fit_drift(rows, pair.right)
-        limit = self._limit(cameras["R"])
-        if drift.most_px > limit:
-            raise BadData(
-                f"{self.session.folder}: matching points of L and R are up to {drift.most_px:.1f} "
-                f"px off their rows (median {drift.median_px:+.1f} px), and only {limit:g} px are "
-                "corrected; a camera was moved after the calibration: calibrate again, or raise "
-                "the limit (--most-share)."
-            )
-        return drift, rows
+        drifts = {} if right is None else {"R": right[0]}
+        self.progress("comparing rows", 1, 2)
+        centre = drift_of_centre(self.session, self.calibration, movements)
+        self.progress("comparing rows", 2, 2)
+        drifts |= {} if centre is None else {"C": centre}
+        for name, drift in drifts.items():
+            limit = self._limit(self.calibration.cameras[name])
+            if drift.most_px > limit and self._is_corrected(drift):
+                raise BadData(
+                    f"{self.session.folder}: matching points of L and {name} are up to "
+                    f"{drift.most_px:.1f} px off their rows (median {drift.median_px:+.1f} px), "
+                    f"and only {limit:g} px are corrected; a camera was moved after the "
+                    "calibration: calibrate again, or raise the limit (--most-share)."
+                )
+        return drifts, None if right is None else right[1]
 
     def _is_corrected(self, drift: Drift) -> bool:
         least = max(self.options.least_px, _ROW_LEAST_SIGMAS * drift.sigma_px)
         return drift.most_px >= least
-
-    def _drift_said(self, drift: Drift | None) -> list[str]:
-        if drift is None or not self._is_corrected(drift):
-            return []
-        what = "its photographs shifted" if drift.motion.kind == "shift" else "it turned"
-        return [
-            f"camera R moved against L since the calibration ({what}): matching points are "
-            f"{drift.median_px:+.2f} px off their rows, at most {drift.most_px:.2f} px; the "
-            f"calibration is corrected, {drift.left_px:.3f} px remain."
-        ]
 
     def _warnings(self, found: Mapping[str, CameraMotions]) -> list[str]:
         said = []
@@ -311,6 +301,15 @@ def _sentence(name: str, between: str, fit: Fit, camera: Camera) -> str:
             "whether things in the scene moved too."
         )
     return f"{said}."
+
+
+def _drift_sentence(name: str, drift: Drift) -> str:
+    what = "its photographs shifted" if drift.motion.kind == "shift" else "it turned"
+    return (
+        f"camera {name} moved against L since the calibration ({what}): matching points are "
+        f"{drift.median_px:+.2f} px off their rows, at most {drift.most_px:.2f} px; the "
+        f"calibration is corrected, {drift.left_px:.3f} px remain."
+    )
 
 
 def _directions(px: tuple[float, float]) -> str:

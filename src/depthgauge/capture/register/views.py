@@ -122,19 +122,19 @@ _CAUTION = 3.0
 must explain more."""
 
 
-def corrected(calibration: Calibration, drift: Motion) -> Calibration:
-    """The calibration after a motion of the right camera."""
+def corrected(calibration: Calibration, drift: Motion, name: str = "R") -> Calibration:
+    """The calibration after a motion of camera R or C."""
     cameras, pairs = dict(calibration.cameras), dict(calibration.pairs)
     if drift.kind == "shift":
-        right = cameras["R"]
+        right = cameras[name]
         centre = (right.centre_px[0] + drift.numbers[0], right.centre_px[1] + drift.numbers[1])
-        cameras["R"] = replace(right, centre_px=centre)
+        cameras[name] = replace(right, centre_px=centre)
     elif drift.kind == "turn":
-        turn, pose = rotation_matrix(drift.numbers), pairs["LR"]
-        pairs["LR"] = replace(
+        turn, pose = rotation_matrix(drift.numbers), pairs[f"L{name}"]
+        pairs[f"L{name}"] = replace(
             pose, rotation=turn @ pose.rotation, translation_m=turn @ pose.translation_m
         )
-    return Calibration(with_poses(cameras, pairs), pairs, calibration.covariance)
+    return replace(calibration, cameras=with_poses(cameras, pairs), pairs=pairs)
 
 
 def _row_slopes(view: RectifiedView, pixels: Array) -> Array:

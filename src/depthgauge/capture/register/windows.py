@@ -29,6 +29,9 @@ _BORDER = 4
 _OFFSET = 8.0
 """Added to grey levels before the logarithm, so that noise of dark pixels stays small."""
 _SHARP_PX, _COARSE_PX = 0.7, 1.2
+_FINER_PX = 6
+_CLEAR = 5.0
+"""A shift stands out from all others by this many standard deviations of the correlation."""
 _SMALL = 640
 """Width of the small pictures in which large motions are searched."""
 
@@ -178,6 +181,27 @@ def coarse_shift(one: Array, other: Array) -> tuple[tuple[int, int], float]:
     right = int(x) - (width if x > width // 2 else 0)
     down = int(y) - (height if y > height // 2 else 0)
     return (right, down), float(found.max() / max(float(found.std()), 1e-12))
+
+
+def finer_shift(template: NDArray[np.floating[Any]], seen: Array) -> tuple[int, int]:
+    """By how many whole px windows show the same things farther right and down than a template.
+
+    It finds what is left after `coarse_shift` in small pictures: a few px.
+
+    Args:
+        template: (N, h, w).
+        seen: (N, h, w) of another photograph.
+    """
+    # Details are around 0, so what is missing may be 0.
+    spectra = [np.fft.rfft2(np.nan_to_num(v)) for v in (template, seen)]
+    found = np.fft.irfft2((spectra[1] * np.conj(spectra[0])).sum(axis=0), s=template.shape[1:])
+    reach = [min(_FINER_PX, side // 4) for side in found.shape]
+    # The middle of the correlation, from -reach to reach.
+    near = np.roll(found, reach, axis=(0, 1))[: 2 * reach[0] + 1, : 2 * reach[1] + 1]
+    down, right = np.unravel_index(int(np.argmax(near)), near.shape)
+    if near.max() < _CLEAR * found.std():
+        return 0, 0
+    return int(right) - reach[1], int(down) - reach[0]
 
 
 def measured(

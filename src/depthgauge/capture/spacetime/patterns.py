@@ -32,11 +32,6 @@ _DARK_SHARE = 0.1
 """In a frame with less than this share of the best contrast, the projector failed."""
 _LEAST_CONTRAST = 1.5
 """Contrast in grey levels; a picture with less shows nothing."""
-_FULL_LEVEL = 254
-"""From this grey level on, a rectified pixel is saturated; splines undershoot a little."""
-_WINDOW_PX = 5
-_FEWEST_SHOWN = 2
-"""Patterns that must show something in a window."""
 _LOOKED_AT = 250
 """About this many rows and columns are sampled for the contrast of a picture."""
 
@@ -172,33 +167,6 @@ def _is_deep(file: PatternFile) -> bool:
         return False
 
 
-def resolved(stack: Stack, places: Sequence[int]) -> Mask:
-    """Where enough patterns show anything: their windows are not saturated as a whole.
-
-    A clipped pattern still tells bright from dark, so it is matched as it is. But a window that is
-    saturated under all patterns but one has nothing to compare.
-
-    Args:
-        stack: Rectified pictures of one camera, perhaps a mapped file.
-        places: The patterns to use.
-    """
-    import cv2
-
-    shown = np.zeros(stack.shape[1:3], np.uint16)
-    window = np.ones((_WINDOW_PX, _WINDOW_PX), np.uint8)
-    for t in places:
-        full = (np.asarray(stack[t]).min(axis=2) >= _FULL_LEVEL).astype(np.uint8)
-        shown += np.asarray(cv2.erode(full, window) == 0)
-    return np.asarray(shown >= min(_FEWEST_SHOWN, len(places)))
-
-
-def with_resolved(pairs: Pairs, places: Sequence[int]) -> Pairs:
-    """The pairs, in which unresolved pixels are unknown."""
-    left = pairs.left_known & resolved(pairs.left, places)
-    right = pairs.right_known & resolved(pairs.right, places)
-    return Pairs(pairs.left, pairs.right, left, right)
-
-
 def crossed_pairs(
     session: Session, pair: RectifiedPair, names: Sequence[str], size: tuple[int, int]
 ) -> Pairs | None:
@@ -302,7 +270,7 @@ def _add(
 ) -> None:
     """Fills in a pattern's pictures; values are rounded once, if at all."""
     for side, eye in eyes.items():
-        image = files[side][name].read()
+        image = files[side][name].to_match()
         height, width = image.shape[:2]
         if (width, height) != eye.view.raw.size_px:
             want = "x".join(str(n) for n in eye.view.raw.size_px)

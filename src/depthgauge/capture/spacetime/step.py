@@ -33,6 +33,7 @@ from depthgauge.capture.spacetime.engine import (
     engine_named,
     match_both,
 )
+from depthgauge.capture.spacetime.levels import Gains, uneven_gains, with_resolved
 from depthgauge.capture.spacetime.patterns import (
     SIDES,
     Choice,
@@ -44,7 +45,6 @@ from depthgauge.capture.spacetime.patterns import (
     pattern_paths,
     remove_stacks,
     small_size,
-    with_resolved,
 )
 from depthgauge.capture.step_options import plain_options
 from depthgauge.capture.steps import StepOutput
@@ -160,7 +160,7 @@ class _Task:
         used, found = self._usable(choice, pairs, unusable, disparities, ratio)
         limits = self._limits(found, disparities, ratio)
         places = list(_places(choice, used).values())
-        record = {
+        record: dict[str, Any] = {
             "schema": 1,
             "engine": engine,
             "uncertainty": self.engine.uncertainty,
@@ -171,7 +171,9 @@ class _Task:
             "dropped": dict(used.dropped),
             "agreement": {name: round(found.agreement[name], 4) for name in used.names},
         }
-        tiles = Tiles(self.engine, self.folder, limits, self.memory_gib)
+        gains = uneven_gains(pairs, places)
+        record["uneven_exposure"] = round(gains.uneven, 4) if gains else 0.0
+        tiles = Tiles(self.engine, self.folder, limits, self.memory_gib, gains)
         maps = tiles.match(with_resolved(pairs, places), places, self.progress)
         figures = self._write(maps, record)
         for side, stack in (("left", pairs.left), ("right", pairs.right)):
@@ -180,7 +182,7 @@ class _Task:
         lost = lost_on_the_way(self.session, pairs, _places(choice, used))
         remove_stacks(self.folder)
         tiles.remove()
-        return StepOutput(figures, (*_warnings(used, figures), *lost))
+        return StepOutput(figures, (*_warnings(used, figures), *_evened(gains), *lost))
 
     def _usable(
         self,
@@ -239,7 +241,7 @@ class _Task:
             side: round(float(np.isfinite(maps[f"{side}_disparity"]).mean()), 6) for side in SIDES
         }
         sigmas = {side: _median_sigma(maps[f"{side}_variance"]) for side in SIDES}
-        figures = {name: record[name] for name in names}
+        figures = {name: record[name] for name in (*names, "uneven_exposure")}
         return {**figures, "share_with_value": shares, "median_sigma_px": sigmas}
 
 
@@ -259,6 +261,15 @@ def _warnings(used: Choice, figures: dict[str, Any]) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _evened(gains: Gains | None) -> list[str]:
+    if gains is None:
+        return []
+    return [
+        f"the brightness of camera L against R changes by up to {100 * gains.uneven:.0f} % from "
+        "pattern to pattern; it was evened out. Fix exposure and white balance."
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Tiles:
     """Both views of pairs, matched in tiles of as many rows as memory allows."""
@@ -269,6 +280,8 @@ class Tiles:
     limits: tuple[int, int]
     """The disparities to search, both ends included."""
     memory_gib: float
+    gains: Gains | None = None
+    """Even out the exposures of the patterns in use."""
 
     def match(
         self, pairs: Pairs, places: Sequence[int], progress: Progress | None = None
@@ -333,6 +346,7 @@ class Tiles:
         part = pairs.rows(wide)
         chosen = list(places)
         part = Pairs(part.left[chosen], part.right[chosen], part.left_known, part.right_known)
+        part = self.gains.applied(part) if self.gains else part
         kept = slice(rows.start - wide.start, rows.stop - wide.start)
         views = [view.rows(kept) for view in match_both(self.engine, part, self.limits)]
         values = np.concatenate([getattr(view, name) for view in views for name in MAPS])
