@@ -40,6 +40,9 @@ class PatternFile:
     paths: tuple[Path, ...]
     exposures: tuple[float, ...] = ()
     """Of a bracket, in units of the session's shortest one; empty for a single photograph."""
+    luminance_only: bool = False
+    """Whether some patterns of the session are JPEG, whose colours are coarser than its
+    luminance; then only the luminance of all patterns is matched."""
 
     @property
     def deep(self) -> bool:
@@ -50,19 +53,14 @@ class PatternFile:
         """
         return bool(self.exposures) or io.is_deep(self.paths[0])
 
-    @property
-    def compressed(self) -> bool:
-        """Whether it is JPEG, whose colours are coarser than its luminance."""
-        return any(path.suffix.lower() in _COMPRESSED for path in self.paths)
-
     def to_match(self) -> Image:
-        """The photograph for matching: of JPEG only the luminance, (H, W).
+        """The photograph for matching; (H, W) if only luminance is matched.
 
         Raises:
             BadFile: As `read`.
         """
         image = self.read()
-        if not self.compressed or image.ndim == 2:
+        if not self.luminance_only or image.ndim == 2:
             return image
         return np.asarray(levels_of(image) @ _LUMINANCE / np.float32(255), np.float32)
 
@@ -91,8 +89,12 @@ def pattern_files(session: Session, camera: str) -> dict[str, PatternFile]:
         (e for by_name in found.values() for shots in by_name.values() for e in shots if e),
         default=1.0,
     )
+    paths = [p for by_name in found.values() for shots in by_name.values() for p in shots.values()]
+    coarse = any(path.suffix.lower() in _COMPRESSED for path in paths)
     return {
-        name: PatternFile(tuple(shots[e] for e in sorted(shots)), _exposures(shots, shortest))
+        name: PatternFile(
+            tuple(shots[e] for e in sorted(shots)), _exposures(shots, shortest), coarse
+        )
         for name, shots in found.get(camera, _grouped(session, camera)).items()
     }
 
