@@ -45,6 +45,7 @@ __all__ = [
     "memory_bytes",
     "reconstruct",
     "scaled",
+    "scaled_depth",
 ]
 
 
@@ -224,7 +225,7 @@ def reconstruct(
     if stopping.late() and stopping.seconds is not None:
         notes.append(_LATE.format(stopping.seconds, residual))
     return Reconstruction(
-        depth=_scaled_depth(shaped.depth, segmentation, scaling.scales),
+        depth=scaled_depth(shaped.depth, segmentation, scaling.scales),
         normals=dense.normals.astype(np.float32),
         segmentation=segmentation,
         camera=camera,
@@ -306,7 +307,8 @@ def _with_focal(annotation: Annotation, notes: list[str]) -> Annotation:
     return replace(annotation, focal=Focal(assumed, "assumed"))
 
 
-def _scaled_depth(depth: Map, segmentation: Segmentation, scales: Mapping[int, float]) -> Map:
+def scaled_depth(depth: Map, segmentation: Segmentation, scales: Mapping[int, float]) -> Map:
+    """Depth with each continuous surface times its scale."""
     table = np.ones(int(segmentation.continuous.max(initial=0)) + 1)
     for surface, scale in scales.items():
         table[surface] = scale
