@@ -21,10 +21,10 @@ from tools.evidence import Number, within
 RADIUS_PX, SIZE_PX, FOCAL_PX = 67.0, 192, 300.0
 _FAR_M = 4.0
 COUNTS: Mapping[int, tuple[float, float]] = {
-    1: (8.0, 50.0),
-    10: (6.0, 40.0),
-    36: (4.0, 20.0),
-    139: (2.0, 8.0),
+    1: (2.5, 50.0),
+    10: (2.5, 40.0),
+    36: (2.5, 20.0),
+    139: (1.8, 8.0),
 }
 """Normals on the ball, and errors in per cent of the radius: where it is rounded at most the first;
 as published at least that, and at most the second."""

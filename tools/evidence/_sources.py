@@ -424,7 +424,9 @@ SOURCES = {
         *RECONSTRUCTION,
         "depthgauge.synth.render.embree",
         "depthgauge.synth.scene",
+        "depthgauge.metrics.ordinal",
         "tools.evidence._oasis_ball",
+        "tools.evidence._oasis_more",
         "tools.evidence._oasis_people",
     ),
     "real-maps": (
