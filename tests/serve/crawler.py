@@ -29,6 +29,11 @@ class Known:
     """In queries: ids of submissions."""
     files: list = field(default_factory=list)
     """Addresses of files, whether a page links to them or not."""
+    batch: list = field(default_factory=lambda: ["none"])
+    picture: list = field(default_factory=lambda: ["none"])
+    mark: list = field(default_factory=lambda: ["guess"])
+    tab: list = field(default_factory=lambda: ["one"])
+    since: list = field(default_factory=lambda: ["0"])
     number: list = field(default_factory=lambda: ["1", "999"])
     secret: list = field(default_factory=lambda: ["guess"])
     offset: list = field(default_factory=lambda: ["0"])

@@ -216,6 +216,39 @@ def _report(submission: str, report: Path, folder: Path, database: str, as_json:
     answer(as_json, text, submission=submission, sha256=digest)
 
 
+@command.command("photographs")
+@click.argument("batch")
+@click.argument("photographs", type=FOLDER)
+@site_option
+@click.option("--people", type=click.IntRange(1, 20), default=2, show_default=True)
+@click.option("--title", default="", help="What members read.  [default: the name]")
+@json_option
+def _photographs(
+    batch: str,
+    photographs: Path,
+    folder: Path,
+    database: str,
+    people: int,
+    title: str,
+    as_json: bool,
+) -> None:
+    """Opens PHOTOGRAPHS, a folder, as BATCH for members to draw on: PEOPLE on each.
+
+    \b
+      depthgauge serve photographs street photographs --site site --people 2
+
+    The site keeps a copy. What is drawn is in SITE/web/annotation/BATCH, a study that the commands
+    of `annotate` read.
+    """
+    site = open_the_site(folder, database)
+    from depthgauge.serve.annotating.batches import add_batch
+
+    made = add_batch(site, batch, photographs, people=people, title=title)
+    pictures = len(made.pictures)
+    text = f"{batch}: {count(pictures, 'photograph')}, {people} people each; see /annotate/{batch}."
+    answer(as_json, text, batch=batch, photographs=pictures, people=people)
+
+
 @command.command("log")
 @click.argument("submission")
 @site_option

@@ -22,6 +22,9 @@ from depthgauge.serve.storage.database import migrate
 
 _DATABASE = "site.db"
 _BLOB = re.compile(r"blobs/([0-9a-f]{2})/(\1[0-9a-f]{62})")
+_PART = r"(?!\.{1,2}(?:/|$))[^/\\\0]+"
+_DRAWN = re.compile(rf"annotation/{_PART}/(?:{_PART}/){{0,2}}{_PART}")
+"""Batches of photographs, and what people drew on them."""
 
 
 def back_up(
@@ -56,6 +59,9 @@ def back_up(
                     if progress is not None:
                         progress(name[:12], done, len(names))
                     made.add(site.blobs.path(name), f"blobs/{name[:2]}/{name}")
+                for path in sorted((site.web / "annotation").rglob("*")):
+                    if path.is_file():
+                        made.add(path, str(path.relative_to(site.web)))
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -107,9 +113,10 @@ def _unpack(file: Path, site: Site, progress: Progress | None) -> int:
         for done, member in enumerate(members):
             source = packed.extractfile(member) if member.isreg() else None
             blob = _BLOB.fullmatch(member.name)
-            if source is None or not (blob or member.name == _DATABASE):
+            drawn = _DRAWN.fullmatch(member.name)
+            if source is None or not (blob or drawn or member.name == _DATABASE):
                 raise BadFile(f"{file}: has '{member.name[:80]}', which no backup has.")
-            target = site.blobs.path(blob[2]) if blob else site.web / _DATABASE
+            target = site.blobs.path(blob[2]) if blob else site.web / member.name
             target.parent.mkdir(parents=True, exist_ok=True)
             with source, open(target, "wb") as written:
                 shutil.copyfileobj(source, written)

@@ -14,7 +14,7 @@ import { actionBar, helpTable, problemList, savedState, toolBar, toolOptions, ty
 import { Asker, type Preview, type Problem } from "./preview.js";
 import { Sender } from "./sender.js";
 import { sheet } from "./style.js";
-import { toolsOf, type Tool } from "./tools.js";
+import { NOTHING, toolsOf, type Tool } from "./tools.js";
 import { TOOLS } from "./words.js";
 
 /** Around the whole picture, in pixels of the page. */
@@ -55,10 +55,15 @@ export class DrawPage extends LitElement {
     this.#scene?.dispose();
   }
 
+  /** Whether somebody else's drawing is looked at. */
+  get #watching(): boolean {
+    return this.dataset["watch"] !== undefined;
+  }
+
   async #begin(): Promise<void> {
-    const { events, leave, preview, picture } = this.dataset;
+    const { events, leave, preview, picture, csrf = "" } = this.dataset;
     try {
-      const sender = new Sender(events ?? "", leave ?? "", {
+      const sender = new Sender(events ?? "", leave ?? "", csrf, {
         remote: (changes) => {
           this.#board?.story.take(changes);
           this.#asker?.ask();
@@ -73,7 +78,7 @@ export class DrawPage extends LitElement {
         },
       });
       this.#sender = sender;
-      const [told, image] = await Promise.all([sender.begin(), loadImage(picture ?? "")]);
+      const [told, image] = await Promise.all([this.#watching ? sender.watch() : sender.begin(), loadImage(picture ?? "")]);
       const { width_px: width, height_px: height } = told.header.picture;
       const board = new Board(told.header, empty(told.header), new View(width, height), {
         committed: (changes) => this.#committed(changes),
@@ -93,8 +98,8 @@ export class DrawPage extends LitElement {
       this.#board = board;
       this.#tools = toolsOf(board);
       this.#painter = new Painter(image);
-      this.#asker = new Asker(preview ?? "", sender.tab, { shown: (found, ms) => this.#shown(found, ms), failed: (text) => this.#failed(text) });
-      this.#say(TOOLS.find((tool) => tool.name === board.tool)?.hint ?? "");
+      this.#asker = new Asker(preview ?? "", sender.tab, csrf, { shown: (found, ms) => this.#shown(found, ms), failed: (text) => this.#failed(text) });
+      this.#say(this.#watching ? "Turn the surfaces, and compare them with the photograph." : (TOOLS.find((tool) => tool.name === board.tool)?.hint ?? ""));
       await this.updateComplete;
       this.#attach(board);
       this.#asker.ask();
@@ -107,7 +112,8 @@ export class DrawPage extends LitElement {
   #attach(board: Board): void {
     const canvas = this.#sheet;
     if (canvas === null) return;
-    this.#input = new Input(canvas, board, () => (this.#tools as Record<ToolName, Tool>)[board.tool], () => {
+    if (this.#watching) board.tool = "select";
+    this.#input = new Input(canvas, board, () => (this.#watching ? NOTHING : (this.#tools as Record<ToolName, Tool>)[board.tool]), () => {
       this.#redraw();
       this.requestUpdate();
     });
@@ -211,7 +217,7 @@ export class DrawPage extends LitElement {
 
   #hostKey = (event: KeyboardEvent): void => {
     const key = event.key.toLowerCase();
-    if (!(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y") || event.composedPath()[0] instanceof HTMLInputElement) return;
+    if (!(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y") || this.#watching || event.composedPath()[0] instanceof HTMLInputElement) return;
     event.preventDefault();
     this.#undo(key === "y" || event.shiftKey);
   };
@@ -220,7 +226,7 @@ export class DrawPage extends LitElement {
     const board = this.#board;
     if (board === null || this.#input === null) return;
     if (this.#input.key(event)) return event.preventDefault();
-    if (event.ctrlKey || event.metaKey) return;
+    if (event.ctrlKey || event.metaKey || this.#watching) return;
     if (this.#act(event.key, event.shiftKey, board)) event.preventDefault();
   };
 
@@ -351,7 +357,7 @@ export class DrawPage extends LitElement {
     const board = this.#board;
     if (board === null) return html`<slot></slot><p class="status" role="status">${this.#said}</p>`;
     return html`
-      ${toolBar(board, (name, event) => this.#choose(name, event))} ${actionBar(this.#actions(board))}
+      ${this.#watching ? nothing : html`${toolBar(board, (name, event) => this.#choose(name, event))} ${actionBar(this.#actions(board))}`}
       <div class="work">
         <div class="left">
           <div class="box paper"><canvas class="sheet" tabindex="0" role="application" aria-label="The photograph with what is drawn on it. Letters choose tools, arrow keys move a cursor, Space presses there, question mark shows the help."
@@ -362,7 +368,7 @@ export class DrawPage extends LitElement {
         <div class="right">
           <div class="box solid"><canvas class="mesh" tabindex="0" role="img" aria-label="The surfaces in 3D; arrow keys turn, plus and minus zoom, 0 goes back" @keydown=${this.#meshKey}></canvas></div>
           <div class="bar"><button type="button" @click=${() => this.#scene?.reset()}>As the camera saw it</button><span class="status">Drag to turn.</span></div>
-          ${this.#saved(board)} ${problemList(this.#problems, this.#problem, this.#notes, (index) => this.#go(index))}
+          ${this.#watching ? nothing : this.#saved(board)} ${problemList(this.#problems, this.#problem, this.#notes, (index) => this.#go(index))}
         </div>
       </div>
       ${this.#help ? helpTable() : nothing}

@@ -1,5 +1,6 @@
 // The server's view of a drawing: surfaces in 3D, tints and problems. Of several questions only the newest counts.
 import type { Change, Point } from "./model.js";
+import { postJson } from "./post.js";
 
 export interface Surface {
   number: number;
@@ -95,7 +96,7 @@ export class Asker {
   #open = false;
   #next: Change[] | null = null;
 
-  constructor(readonly url: string, readonly tab: string, readonly hooks: Hooks) {}
+  constructor(readonly url: string, readonly tab: string, readonly csrf: string, readonly hooks: Hooks) {}
 
   ask(draft: Change[] = []): void {
     this.#next = draft;
@@ -119,8 +120,7 @@ export class Asker {
 
   /** The answer; null if a newer question was asked meanwhile. */
   async #answer(draft: Change[]): Promise<Preview | null> {
-    const body = JSON.stringify({ tab: this.tab, number: this.#number, draft });
-    const answer = await fetch(this.url, { method: "POST", headers: { "Content-Type": "application/json" }, body }).catch(() => {
+    const answer = await postJson(this.url, { tab: this.tab, number: this.#number, draft }, this.csrf).catch(() => {
       throw new Error("The server cannot be reached.");
     });
     if (answer.status === 204) return null;

@@ -3,6 +3,7 @@
 // An event is its line in the records: sent twice, it is stored once. So everything that may not have
 // arrived is sent again, after a lost connection, a restart of the server, a crash of the browser.
 import type { Change, Header, Recorded } from "./model.js";
+import { postJson } from "./post.js";
 
 export interface Told {
   header: Header;
@@ -44,10 +45,15 @@ export class Sender {
   #last = "";
   #since = Date.now();
 
-  constructor(readonly url: string, readonly leaveUrl: string, readonly hooks: Hooks) {}
+  constructor(readonly url: string, readonly leaveUrl: string, readonly csrf: string, readonly hooks: Hooks) {}
 
   get waiting(): number {
     return this.#waiting.length;
+  }
+
+  /** Loads what somebody else drew, to look at. */
+  watch(): Promise<Told> {
+    return this.#ask(0);
   }
 
   /** Loads what was drawn before; what a closed tab could not send comes last, and is sent now. */
@@ -122,7 +128,7 @@ export class Sender {
   };
 
   #leave = (): void => {
-    void fetch(this.leaveUrl, { method: "POST", keepalive: true, headers: { "Content-Type": "application/json" }, body: JSON.stringify({ tab: this.tab }) }).catch(() => undefined);
+    void postJson(this.leaveUrl, { tab: this.tab }, this.csrf, { keepalive: true }).catch(() => undefined);
   };
 
   async #flush(): Promise<void> {
@@ -130,7 +136,7 @@ export class Sender {
     this.#sending = true;
     const events = this.#waiting.slice(0, MOST_AT_ONCE);
     try {
-      const answer = await fetch(this.url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ tab: this.tab, events }) });
+      const answer = await postJson(this.url, { tab: this.tab, events }, this.csrf);
       const told = (await answer.json()) as { kept?: number; refused?: Record<string, string>; error?: string };
       for (const text of Object.values(told.refused ?? {})) this.hooks.refused(text);
       this.#waiting.splice(0, told.kept ?? 0);

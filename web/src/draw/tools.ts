@@ -16,6 +16,9 @@ export interface Tool {
   back?(): boolean;
 }
 
+/** Changes nothing: for who only looks. */
+export const NOTHING: Tool = { drags: true, down: () => undefined, move: () => undefined, up: () => undefined };
+
 const HIT = 10;
 const FREEHAND = 6;
 

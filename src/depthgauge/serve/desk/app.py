@@ -70,19 +70,21 @@ class Desk:
             return found
 
 
-class _Body(BaseModel):
+class TabOnly(BaseModel):
+    """Which tab of a browser asks."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
     tab: str = Field(min_length=1, max_length=64)
 
 
-class Sent(_Body):
+class Sent(TabOnly):
     """Events from a page."""
 
     events: list[dict[str, Any]] = Field(max_length=1000)
 
 
-class Asked(_Body):
+class Asked(TabOnly):
     """A question for a preview."""
 
     number: int = Field(ge=0)
@@ -189,7 +191,7 @@ def send(name: str, sent: Sent, here: OnDesk) -> Response:
 
 
 @desk.post("/api/leave/{name:path}")
-def leave(name: str, body: _Body, here: OnDesk) -> Response:
+def leave(name: str, body: TabOnly, here: OnDesk) -> Response:
     """A tab was closed."""
     here.drawing(name).leave(body.tab)
     return JSONResponse({"ok": True})

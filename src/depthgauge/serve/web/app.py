@@ -17,6 +17,7 @@ from depthgauge.serve.site import Site
 from depthgauge.serve.storage.database import Database
 from depthgauge.serve.web.account_pages import account_pages
 from depthgauge.serve.web.admin_pages import admin_pages
+from depthgauge.serve.web.annotation_pages import Studio, annotation_pages
 from depthgauge.serve.web.answers import Caches
 from depthgauge.serve.web.api import api
 from depthgauge.serve.web.boards import boards
@@ -47,6 +48,7 @@ ROUTERS = (
     method_pages,
     compare_pages,
     metrics,
+    annotation_pages,
 )
 _LOG = logging.getLogger("depthgauge.serve")
 
@@ -63,6 +65,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     app.state.web = Web(site, database, settings)
     app.middleware("http")(guard)
     app.state.caches = Caches()
+    app.state.studio = Studio()
     for router in ROUTERS:
         app.include_router(router)
     app.add_exception_handler(Refused, _on_refusal)
@@ -78,7 +81,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
 def _answer(request: Request, status: int, code: str, text: str) -> Response:
     """One shape of errors: JSON for the API, a page for people."""
     sentence = text if text.endswith(".") else f"{text}."
-    if request.url.path.startswith("/api/"):
+    if "/api/" in request.url.path:
         return JSONResponse({"ok": False, "error": sentence, "code": code}, status)
     return page(request, "error", None, status=status, text=sentence)
 
