@@ -17,7 +17,11 @@ from depthgauge.analysis.demonstrations import DEMONSTRATIONS
 from depthgauge.capture.registry import step_names
 from depthgauge.cli import VERBS, depthgauge
 
-NO_DATA = {"completion": "prints a script for a shell", "serve start": "runs until it is stopped"}
+NO_DATA = {
+    "completion": "prints a script for a shell",
+    "serve start": "runs until it is stopped",
+    "annotate serve": "runs until it is stopped",
+}
 """Verbs without --json, and why."""
 
 
@@ -159,7 +163,9 @@ def _serve(folder, request):
     (folder / "mine" / "boxes.npy").write_bytes(archive())
     (folder / "report.html").write_text("<!doctype html>")
     url = request.getfixturevalue("answering_site")
+    _photograph(folder / "street")
     return {
+        "serve photographs": ["street", folder / "street", *at],
         "serve start": ["/dev/null/site"],
         "serve add": [data / "tiny.toml", *at, *folders],
         "serve phase": ["stereo", "first", *at, "--opens", "2030-01-01"],
@@ -234,6 +240,12 @@ def answering_site():
     server.server_close()
 
 
+def _photograph(folder):
+    """A folder with one photograph."""
+    folder.mkdir(exist_ok=True)
+    dg.io.write_image(folder / "a.png", np.zeros((8, 8, 3), np.uint8))
+
+
 def _annotate(folder, annotated):
     """Arguments of `annotate`; `annotated` has records, photographs, a dataset and votes."""
     record = annotated / "records" / "simulated-1" / "planar-0000.jsonl"
@@ -241,6 +253,7 @@ def _annotate(folder, annotated):
     data, people = annotated / "data", annotated / "estimates"
     images = ("--images", annotated / "images")
     return {
+        "annotate serve": ["/dev/null/photographs"],
         "annotate check": [annotated],
         "annotate repair": [record],
         "annotate reconstruct": [record, "--out", folder / "surfaces", "--preview"],
