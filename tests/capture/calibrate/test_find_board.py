@@ -128,3 +128,36 @@ def test_without_any_board_there_is_one_sentence(session, tmp_path):
         io.write_image(path, np.full((100, 120), 90, np.uint8))
     with pytest.raises(BadData, match="none is found in the photographs"):
         calibrate(Session(session, "s", None), tmp_path / "work", square_m=0.02)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_corners_are_those_of_the_upright_photograph(tmp_path, orientation):
+    """Stored in any of the eight ways, a board is found in the same places."""
+    from PIL import Image
+
+    from depthgauge.capture.calibrate.images import find_views
+
+    seen = photographed(chessboard(6, 3), 1)
+    mirrored, quarters = {
+        1: (False, 0),
+        2: (True, 0),
+        3: (False, 2),
+        4: (True, 2),
+        5: (True, 1),
+        6: (False, 1),
+        7: (True, 3),
+        8: (False, 3),
+    }[orientation]
+    # The inverse of what readers do: turned first, then mirrored.
+    stored = np.rot90(seen, quarters)
+    stored = stored[:, ::-1] if mirrored and quarters % 2 == 0 else stored
+    stored = stored[::-1] if mirrored and quarters % 2 else stored
+    picture = Image.fromarray(np.ascontiguousarray(stored))
+    notes = picture.getexif()
+    notes[0x0112] = orientation
+    picture.save(tmp_path / "a.png", exif=notes)
+    assert np.array_equal(io.read_image(tmp_path / "a.png"), seen)
+    views = find_views({"L": {"a": tmp_path / "a.png"}}, Board(6, 3, 0.03)).views
+    io.write_image(tmp_path / "b.png", seen)
+    plain = find_views({"L": {"a": tmp_path / "b.png"}}, Board(6, 3, 0.03)).views
+    assert np.array_equal(views["L"]["a"].pixels, plain["L"]["a"].pixels)

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import tifffile
 from PIL import Image
+from PIL.TiffImagePlugin import IFDRational
 
 from depthgauge import io
 from depthgauge.capture.importing import find_sources, import_photographs
+from depthgauge.capture.photographs.brackets import pattern_files
 from depthgauge.errors import BadData, CannotWrite, Misuse
 from depthgauge.io.photographs.developed import stored_pixels
 from depthgauge.sessions import Board, open_session
@@ -34,11 +36,13 @@ def shot_of(path: Path) -> int:
     return round((255 / top * float(pixels[..., 0].mean()) - 20) / 10)
 
 
-def save(path: Path, pixels, taken_s=None, orientation=1) -> None:
+def save(path: Path, pixels, taken_s=None, orientation=1, exposure=None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.fromarray(pixels)
     notes = image.getexif()
     notes[0x0112] = orientation
+    if exposure is not None:
+        notes.get_ifd(0x8769)[0x829A] = IFDRational(1, exposure)
     if taken_s is not None:
         whole, part = divmod(taken_s, 1)
         when = datetime.fromtimestamp(1.7e9 + whole, UTC)
@@ -203,6 +207,9 @@ def test_values_of_fewer_bits_fill_all_sixteen(tmp_path, bits):
     import_photographs(folders, tmp_path / "t", "pattern", bits=16)
     kept = io.read_image(open_session(tmp_path / "t").pattern_images("L")["000"])
     assert np.allclose(kept, codes / 65535, atol=1e-6)
+    tifffile.imwrite(tmp_path / "L" / "a.tif", np.minimum(codes, top - 5))
+    dim = import_photographs(folders, tmp_path / "v", "pattern")
+    assert any(f"if its files hold {bits} bits, say --bits {bits}" in text for text in dim.warnings)
     with pytest.raises(Misuse, match="more than 9 bits"):
         import_photographs(folders, tmp_path / "u", "pattern", bits=9)
 
@@ -310,3 +317,30 @@ def test_folders_say_cameras_and_kinds(tmp_path):
         find_sources(["L=/nowhere"], "passive")
     with pytest.raises(Misuse, match="two folders"):
         find_sources([str(one / "left"), f"L={one}"], "passive")
+
+
+def test_brackets_are_named_by_their_exposures(tmp_path):
+    """Two patterns of three exposures each; exposure times are ratios in EXIF."""
+    for camera in "LR":
+        for number in range(6):
+            exposure = (250, 60, 15)[number % 3]
+            save(tmp_path / camera / f"{number}.jpg", scene(number, camera), None, 1, exposure)
+    folders = {camera: tmp_path / camera for camera in "LR"}
+    made = import_photographs(folders, tmp_path / "s", "pattern", brackets=3)
+    assert made.names[:4] == ("000@0.004", "000@0.016667", "000@0.066667", "001@0.004")
+    found = pattern_files(open_session(tmp_path / "s"), "L")
+    assert list(found) == ["000", "001"]
+    assert found["001"].exposures == pytest.approx((1.0, 250 / 60, 250 / 15), rel=1e-4)
+    assert [shot_of(path) for path in found["001"].paths] == [3, 4, 5]
+    with pytest.raises(BadData, match="6 shots cannot be brackets of 4"):
+        import_photographs(folders, tmp_path / "t", "pattern", brackets=4)
+    with pytest.raises(BadData, match="two shots of pattern 000 have the same exposure"):
+        import_photographs(folders, tmp_path / "t", "pattern", brackets=6)
+    with pytest.raises(Misuse, match="only patterns"):
+        import_photographs(folders, tmp_path / "t", "passive", brackets=3)
+    save(tmp_path / "R" / "1.jpg", scene(1, "R"), None, 1, 30)
+    with pytest.raises(BadData, match="different exposures of this shot"):
+        import_photographs(folders, tmp_path / "t", "pattern", brackets=3)
+    save(tmp_path / "R" / "1.jpg", scene(1, "R"))
+    with pytest.raises(BadData, match="no exposure time"):
+        import_photographs(folders, tmp_path / "t", "pattern", brackets=3)

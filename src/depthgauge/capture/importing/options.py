@@ -28,5 +28,8 @@ class ImportOptions(Options):
     from their largest value."""
     orientation: Literal["exif", "stored"] = "exif"
     """Turn photographs upright as most of their camera say, or leave pixels as they are stored."""
+    brackets: Annotated[int, Field(ge=2, le=20)] | None = None
+    """Patterns were bracketed: this many shots in a row are exposures of one pattern; exposure
+    times come from EXIF."""
     overwrite: bool = False
     """Replace photographs of this kind that the session has already."""

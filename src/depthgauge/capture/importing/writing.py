@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge._options import signature_from
 from depthgauge._progress import Progress, no_progress
+from depthgauge.capture.importing.names import shot_names
 from depthgauge.capture.importing.options import ImportOptions
 from depthgauge.capture.importing.pairing import Pairing, pair_photographs
 from depthgauge.capture.importing.sources import KINDS, Photograph, list_photographs
@@ -131,9 +132,12 @@ def import_photographs(
     found = _read_all(sources, say)
     pairing = pair_photographs(found.photographs, options)
     chosen = _orientations(pairing, options, _sources(out))
-    bits = _bits(pairing, found.thumbs, options)
-    names = tuple(_name(kind, number) for number in range(len(pairing.shots)))
-    warnings = (*pairing.notes, *_warnings(pairing, found, chosen, bits, options))
+    largest = _largest(pairing, found.thumbs)
+    bits = _bits(largest, options)
+    names = shot_names(kind, pairing.shots, options.brackets)
+    warnings = (*pairing.notes, *_warnings(pairing, found, chosen, options))
+    if options.bits is None:
+        warnings = (*warnings, *_bit_warnings(largest, bits))
     if write:
         _write(session, kind, pairing, names, chosen, bits, say)
     return Imported(
@@ -218,14 +222,19 @@ def _orientations(
     return {camera: used.get(camera, n.most_common(1)[0][0]) for camera, n in found.items()}
 
 
-def _bits(pairing: Pairing, thumbs: Mapping[Path, Thumb], options: ImportOptions) -> dict[str, int]:
-    """Bits that each camera's values fill; 16 unless they end exactly where fewer bits do."""
+def _largest(pairing: Pairing, thumbs: Mapping[Path, Thumb]) -> dict[str, int]:
+    """The largest value of each camera's files of 16 bits."""
     largest: dict[str, int] = {}
     for shot in pairing.shots:
         for camera, photo in shot.photographs.items():
             thumb = thumbs[photo.path]
             if thumb.bits == 16:
                 largest[camera] = max(largest.get(camera, 0), thumb.largest)
+    return largest
+
+
+def _bits(largest: Mapping[str, int], options: ImportOptions) -> dict[str, int]:
+    """Bits that each camera's values fill; 16 unless they end exactly where fewer bits do."""
     if options.bits is not None:
         if over := [c for c, most in largest.items() if most >= 2**options.bits]:
             raise Misuse(
@@ -243,7 +252,6 @@ def _warnings(
     pairing: Pairing,
     found: _Found,
     chosen: Mapping[str, int],
-    bits: Mapping[str, int],
     options: ImportOptions,
 ) -> Iterator[str]:
     yield from (f"{why}; it is left out." for why in found.unreadable.values())
@@ -267,13 +275,23 @@ def _warnings(
                 f"camera {camera}: {others} photographs say another orientation than "
                 f"{orientation}, as most do; on a rig all have the same, so they are turned alike."
             )
+    yield from _odd_sizes(pairing, found.thumbs, chosen)
+
+
+def _bit_warnings(largest: Mapping[str, int], bits: Mapping[str, int]) -> Iterator[str]:
+    """What was concluded from the largest values, or should be decided by a person."""
     for camera, used in bits.items():
-        if used < 16 and options.bits is None:
+        fewer = next((bits for bits in _USUAL_BITS if largest[camera] < 2**bits), None)
+        if used < 16:
             yield (
                 f"camera {camera}: no value exceeds {2**used - 1}, so its files of 16 bits hold "
                 f"{used}; values are scaled to fill all (--bits 16 leaves them)."
             )
-    yield from _odd_sizes(pairing, found.thumbs, chosen)
+        elif fewer is not None:
+            yield (
+                f"camera {camera}: no value exceeds {largest[camera]} of 65535; if its files hold "
+                f"{fewer} bits, say --bits {fewer}, or else they are underexposed."
+            )
 
 
 def _odd_sizes(
@@ -288,10 +306,6 @@ def _odd_sizes(
         if len(sizes) > 1:
             text = ", ".join(f"{n} of {b}x{a}" for (a, b), n in sizes.most_common())
             yield f"camera {camera}: photographs have different sizes ({text}); a camera has one."
-
-
-def _name(kind: str, number: int) -> str:
-    return f"im{number}" if kind == "passive" else f"{number:03d}"
 
 
 # --- writing --------------------------------------------------------------------------------------
