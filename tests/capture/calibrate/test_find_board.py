@@ -161,3 +161,14 @@ def test_corners_are_those_of_the_upright_photograph(tmp_path, orientation):
     io.write_image(tmp_path / "b.png", seen)
     plain = find_views({"L": {"a": tmp_path / "b.png"}}, Board(6, 3, 0.03)).views
     assert np.array_equal(views["L"]["a"].pixels, plain["L"]["a"].pixels)
+
+
+def test_deep_photographs_give_the_same_corners():
+    """The same sRGB codes in 16 bits, in colour or grey: only rounding differs."""
+    from depthgauge.capture.calibrate.boards import find_corners
+
+    seen = photographed(chessboard(6, 3), 1)
+    plain = find_corners(seen, Board(6, 3, 0.03)).pixels
+    deep = (seen / np.float32(255)).astype(np.float32)
+    for picture in (deep, np.repeat(deep[..., None], 3, axis=2)):
+        assert np.abs(find_corners(picture, Board(6, 3, 0.03)).pixels - plain).max() < 1e-3

@@ -19,6 +19,8 @@ FEWEST_CORNERS = 8
 """A board with fewer visible corners is not used: its pose would be a guess."""
 _SEARCH_PX = 1200
 """Longest side of the copy in which boards are searched; corners are then fitted at full size."""
+_LUMA = (0.299, 0.587, 0.114)
+"""Shares of red, green and blue in grey, as OpenCV takes them."""
 _REACH = 0.58
 """Radius of the fit in squares: it contains two edges, and none of the next corners."""
 
@@ -93,14 +95,19 @@ def grey_levels(image: Image) -> NDArray[np.uint8]:
 def _light(image: Image, grey: NDArray[np.uint8]) -> NDArray[np.float32]:
     """How much light fell on each pixel: a blurred edge is symmetric in light, not in sRGB codes.
 
-    Errors of corners are about half as large as in the codes.
+    Errors of corners are about half as large as in the codes. Photographs of 16 bits are sRGB
+    codes, too: sessions hold no linear pictures.
     """
     pixels = np.asarray(image)
-    if pixels.dtype != np.uint8:
-        return np.asarray(pixels.mean(axis=2) if pixels.ndim == 3 else pixels, np.float32)
-    codes = np.arange(256) / 255
+    if pixels.dtype == np.uint8:
+        return _of_codes(np.arange(256) / 255)[grey]
+    shown = pixels @ np.array(_LUMA) if pixels.ndim == 3 else pixels
+    return _of_codes(np.clip(np.asarray(shown, np.float64), 0, 1))
+
+
+def _of_codes(codes: NDArray[np.float64]) -> NDArray[np.float32]:
     light = np.where(codes <= 0.04045, codes / 12.92, ((codes + 0.055) / 1.055) ** 2.4)
-    return light.astype(np.float32)[grey]
+    return np.asarray(light, np.float32)
 
 
 def _reach_px(rough: NDArray[np.float64], ids: NDArray[np.intp], board: Board) -> float:
