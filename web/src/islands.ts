@@ -9,6 +9,7 @@ const ISLANDS: Record<string, () => Promise<unknown>> = {
   "dg-draw": () => import("./draw/draw.js"),
   "dg-lightfield": () => import("./lightfield/lightfield.js"),
   "dg-points": () => import("./points/points.js"),
+  "dg-rank": () => import("./rank/rank.js"),
   "dg-stereo": () => import("./stereo/stereo.js"),
 };
 

@@ -24,6 +24,7 @@ VERBS = {
     "explain": "which protocol gives a published number; how ranks depend on the protocol",
     "components": "what each step of a method contributes",
     "suite": "put the scores on several benchmarks into one table with average ranks",
+    "ranking": "people rank methods by what they see, in the browser",
     "study": "compare rankings of methods by people with each other and with metrics",
     "rescore": "score the estimates of a run under another protocol",
     "verify": "score a run again and say whether the numbers are the same",
@@ -46,7 +47,7 @@ VERBS = {
 
 
 _ROOMS = dict.fromkeys(
-    ("explain", "components", "suite", "submit-folder", "data", "new", "study", "train"),
+    ("explain", "components", "suite", "submit-folder", "data", "new", "ranking", "study", "train"),
     ".workshop",
 )
 """Verbs whose file is in a folder of this one."""

@@ -1,4 +1,4 @@
-import{a as e}from"./controls-CsKmN7AX.js";var t=e`
+import{o as e}from"./controls-DkslJ61V.js";var t=e`
   .box { position: relative; background: #0c0d0f; border-radius: 4px; overflow: hidden; min-width: 0; }
   .box canvas { display: block; width: 100%; height: 100%; touch-action: none; cursor: grab; outline-offset: -3px; }
   .box canvas:active { cursor: grabbing; }

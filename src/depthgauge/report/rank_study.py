@@ -1,0 +1,133 @@
+"""Draws what people see in a ranking study, and writes its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge import io
+from depthgauge.analysis.rank_study.plan import FILE, RankPlan, read_plan
+from depthgauge.errors import BadData, Misuse, WrongShape
+from depthgauge.geometry.surfaces import normals_from_disparity
+from depthgauge.regions.discontinuities import discontinuities
+from depthgauge.report.pictures.colours import paint, paint_normals
+from depthgauge.report.pictures.error_maps import write_picture
+from depthgauge.types import Camera, Map, is_known
+
+CONSENT = (
+    "You will sort pictures by how good they look to you. Your answers are stored without your "
+    "name and without the time of day, and are published only together with those of others. You "
+    "can stop at any moment and withdraw everything that you said."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """What normals need."""
+
+    focal_px: float
+    baseline_m: float
+
+
+def make_rank_study(
+    folder: Path,
+    *,
+    image: NDArray[np.uint8],
+    truth: Map,
+    estimates: Mapping[str, Map],
+    questions: Mapping[str, str],
+    title: str = "",
+    scene: str = "scene",
+    consent: str = CONSENT,
+    repeats: int = 1,
+    geometry: Geometry | None = None,
+) -> RankPlan:
+    """Writes a study of one scene: `study.toml` and the pictures.
+
+    Args:
+        folder: The study's folder, without a study.
+        image: The picture that methods saw, (H, W, 3).
+        truth: Its disparities.
+        estimates: Disparities of each method.
+        questions: What people are asked, by the name of the experiment.
+        title: Of the study; by default the scene's name.
+        scene: Name of the scene.
+        consent: What people agree to before they begin.
+        repeats: How many tasks each person gets a second time.
+        geometry: For pictures of normals; None: the detailed variant is shown without them.
+
+    Raises:
+        Misuse: There is a study already, or nothing to rank.
+        WrongShape: Maps do not have the size of the truth.
+    """
+    if (folder / FILE).exists():
+        raise Misuse(f"{folder}: has a study already; choose another folder.")
+    if len(estimates) < 2 or not questions:
+        raise Misuse("a study needs two methods and a question.")
+    for name, estimate in estimates.items():
+        if estimate.shape != truth.shape:
+            raise WrongShape(f"{name}: has shape {estimate.shape}, the truth {truth.shape}.")
+    lines = [
+        "schema = 1",
+        f"title = {json.dumps(title or scene)}",
+        f"consent = {json.dumps(consent)}",
+        f"scene = {json.dumps(scene)}",
+        f"methods = {json.dumps(sorted(estimates))}",
+        f"repeats = {repeats}",
+    ]
+    for name, question in questions.items():
+        about = [f"name = {json.dumps(name)}", f"question = {json.dumps(question)}"]
+        lines += ["", "[[experiments]]", *about]
+    folder.mkdir(parents=True, exist_ok=True)
+    io.write_text(folder / FILE, "\n".join(lines) + "\n")
+    try:
+        plan = read_plan(folder)
+    except BadData:
+        (folder / FILE).unlink()
+        raise
+    _draw(folder / "pictures", image, truth, estimates, geometry)
+    return plan
+
+
+def _draw(
+    folder: Path,
+    image: NDArray[np.uint8],
+    truth: Map,
+    estimates: Mapping[str, Map],
+    geometry: Geometry | None,
+) -> None:
+    known = is_known(truth)
+    low, high = (float(v) for v in np.percentile(truth[known], (1, 99)))
+    differences = [truth - estimate for estimate in estimates.values()]
+    spread = np.concatenate([np.abs(d[np.isfinite(d)]) for d in differences] or [np.ones(1)])
+    most = float(np.percentile(spread, 98)) or 1.0
+    write_picture(folder / "image.png", image)
+    write_picture(folder / "truth.png", paint(truth, known, "viridis", low, high))
+    io.write_bytes(folder / "edges.png", _overlay(truth))
+    everywhere = np.ones_like(known)
+    for name, estimate in {"": truth, **estimates}.items():
+        own = folder / "methods" / name if name else folder
+        if name:
+            shown = paint(estimate, everywhere, "viridis", low, high)
+            write_picture(own / "disparity.png", shown)
+            write_picture(own / "error.png", paint(truth - estimate, known, "RdBu_r", -most, most))
+        if geometry is not None:
+            height, width = truth.shape
+            focal = (geometry.focal_px, geometry.focal_px)
+            camera = Camera(focal, ((width - 1) / 2, (height - 1) / 2), (width, height))
+            normals = normals_from_disparity(estimate, camera, geometry.baseline_m)
+            write_picture(own / "normals.png", paint_normals(normals, everywhere))
+
+
+def _overlay(truth: Map) -> bytes:
+    """Discontinuities of the truth in a colour that no map has, transparent elsewhere, as PNG."""
+    import cv2
+
+    picture = np.zeros((*truth.shape, 4), np.uint8)
+    picture[discontinuities(truth, width=1)] = (200, 0, 255, 255)  # blue, green, red
+    return bytes(cv2.imencode(".png", picture)[1])

@@ -1,0 +1,15 @@
+import{i as e,n as t,o as n,r,t as i}from"./controls-DkslJ61V.js";import{i as a}from"./viewer-DNj0Gpeb.js";import{n as o}from"./cloud-DAU0RZ8J.js";import{t as s}from"./turns-Vb3fXs8u.js";var c=class extends t{static styles=[i,a,n`
+      .box { aspect-ratio: 3 / 2; max-height: 78vh; width: 100%; }
+      ::slotted(img) { width: 100%; }
+    `];#e=null;#t=null;#n=``;#r=``;#i=2;#a=/* @__PURE__ */ new Set;#o=new ResizeObserver(([e])=>{e!==void 0&&this.#t?.resize(e.contentRect.width,e.contentRect.height)});disconnectedCallback(){super.disconnectedCallback(),this.#o.disconnect(),this.#t?.dispose(),this.#t=null}async#s(){this.#c(`Loading points ...`);try{let[{PointScene:e},t]=await Promise.all([import(`./scene-BQUcD_EC.js`),fetch(this.getAttribute(`src`)??``)]);if(!t.ok)throw Error(`the points could not be loaded (${t.status})`);this.#e=o(await t.arrayBuffer()),this.#r=[...this.#e.colours.keys()][0]??``,this.#c(``),await this.updateComplete;let n=this.renderRoot.querySelector(`canvas`);if(n===null)return;this.#t=new e(n,this.#e),this.#o.observe(n),this.#i=this.#t.usualSize,this.#t.pointSize(this.#i),this.requestUpdate(),n.focus({preventScroll:!0}),this.dataset.shown=String(this.#e.points.length/3)}catch(e){this.#e=null,this.#c(`There is no 3D view: ${e instanceof Error?e.message:`this browser cannot draw it`}.`)}}#c(e){this.#n=e,this.requestUpdate()}#l=e=>{e.key===`0`&&this.#t?.reset();let t=s[e.key];t===void 0||e.ctrlKey||e.metaKey||(e.preventDefault(),this.#t?.turn(...t))};render(){let t=this.#e;return t===null?e`<slot></slot>
+        <div class="bar"><button type="button" @click=${()=>void this.#s()}>Show in 3D</button><span class="status" role="status">${this.#n}</span></div>`:e`
+      <div class="bar" role="group" aria-label="3D view">
+        ${t.colours.size>1?e`<label>colours <select @change=${e=>{this.#r=e.target.value,this.#t?.colour(this.#r)}}>${[...t.colours.keys()].map(t=>e`<option ?selected=${t===this.#r}>${t}</option>`)}</select></label>`:r}
+        ${t.layers.length>1?t.layers.map((e,t)=>this.#u(e.name,t)):r}
+        <label>points <input type="range" min="1" max="8" .value=${String(this.#i)} aria-label="Size of points"
+          @input=${e=>{this.#i=Number(e.target.value),this.#t?.pointSize(this.#i)}} /></label>
+        <button type="button" @click=${()=>this.#t?.reset()}>As the camera saw it</button>
+      </div>
+      <div class="box"><canvas tabindex="0" role="img" aria-label="Point cloud; arrow keys turn, plus and minus zoom, 0 goes back" @keydown=${this.#l}></canvas></div>
+      <p class="status">${(t.points.length/3).toLocaleString(`en`)} points. Drag to turn, wheel to zoom, right button or two fingers to move.</p>
+    `}#u(t,n){return e`<label><input type="checkbox" .checked=${!this.#a.has(n)} @change=${e=>{let t=e.target.checked;t?this.#a.delete(n):this.#a.add(n),this.#t?.showLayer(n,t)}} />${t}</label>`}};customElements.define(`dg-points`,c);export{c as PointViewer};
