@@ -33,7 +33,7 @@ from depthgauge.annotate.records.annotation import Picture
 from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.app import make_desk
 from depthgauge.serve.desk.photographs import records_path
-from depthgauge.serve.desk.running import _bound
+from depthgauge.serve.desk.running import bound
 from perf.reconstruct import scene
 
 SIDE_PX = 300
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("draw.json"))
     options = parser.parse_args()
     load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as root, _bound(0) as listening:
+    with tempfile.TemporaryDirectory() as root, bound(0) as listening:
         access = Access(listening.getsockname()[1], "t" * 30)
         app = make_desk(folder_with_scene(Path(root)), "me", access)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))

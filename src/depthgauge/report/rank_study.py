@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from depthgauge import io
 from depthgauge.analysis.rank_study.plan import FILE, RankPlan, read_plan
@@ -17,7 +16,7 @@ from depthgauge.geometry.surfaces import normals_from_disparity
 from depthgauge.regions.discontinuities import discontinuities
 from depthgauge.report.pictures.colours import paint, paint_normals
 from depthgauge.report.pictures.error_maps import write_picture
-from depthgauge.types import Camera, Map, is_known
+from depthgauge.types import Camera, Image, Map, is_known
 
 CONSENT = (
     "You will sort pictures by how good they look to you. Your answers are stored without your "
@@ -37,7 +36,7 @@ class Geometry:
 def make_rank_study(
     folder: Path,
     *,
-    image: NDArray[np.uint8],
+    image: Image,
     truth: Map,
     estimates: Mapping[str, Map],
     questions: Mapping[str, str],
@@ -96,7 +95,7 @@ def make_rank_study(
 
 def _draw(
     folder: Path,
-    image: NDArray[np.uint8],
+    image: Image,
     truth: Map,
     estimates: Mapping[str, Map],
     geometry: Geometry | None,
@@ -106,7 +105,8 @@ def _draw(
     differences = [truth - estimate for estimate in estimates.values()]
     spread = np.concatenate([np.abs(d[np.isfinite(d)]) for d in differences] or [np.ones(1)])
     most = float(np.percentile(spread, 98)) or 1.0
-    write_picture(folder / "image.png", image)
+    colours = image if image.dtype == np.uint8 else np.rint(255 * np.clip(image, 0, 1))
+    write_picture(folder / "image.png", np.asarray(colours, np.uint8))
     write_picture(folder / "truth.png", paint(truth, known, "viridis", low, high))
     io.write_bytes(folder / "edges.png", _overlay(truth))
     everywhere = np.ones_like(known)

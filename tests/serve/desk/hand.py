@@ -8,7 +8,7 @@ import uvicorn
 
 from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.app import make_desk
-from depthgauge.serve.desk.running import _bound
+from depthgauge.serve.desk.running import bound
 
 ARROW_PX, MARGIN_PX = 80, 12
 """As the page has them."""
@@ -18,7 +18,7 @@ TOKEN = "t" * 30
 @contextmanager
 def served(folder, who="ann", port=0):
     """Serves a desk as long as the block lasts; gives its access."""
-    with _bound(port) as listening:
+    with bound(port) as listening:
         access = Access(listening.getsockname()[1], TOKEN)
         app = make_desk(folder, who, access)
         config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none")
