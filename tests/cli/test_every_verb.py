@@ -257,6 +257,8 @@ def _annotate(folder, annotated):
         "annotate check": [annotated],
         "annotate repair": [record],
         "annotate reconstruct": [record, "--out", folder / "surfaces", "--preview"],
+        "annotate advise": [record],
+        "annotate fuse": [record, record, "--out", folder / "fused"],
         "annotate export": [record, *images, "--out", folder / "exported", "--overwrite"],
         "annotate simulate": ["planar", "--out", folder / "study", *tiny],
         "annotate agreement": [annotated, "--no-rotation", "--size", "64"],

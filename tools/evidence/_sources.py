@@ -103,6 +103,7 @@ RECONSTRUCTION = (
     "depthgauge.annotate.quality.witnesses",
     "depthgauge.annotate.reconstruct",
     "!depthgauge.annotate.reconstruct.export",
+    "!depthgauge.annotate.reconstruct.more_files",
     "depthgauge.annotate.records.region_points",
     "depthgauge.annotate.simulate",
     "depthgauge.geometry._multigrid",

@@ -29,6 +29,22 @@ class ReconstructionOptions(Options):
     """Time limit; after it, the best that was found is written, and a note says so."""
 
 
+class AdviceOptions(Options):
+    """Options of `annotate advise`."""
+
+    seed: Seed = 0
+    """Seed of the reconstruction and of the tilts."""
+    most: int = Field(default=5, ge=1, le=100)
+    """How many pieces of advice are given."""
+
+
+class FusionOptions(Options):
+    """Options of `annotate fuse`."""
+
+    seed: Seed = 0
+    """Chooses the side that owns each fold."""
+
+
 class ExportOptions(Options):
     """Options of `annotate export`."""
 

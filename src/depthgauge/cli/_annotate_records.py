@@ -1,4 +1,4 @@
-"""`depthgauge annotate check`, `reconstruct`, `export`, `simulate`: records and their use."""
+"""`depthgauge annotate check`, `repair`, `reconstruct`, `advise`, `fuse` ...: use of records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ from depthgauge.cli._output import (
 )
 
 if TYPE_CHECKING:
-    from depthgauge.annotate.options import ExportOptions, ReconstructionOptions, StudyOptions
+    from depthgauge.annotate.options import (
+        AdviceOptions,
+        ExportOptions,
+        FusionOptions,
+        ReconstructionOptions,
+        StudyOptions,
+    )
 
 PLACE = click.Path(path_type=Path)
 _OPTIONS = "depthgauge.annotate.options"
@@ -123,6 +129,60 @@ def reconstruct(
         say(f"Look at {picture}; mesh.glb opens in any viewer of 3D models.")
 
 
+@click.command("advise", cls=OptionsCommand, short_help="which normal would help most")
+@click.argument("record", type=PLACE)
+@click.option("--out", type=PLACE, help="A folder for maps of the uncertainty.")
+@options_of(f"{_OPTIONS}:AdviceOptions")
+@json_option
+def advise(record: Path, out: Path | None, options: AdviceOptions, json_to: str | None) -> None:
+    """Says where the reconstruction of RECORD is uncertain, and which normal would help most.
+
+    The reconstruction is repeated with normals that are tilted as people tilt them. With --out,
+    writes depth_percent.npy (standard deviation of the depth) and normals_deg.npy.
+
+    \b
+      depthgauge annotate advise beach.jsonl
+    """
+    from depthgauge.annotate.reconstruct.more_files import advise as find
+
+    found = find(record, out, options=options)
+    if json_to is not None:
+        write_json(json_to, found.to_json())
+    if json_to != "-":
+        for one in found.found.advice:
+            click.echo(one.text)
+        if not found.found.advice:
+            click.echo("No single normal would help much.")
+
+
+@click.command("fuse", cls=OptionsCommand, short_help="several people's records as one")
+@click.argument("records", type=PLACE, nargs=-1, required=True)
+@click.option("--out", type=PLACE, required=True, help="The folder to write to.")
+@options_of(f"{_OPTIONS}:FusionOptions")
+@json_option
+def fuse(records: tuple[Path, ...], out: Path, options: FusionOptions, json_to: str | None) -> None:
+    """Makes one reconstruction of the RECORDS of several people who annotated one picture.
+
+    The lines are those of the person who agrees best with the others; normals are a mean in which
+    those far from the others count little. Writes depth.npy, normals.npy, labels.npy, mesh.glb and
+    spread_deg.npy, which shows where people disagree.
+
+    \b
+      depthgauge annotate fuse anna/beach.jsonl ben/beach.jsonl --out beach
+    """
+    from depthgauge.annotate.reconstruct.more_files import fuse_records
+
+    made = fuse_records(records, out, options=options)
+    if json_to is not None:
+        write_json(json_to, made.to_json())
+    if json_to != "-":
+        lines = records[made.fusion.lines_of]
+        click.echo(
+            f"{out}: {count(len(records), 'annotation')} with the lines of {lines}; normals differ "
+            f"by {made.spread_deg:.1f} degrees from their mean."
+        )
+
+
 @click.command("export", cls=OptionsCommand, short_help="a dataset in OASIS's layout from records")
 @click.argument("records", type=PLACE, nargs=-1, required=True)
 @click.option("--images", type=PLACE, required=True, help="The folder of the photographs.")
@@ -183,4 +243,4 @@ def simulate(kind: str, out: Path, options: StudyOptions, json_to: str | None) -
         say(f"Next: {program_name()} annotate agreement {in_shell(out)}")
 
 
-COMMANDS = (check, repair, reconstruct, export, simulate)
+COMMANDS = (check, repair, reconstruct, advise, fuse, export, simulate)
