@@ -42,6 +42,7 @@ PIPELINE = (
     "depthgauge.geometry._distance_kernels",
     "depthgauge.geometry._kernels",
     "depthgauge.geometry.camera_json",
+    "depthgauge.geometry.discontinuities",
     "depthgauge.geometry.disparity",
     "depthgauge.geometry.distances",
     "depthgauge.geometry.intrinsics",
@@ -249,6 +250,7 @@ SOURCES = {
         "tests/golden/bsds/expected.json",
         "tests/golden/bsds/make_inputs.py",
     ),
+    "capture-thin": (*SIMULATOR, *PIPELINE),
     "capture": (
         *SIMULATOR,
         *PIPELINE,
