@@ -1,6 +1,7 @@
 """Cleaning a cloud in a real browser: what the mouse removes, the audit does not see again."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from tests.capture.by_hand.conftest import begin_edited
 from tests.capture.conftest import make_world
 from tests.serve.desk.browsing import browsing, check_page, served_desk
 
+from depthgauge.capture.by_hand.cloud import cloud_piece
 from depthgauge.capture.by_hand.removals import RemovalView
 from depthgauge.capture.by_hand.rework import rework
 from depthgauge.capture.clean.manual_edits import (
@@ -19,6 +21,7 @@ from depthgauge.capture.clean.manual_edits import (
 )
 from depthgauge.capture.steps import read_step
 from depthgauge.errors import BadFile, CannotWrite
+from depthgauge.serve.desk import cleaning as pages
 from depthgauge.serve.desk import journal as journals
 from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.cleaning import write_list
@@ -110,6 +113,21 @@ def test_a_full_disk_loses_nothing_and_is_said(client, fresh, monkeypatch):
     assert answer.status_code == 507
     assert "No space left" in answer.json()["error"]
     assert send(client, removal("event-number-2")).json()["revision"] == 2
+
+
+def test_a_list_that_cannot_be_written_follows_later(client, fresh, monkeypatch):
+    def full(path, chosen):
+        raise CannotWrite(f"{path.name}: cannot be written: No space left on device.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pages, "write_manual_edits", full)
+        body = send(client, removal()).json()
+    assert body["ok"], "the history has it"
+    assert "behind its history" in body["trouble"]
+    path = fresh.session.folder / "by-hand" / "removals.json"
+    assert not path.exists()
+    assert client.get("/api/clean/events?tab=t").json()["trouble"] == ""
+    assert len(read_manual_edits(path).polygons) == 1
 
 
 def test_a_half_written_line_of_a_killed_process_is_set_aside(fresh):
@@ -236,6 +254,35 @@ def test_a_cloud_is_cleaned_by_the_mouse_and_the_audit_improves(chromium, fresh)
     # What is right there stays: nothing with a small standard deviation was removed.
     chosen = read_manual_edits(fresh.session.folder / "by-hand" / "removals.json")
     assert all(lasso.least_sigma_px > 0.2 for lasso in chosen.lassos)
+
+
+def test_what_is_looked_at_closely_comes_in_more_detail(chromium, fresh, monkeypatch):
+    """As with 12 Mpx: the whole view is thinned out, and a part of it is not."""
+    monkeypatch.setattr(pages, "cloud_piece", partial(cloud_piece, most_points=2500))
+
+    def make(access):
+        return make_session_desk(fresh.session, fresh.work, access)
+
+    with served_desk(make) as access, browsing(chromium) as context:
+        page = open_cleaning(context, access)
+        few = int(page.locator("dg-clean").get_attribute("data-shown"))
+        assert few <= 2500
+        page.locator("dg-clean canvas.cloud").focus()
+        with page.expect_response(lambda answer: "cloud/left?x=" in answer.url):
+            for _ in range(8):
+                page.keyboard.press("+")
+        page.wait_for_function(
+            f"!document.querySelector('dg-clean').shadowRoot.textContent.includes('{few:,} points')"
+        )
+        # What is removed holds for the full maps, however few points are drawn.
+        page.keyboard.press("l")
+        box = box_of(page, "picture")
+        place = fitted(box, 200, 150)
+        drawn_around(page, box, [place(20, 60), place(60, 60), place(60, 100), place(20, 100)])
+        standing(page, 1)
+        saved(page)
+        said = page.locator("dg-clean .removed").inner_text()
+    assert 1200 < int(said.split()[0].replace(",", "")) < 2000, "about 40 x 40 pixels"
 
 
 def test_the_brush_removes_at_the_keyboard_s_mark(chromium, fresh):

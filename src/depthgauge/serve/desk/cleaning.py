@@ -54,19 +54,29 @@ class Cleaning:
         self.list = session.folder / FOLDER / LIST
         self._images: dict[str, NDArray[np.uint8]] = {}
         self._alone = threading.Lock()
+        self._telling = threading.Lock()
         self._job: dict[str, Any] = {"state": "idle"}
+        self._told: tuple[int, dict[str, Any]] = (-1, {})
         if self.journal.events():
             write_list(session)
 
     def said(self, events: list[Event]) -> dict[str, Any]:
-        """What a page is told after every change; the list follows the history here."""
+        """What a page is told; after a change, the list follows the history here."""
+        with self._telling:
+            revision, told = self._told
+            if revision != len(events) or told["trouble"]:
+                told = {"removed": self.view.removed(events), "trouble": self._follow(events)}
+                self._told = len(events), told
+            return dict(told)
+
+    def _follow(self, events: list[Event]) -> str:
+        """Writes the list; returns why it could not be written."""
         try:
             self.list.parent.mkdir(parents=True, exist_ok=True)
             write_manual_edits(self.list, removal_list(events))
-            trouble = ""
         except (DepthgaugeError, OSError) as error:
-            trouble = f"The list is behind its history and follows it with the next change: {error}"
-        return {"removed": self.view.removed(events), "trouble": trouble}
+            return f"The list is behind its history and follows it as soon as it can: {error}"
+        return ""
 
     def image(self, side: str) -> NDArray[np.uint8]:
         """The rectified picture of a view, or its guide where there is none."""
@@ -90,7 +100,7 @@ class Cleaning:
 
     def _rework(self) -> None:
         try:
-            self.said(self.journal.events())
+            self._follow(self.journal.events())
             found = rework(self.session, self.work, self.list, self._tell)
             job: dict[str, Any] = {"state": "done", **asdict(found)}
         except Exception as error:  # a thread has nobody else to tell
