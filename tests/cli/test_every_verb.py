@@ -166,6 +166,7 @@ def _serve(folder, request):
     _photograph(folder / "street")
     return {
         "serve photographs": ["street", folder / "street", *at],
+        "serve quiz": [f"quiz-{len(list(site.rglob('*')))}", *at, "--questions", "1"],
         "serve start": ["/dev/null/site"],
         "serve add": [data / "tiny.toml", *at, *folders],
         "serve phase": ["stereo", "first", *at, "--opens", "2030-01-01"],
@@ -404,7 +405,7 @@ def test_json_is_strict_and_alone_on_stdout(run, arguments, verb):
 
 def spoken_verbs() -> list[Any]:
     """All verbs; those that make or compute much are for the long tests."""
-    long = ("demo", "make ", "capture run", "capture tags")
+    long = ("demo", "make ", "capture run", "capture tags", "serve quiz")
     marks = {verb: pytest.mark.long if verb.startswith(long) else () for verb in every_verb()}
     return [pytest.param(verb, marks=mark) for verb, mark in marks.items()]
 

@@ -12,8 +12,8 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,6 +39,12 @@ class Batch:
     folder: Path
     title: str
     people: int
+    quiz: str = ""
+    """The quiz that people must have passed; empty for none."""
+    scenes: Mapping[str, str] = field(default_factory=dict)
+    """Of a quiz: the synthetic scene behind each picture."""
+    focal_px: Mapping[str, float] = field(default_factory=dict)
+    """Focal lengths that are known without the camera's notes."""
 
     @property
     def pictures(self) -> list[str]:
@@ -71,12 +77,15 @@ class Batch:
             open_ones = [
                 (len(people), place, picture)
                 for place, (picture, people) in enumerate(taken.items())
-                if who not in people and len(people) < wanted[picture] + (picture in disputed)
+                if who not in people
+                and len(people) < wanted[picture] + (picture in disputed)
+                and picture not in list(self.scenes)[:1]
             ]
             if not open_ones:
                 return None
             # Those that somebody has begun come first: they can be compared sooner.
-            _, _, picture = min(open_ones, key=lambda one: (-one[0], one[1]))
+            begun = 0 if self.scenes else -1
+            _, _, picture = min(open_ones, key=lambda one: (begun * one[0], one[1]))
             line = {"picture": picture, "who": who, "at": _now()}
             append_line(self.folder / "assignments.jsonl", json.dumps(line, separators=(",", ":")))
             return picture
@@ -127,6 +136,8 @@ class Batch:
 
     def to_verify(self, who: str) -> tuple[str, str] | None:
         """A finished drawing of somebody else that needs this person's vote: person and picture."""
+        if self.scenes:
+            return None  # a quiz has its key
         counted = self.tallies()
         waiting = []
         for picture, people in self.taken().items():
@@ -186,10 +197,31 @@ def find_batch(site: Site, name: str) -> Batch:
     if not _NAME.fullmatch(name) or not path.is_file():
         raise Refused("not-found", "There is no such batch")
     wanted = parse_json(path.read_text("utf-8"))
-    return Batch(name, path.parent, str(wanted["title"]), int(wanted["people"]))
+    return Batch(
+        name,
+        path.parent,
+        str(wanted["title"]),
+        int(wanted["people"]),
+        str(wanted.get("quiz", "")),
+        dict(wanted.get("scenes", {})),
+        dict(wanted.get("focal_px", {})),
+    )
 
 
-def add_batch(site: Site, name: str, folder: Path, *, people: int = 2, title: str = "") -> Batch:
+def batch_folder(site: Site, name: str) -> Path:
+    """Where a batch of that name is.
+
+    Raises:
+        Misuse: That is no name of a batch.
+    """
+    if not _NAME.fullmatch(name):
+        raise Misuse(f"a batch is named with small letters, digits and hyphens, not '{name}'.")
+    return _root(site) / name
+
+
+def add_batch(
+    site: Site, name: str, folder: Path, *, people: int = 2, title: str = "", quiz: str = ""
+) -> Batch:
     """Opens the photographs of a folder for drawing; the site keeps a copy.
 
     Added again with more photographs, the new ones are taken as well.
@@ -200,23 +232,24 @@ def add_batch(site: Site, name: str, folder: Path, *, people: int = 2, title: st
         folder: The photographs, in it or in its `images`.
         people: How many draw on each.
         title: What members read; the name by default.
+        quiz: The quiz that people must have passed first.
 
     Raises:
         Misuse: That is no name of a batch.
         BadData: There are no photographs, or one differs from what the batch has under its name.
         CannotWrite: The copy cannot be written.
     """
-    if not _NAME.fullmatch(name):
-        raise Misuse(f"a batch is named with small letters, digits and hyphens, not '{name}'.")
+    target = batch_folder(site, name) / IMAGES
     found = photographs(folder)
-    target = _root(site) / name / IMAGES
+    if quiz:
+        find_batch(site, quiz)
     try:
         target.mkdir(parents=True, exist_ok=True)
         for one in found.values():
             _copy(one.path, target / one.path.name)
     except OSError as error:
         raise CannotWrite(f"{target}: cannot be written ({error.strerror}).") from None
-    wanted = {"schema": 1, "title": title or name, "people": people}
+    wanted = {"schema": 1, "title": title or name, "people": people, "quiz": quiz}
     write_text(target.parent / "batch.json", json.dumps(wanted) + "\n")
     return find_batch(site, name)
 

@@ -16,6 +16,8 @@ from depthgauge.serve.annotating.batches import Batch
 
 _SIDE_PX = 96
 """Drawings are compared at this size: a page shows many of them."""
+_MOST_COMPARED = 8
+"""Of one photograph; a quiz has the drawings of everybody."""
 _DISPUTED_PERCENT = 15.0
 """About four times what careful people are apart (table 1 of the paper: 3 to 4 % of the depth)."""
 
@@ -134,7 +136,7 @@ def _minutes(drawings: list[Annotation]) -> float | None:
 
 
 def _apart(drawings: list[Annotation]) -> float | None:
-    made = [reconstruct(one, max_side_px=_SIDE_PX) for one in drawings]
+    made = [reconstruct(one, max_side_px=_SIDE_PX) for one in drawings[:_MOST_COMPARED]]
     found = [value for a, b in combinations(made, 2) if (value := _pair(a, b)) is not None]
     return float(np.mean(found)) if found else None
 

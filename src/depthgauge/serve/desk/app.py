@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from depthgauge.annotate.records import read_records
+from depthgauge.annotate.records import Focal, read_records
 from depthgauge.annotate.records.events import header_text
 from depthgauge.errors import Cancelled, DepthgaugeError, Refused
 from depthgauge.serve.desk.access import Access
@@ -35,6 +36,8 @@ class Desk:
     folder: Path
     who: str
     prints: Prints = field(default_factory=Prints)
+    focal_px: Mapping[str, float] = field(default_factory=dict)
+    """Focal lengths that are known without the camera's notes."""
     drawings: dict[str, Drawing] = field(default_factory=dict)
     alone: threading.Lock = field(default_factory=threading.Lock)
     listed: tuple[tuple[int, ...], dict[str, Photograph]] = field(default=((), {}))
@@ -61,6 +64,8 @@ class Desk:
         with self.alone:
             if name not in self.drawings:
                 shown = self.prints.shown(photograph)
+                if name in self.focal_px:
+                    shown = replace(shown, focal=Focal(self.focal_px[name], "given"))
                 path = records_path(self.folder, self.who, name)
                 self.drawings[name] = Drawing(shown, path, self.who)
             # The last used is at the end.

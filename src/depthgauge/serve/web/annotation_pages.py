@@ -16,6 +16,7 @@ from sqlalchemy import select
 from depthgauge.errors import Refused
 from depthgauge.serve.annotating.batches import Batch, Tallied, batches, find_batch, person_of
 from depthgauge.serve.annotating.dashboards import Comparisons, dashboard_of, disputed
+from depthgauge.serve.annotating.quizzes import KEY, LIMIT_PERCENT, answers, is_qualified
 from depthgauge.serve.desk import app as one_person
 from depthgauge.serve.desk.app import Asked, Desk, Sent, TabOnly
 from depthgauge.serve.desk.photographs import Prints
@@ -46,7 +47,7 @@ class Studio:
         key = batch.id, who
         with self.alone:
             if key not in self.desks:
-                self.desks[key] = Desk(batch.folder, who, self.prints)
+                self.desks[key] = Desk(batch.folder, who, self.prints, batch.focal_px)
             self.desks.move_to_end(key)
             while len(self.desks) > _MOST_DESKS:
                 self.desks.popitem(last=False)
@@ -105,8 +106,13 @@ def batch_page(request: Request, user: Member, batch: OfBatch) -> HTMLResponse:
 
 
 @annotation_pages.post("/annotate/{batch}/take")
-def take(user: Member, batch: OfBatch, _form: Form, studio: InStudio) -> Response:
+def take(request: Request, user: Member, batch: OfBatch, _form: Form, studio: InStudio) -> Response:
     """Gives the next photograph, and opens it."""
+    if batch.quiz:
+        quiz = find_batch(web_of(request).site, batch.quiz)
+        if not is_qualified(quiz, person_of(user.id)):
+            why = f"Pass the quiz first: /annotate/{quiz.id}/course"
+            raise Refused("forbidden", why)
     found = batch.take(person_of(user.id), disputed(batch, studio.comparisons))
     if found is None:
         raise Refused("conflict", "Every photograph of this batch has enough people; thank you")
@@ -191,8 +197,59 @@ def watched_preview(
 ) -> Response:
     """The surfaces of what somebody else drew."""
     person, picture = _watchable(batch, mark)
-    own = asked.model_copy(update={"tab": f"watch {user.id}", "draft": []})
+    own = asked.model_copy(update={"tab": f"watch {user.id} {asked.tab}", "draft": []})
     return one_person.preview(picture, own, studio.desk(batch, person), request)
+
+
+@annotation_pages.get("/annotate/{batch}/course")
+def course(request: Request, user: Member, batch: OfBatch) -> HTMLResponse:
+    """The course of a quiz: what to draw, a worked example, and what this person reached."""
+    if not batch.scenes:
+        raise Refused("not-found", "This batch is no quiz")
+    who = person_of(user.id)
+    found = answers(batch, who)
+    return page(
+        request,
+        "annotate_course",
+        user,
+        batch=batch,
+        example=next(iter(batch.scenes)),
+        answers=found,
+        qualified=all(one.passed for one in found),
+        limit=LIMIT_PERCENT,
+    )
+
+
+@annotation_pages.get("/annotate/{batch}/key/{picture}")
+def key_page(request: Request, user: Member, batch: OfBatch, picture: str) -> HTMLResponse:
+    """The answer key of a question, for who has finished it."""
+    _require_key(batch, person_of(user.id), picture)
+    return page(request, "annotate_key", user, batch=batch, picture=picture)
+
+
+@annotation_pages.get("/annotate/{batch}/api/key/{picture}")
+def key(user: Member, batch: OfBatch, picture: str, studio: InStudio, tab: str) -> Response:
+    """What the answer key draws."""
+    _require_key(batch, person_of(user.id), picture)
+    return one_person.events(picture, studio.desk(batch, KEY), f"watch {user.id} {tab}", 0)
+
+
+@annotation_pages.post("/annotate/{batch}/api/key/{picture}", dependencies=[OwnScript])
+def key_preview(
+    request: Request, user: Member, batch: OfBatch, picture: str, studio: InStudio, asked: Asked
+) -> Response:
+    """The surfaces of the answer key."""
+    _require_key(batch, person_of(user.id), picture)
+    own = asked.model_copy(update={"tab": f"watch {user.id} {asked.tab}", "draft": []})
+    return one_person.preview(picture, own, studio.desk(batch, KEY), request)
+
+
+def _require_key(batch: Batch, who: str, picture: str) -> None:
+    """The example's key is for all, that of a question for who has finished it."""
+    if picture not in batch.scenes:
+        raise Refused("not-found", "There is no such question")
+    if picture != next(iter(batch.scenes)) and not batch.is_finished(who, picture):
+        raise Refused("forbidden", "Finish your drawing first; then you can see the answer")
 
 
 @annotation_pages.get("/annotate/{batch}/dashboard")

@@ -1,0 +1,133 @@
+"""A course with a worked example, and a quiz: people qualify on scenes whose geometry is exact.
+
+A quiz is a batch of synthetic scenes. The first is the worked example; the others are questions.
+The answer key is what the simulated annotator without noise draws, as records of the person `key`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from depthgauge import io
+from depthgauge.annotate.quality.exact_error import exact_errors
+from depthgauge.annotate.reconstruct import reconstruct
+from depthgauge.annotate.records import Annotation, write_records
+from depthgauge.annotate.simulate import NONE, simulate
+from depthgauge.errors import CannotWrite
+from depthgauge.serve.annotating.batches import Batch, batch_folder, find_batch
+from depthgauge.serve.desk.photographs import IMAGES, records_path
+from depthgauge.serve.site import Site
+from depthgauge.synth.sets.single_views import ExactView, make_view
+
+KEY = "key"
+LIMIT_PERCENT = 10.0
+"""Of the depth range. Simulated careful people reach 1 to 5, lines without normals 21 and more."""
+_KINDS = ("mixed", "planar", "curved", "mixed")
+_SIZE = (320, 240)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What somebody reached on one question."""
+
+    picture: str
+    finished: bool
+    apart_percent: float | None
+    """Mean distance from the exact surfaces in percent of the depth range; None before the end."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is near enough."""
+        return self.apart_percent is not None and self.apart_percent < LIMIT_PERCENT
+
+
+def add_quiz(
+    site: Site, name: str, *, questions: int = 3, seed: int = 101, title: str = ""
+) -> Batch:
+    """Makes a quiz of random scenes, with its answer key.
+
+    Args:
+        site: The site.
+        name: In addresses: small letters, digits and hyphens.
+        questions: How many scenes are drawn on, besides the worked example.
+        seed: Of the first scene.
+        title: What members read.
+
+    Raises:
+        Misuse: That is no name of a batch.
+        CannotWrite: It cannot be written, or there is another batch of that name.
+    """
+    folder = batch_folder(site, name)
+    if (folder / "batch.json").is_file():
+        raise CannotWrite(f"{name}: there is such a batch already; choose another name.")
+    views = [
+        make_view(_KINDS[place % len(_KINDS)], seed + place, _SIZE)
+        for place in range(questions + 1)
+    ]
+    # Names in the order of the course; the scene is found again by what `batch.json` says.
+    names = [
+        f"{place:02d}-{'example' if place == 0 else 'question'}" for place in range(len(views))
+    ]
+    for picture, view in zip(names, views, strict=True):
+        _write(folder, picture, view)
+    about = {
+        "schema": 1,
+        "title": title or "Course and quiz",
+        "people": 10**6,
+        "scenes": {picture: view.id for picture, view in zip(names, views, strict=True)},
+        "focal_px": {picture: view.focal_px for picture, view in zip(names, views, strict=True)},
+    }
+    io.write_text(folder / "batch.json", json.dumps(about) + "\n")
+    return find_batch(site, name)
+
+
+def _write(folder: Path, picture: str, view: ExactView) -> None:
+    (folder / IMAGES).mkdir(parents=True, exist_ok=True)
+    io.write_image(folder / IMAGES / f"{picture}.png", view.image)
+    drawn = simulate(view, NONE)
+    key = replace(drawn, picture=replace(drawn.picture, id=picture))
+    path = records_path(folder, KEY, picture)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_records(path, key)
+
+
+def answers(batch: Batch, who: str) -> list[Answer]:
+    """What a person reached on every question; empty if the batch is no quiz."""
+    found = []
+    for picture in list(batch.scenes)[1:]:
+        drawn = batch.drawing(who, picture)
+        finished = drawn is not None and drawn.finished
+        apart = _apart(batch, picture, drawn) if drawn is not None and finished else None
+        found.append(Answer(picture, finished, apart))
+    return found
+
+
+def is_qualified(batch: Batch, who: str) -> bool:
+    """Whether a person passed every question of a quiz."""
+    return all(answer.passed for answer in answers(batch, who))
+
+
+_KEPT: dict[tuple[str, str, str], tuple[Annotation, float]] = {}
+"""By batch, person and picture: the last drawing that was compared."""
+_MOST_KEPT = 1000
+
+
+def _apart(batch: Batch, picture: str, drawn: Annotation) -> float | None:
+    key = str(batch.folder), drawn.origin.who, picture
+    kept = _KEPT.get(key)
+    if kept is None or kept[0] != drawn:
+        if len(_KEPT) > _MOST_KEPT:
+            _KEPT.clear()
+        view = _view(batch.scenes[picture])
+        kept = _KEPT[key] = drawn, exact_errors(view, reconstruct(drawn)).edist_percent
+    return kept[1] if math.isfinite(kept[1]) else None
+
+
+@functools.lru_cache(maxsize=16)
+def _view(scene: str) -> ExactView:
+    kind, _, seed = scene.rpartition("-")
+    return make_view(kind, int(seed), _SIZE)
