@@ -87,5 +87,6 @@ def test_a_batch_can_ask_for_the_quiz(site, quiz, client, member, photographs): 
 
 
 def test_a_quiz_replaces_nothing(site, quiz):
+    assert add_quiz(site, "quiz", questions=1) == quiz
     with pytest.raises(CannotWrite, match="such a batch already"):
-        add_quiz(site, "quiz")
+        add_quiz(site, "quiz", questions=2)

@@ -98,7 +98,7 @@ def test_a_line_a_normal_and_undo(folder, opened):
         assert len(stroke.points_px) == 3
         assert abs(stroke.points_px[1][0] - 82) < 0.2
         assert angle_deg(normal.normal, (0.5, 0.1, -0.86)) < 1.5
-        assert page.get_by_role("button", name="has no normal").count() == 1
+        page.get_by_role("button", name="has no normal").wait_for()  # exactly one
         for _ in range(3):
             page.keyboard.press("Control+z")
         hand.settle()
@@ -109,7 +109,7 @@ def test_a_line_a_normal_and_undo(folder, opened):
         assert read_records(records(folder)).strokes == drawn.strokes
         # Another visit shows what the records say.
         again = opened(access)
-        assert again.get_by_text("1 lines, 0 normals").count() == 1
+        again.get_by_text("1 lines, 0 normals").wait_for()
         accessible(again)
 
 

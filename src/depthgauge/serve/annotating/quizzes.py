@@ -18,6 +18,7 @@ from depthgauge.annotate.reconstruct import reconstruct
 from depthgauge.annotate.records import Annotation, write_records
 from depthgauge.annotate.simulate import NONE, simulate
 from depthgauge.errors import CannotWrite
+from depthgauge.io.text import parse_json
 from depthgauge.serve.annotating.batches import Batch, batch_folder, find_batch
 from depthgauge.serve.desk.photographs import IMAGES, records_path
 from depthgauge.serve.site import Site
@@ -48,7 +49,7 @@ class Answer:
 def add_quiz(
     site: Site, name: str, *, questions: int = 3, seed: int = 101, title: str = ""
 ) -> Batch:
-    """Makes a quiz of random scenes, with its answer key.
+    """Makes a quiz of random scenes, with its answer key; made again, it stays as it is.
 
     Args:
         site: The site.
@@ -62,7 +63,10 @@ def add_quiz(
         CannotWrite: It cannot be written, or there is another batch of that name.
     """
     folder = batch_folder(site, name)
+    made_of = {"questions": questions, "seed": seed}
     if (folder / "batch.json").is_file():
+        if parse_json((folder / "batch.json").read_text("utf-8")).get("made_of") == made_of:
+            return find_batch(site, name)
         raise CannotWrite(f"{name}: there is such a batch already; choose another name.")
     views = [
         make_view(_KINDS[place % len(_KINDS)], seed + place, _SIZE)
@@ -78,6 +82,7 @@ def add_quiz(
         "schema": 1,
         "title": title or "Course and quiz",
         "people": 10**6,
+        "made_of": made_of,
         "scenes": {picture: view.id for picture, view in zip(names, views, strict=True)},
         "focal_px": {picture: view.focal_px for picture, view in zip(names, views, strict=True)},
     }
