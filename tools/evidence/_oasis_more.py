@@ -151,7 +151,8 @@ def _advice(views: list[ExactView]) -> Iterator[Number]:
         after = [_after(view, drawn, name, drawn.normals[name].at_px) for name in names]
         others.append(float(np.mean(after) / np.mean(before**2)))
     yield within("uncertainty and error: rank correlation", float(np.mean(ranks)), 0.2, 1.0)
-    yield within("squared error left after the first advice", float(np.mean(followed)), 0.2, 0.95)
+    # Reported, not claimed: a first measurement did not show that advice helps on average.
+    yield Number("squared error left after the first advice", float(np.mean(followed)))
     yield Number("squared error left after checking any normal", float(np.mean(others)))
 
 
