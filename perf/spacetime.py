@@ -126,7 +126,15 @@ def in_child(size: Size) -> dict[str, Any]:
 
 def table(found: dict[str, Any]) -> Table:
     made = Table("size", title=f"space-time stereo, CPU time, {found['cores']} cores")
-    names = ("T", "disparities", "tiles", "both views, s", "peak of the rows, GiB", "SGBM, one pair, s", "x")
+    names = (
+        "T",
+        "disparities",
+        "tiles",
+        "both views, s",
+        "peak of the rows, GiB",
+        "SGBM, one pair, s",
+        "x",
+    )
     for heading in names:
         made.add_column(heading, justify="right")
     for name, row in found["sizes"].items():
