@@ -175,7 +175,8 @@ export class DrawPage extends LitElement {
       if (this.#problem >= this.#problems.length) this.#problem = -1;
     }
     this.#scene?.show(preview);
-    this.dataset["revision"] = String(preview.revision);
+    // A draft may come with events that were stored meanwhile, but it does not say what to fix in them.
+    if (preview.problems !== null) this.dataset["revision"] = String(preview.revision);
     this.dataset["milliseconds"] = milliseconds.toFixed(0);
     this.dataset["waited"] = (performance.now() - this.#acted).toFixed(0);
     this.dataset["previews"] = String(Number(this.dataset["previews"] ?? 0) + 1);
