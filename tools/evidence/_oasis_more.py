@@ -48,6 +48,11 @@ def more_numbers() -> Iterator[Number]:
     yield from _advice(views)
 
 
+def more_names() -> list[str]:
+    """Names of the numbers that the page shows."""
+    return [_ball(aside, rays) for aside in ASIDE for rays in (True, False)]
+
+
 def more_table(numbers: Mapping[str, float]) -> str:
     """Rows for the page."""
     rows = [

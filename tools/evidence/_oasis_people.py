@@ -55,6 +55,11 @@ def people_numbers(seeds: tuple[int, ...] = SEEDS, people: int = PEOPLE) -> Iter
             yield Number(f"{_COMPARISONS[comparison]}: {name}", value, wanted, budget)
 
 
+def people_names() -> list[str]:
+    """Names of the numbers that the page shows."""
+    return [f"{who}: {name}" for who in _COMPARISONS.values() for name, _, _ in ROWS.values()]
+
+
 def people_table(numbers: Mapping[str, float]) -> str:
     """Rows for the page."""
     rows = []

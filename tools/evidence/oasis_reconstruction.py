@@ -22,8 +22,8 @@ from depthgauge.synth.sets.single_views import ROOMS, ExactView, make_view
 from tools._measured import table, update
 from tools.evidence import Number, figure, recorded_values, within
 from tools.evidence._oasis_ball import ball_numbers, ball_table
-from tools.evidence._oasis_more import more_numbers, more_table
-from tools.evidence._oasis_people import people_numbers, people_table
+from tools.evidence._oasis_more import more_names, more_numbers, more_table
+from tools.evidence._oasis_people import people_names, people_numbers, people_table
 
 SIZE_PX, SMALL_PX = (640, 480), (320, 240)
 FIRST, SCENES = 500, 8
@@ -141,8 +141,8 @@ def _mean(values: list[float]) -> float:
 def write_page(*, check: bool = False) -> bool:
     """Brings its two pages and the chart up to date; True where they are."""
     numbers = recorded_values("oasis-reconstruction")
-    if not numbers:
-        return False
+    if not numbers or not all(name in numbers for name in (*people_names(), *more_names())):
+        return False  # not measured yet, or before its numbers had these names
     if not check:
         from tools.evidence import _oasis_pictures
 
