@@ -11,6 +11,7 @@ const ISLANDS: Record<string, () => Promise<unknown>> = {
   "dg-points": () => import("./points/points.js"),
   "dg-rank": () => import("./rank/rank.js"),
   "dg-stereo": () => import("./stereo/stereo.js"),
+  "dg-tags": () => import("./tags/tags.js"),
 };
 
 const near = new IntersectionObserver(

@@ -25,13 +25,14 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option("--only-list", is_flag=True, help="Write the list of removals from its history; end.")
 def edit(session: Path, work: Path | None, port: int, opens: bool, only_list: bool) -> None:
-    """Opens a session in the browser, for one person: remove wrong points by hand.
+    """Opens a session in the browser, for one person: remove wrong points, check tags.
 
     Points are removed with lasso and brush, in the cloud and in the picture. Every action is
     saved at once in SESSION/by-hand/removals.jsonl, and SESSION/by-hand/removals.json is the list
-    that `capture clean --by-hand` reads. Only this machine can reach the pages, and only with
-    the address that is printed. Ctrl-C ends it; a page that is open then keeps what is done, and
-    sends it when this runs again.
+    that `capture clean --by-hand` reads. Objects with tags have pages to say what each tag sticks
+    to and to set missed corners, for `capture tags`. Only this machine can reach the pages, and
+    only with the address that is printed. Ctrl-C ends it; a page that is open then keeps what is
+    done, and sends it when this runs again.
 
     \b
       depthgauge capture edit kitchen --open

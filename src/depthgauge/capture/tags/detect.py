@@ -56,6 +56,16 @@ def find_tags(image: Image) -> list[FoundTag]:
     return sorted(kept, key=lambda tag: (tag.identity, *tag.corners.mean(axis=0).tolist()))
 
 
+def snapped(image: Image, rough: Points) -> Points | None:
+    """Corners that a person pointed at, moved to where the edges of the tag meet; None if not.
+
+    Args:
+        image: The photograph.
+        rough: (4, 2) px, in the order of `TAG_CORNERS`.
+    """
+    return refine_corners(_light(image, grey_levels(image)), rough)
+
+
 def _search(grey: NDArray[np.uint8]) -> Iterator[tuple[int, Points]]:
     """Identities and rough corners; tags come several times."""
     import cv2

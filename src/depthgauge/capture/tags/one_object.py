@@ -17,6 +17,7 @@ from depthgauge._canonical import hash_json
 from depthgauge._shorten import first_few
 from depthgauge.capture.resample import resample
 from depthgauge.capture.steps import StepOutput, file_hash
+from depthgauge.capture.tags.corrections import Corrections, read_corrections
 from depthgauge.capture.tags.detect import find_tags
 from depthgauge.capture.tags.points import (
     PAIRS,
@@ -103,22 +104,10 @@ class ObjectTask:
         io.write_image(folder / f"{view[0]}_{view[1]}.png", rectified(path, photograph, lens))
         tags: dict[int, list[Points]] = {}
         if view[0] in TAGGED_TIMES:
-            for identity, corners in self._found(path, photograph):
+            found = found_tags(path, photograph, self.kept, again=self.again)
+            for identity, corners in corrected(found, read_corrections(self.thing.folder), view):
                 tags.setdefault(identity, []).append(lens.from_raw(corners))
         return tags
-
-    def _found(self, path: Path, photograph: Image) -> list[tuple[int, Points]]:
-        """The tags of a photograph; found once, however often annotations change."""
-        file = self.kept / f"{hash_json([file_hash(path), FOUND_REVISION])[:32]}.json"
-        if file.is_file() and not self.again:
-            with suppress(OSError, TypeError, ValueError):  # damaged: it is searched again
-                rows = parse_json(file.read_text(encoding="utf-8"))
-                return [(int(k), np.array(px, np.float64).reshape(4, 2)) for k, px in rows]
-        found = [(tag.identity, tag.corners) for tag in find_tags(photograph)]
-        self.kept.mkdir(parents=True, exist_ok=True)
-        text = json.dumps([[identity, corners.tolist()] for identity, corners in found])
-        io.write_text(file, text + "\n")
-        return found
 
     def _lens(self, camera: int) -> RectifiedView:
         return self.pair.right if camera else self.pair.left
@@ -182,6 +171,38 @@ def require_photographs(thing: TagObject) -> None:
             f"{thing.folder}: the photograph{'s' * (len(missing) > 1)} {', '.join(missing)} "
             f"{'are' if len(missing) > 1 else 'is'} missing; an object needs all eight, 0_0 to 3_1."
         )
+
+
+def found_tags(
+    path: Path, photograph: Image, kept: Path, *, again: bool = False
+) -> list[tuple[int, Points]]:
+    """The tags of a photograph; found once, however often annotations change.
+
+    Args:
+        path: The photograph's file.
+        photograph: Its pixels.
+        kept: A folder that stores the tags of each photograph, by its content.
+        again: Search, even if they are stored.
+    """
+    file = kept / f"{hash_json([file_hash(path), FOUND_REVISION])[:32]}.json"
+    if file.is_file() and not again:
+        with suppress(OSError, TypeError, ValueError):  # damaged: it is searched again
+            rows = parse_json(file.read_text(encoding="utf-8"))
+            return [(int(k), np.array(px, np.float64).reshape(4, 2)) for k, px in rows]
+    found = [(tag.identity, tag.corners) for tag in find_tags(photograph)]
+    kept.mkdir(parents=True, exist_ok=True)
+    text = json.dumps([[identity, corners.tolist()] for identity, corners in found])
+    io.write_text(file, text + "\n")
+    return found
+
+
+def corrected(
+    found: list[tuple[int, Points]], corrections: Corrections, view: View
+) -> list[tuple[int, Points]]:
+    """The tags of a photograph after what a person corrected there."""
+    said = corrections.get(view, {})
+    kept = [(tag, corners) for tag, corners in found if tag not in said]
+    return [*kept, *((tag, corners) for tag, corners in said.items() if corners is not None)]
 
 
 def read_notes(thing: TagObject) -> dict[int, TagNote]:

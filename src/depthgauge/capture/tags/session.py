@@ -16,6 +16,7 @@ from depthgauge.capture.pipeline import run_steps
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.step_options import plain_options
 from depthgauge.capture.steps import Step, do_step, file_hash, has_step, read_step
+from depthgauge.capture.tags.corrections import FILE as CORRECTIONS
 from depthgauge.capture.tags.one_object import ObjectTask, read_points, require_photographs
 from depthgauge.capture.tags.truth import compare_with_truth
 from depthgauge.errors import BadData, DepthgaugeError
@@ -177,7 +178,8 @@ def _do(
 ) -> Step:
     """Does an object; its key depends on photographs, annotations, options and rectification."""
     require_photographs(thing)
-    annotations = [thing.annotations] if thing.annotations.is_file() else []
+    written = (thing.annotations, thing.folder / CORRECTIONS)
+    annotations = [path for path in written if path.is_file()]
     task = ObjectTask(
         thing,
         pair,

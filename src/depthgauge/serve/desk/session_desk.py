@@ -12,15 +12,17 @@ from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.cleaning import cleaning
 from depthgauge.serve.desk.session_parts import OnDesk, SessionDesk
 from depthgauge.serve.desk.shell import make_shell
+from depthgauge.serve.desk.tagging import tagging
 from depthgauge.serve.web.rendering import rendered
 from depthgauge.sessions import Session
+from depthgauge.sessions.tags import has_tag_objects
 
 session_desk = APIRouter(include_in_schema=False)
 
 
 def make_session_desk(session: Session, work: Path, access: Access) -> FastAPI:
     """The pages of a session as an ASGI application."""
-    app = make_shell(access, session_desk, cleaning)
+    app = make_shell(access, session_desk, cleaning, tagging)
     app.state.session_desk = SessionDesk(session, work)
     return app
 
@@ -36,4 +38,12 @@ def overview(here: OnDesk) -> Response:
             "lacks": "" if has_step(here.work, "refine") else "depthgauge capture refine",
         },
     ]
+    if has_tag_objects(here.session):
+        tags = {
+            "address": "/tags",
+            "title": "Check the tags",
+            "about": "Say what each tag sticks to and its layer, and set corners that were missed.",
+            "lacks": "",
+        }
+        tasks = [tags] if not here.session.pattern_images("L") else [*tasks, tags]
     return HTMLResponse(rendered("session_desk.html.j2", name=here.session.name, tasks=tasks))
