@@ -30,16 +30,16 @@ from depthgauge.types import Map
 from tools.evidence._code import REPOSITORY
 from tools.evidence._sources import SIMULATOR, digest
 
-MATCHING = (
+RECTIFYING = (
     "depthgauge.capture.calibrate",
     "depthgauge.capture.register",
     "depthgauge.capture.rectify",
-    "depthgauge.capture.spacetime",
-    "depthgauge.capture.refine",
     "depthgauge.capture.resample",
     "depthgauge.capture._resample_kernels",
     "depthgauge.capture._spline_kernels",
 )
+"""What makes rectified pairs. `register` also matches, but nothing moves in these sessions."""
+MATCHING = (*RECTIFYING, "depthgauge.capture.spacetime", "depthgauge.capture.refine")
 """What makes the maps before cleaning."""
 BARS = ("clean", "check", "warp")
 """The steps that make error bars."""
@@ -160,7 +160,7 @@ def open_choice(choice: Choice) -> Session:
 def calibrated(choice: Choice) -> tuple[Session, Path]:
     """The session and a work folder in which it is rectified."""
     session = open_choice(choice)
-    work = _place("bar-work", (*SIMULATOR, *MATCHING)) / choice.session_name / "rectified"
+    work = _place("bar-rectified", (*SIMULATOR, *RECTIFYING)) / choice.session_name
     for _ in run_steps(session, work, until="rectify"):
         pass
     return session, work
@@ -169,7 +169,8 @@ def calibrated(choice: Choice) -> tuple[Session, Path]:
 def labelled(choice: Choice) -> tuple[Session, Path]:
     """The session and a work folder in which it has labels with error bars."""
     session, rectified = calibrated(choice)
-    work = rectified.with_name(str(choice.used))
+    place = _place("bar-work", (*SIMULATOR, *MATCHING))
+    work = place / f"{choice.session_name}-{choice.used}"
     if not work.is_dir():
         shutil.copytree(rectified, work)
     options = {"spacetime": {"patterns": choice.used}}
