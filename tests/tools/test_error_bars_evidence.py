@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 from tools.evidence import error_bars
-from tools.evidence._bar_sessions import FITTED, HELD_OUT, ONLY_BOARDS, Judged, edge_distance
+from tools.evidence._bar_sessions import (
+    FITTED,
+    HELD_OUT,
+    JUDGED,
+    ONLY_BOARDS,
+    Judged,
+    edge_distance,
+)
 
 from depthgauge.capture.audit import bar_promise
 from depthgauge.capture.clean.bar_model import bar_model
@@ -15,12 +22,14 @@ def test_nothing_is_judged_on_what_it_was_fitted_on():
     fitted = (*FITTED, *ONLY_BOARDS)
     assert not {c.seed for c in HELD_OUT} & {c.seed for c in fitted}
     assert len({c.seed for c in HELD_OUT}) == 24
+    assert set(JUDGED) <= set(HELD_OUT)
+    assert len(JUDGED) >= 12
     assert "bathroom" in {c.scene for c in HELD_OUT} - {c.scene for c in fitted}
     assert bar_model().sessions == tuple(c.name for c in FITTED)
 
 
 def test_the_audit_promises_what_was_checked():
-    widths, patterns = [c.width_px for c in HELD_OUT], [c.used for c in HELD_OUT]
+    widths, patterns = [c.width_px for c in JUDGED], [c.used for c in JUDGED]
     assert (min(widths), max(widths)) == bar_promise.WIDTHS_PX
     assert (min(patterns), max(patterns)) == bar_promise.PATTERNS
 

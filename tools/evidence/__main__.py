@@ -47,6 +47,7 @@ def _write_pages() -> None:
         capture_thin,
         components,
         confidence,
+        error_bars,
         hidden_truth,
         light_field,
         oasis_like,
@@ -61,7 +62,7 @@ def _write_pages() -> None:
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
-    more = (trials_others, _layers_page, capture_thin)
+    more = (error_bars, trials_others, _layers_page, capture_thin)
     for page in (*first, *more, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     _glass_chart.draw()

@@ -103,6 +103,9 @@ HELD_OUT = (
     _one("desk", 124, 1168, 5),
 )
 """The sessions on which error bars are judged; nothing was chosen on them."""
+TO_COME: tuple[int, ...] = (120, 121, 122, 123, 124)
+"""Seeds of large sessions that are not recorded yet. Without this line they are judged too."""
+JUDGED = tuple(choice for choice in HELD_OUT if choice.seed not in TO_COME)
 
 FITTED = tuple(
     Choice(scene, seed, width_px, patterns, used)
@@ -113,21 +116,21 @@ FITTED = tuple(
         ("kitchen", 15, 360, 20, (2, 5)),
         ("kitchen", 12, 440, 20, (4, 12)),
         ("desk", 21, 480, 16, (2, 8, 16)),
-        ("kitchen", 13, 560, 16, (3, 8)),
-        ("desk", 23, 640, 12, (2, 12)),
+        ("desk", 23, 640, 12, (12,)),
     )
     for used in all_used
 )
 """The sessions on which the model is fitted: other seeds and sizes, and never the bathroom."""
 
 ONLY_BOARDS = tuple(
-    _one(scene, seed, width_px, 1)
-    for scene, seed, width_px in (
-        ("kitchen", 17, 320),
-        ("kitchen", 18, 400),
-        ("desk", 26, 480),
-        ("desk", 27, 320),
-        ("desk", 28, 400),
+    _one(scene, seed, width_px, patterns)
+    for scene, seed, width_px, patterns in (
+        ("kitchen", 13, 560, 16),
+        ("kitchen", 17, 320, 1),
+        ("kitchen", 18, 400, 1),
+        ("desk", 26, 480, 1),
+        ("desk", 27, 320, 1),
+        ("desk", 28, 400, 1),
     )
 )
 """Sessions of which only the calibration is used."""

@@ -259,6 +259,7 @@ SOURCES = {
         "depthgauge.methods._stereo",
         "depthgauge.methods._pair",
     ),
+    "error-bars": (*SIMULATOR, *PIPELINE, "tools.evidence._bar_sessions"),
     "components": (
         "depthgauge.analysis.components",
         "depthgauge.geometry.filling",

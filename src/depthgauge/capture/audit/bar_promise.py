@@ -16,7 +16,7 @@ from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import has_step, read_step
 from depthgauge.io.text import read_json
 
-WIDTHS_PX = (320, 1168)
+WIDTHS_PX = (320, 640)
 PATTERNS = (2, 50)
 """Sizes and numbers of patterns of the simulated sessions on which error bars were checked."""
 BOARD_RMS_PX = 0.05
@@ -62,12 +62,16 @@ def bar_promise(work: Path, *, simulated: bool) -> BarPromise:
             f"the error bars cannot be promised: {'; '.join(outside)}. They were checked on {kind}",
             outside,
         )
-    return BarPromise(f"error bars ({goal}) were checked on {kind}", outside)
+    shared = (
+        "; in the unbalanced pair over many sessions, since each shares its calibration's errors"
+    )
+    other = shared if (work / "rectify" / "LC.json").is_file() else ""
+    return BarPromise(f"error bars ({goal}) were checked on {kind}{other}", outside)
 
 
 def _differences(work: Path) -> list[str]:
     width = read_pair(work, "LR").left.camera.size_px[0]
-    found = _out_of(width, WIDTHS_PX, f"images are {width} px wide", "px")
+    found = _out_of(width, WIDTHS_PX, f"images are {width} px wide", " px")
     found += _matching(work)
     if has_step(work, "clean"):
         options, usual = read_step(work, "clean").options, CleanOptions()
@@ -83,7 +87,7 @@ def _matching(work: Path) -> list[str]:
         return ["the patterns that were matched are not known"]
     record = read_json(path)
     used = len(record["used"])
-    found = _out_of(used, PATTERNS, f"{used} patterns were matched", "")
+    found = _out_of(used, PATTERNS, f"the number of matched patterns is {used}", "")
     if record["engine"] != _ENGINE:
         found.append(f"the engine was {record['engine']}")
     if record["scale"] < 1:
@@ -99,7 +103,7 @@ def _calibration(work: Path) -> list[str]:
         found.append("the calibration has no covariance (it was not refined jointly)")
     rms = max(pose.rms_px for pose in calibration.pairs.values())
     if not rms <= BOARD_RMS_PX:
-        found.append(f"boards fit to {rms:.2f} px only, {BOARD_RMS_PX} px was checked")
+        found.append(f"boards fit to {rms:.2f} px only (checked: up to {BOARD_RMS_PX} px)")
     return found
 
 
@@ -107,4 +111,4 @@ def _out_of(value: float, limits: tuple[int, int], said: str, unit: str) -> list
     low, high = limits
     if low <= value <= high:
         return []
-    return [f"{said}, {low} to {high} {unit}".rstrip() + " was checked"]
+    return [f"{said} (checked: {low} to {high}{unit})"]
