@@ -51,7 +51,7 @@ def browsing(chromium, *, width=1440, height=900, scheme="light", allow=()):
     context = chromium.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
     )
-    context.set_default_timeout(15000)
+    context.set_default_timeout(45000)  # on a busy machine, too
     context.on("console", note)
     context.on("weberror", lambda error: trouble.append(str(error.error)))
     try:
