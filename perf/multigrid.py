@@ -63,9 +63,9 @@ def recorded(systems: list[System]) -> Iterator[None]:
     build, solve = Multigrid.__init__, Multigrid.solve
     places: dict[int, tuple[Any, Any, Any]] = {}
 
-    def noting_build(self: Multigrid, matrix: Any, x: Any, y: Any) -> None:
+    def noting_build(self: Multigrid, matrix: Any, x: Any, y: Any, **more: Any) -> None:
         places[id(self)] = matrix.copy(), x, y
-        build(self, matrix, x, y)
+        build(self, matrix, x, y, **more)
 
     def noting_solve(self: Multigrid, right: Array, start: Array, *args: Any, **more: Any) -> Any:
         name = "normals" if right.shape[1] == 3 else "depth"

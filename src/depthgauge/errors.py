@@ -19,6 +19,7 @@ DepthgaugeError             caught by the command line: one sentence, exit 1
 ├── BadEstimate             what a method returned cannot be scored
 ├── MethodFailed            a method crashed, ran too long or ended with an error
 ├── MissingExtra            an optional dependency is not installed; says what to install
+├── Cancelled               work that nobody needs any more was stopped
 ├── CannotWrite             a file cannot be written: no space, no permission, no such folder
 ├── WorkerLost              a worker process cannot be started or kept alive
 ├── CannotCompare           two runs are not of the same protocol, truth or samples

@@ -29,7 +29,7 @@ def test_the_entry_has_the_bytes_that_its_hash_says(client):
 
 def test_every_chunk_that_the_entry_names_is_served(client):
     names = re.findall(r"\./([\w-]+\.js)", client.get(entry().address).text)
-    assert len(names) == 6
+    assert {name.split("-")[0] for name in names} >= {"board", "compare", "draw", "clean"}
     assert all(client.get(f"/static/islands/{name}").status_code == 200 for name in names)
     assert client.get("/static/islands/LICENSES.txt").text.count("Permission is hereby granted")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -187,6 +188,8 @@ def _check_board(task: StepTask, images: _Images, seen: BoardViews, board: Board
     if found is None or found.seen < 2:
         return
     other = found.board
+    if replace(other, square_m=board.square_m, marker_m=board.marker_m) == board:
+        return  # it is the given one; other photographs are too few or damaged
     part = other.columns <= board.columns and other.rows <= board.rows
     if part and other.kind == board.kind and 2 * found.seen < found.searched:
         return  # the same board, partly outside of its photographs: each shows another part

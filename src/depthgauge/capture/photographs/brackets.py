@@ -163,8 +163,8 @@ def linear_light(codes: NDArray[np.float32]) -> NDArray[np.float32]:
 def srgb_codes(light: NDArray[np.float32]) -> NDArray[np.float32]:
     """SRGB codes from 0 to 1 of light from 0 to 1.
 
-    >>> srgb_codes(linear_light(np.array([0.02, 0.5, 1.0], np.float32))).round(5).tolist()
-    [0.02, 0.5, 1.0]
+    >>> srgb_codes(linear_light(np.array([0.25, 0.5, 1.0], np.float32))).round(5).tolist()
+    [0.25, 0.5, 1.0]
     """
     curve = 1.055 * light ** np.float32(1 / 2.4) - 0.055
     return np.where(light <= 0.0031308, light * 12.92, curve).astype(np.float32)

@@ -44,7 +44,7 @@ def _noise(rng: np.random.Generator, blob: float, size: tuple[int, int]) -> NDAr
 def codes(light: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Linear light as the codes of a projector or screen (sRGB), 8 bits.
 
-    >>> codes(np.array([0.0, 0.2140411, 1.0], np.float32))
+    >>> codes(np.array([0.0, 0.2158605, 1.0], np.float32))
     array([  0, 128, 255], dtype=uint8)
     """
     curved = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
