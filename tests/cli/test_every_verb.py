@@ -21,6 +21,8 @@ NO_DATA = {
     "completion": "prints a script for a shell",
     "serve start": "runs until it is stopped",
     "annotate serve": "runs until it is stopped",
+    "capture edit": "runs until it is stopped",
+    "ranking serve": "runs until it is stopped",
 }
 """Verbs without --json, and why."""
 
@@ -101,6 +103,8 @@ def arguments(
                 *("--frames", "2", "--family", "IPD_Gaussian", "--workers", "1"),
             ],
             "capture assist": [session],
+            "capture edit": ["/dev/null/session"],
+            **_ranking(tmp_path),
             "capture import": [
                 *(_cards(tmp_path / "cards"), "--kind", "passive", "--overwrite"),
                 *("--out", tmp_path / "imported"),
@@ -293,6 +297,35 @@ def _manifest(path):
 def _rankings(path):
     path.write_text("grader,experiment,method,rank\nann,looks,a,1\nann,looks,b,2\n")
     return path
+
+
+def _ranking(folder):
+    """Arguments of `ranking`: a picture, its truth, two estimates; a study with one answer."""
+    from depthgauge.report.rank_study import make_rank_study
+    from depthgauge.serve.desk.ranking import StudyDesk
+
+    image, truth = np.zeros((24, 32, 3), np.uint8), np.ones((24, 32), np.float32)
+    truth[:, 16:] = 5
+    dg.io.write_image(folder / "seen.png", image)
+    dg.write_map(folder / "near.pfm", truth)
+    if not (folder / "asked").exists():
+        estimates, questions = {"one": truth, "two": truth + 1}, {"general": "Sort."}
+        plan = make_rank_study(
+            folder / "asked", image=image, truth=truth, estimates=estimates, questions=questions
+        )
+        desk = StudyDesk(folder / "asked", plan)
+        said = {"kind": "order", "task": 0, "places": [["A"], ["B"]], "seconds": 3}
+        desk.person(desk.join())[0].store([{"id": "order-0-0", **said}])
+    maps = [f"{name}={folder / 'near.pfm'}" for name in ("one", "two")]
+    return {
+        "ranking make": [
+            *(_gone(folder / "study"), "--image", folder / "seen.png"),
+            *("--truth", folder / "near.pfm", "--estimate", maps[0], "--estimate", maps[1]),
+            *("--experiment", "general=Sort."),
+        ],
+        "ranking export": [folder / "asked", "--out", folder / "answers"],
+        "ranking serve": ["/dev/null/study"],
+    }
 
 
 def _chains(folder):

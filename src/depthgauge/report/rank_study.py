@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from depthgauge import io
+from depthgauge.analysis.rank_study.maps import Geometry, study_maps
 from depthgauge.analysis.rank_study.plan import FILE, RankPlan, read_plan
 from depthgauge.errors import BadData, Misuse, WrongShape
-from depthgauge.geometry.surfaces import normals_from_disparity
-from depthgauge.regions.discontinuities import discontinuities
 from depthgauge.report.pictures.colours import paint, paint_normals
 from depthgauge.report.pictures.error_maps import write_picture
-from depthgauge.types import Camera, Image, Map, is_known
+from depthgauge.types import Image, Map, Mask, is_known
 
 CONSENT = (
     "You will sort pictures by how good they look to you. Your answers are stored without your "
     "name and without the time of day, and are published only together with those of others. You "
     "can stop at any moment and withdraw everything that you said."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """What normals need."""
-
-    focal_px: float
-    baseline_m: float
 
 
 def make_rank_study(
@@ -100,34 +90,27 @@ def _draw(
     estimates: Mapping[str, Map],
     geometry: Geometry | None,
 ) -> None:
-    known = is_known(truth)
-    low, high = (float(v) for v in np.percentile(truth[known], (1, 99)))
-    differences = [truth - estimate for estimate in estimates.values()]
-    spread = np.concatenate([np.abs(d[np.isfinite(d)]) for d in differences] or [np.ones(1)])
-    most = float(np.percentile(spread, 98)) or 1.0
+    known, shown = is_known(truth), study_maps(truth, estimates, geometry)
+    everywhere = np.ones_like(known)
     colours = image if image.dtype == np.uint8 else np.rint(255 * np.clip(image, 0, 1))
     write_picture(folder / "image.png", np.asarray(colours, np.uint8))
-    write_picture(folder / "truth.png", paint(truth, known, "viridis", low, high))
-    io.write_bytes(folder / "edges.png", _overlay(truth))
-    everywhere = np.ones_like(known)
-    for name, estimate in {"": truth, **estimates}.items():
-        own = folder / "methods" / name if name else folder
-        if name:
-            shown = paint(estimate, everywhere, "viridis", low, high)
-            write_picture(own / "disparity.png", shown)
-            write_picture(own / "error.png", paint(truth - estimate, known, "RdBu_r", -most, most))
-        if geometry is not None:
-            height, width = truth.shape
-            focal = (geometry.focal_px, geometry.focal_px)
-            camera = Camera(focal, ((width - 1) / 2, (height - 1) / 2), (width, height))
-            normals = normals_from_disparity(estimate, camera, geometry.baseline_m)
-            write_picture(own / "normals.png", paint_normals(normals, everywhere))
+    write_picture(folder / "truth.png", paint(truth, known, "viridis", *shown.range))
+    io.write_bytes(folder / "edges.png", _overlay(shown.edges))
+    if shown.true_normals is not None:
+        write_picture(folder / "normals.png", paint_normals(shown.true_normals, everywhere))
+    most = shown.largest_error
+    for name, estimate in estimates.items():
+        own = folder / "methods" / name
+        write_picture(own / "disparity.png", paint(estimate, everywhere, "viridis", *shown.range))
+        write_picture(own / "error.png", paint(truth - estimate, known, "RdBu_r", -most, most))
+        if name in shown.normals:
+            write_picture(own / "normals.png", paint_normals(shown.normals[name], everywhere))
 
 
-def _overlay(truth: Map) -> bytes:
-    """Discontinuities of the truth in a colour that no map has, transparent elsewhere, as PNG."""
+def _overlay(edges: Mask) -> bytes:
+    """Edges in a colour that no map has, transparent elsewhere, as PNG."""
     import cv2
 
-    picture = np.zeros((*truth.shape, 4), np.uint8)
-    picture[discontinuities(truth, width=1)] = (200, 0, 255, 255)  # blue, green, red
+    picture = np.zeros((*edges.shape, 4), np.uint8)
+    picture[edges] = (200, 0, 255, 255)  # blue, green, red
     return bytes(cv2.imencode(".png", picture)[1])

@@ -9,10 +9,11 @@ from starlette.testclient import TestClient
 from tests.serve.desk.browsing import browsing, check_page, served_desk
 
 from depthgauge.analysis.agreement import measure_agreements, measure_study
+from depthgauge.analysis.rank_study.maps import Geometry
 from depthgauge.analysis.rank_study.plan import tasks_for
 from depthgauge.analysis.rankings import Ranking
 from depthgauge.errors import BadData, Misuse, WrongShape
-from depthgauge.report.rank_study import Geometry, make_rank_study
+from depthgauge.report.rank_study import make_rank_study
 from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.ranking import export_study, make_study_desk
 

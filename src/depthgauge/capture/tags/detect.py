@@ -42,7 +42,8 @@ def find_tags(image: Image) -> list[FoundTag]:
     the border of the photograph, half covered) is not among them. One identity may occur twice.
 
     Args:
-        image: Grey or RGB; pixel centres at whole numbers.
+        image: Grey or RGB; pixel centres at whole numbers. sRGB codes: uint8, or float32
+            from 0 to 1 for photographs of more bits.
     """
     grey = grey_levels(image)
     light = _light(image, grey)

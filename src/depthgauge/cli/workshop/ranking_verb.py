@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import count, in_shell, program_name, say
+from depthgauge.cli._options import json_option
+from depthgauge.cli._output import count, in_shell, program_name, say, write_json
 from depthgauge.errors import MissingExtra, Misuse
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -48,6 +49,7 @@ def command() -> None:
 )
 @click.option("--focal-px", type=float, help="With --baseline-m: pictures of normals.")
 @click.option("--baseline-m", type=float, help="With --focal-px: pictures of normals.")
+@json_option
 def make(
     folder: Path,
     image: Path,
@@ -59,11 +61,13 @@ def make(
     repeats: int,
     focal_px: float | None,
     baseline_m: float | None,
+    json_to: str | None,
 ) -> None:
     """Writes a study of one scene: its plan, and the pictures that people see."""
     from depthgauge import io
+    from depthgauge.analysis.rank_study.maps import Geometry
     from depthgauge.io.text import read_text
-    from depthgauge.report.rank_study import CONSENT, Geometry, make_rank_study
+    from depthgauge.report.rank_study import CONSENT, make_rank_study
 
     if (focal_px is None) != (baseline_m is None):
         raise Misuse("normals need both --focal-px and --baseline-m.")
@@ -85,10 +89,13 @@ def make(
     )
     if geometry is None:
         say("No pictures of normals: they need --focal-px and --baseline-m.")
-    click.echo(
-        f"{folder}: {count(len(plan.methods), 'method')}, "
-        f"{count(len(plan.experiments), 'experiment')}."
-    )
+    if json_to is not None:
+        write_json(json_to, plan.model_dump(mode="json", by_alias=True))
+    if json_to != "-":
+        click.echo(
+            f"{folder}: {count(len(plan.methods), 'method')}, "
+            f"{count(len(plan.experiments), 'experiment')}."
+        )
     say(f"Next: {program_name()} ranking serve {in_shell(folder)}")
 
 
@@ -137,10 +144,14 @@ def serve(folder: Path, port: int, opens: bool) -> None:
 @command.command("export")
 @click.argument("folder", type=FOLDER)
 @click.option("--out", type=FOLDER, required=True, help="Gets rankings.csv and the other files.")
-def export(folder: Path, out: Path) -> None:
+@json_option
+def export(folder: Path, out: Path, json_to: str | None) -> None:
     """Writes the answers without names, as `depthgauge study` reads them."""
     from depthgauge.serve.desk.ranking import export_study
 
     answers = export_study(folder, out)
-    click.echo(f"{out}: {count(len(answers.rankings), 'ranking')}.")
+    if json_to is not None:
+        write_json(json_to, {"schema": 1, "rankings": len(answers.rankings)})
+    if json_to != "-":
+        click.echo(f"{out}: {count(len(answers.rankings), 'ranking')}.")
     say(f"Next: {program_name()} study {in_shell(out / 'rankings.csv')} --ranks")
