@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import say
+from depthgauge.cli._output import say_address
 from depthgauge.errors import MissingExtra
 
 PLACE = click.Path(path_type=Path)
@@ -41,13 +42,7 @@ def serve(folder: Path, who: str, port: int, opens: bool) -> None:
             f"annotate serve needs {error.name}; install it: pip install 'depthgauge[serve]'"
         ) from error
 
-    def ready(address: str) -> None:
-        click.echo(address)
-        say("Open this address in a browser on this machine. Ctrl-C ends it.")
-        if opens:
-            click.launch(address)
-
-    run_desk(folder, who=who, port=port, on_ready=ready)
+    run_desk(folder, who=who, port=port, on_ready=partial(say_address, opens=opens))
 
 
 COMMANDS = (serve,)

@@ -60,6 +60,14 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
+def say_address(address: str, *, opens: bool) -> None:
+    """Prints where pages for one person are, and opens them in the browser if that is wanted."""
+    click.echo(address)
+    say("Open this address in a browser on this machine. Ctrl-C ends it.")
+    if opens:
+        click.launch(address)
+
+
 def is_quiet() -> bool:
     """Whether `--quiet` was given."""
     context = click.get_current_context(silent=True)

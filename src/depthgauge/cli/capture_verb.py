@@ -11,8 +11,6 @@ import click
 
 from depthgauge.capture.export import ExportOptions
 from depthgauge.capture.registry import STEPS, StepSpec, step_names
-from depthgauge.cli._capture_edit import edit
-from depthgauge.cli._capture_tags import tags
 from depthgauge.cli._options import json_option, options_of
 from depthgauge.cli._output import (
     count,
@@ -25,7 +23,9 @@ from depthgauge.cli._output import (
     write_json,
 )
 from depthgauge.cli.capturing.assist import assist_command
+from depthgauge.cli.capturing.edit import edit
 from depthgauge.cli.capturing.import_photographs import import_command
+from depthgauge.cli.capturing.tags import tags
 from depthgauge.errors import Misuse
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
 from depthgauge.cli._options import json_option
-from depthgauge.cli._output import count, in_shell, program_name, say, write_json
+from depthgauge.cli._output import count, in_shell, program_name, say, say_address, write_json
 from depthgauge.errors import MissingExtra, Misuse
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -132,12 +133,7 @@ def serve(folder: Path, port: int, opens: bool) -> None:
             f"ranking serve needs {error.name}; install it: pip install 'depthgauge[serve]'"
         ) from error
 
-    def ready(address: str) -> None:
-        click.echo(address)
-        say("Open this address in a browser on this machine. Ctrl-C ends it.")
-        if opens:
-            click.launch(address)
-
+    ready = partial(say_address, opens=opens)
     run_pages(folder, lambda access: make_study_desk(folder, access), port, ready)
 
 

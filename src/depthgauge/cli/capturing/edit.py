@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from depthgauge.cli._output import count, in_shell, program_name, say
+from depthgauge.cli._output import count, in_shell, program_name, say, say_address
 from depthgauge.errors import MissingExtra
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -55,10 +55,7 @@ def edit(session: Path, work: Path | None, port: int, opens: bool, only_list: bo
         return
 
     def ready(address: str) -> None:
-        click.echo(address)
-        say("Open this address in a browser on this machine. Ctrl-C ends it.")
+        say_address(address, opens=opens)
         say(f"Then: {program_name()} capture clean {in_shell(session)} --by-hand {target}")
-        if opens:
-            click.launch(address)
 
     run_pages(session, lambda access: make_session_desk(opened, place, access), port, ready)
