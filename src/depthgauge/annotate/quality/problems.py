@@ -48,7 +48,7 @@ class Enlarged:
         )
 
     def area_px(self, pixels: int) -> int:
-        """How many pixels of the photograph so many of the preview are."""
+        """The area of the photograph, in pixels, that this many pixels of the preview show."""
         return round(pixels * self.across * self.along)
 
 

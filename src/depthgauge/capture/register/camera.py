@@ -199,7 +199,7 @@ def read_or_none(read: Callable[[], Image], size_px: tuple[int, int]) -> Image |
 
 
 def spread_evenly(names: Sequence[str], most: int) -> list[str]:
-    """At most so many of the names, evenly spread.
+    """A selection of at most `most` names, evenly spread.
 
     >>> spread_evenly(["a", "b", "c", "d", "e"], 3)
     ['a', 'c', 'e']
