@@ -35,6 +35,24 @@ def own_cache(tmp_path_factory):
         os.environ["DEPTHGAUGE_CACHE"] = before
 
 
+@pytest.fixture(scope="module")
+def chromium():
+    """One browser for the tests of a file; it takes a second to start.
+
+    Not one for all: as long as it is open, nothing in this process can use asyncio.
+    """
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("needs chromium, which is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
+    with playwright.sync_playwright() as started:
+        # Software WebGL: there is no GPU where tests run.
+        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
+        browser = started.chromium.launch(executable_path=found, args=arguments)
+        yield browser
+        browser.close()
+
+
 @pytest.fixture
 def on_threads(monkeypatch):
     """Calls a function on one thread as it is, and on 2 and 8 in the smallest bands there are."""

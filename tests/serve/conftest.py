@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import shutil
 import socket
 import threading
 import warnings
@@ -219,21 +218,6 @@ def served(site, database):
     yield f"http://127.0.0.1:{port}"
     server.should_exit = True
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """One browser for the tests of a file; it takes seconds to start."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("needs chromium, which is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
-    with playwright.sync_playwright() as started:
-        # Software WebGL: there is no GPU where tests run.
-        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
-        browser = started.chromium.launch(executable_path=found, args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

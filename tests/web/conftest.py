@@ -1,12 +1,9 @@
-"""One browser and one gallery for all tests of the front end."""
-
-import shutil
+"""One gallery for all tests of the front end."""
 
 import pytest
 from tools.gallery.server import served
 from tools.web import WEB
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -14,19 +11,6 @@ AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 def gallery(tmp_path_factory):
     with served(tmp_path_factory.mktemp("gallery")) as address:
         yield address
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    if CHROMIUM is None:
-        pytest.skip("needs chromium, which is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
-    with playwright.sync_playwright() as started:
-        # Software WebGL: there is no GPU where tests run.
-        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -152,22 +152,32 @@ def read_rankings(path: str | Path) -> list[Ranking]:
 def write_rankings(path: str | Path, rankings: Iterable[Ranking]) -> None:
     """Writes the file that `read_rankings` reads: JSON if its name ends in `.json`, else CSV."""
     path = Path(path)
-    rows = [
+    if path.suffix.lower() != ".json":
+        path.write_text(rankings_csv(rankings), encoding="utf-8", newline="")
+        return
+    named = [
+        dict(zip(COLUMNS, (*row, None if math.isnan(rank) else rank), strict=True))
+        for *row, rank in _written_rows(rankings)
+    ]
+    path.write_text(json.dumps(named, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def rankings_csv(rankings: Iterable[Ranking]) -> str:
+    """The text of a CSV file that `read_rankings` reads."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    rows = _written_rows(rankings)
+    writer.writerows((*row, "" if math.isnan(rank) else rank) for *row, rank in rows)
+    return text.getvalue()
+
+
+def _written_rows(rankings: Iterable[Ranking]) -> list[tuple[str, str, str, int, str, float]]:
+    return [
         (each.grader, each.experiment, each.variant, each.repeat, method, rank)
         for each in rankings
         for method, rank in each.ranks.items()
     ]
-    if path.suffix.lower() == ".json":
-        named = [
-            dict(zip(COLUMNS, (*row, None if math.isnan(rank) else rank), strict=True))
-            for *row, rank in rows
-        ]
-        path.write_text(json.dumps(named, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows((*row, "" if math.isnan(rank) else rank) for *row, rank in rows)
 
 
 _Names = Sequence[str]

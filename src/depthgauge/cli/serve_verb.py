@@ -20,6 +20,7 @@ from depthgauge.cli._serve_options import (
     public_url_option,
     site_option,
 )
+from depthgauge.cli.serving import people
 from depthgauge.errors import BadData, Misuse
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"])
@@ -47,6 +48,8 @@ def command() -> None:
 
 
 command.add_command(_serve_start.COMMAND)
+for _command in (people.photographs_command, people.quiz_command, people.study_command):
+    command.add_command(_command)
 
 
 @command.command("add")
@@ -214,64 +217,6 @@ def _report(submission: str, report: Path, folder: Path, database: str, as_json:
         digest = attach_report(site, tables, submission, report)
     text = f"{report}: shown at /submissions/{submission}/report."
     answer(as_json, text, submission=submission, sha256=digest)
-
-
-@command.command("photographs")
-@click.argument("batch")
-@click.argument("photographs", type=FOLDER)
-@site_option
-@click.option("--people", type=click.IntRange(1, 20), default=2, show_default=True)
-@click.option("--title", default="", help="What members read.  [default: the name]")
-@click.option("--quiz", default="", help="The quiz that people must have passed: see `serve quiz`.")
-@json_option
-def _photographs(
-    batch: str,
-    photographs: Path,
-    folder: Path,
-    database: str,
-    people: int,
-    title: str,
-    quiz: str,
-    as_json: bool,
-) -> None:
-    """Opens PHOTOGRAPHS, a folder, as BATCH for members to draw on: PEOPLE on each.
-
-    \b
-      depthgauge serve photographs street photographs --site site --people 2
-
-    The site keeps a copy. What is drawn is in SITE/web/annotation/BATCH, a study that the commands
-    of `annotate` read.
-    """
-    site = open_the_site(folder, database)
-    from depthgauge.serve.annotating.batches import add_batch
-
-    made = add_batch(site, batch, photographs, people=people, title=title, quiz=quiz)
-    pictures = len(made.pictures)
-    text = f"{batch}: {count(pictures, 'photograph')}, {people} people each; see /annotate/{batch}."
-    answer(as_json, text, batch=batch, photographs=pictures, people=people)
-
-
-@command.command("quiz")
-@click.argument("batch")
-@site_option
-@click.option("--questions", type=click.IntRange(1, 20), default=3, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=101, show_default=True)
-@json_option
-def _quiz(
-    batch: str, folder: Path, database: str, questions: int, seed: int, as_json: bool
-) -> None:
-    """Makes a course and a quiz, BATCH, on synthetic scenes with exact geometry.
-
-    \b
-      depthgauge serve quiz quiz --site site
-      depthgauge serve photographs street photographs --site site --quiz quiz
-    """
-    site = open_the_site(folder, database)
-    from depthgauge.serve.annotating.quizzes import add_quiz
-
-    made = add_quiz(site, batch, questions=questions, seed=seed)
-    text = f"{batch}: {count(questions, 'question')} and an example; see /annotate/{batch}/course."
-    answer(as_json, text, batch=made.id, questions=questions)
 
 
 @command.command("log")

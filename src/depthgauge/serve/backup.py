@@ -23,8 +23,11 @@ from depthgauge.serve.storage.database import migrate
 _DATABASE = "site.db"
 _BLOB = re.compile(r"blobs/([0-9a-f]{2})/(\1[0-9a-f]{62})")
 _PART = r"(?!\.{1,2}(?:/|$))[^/\\\0]+"
-_DRAWN = re.compile(rf"annotation/{_PART}/(?:{_PART}/){{0,2}}{_PART}")
-"""Batches of photographs, and what people drew on them."""
+_DRAWN = re.compile(
+    rf"annotation/{_PART}/(?:{_PART}/){{0,2}}{_PART}|studies/{_PART}/(?:{_PART}/){{0,3}}{_PART}"
+)
+"""Batches of photographs, and what people drew on them; ranking studies and their answers."""
+_BY_PEOPLE = ("annotation", "studies")
 
 
 def back_up(
@@ -59,9 +62,10 @@ def back_up(
                     if progress is not None:
                         progress(name[:12], done, len(names))
                     made.add(site.blobs.path(name), f"blobs/{name[:2]}/{name}")
-                for path in sorted((site.web / "annotation").rglob("*")):
-                    if path.is_file():
-                        made.add(path, str(path.relative_to(site.web)))
+                for kind in _BY_PEOPLE:
+                    for path in sorted((site.web / kind).rglob("*")):
+                        if path.is_file():
+                            made.add(path, str(path.relative_to(site.web)))
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)

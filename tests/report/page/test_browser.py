@@ -1,6 +1,5 @@
 """The report in a real browser: light and dark, wide and narrow, with and without scripts."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -12,23 +11,10 @@ from depthgauge.report.page.build import build_page
 from depthgauge.report.page.html import write_report
 from depthgauge.report.page.model import Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("needs chromium, which is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-def opened(browser, path, *, scripts=True, scheme="light", width=1280):
+def opened(chromium, path, *, scripts=True, scheme="light", width=1280):
     """A page, with the list of everything that it complained about or asked the network for."""
-    context = browser.new_context(
+    context = chromium.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
     )
     page, trouble = context.new_page(), []
@@ -77,8 +63,8 @@ LONG = pytest.mark.long
         pytest.param(False, "light", 2560, marks=LONG),
     ],
 )
-def test_it_opens_everywhere(browser, path, scripts, scheme, width):
-    page, trouble = opened(browser, path, scripts=scripts, scheme=scheme, width=width)
+def test_it_opens_everywhere(chromium, path, scripts, scheme, width):
+    page, trouble = opened(chromium, path, scripts=scripts, scheme=scheme, width=width)
     assert page.locator("h2").count() >= 9
     assert page.locator("table.board tbody tr").count() >= 4
     assert page.locator("th button").count() > 0 if scripts else True
@@ -123,9 +109,9 @@ def crowded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [390, 768, 1300, 2560])
-def test_the_leaderboard_fits_the_window(browser, crowded, width):
+def test_the_leaderboard_fits_the_window(chromium, crowded, width):
     """The first table does not scroll sideways; what it hides is in the table of all columns."""
-    page, _ = opened(browser, crowded, scripts=False, width=width)
+    page, _ = opened(chromium, crowded, scripts=False, width=width)
     scroll = "(s => s.scrollWidth <= s.clientWidth)(document.querySelector('.first').parentElement)"
     assert page.evaluate(scroll)
     heads = page.locator("table.first thead th:visible").count()
@@ -139,8 +125,8 @@ def test_the_leaderboard_fits_the_window(browser, crowded, width):
 @pytest.mark.parametrize(
     ("scripts", "scheme", "width"), [(False, "light", 1300), (True, "dark", 390)]
 )
-def test_a_picture_opens_at_full_size_by_keyboard(browser, path, scripts, scheme, width):
-    page, trouble = opened(browser, path, scripts=scripts, scheme=scheme, width=width)
+def test_a_picture_opens_at_full_size_by_keyboard(chromium, path, scripts, scheme, width):
+    page, trouble = opened(chromium, path, scripts=scripts, scheme=scheme, width=width)
     link = page.locator(".example .open").nth(1)
     link.scroll_into_view_if_needed()
     before = link.locator("img").bounding_box()
@@ -170,8 +156,8 @@ def test_a_picture_opens_at_full_size_by_keyboard(browser, path, scripts, scheme
     page.context.close()
 
 
-def test_sorting(browser, path):
-    page, trouble = opened(browser, path)
+def test_sorting(chromium, path):
+    page, trouble = opened(chromium, path)
 
     def first():
         return page.locator("table.first tbody.methods tr th .label").first.text_content()
@@ -196,11 +182,11 @@ def test_sorting(browser, path):
     assert trouble == []
 
 
-def test_a_foreign_script_does_not_run(browser, path, tmp_path):
+def test_a_foreign_script_does_not_run(chromium, path, tmp_path):
     """Even where escaping failed, the policy would stop it."""
     text = path.read_text().replace("</main>", "<script>document.title = 'taken'</script></main>")
     (tmp_path / "taken.html").write_text(text)
-    page, _ = opened(browser, tmp_path / "taken.html")
+    page, _ = opened(chromium, tmp_path / "taken.html")
     assert page.title() != "taken"
     page.context.close()
 
@@ -212,8 +198,8 @@ QUANTITIES = ["normals", *(pytest.param(q, marks=LONG) for q in ("boundaries", "
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 1280), pytest.param("dark", 400, marks=LONG)]
 )
-def test_pages_of_single_pictures_open(browser, view_pages, quantity, scheme, width):
-    page, trouble = opened(browser, view_pages(quantity), scheme=scheme, width=width)
+def test_pages_of_single_pictures_open(chromium, view_pages, quantity, scheme, width):
+    page, trouble = opened(chromium, view_pages(quantity), scheme=scheme, width=width)
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
@@ -238,11 +224,11 @@ def view_pages(view_page, tmp_path_factory):
 
 
 @pytest.mark.long
-def test_the_slider_of_layers_needs_no_script(browser, tmp_path):
+def test_the_slider_of_layers_needs_no_script(chromium, tmp_path):
     run = run_rooms(tmp_path)
     write_report(tmp_path / "layers.html", build_page(run, most_pictures=1))
     for width in (390, 2560):
-        page, trouble = opened(browser, tmp_path / "layers.html", scripts=False, width=width)
+        page, trouble = opened(chromium, tmp_path / "layers.html", scripts=False, width=width)
         layers = page.locator(".layers .layer")
         shown = "[...document.querySelectorAll('.layer')].map(e => e.checkVisibility())"
         assert layers.count() == 3

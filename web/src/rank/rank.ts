@@ -86,15 +86,20 @@ export class Ranker extends LitElement {
     return this.dataset["person"] ?? "";
   }
 
+  /** How addresses of the study begin: empty on a desk. */
+  get #base(): string {
+    return this.dataset["base"] ?? "";
+  }
+
   async #start(): Promise<void> {
     try {
-      const answer = await fetch(`/api/study/${this.#person}`);
+      const answer = await fetch(`${this.#base}/api/study/${this.#person}`);
       const body = (await answer.json()) as Answer & { tasks: Task[]; scene: string[] };
       if (!answer.ok) throw new Error(body.error);
       this.#tasks = body.tasks;
       this.#scene = body.scene;
       const image = new Image();
-      image.src = "/study/scene/image.png";
+      image.src = `${this.#base}/study/${this.#person}/scene/image.png`;
       await image.decode();
       this.#size = [image.naturalWidth, image.naturalHeight];
     } catch (error) {
@@ -104,7 +109,7 @@ export class Ranker extends LitElement {
     }
     let first = true;
     this.#outbox = new Outbox<Said>(
-      `/api/study/${this.#person}/events`,
+      `${this.#base}/api/study/${this.#person}/events`,
       `rank:${this.#person}`,
       (events, answer) => {
         for (const event of events) this.#note(event);
@@ -266,6 +271,9 @@ export class Ranker extends LitElement {
   override updated(): void {
     // Through the element: the policy of pages allows no style attributes.
     for (const sheet of this.renderRoot.querySelectorAll<HTMLElement>(".sheet")) sheet.style.width = `${100 * this.#zoom}%`;
+    // Pictures have their size before they are here, so that no card moves away from under a pointer.
+    const shape = `${this.#size[0]} / ${this.#size[1]}`;
+    for (const picture of this.renderRoot.querySelectorAll<HTMLElement>(".card img, .sheet > img:first-child")) picture.style.aspectRatio = shape;
   }
 
   // --- what is shown
@@ -324,7 +332,7 @@ export class Ranker extends LitElement {
   }
 
   #address(letter: string, kind: string): string {
-    return `/study/${this.#person}/${this.#task}/${letter}/${kind}.png`;
+    return `${this.#base}/study/${this.#person}/${this.#task}/${letter}/${kind}.png`;
   }
 
   #closely(task: Task): TemplateResult {
@@ -350,7 +358,7 @@ export class Ranker extends LitElement {
       </div>
       <div class="pictures">
         ${task.kinds.map((kind, k) => this.#pane(this.#address(this.#looked, kind), kind === "truth" ? "true disparity" : `${this.#looked}: ${NAMES[kind] ?? kind}`, k === 0))}
-        ${scene.map((name) => this.#pane(`/study/scene/${name}.png`, name === "image" ? "the picture" : name === "truth" ? "true disparity" : "true normals", false))}
+        ${scene.map((name) => this.#pane(`${this.#base}/study/${this.#person}/scene/${name}.png`, name === "image" ? "the picture" : name === "truth" ? "true disparity" : "true normals", false))}
       </div>`;
   }
 
@@ -360,7 +368,7 @@ export class Ranker extends LitElement {
     return html`<figure><div class="pane" tabindex="0" role="group" aria-label=${name} @scroll=${this.#scroll} @keydown=${main ? (event: KeyboardEvent) => this.#markKey(event) : nothing}>
       <div class=${`sheet ${main && this.#marking ? "mark" : ""}`} >
         <img src=${address} alt=${name} draggable="false" />
-        ${this.#edges ? html`<img class="edges" src="/study/scene/edges.png" alt="" />` : nothing}
+        ${this.#edges ? html`<img class="edges" src=${`${this.#base}/study/${this.#person}/scene/edges.png`} alt="" />` : nothing}
         ${main ? html`<svg viewBox=${`0 0 ${width} ${height}`} aria-hidden="true" @pointerdown=${this.#markDown} @pointermove=${this.#markMove} @pointerup=${this.#close} @pointercancel=${this.#close}>
           ${[...this.#areas.map((area) => area.points_px), this.#line].map((points) => svgArea(text(points)))}
           ${this.#marking && this.#cursor !== null ? svgCursor(this.#cursor, width / 60) : nothing}</svg>` : nothing}

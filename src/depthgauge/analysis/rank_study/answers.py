@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.analysis.rank_study.plan import RankTask
-from depthgauge.analysis.rankings import Ranking, write_rankings
+from depthgauge.analysis.rankings import Ranking, rankings_csv
 from depthgauge.errors import BadData
 from depthgauge.io import write_text
 
@@ -193,28 +193,34 @@ def _ranking(grader: str, task: RankTask, places: Sequence[Sequence[str]]) -> Ra
     return Ranking(grader, task.experiment, ordered, task.variant, task.repeat)
 
 
-def write_answers(folder: Path, answers: Answers) -> None:
-    """Writes `rankings.csv` (`depthgauge study` reads it), `opinions.csv`, `wrong_areas.json`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_rankings(folder / "rankings.csv", answers.rankings)
-    text = streams.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("grader", "experiment", "variant", "repeat", "method", "score"))
-    for one in answers.opinions:
-        writer.writerow(
-            (one.grader, one.experiment, one.variant, one.repeat, one.method, one.score)
-        )
-    write_text(folder / "opinions.csv", text.getvalue())
+def answer_files(answers: Answers) -> dict[str, str]:
+    """The answers as texts of files, by name.
+
+    `depthgauge study` reads `rankings.csv`; the others are `opinions.csv` and `wrong_areas.json`.
+    """
+    about = ("grader", "experiment", "variant", "repeat", "method")
+    opinions = streams.StringIO()
+    writer = csv.writer(opinions, lineterminator="\n")
+    writer.writerow((*about, "score"))
+    writer.writerows(
+        (*(getattr(one, name) for name in about), one.score) for one in answers.opinions
+    )
     areas = [
         {
-            "grader": one.grader,
-            "experiment": one.experiment,
-            "variant": one.variant,
-            "repeat": one.repeat,
-            "method": one.method,
+            **{name: getattr(one, name) for name in about},
             "points_px": [list(point) for point in one.points_px],
         }
         for one in answers.wrong_areas
     ]
-    body = json.dumps({"schema": 1, "areas": areas}, indent=1) + "\n"
-    write_text(folder / "wrong_areas.json", body)
+    return {
+        "rankings.csv": rankings_csv(answers.rankings),
+        "opinions.csv": opinions.getvalue(),
+        "wrong_areas.json": json.dumps({"schema": 1, "areas": areas}, indent=1) + "\n",
+    }
+
+
+def write_answers(folder: Path, answers: Answers) -> None:
+    """Writes the files of `answer_files`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in answer_files(answers).items():
+        write_text(folder / name, text)

@@ -1,4 +1,7 @@
-"""The desk of a ranking study: people follow a link, agree, and sort methods by what they see."""
+"""The desk of a ranking study: people follow a link, agree, and sort methods by what they see.
+
+A site shows the same study to who has its link (`serve/web/study_pages.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -17,6 +20,7 @@ from depthgauge.analysis.agreement import measure_study
 from depthgauge.analysis.rank_study.answers import (
     Answers,
     answer_event,
+    answer_files,
     collected,
     tasks_of,
     write_answers,
@@ -30,7 +34,7 @@ from depthgauge.analysis.rank_study.plan import (
     task_json,
     tasks_for,
 )
-from depthgauge.errors import BadData, BadFile, CannotWrite, Refused
+from depthgauge.errors import BadData, CannotWrite, Refused
 from depthgauge.io.json_lines import parse_object
 from depthgauge.report.tables.formats import Table
 from depthgauge.report.tables.study import agreement_table, rank_tables
@@ -42,7 +46,11 @@ from depthgauge.serve.web.rendering import rendered
 
 ANSWERS = "answers"
 _ENDING = ".jsonl"
-_EXPORTS = {"rankings.csv": "text/csv", "opinions.csv": "text/csv", "wrong_areas.json": "text/json"}
+_EXPORTS = {
+    "rankings.csv": "text/csv",
+    "opinions.csv": "text/csv",
+    "wrong_areas.json": "application/json",
+}
 _SCENE = ("image", "truth", "normals", "edges")
 
 ranking = APIRouter(include_in_schema=False)
@@ -88,10 +96,18 @@ class StudyDesk:
                 self._people[name] = Journal(path, _check(name, tasks)), tasks
             return self._people[name]
 
+    def people(self) -> list[str]:
+        """Who has agreed, by the names that were drawn."""
+        names = [p.stem for p in sorted((self.folder / ANSWERS).glob(f"*{_ENDING}"))]
+        return [name for name in names if is_person(name)]
+
+    def has_ranked(self, name: str) -> bool:
+        """Whether a person has saved an order."""
+        return any(event["kind"] == "order" for event in self.person(name)[0].events())
+
     def answers(self) -> Answers:
         """What everybody said, without names."""
-        names = [p.stem for p in sorted((self.folder / ANSWERS).glob(f"*{_ENDING}"))]
-        return collected({n: self.person(n)[0].events() for n in names if is_person(n)})
+        return collected({name: self.person(name)[0].events() for name in self.people()})
 
     def picture(self, *parts: str) -> bytes:
         """A picture of the study.
@@ -150,31 +166,37 @@ def _desk(request: Request) -> StudyDesk:
 OnDesk = Annotated[StudyDesk, Depends(_desk)]
 
 
-@ranking.get("/")
-def overview(here: OnDesk) -> Response:
-    """For who leads the study: the link, and what is known so far."""
+def results(here: StudyDesk) -> dict[str, Any]:
+    """What is known so far, for the page of who leads the study."""
     answers = here.answers()
     people = len({one.grader for one in answers.rankings})
     tables: list[Table] = []
     if people:
         study = measure_study(answers.rankings)
         tables = [agreement_table(study), *rank_tables(study)]
-    return HTMLResponse(
-        rendered(
-            "study.html.j2",
-            plan=here.plan,
-            people=people,
-            answers=answers,
-            tables=tables,
-            exports=list(_EXPORTS),
-        )
-    )
+    return {
+        "plan": here.plan,
+        "people": people,
+        "answers": answers,
+        "tables": tables,
+        "exports": list(_EXPORTS),
+    }
+
+
+_ALONE = {"layout": "desk_base.html.j2", "base": "", "action": "/join"}
+"""What pages of studies need to know: their frame, how addresses begin, where people agree."""
+
+
+@ranking.get("/")
+def overview(here: OnDesk) -> Response:
+    """For who leads the study: the link, and what is known so far."""
+    return HTMLResponse(rendered("study.html.j2", **_ALONE, **results(here)))
 
 
 @ranking.get("/join")
 def join(here: OnDesk) -> Response:
     """What people agree to."""
-    return HTMLResponse(rendered("study_join.html.j2", plan=here.plan))
+    return HTMLResponse(rendered("study_join.html.j2", **_ALONE, plan=here.plan))
 
 
 @ranking.post("/join")
@@ -187,7 +209,7 @@ def begin(here: OnDesk) -> Response:
 def page(person: str, here: OnDesk) -> Response:
     """The page on which a person sorts."""
     here.person(person)
-    return HTMLResponse(rendered("study_rank.html.j2", plan=here.plan, person=person))
+    return HTMLResponse(rendered("study_rank.html.j2", **_ALONE, plan=here.plan, person=person))
 
 
 @ranking.get("/api/study/{person}")
@@ -239,9 +261,10 @@ def send(person: str, sent: SentEvents, here: OnDesk) -> Response:
     return stored(here.person(person)[0], sent)
 
 
-@ranking.get("/study/scene/{name}.png")
-def scene_picture(name: str, here: OnDesk) -> Response:
+@ranking.get("/study/{person}/scene/{name}.png")
+def scene_picture(person: str, name: str, here: OnDesk) -> Response:
     """A picture of the scene."""
+    here.person(person)
     if name not in _SCENE:
         raise Refused("not-found", "There is no such picture")
     return Response(here.picture(f"{name}.png"), media_type="image/png")
@@ -266,11 +289,6 @@ def export(name: str, here: OnDesk) -> Response:
     """The answers without names, as a file."""
     if name not in _EXPORTS:
         raise Refused("not-found", "There is no such file")
-    folder = here.folder / "export"
-    write_answers(folder, here.answers())
-    try:
-        content = (folder / name).read_bytes()
-    except OSError as error:
-        raise BadFile(f"{name}: cannot be read: {error.strerror}.") from None
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    content = answer_files(here.answers())[name]
     return Response(content, media_type=_EXPORTS[name], headers=headers)

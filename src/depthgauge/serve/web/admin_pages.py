@@ -14,6 +14,7 @@ from depthgauge.errors import Refused
 from depthgauge.serve.accounts import links, people
 from depthgauge.serve.storage.database import audit, now, reading
 from depthgauge.serve.storage.models import AuditEntry, Benchmark, Similarity, Submission, User
+from depthgauge.serve.studies import studies
 from depthgauge.serve.web import views
 from depthgauge.serve.web.overview import overview
 from depthgauge.serve.web.pages import Form
@@ -50,6 +51,7 @@ def _admin_page(request: Request, user: User, text: str = "", secret: str = "") 
                 for one in session.scalars(select(Benchmark).order_by(Benchmark.id))
             ],
             "counts": overview(session, web.site),
+            "studies": studies(web.site),
         }
     shown = {"text": text, "secret": secret} if secret else None
     return page(request, "admin", user, shown=shown, **values)

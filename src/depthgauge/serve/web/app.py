@@ -33,6 +33,7 @@ from depthgauge.serve.web.sample_pages import sample_pages
 from depthgauge.serve.web.security import HEADERS, STATUS, Web, guard
 from depthgauge.serve.web.settings import WebSettings
 from depthgauge.serve.web.site_pages import site_pages
+from depthgauge.serve.web.study_pages import OpenStudies, study_pages
 
 ROUTERS = (
     api,
@@ -49,6 +50,7 @@ ROUTERS = (
     compare_pages,
     metrics,
     annotation_pages,
+    study_pages,
 )
 _LOG = logging.getLogger("depthgauge.serve")
 
@@ -66,6 +68,7 @@ def make_app(site: Site, database: Database, settings: WebSettings) -> FastAPI:
     app.middleware("http")(guard)
     app.state.caches = Caches()
     app.state.studio = Studio()
+    app.state.studies = OpenStudies()
     for router in ROUTERS:
         app.include_router(router)
     app.add_exception_handler(Refused, _on_refusal)

@@ -44,6 +44,7 @@ STATUS = {
     "quota": 429,
 }
 _MOST_FORM = 64 << 10
+_NOT_OURS = "This form was not sent from this site; load the page again"
 _LOCAL = ("127.0.0.1", "::1", "localhost", "[::1]")
 _FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip", "via")
 
@@ -145,14 +146,24 @@ def require_own_form(request: Request, given: str) -> None:
     Raises:
         Refused: It was not.
     """
-    settings = web_of(request).settings
+    require_own_origin(request)
+    token = csrf_token(request)
+    if token and not hmac.compare_digest(token.encode(), given.encode()):
+        raise Refused("forbidden", _NOT_OURS)
+
+
+def require_own_origin(request: Request) -> None:
+    """Requires that a browser sent this from a page of ours.
+
+    Raises:
+        Refused: It did not.
+    """
     origin = request.headers.get("origin", "").lower()
-    own = origin == settings.origin or (
+    own = origin == web_of(request).settings.origin or (
         not origin and request.headers.get("sec-fetch-site") == "same-origin"
     )
-    token = csrf_token(request)
-    if not own or (token and not hmac.compare_digest(token.encode(), given.encode())):
-        raise Refused("forbidden", "This form was not sent from this site; load the page again")
+    if not own:
+        raise Refused("forbidden", _NOT_OURS)
 
 
 async def form_of(request: Request) -> Mapping[str, str]:

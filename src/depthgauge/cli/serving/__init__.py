@@ -1,0 +1,1 @@
+"""Commands of `depthgauge serve` that have files of their own."""
