@@ -83,8 +83,7 @@ WALKS = (
         "score",
         "depthgauge score --estimate a.pfm --truth b.pfm",
         (
-            Stop("cli/score_verb.py", "parses the call", "two paths and score ids"),
-            Stop("cli/_maps.py", "asks for the scores of two maps and prints them"),
+            Stop("cli/score_verb.py", "parses the call, prints", "two paths and score ids"),
             Stop("engine/scoring/in_memory/arrays.py", "makes a protocol from the arguments"),
             Stop("io/maps.py", "reads each map; missing becomes NaN", "float32 maps", 1),
             Stop("benchmarks/protocol.py", "checks it and fills in defaults", "Protocol", 1),

@@ -1,4 +1,4 @@
-"""`depthgauge score` without a benchmark: two maps, or two folders of maps."""
+"""Options of `depthgauge score` without a benchmark; two folders of maps."""
 
 from __future__ import annotations
 
@@ -17,25 +17,20 @@ from depthgauge.cli._output import (
     progress_bar,
     say,
     warn,
-    working,
     write_json,
 )
-from depthgauge.cli._reading import reading_arguments, reading_keys
+from depthgauge.cli._reading import reading_keys
 from depthgauge.cli._runs import (
     can_go_on,
     leaderboard,
     list_failures,
-    print_notes,
     print_run_notes,
     some_of,
 )
 from depthgauge.cli.workshop._settings import labelled, parse_settings
-from depthgauge.errors import BadFile, Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
+from depthgauge.errors import Misuse, NotGiven, SizesDiffer, UnknownScale, WrongShape
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from depthgauge.benchmarks import Protocol
     from depthgauge.engine.scoring.measure import PreparedSample
     from depthgauge.engine.store.record import Run
@@ -58,8 +53,8 @@ PROTOCOL_OPTIONS = (
     "truth_pattern",
 )
 """What options set if there is no benchmark."""
-_MASK_ENDINGS = (".png", ".npy", ".pgm")
-_ITEMS = {
+MASK_ENDINGS = (".png", ".npy", ".pgm")
+ITEMS = {
     "left_image": "--left IMAGE",
     "right_image": "--right IMAGE",
     "right_disparity": "--right-truth MAP",
@@ -179,49 +174,6 @@ def _known_alignment(ctx: click.Context, param: click.Parameter, value: str | No
     return value
 
 
-def score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
-    """Prints the scores of two maps."""
-    from depthgauge.benchmarks.aliases import notes
-    from depthgauge.engine.scoring.in_memory.arrays import prepare_maps, score_prepared
-    from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
-
-    if options["name"] is not None or options["only"] or options["out"] is not None:
-        raise click.UsageError("--name, --sample and --save are for folders.")
-    if options["pattern"] or options["truth_pattern"] or options["pool"]:
-        raise click.UsageError("--pattern, --truth-pattern and --pool are for two folders.")
-    regions, items = _read_regions(options["regions"])
-    with (
-        told_in_options(),
-        working("scoring ..."),
-    ):
-        protocol, prepared = prepare_maps(
-            estimate,
-            truth,
-            options["metrics"],
-            quantity=options["quantity"],
-            regions=regions,
-            items=items | _read_items(options),
-            check=options["check"],
-            protocol=parse_settings(options["settings"]),
-            **reading_arguments(options),
-            **protocol_keys(options),
-        )
-        scores = score_prepared(protocol, prepared)
-    if said := notes(options["metrics"], protocol.quantity):
-        say(said)
-    if options["json_to"]:
-        write_json(options["json_to"], scores.as_result((truth or estimate).stem).to_json())
-    if options["json_to"] != "-":
-        title = f"{estimate} against {truth}" if truth else f"{estimate}"
-        print_table(SCORE_COLUMNS, score_rows(scores), title)
-        click.echo(protocol_line(protocol))
-        if (fit := prepared[""].alignment) is not None:
-            click.echo(str(fit))
-        print_notes(scores.notes)
-    if options["map_to"] is not None:
-        draw(options["map_to"], protocol, prepared[""], estimate.stem)
-
-
 def folder_keys(options: dict[str, Any]) -> dict[str, Any]:
     """The keys of a protocol of many maps that the options say, but for `--set`."""
     return protocol_keys(options) | ({"pool": options["pool"]} if options["pool"] else {})
@@ -254,7 +206,7 @@ def told_in_options() -> Iterator[None]:
         option = error.form.partition("=")[0].replace("_", "-")
         raise error.said_as(f"--{option} {{factor}}") from None
     except NotGiven as error:
-        known = [_ITEMS[name] for name in error.needs if name in _ITEMS]
+        known = [ITEMS[name] for name in error.needs if name in ITEMS]
         advice = f"; give {' or '.join(known)}" if known else ""
         why = error.why.rstrip(".")
         said = why if why.startswith(error.what) else f"{error.what}: {why}"
@@ -268,55 +220,6 @@ def draw(folder: Path, protocol: Protocol, prepared: PreparedSample, sample: str
     without = write_error_maps(folder, protocol, prepared, sample)
     if without:
         warn(f"{sample}: no error map of {', '.join(without)}.")
-
-
-def _read_regions(texts: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Regions by name, and the masks among them that built-in regions are made of."""
-    from depthgauge.io import read_mask
-    from depthgauge.regions import REGIONS
-
-    regions: dict[str, Any] = {}
-    items: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals and name not in REGIONS:
-            raise Misuse(
-                f"--region {text}: write NAME=MASK.png, NAME=EXPRESSION, or the name of a region "
-                "('depthgauge list regions' has all)."
-            )
-        is_file = Path(value).suffix.lower() in _MASK_ENDINGS or Path(value).is_file()
-        regions[name] = read_mask(Path(value)) if is_file else value or name
-        if is_file and f"{name}_mask" in _ITEMS:
-            items[f"{name}_mask"], regions[name] = regions[name], name
-    return regions, items
-
-
-def _read_items(options: dict[str, Any]) -> dict[str, Any]:
-    """The images and maps that come beside two maps."""
-    from depthgauge.io import read_image, read_map
-
-    images = {"left_image": options["left"], "right_image": options["right"]}
-    items: dict[str, Any] = {
-        name: read_image(path) for name, path in images.items() if path is not None
-    }
-    if options["right_truth"] is not None:
-        items["right_disparity"] = read_map(options["right_truth"], quantity="disparity")
-    if options["materials"] is not None:
-        items["layer_material"] = _read_materials(options["materials"])
-    return items
-
-
-def _read_materials(path: Path) -> NDArray[np.uint8]:
-    import numpy as np
-
-    from depthgauge.geometry.layers import MATERIALS, NO_MATERIAL
-    from depthgauge.io.stacks import read_stack
-
-    codes = np.nan_to_num(read_stack(path, ("layer", "y", "x")), nan=NO_MATERIAL)
-    if not np.isin(codes, (*range(len(MATERIALS)), NO_MATERIAL)).all():
-        listed = ", ".join(f"{code} {name}" for code, name in enumerate(MATERIALS))
-        raise BadFile(f"{path}: expected the codes {listed} or {NO_MATERIAL} for none.")
-    return codes.astype(np.uint8)
 
 
 def score_two_folders(truth: Path, given: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -381,7 +284,7 @@ def expressions(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Regions by name; masks of single maps are of no use here."""
     for text in texts:
         name, _, value = text.partition("=")
-        if Path(value).suffix.lower() in _MASK_ENDINGS:
+        if Path(value).suffix.lower() in MASK_ENDINGS:
             raise Misuse(
                 f"--region {text}: one mask does not fit a folder of maps; put masks into "
                 "masks/NAME beside the truth's folder 'truth', and write NAME."

@@ -7,30 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from depthgauge.cli._benchmark_scores import folders_of, score_benchmark, score_dataset
 from depthgauge.cli._maps import (
-    PROTOCOL_OPTIONS,
+    ITEMS,
+    MASK_ENDINGS,
     draw,
-    expressions,
-    folder_keys,
     map_options,
+    protocol_keys,
     score_two_folders,
-    score_two_maps,
+    told_in_options,
 )
 from depthgauge.cli._options import (
     benchmark_argument,
     json_option,
     setting_options,
     trust_option,
-    with_settings,
 )
-from depthgauge.cli._output import count, print_table, progress_bar, warn, write_json
-from depthgauge.cli._reading import reading_keys, reading_options
-from depthgauge.cli._runs import can_go_on, print_notes, some_of
-from depthgauge.cli.workshop._settings import merged, parse_settings, set_option
+from depthgauge.cli._output import print_table, say, working, write_json
+from depthgauge.cli._reading import reading_arguments, reading_options
+from depthgauge.cli._runs import print_notes
+from depthgauge.cli.workshop._settings import parse_settings, set_option
+from depthgauge.errors import BadFile, Misuse
 
 if TYPE_CHECKING:
-    from depthgauge.benchmarks import Protocol
-    from depthgauge.engine.scoring.result import Result
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @click.command("score")
@@ -101,12 +102,12 @@ def command(
     if benchmark is not None:
         if estimate is not None or truth is not None:
             raise click.UsageError("--estimate and --truth go without a benchmark.")
-        folder = _folder_of(benchmark, data, estimates, options)
-        _score_benchmark(benchmark, folder[0], folder[1], options)
+        folder = folders_of(benchmark, data, estimates, options)
+        score_benchmark(benchmark, folder[0], folder[1], options)
         return
     _refuse_benchmark_options(options)
     if options["dataset"] is not None:
-        _score_dataset(data, estimates, options)
+        score_dataset(data, estimates, options)
         return
     if data is not None or options["split"] is not None:
         raise click.UsageError(
@@ -122,7 +123,7 @@ def command(
             "benchmark with --data and --estimates."
         )
     else:
-        score_two_maps(estimate, truth, options)
+        _score_two_maps(estimate, truth, options)
 
 
 def _refuse_benchmark_options(options: dict[str, Any]) -> None:
@@ -132,112 +133,93 @@ def _refuse_benchmark_options(options: dict[str, Any]) -> None:
         raise click.UsageError("--trust is for a benchmark; name one first.")
 
 
-def _folder_of(
-    benchmark: str, data: Path | None, given: tuple[str, ...], options: dict[str, Any]
-) -> tuple[Path, Path]:
-    """The folders of data and estimates; rejects what is only for calls without a benchmark."""
-    if options["dataset"] or options["split"]:
-        raise click.UsageError("a benchmark says its dataset itself; leave out --dataset.")
-    if data is None or not given:
-        raise click.UsageError(f"benchmark '{benchmark}' needs --data DIR and --estimates DIR.")
-    if len(given) > 1:
-        raise click.UsageError(
-            f"benchmark '{benchmark}' scores one folder of estimates at a time; for a leaderboard "
-            "use 'run' with -m folder:DIR for each."
+def _score_two_maps(estimate: Path, truth: Path | None, options: dict[str, Any]) -> None:
+    """Prints the scores of two maps."""
+    from depthgauge.benchmarks.aliases import notes
+    from depthgauge.engine.scoring.in_memory.arrays import prepare_maps, score_prepared
+    from depthgauge.engine.scoring.result import SCORE_COLUMNS, protocol_line, score_rows
+
+    if options["name"] is not None or options["only"] or options["out"] is not None:
+        raise click.UsageError("--name, --sample and --save are for folders.")
+    if options["pattern"] or options["truth_pattern"] or options["pool"]:
+        raise click.UsageError("--pattern, --truth-pattern and --pool are for two folders.")
+    regions, items = _read_regions(options["regions"])
+    with (
+        told_in_options(),
+        working("scoring ..."),
+    ):
+        protocol, prepared = prepare_maps(
+            estimate,
+            truth,
+            options["metrics"],
+            quantity=options["quantity"],
+            regions=regions,
+            items=items | _read_items(options),
+            check=options["check"],
+            protocol=parse_settings(options["settings"]),
+            **reading_arguments(options),
+            **protocol_keys(options),
         )
-    for name in PROTOCOL_OPTIONS:
-        if options[name]:
-            raise click.UsageError(
-                f"a benchmark says its {name.replace('_', ' ')} itself; write another benchmark "
-                "file to change that."
-            )
-    return data, Path(given[0])
-
-
-def _score_dataset(data: Path | None, given: tuple[str, ...], options: dict[str, Any]) -> None:
-    """A dataset under rules that the options say, as a benchmark that has no file."""
-    from depthgauge.engine.explaining.source import dataset_protocol
-    from depthgauge.engine.scoring.in_memory.arrays import other_keys
-
-    if data is None or len(given) != 1:
-        raise click.UsageError("--dataset needs --data DIR and one --estimates DIR.")
-    for name in ("left", "right", "right_truth", "materials", "pattern", "truth_pattern"):
-        if options[name]:
-            flag = name.replace("_", "-")
-            raise click.UsageError(f"--{flag} is for maps without a dataset; leave it out.")
-    protocol = dataset_protocol(
-        data,
-        options["dataset"],
-        options["split"],
-        options["metrics"],
-        quantity=options["quantity"],
-        regions=dict(expressions(options["regions"])),
-        **{**folder_keys(options), **other_keys(parse_settings(options["settings"]))},
-    )
-    options |= {"focal_px": None, "thresholds": None, "settings": (), "trust": False}
-    _score_benchmark(protocol, data, Path(given[0].rpartition("=")[2]), options)
-
-
-def _score_benchmark(
-    benchmark: str | Protocol, data: Path, estimates: Path, options: dict[str, Any]
-) -> None:
-    from depthgauge.engine.scoring.result import SUMMARY_COLUMNS, protocol_line, summary_rows
-
-    name = Path(benchmark).name if isinstance(benchmark, str) else benchmark.dataset
-    with progress_bar(f"scoring {name}") as step:
-        result = _evaluate(benchmark, data, estimates, options, step)
-    for sample, why in result.failed.items():
-        warn(f"{sample}: {why}")
-    if result.left_out:
-        warn(f"left out, because the data lacks what they need: {some_of(result.left_out)}")
+        scores = score_prepared(protocol, prepared)
+    if said := notes(options["metrics"], protocol.quantity):
+        say(said)
     if options["json_to"]:
-        write_json(options["json_to"], result.to_json())
+        write_json(options["json_to"], scores.as_result((truth or estimate).stem).to_json())
     if options["json_to"] != "-":
-        protocol, n = result.protocol, len(result.samples)
-        title = f"{protocol.id} v{protocol.version}, {count(n, 'sample')}: {estimates}"
-        print_table(SUMMARY_COLUMNS, summary_rows(result), title)
+        title = f"{estimate} against {truth}" if truth else f"{estimate}"
+        print_table(SCORE_COLUMNS, score_rows(scores), title)
         click.echo(protocol_line(protocol))
-        print_notes(result.notes)
+        if (fit := prepared[""].alignment) is not None:
+            click.echo(str(fit))
+        print_notes(scores.notes)
     if options["map_to"] is not None:
-        _write_benchmark_maps(result, data, estimates, options)
+        draw(options["map_to"], protocol, prepared[""], estimate.stem)
 
 
-def _evaluate(
-    benchmark: str | Protocol, data: Path, estimates: Path, options: dict[str, Any], step: Any
-) -> Result:
-    """The scores; with --out they are those of a run that is kept."""
-    from depthgauge.benchmarks import find_benchmark
+def _read_regions(texts: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Regions by name, and the masks among them that built-in regions are made of."""
+    from depthgauge.io import read_mask
+    from depthgauge.regions import REGIONS
 
-    chosen = {name: options[name] for name in ("name", "only", "trust")} | {"progress": step}
-    protocol = with_settings(benchmark, options)
-    said = {**parse_settings(options["settings"]), **reading_keys(options)}
-    if said:
-        found = find_benchmark(protocol)
-        plain = found.model_dump(exclude_unset=True)
-        protocol = found.model_copy(update={n: merged(plain, said)[n] for n in said})
-    if options["out"] is None:
-        from depthgauge.engine.scoring.evaluate import evaluate
-
-        return evaluate(protocol, data, estimates, check=options["check"], **chosen)
-    from depthgauge.engine.running.run import score_folder
-
-    with can_go_on():
-        done = score_folder(protocol, data, estimates, options["out"], **chosen)
-    return next(iter(done.results.values()))
+    regions: dict[str, Any] = {}
+    items: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals and name not in REGIONS:
+            raise Misuse(
+                f"--region {text}: write NAME=MASK.png, NAME=EXPRESSION, or the name of a region "
+                "('depthgauge list regions' has all)."
+            )
+        is_file = Path(value).suffix.lower() in MASK_ENDINGS or Path(value).is_file()
+        regions[name] = read_mask(Path(value)) if is_file else value or name
+        if is_file and f"{name}_mask" in ITEMS:
+            items[f"{name}_mask"], regions[name] = regions[name], name
+    return regions, items
 
 
-def _write_benchmark_maps(
-    result: Any, data: Path, estimates: Path, options: dict[str, Any]
-) -> None:
-    from depthgauge.engine.scoring.evaluate import prepared_samples
+def _read_items(options: dict[str, Any]) -> dict[str, Any]:
+    """The images and maps that come beside two maps."""
+    from depthgauge.io import read_image, read_map
 
-    if result.protocol.twin is not None:
-        warn("a twin has no error maps; score the benchmark that it is the twin of.")
-        return
-    with progress_bar("drawing") as step:
-        found = list(result.samples)
-        chosen = {"name": options["name"], "only": found, "trust": options["trust"]}
-        pairs = prepared_samples(result.protocol, data, estimates, **chosen)
-        for done, (sample, prepared) in enumerate(pairs, start=1):
-            draw(options["map_to"] / sample, result.protocol, prepared, sample)
-            step(sample, done, len(found))
+    images = {"left_image": options["left"], "right_image": options["right"]}
+    items: dict[str, Any] = {
+        name: read_image(path) for name, path in images.items() if path is not None
+    }
+    if options["right_truth"] is not None:
+        items["right_disparity"] = read_map(options["right_truth"], quantity="disparity")
+    if options["materials"] is not None:
+        items["layer_material"] = _read_materials(options["materials"])
+    return items
+
+
+def _read_materials(path: Path) -> NDArray[np.uint8]:
+    import numpy as np
+
+    from depthgauge.geometry.layers import MATERIALS, NO_MATERIAL
+    from depthgauge.io.stacks import read_stack
+
+    codes = np.nan_to_num(read_stack(path, ("layer", "y", "x")), nan=NO_MATERIAL)
+    if not np.isin(codes, (*range(len(MATERIALS)), NO_MATERIAL)).all():
+        listed = ", ".join(f"{code} {name}" for code, name in enumerate(MATERIALS))
+        raise BadFile(f"{path}: expected the codes {listed} or {NO_MATERIAL} for none.")
+    return codes.astype(np.uint8)
