@@ -29,11 +29,11 @@ if TYPE_CHECKING:
         read_opencv_calibration,
         write_opencv_calibration,
     )
-    from depthgauge.io.glb import write_glb
     from depthgauge.io.image import is_deep, read_image, read_labels, read_mask, write_image
     from depthgauge.io.maps import guess_quantity, map_size, read_map, stored_dtype, write_map
+    from depthgauge.io.meshes.glb import write_glb
+    from depthgauge.io.meshes.ply import PointCloud, read_ply, write_ply
     from depthgauge.io.pfm import map_pfm, pfm_scale
-    from depthgauge.io.ply import PointCloud, read_ply, write_ply
     from depthgauge.io.video import (
         DepthWriter,
         VideoInfo,
@@ -50,7 +50,7 @@ _HOMES = {
     "DepthWriter": "video",
     "LightFieldParameters": "calibrations.light_field_parameters",
     "MiddleburyCalib": "calibrations.middlebury_calib",
-    "PointCloud": "ply",
+    "PointCloud": "meshes.ply",
     "VideoInfo": "video",
     "VideoReader": "video",
     "VideoWriter": "video",
@@ -70,17 +70,17 @@ _HOMES = {
     "read_middlebury_calib": "calibrations.middlebury_calib",
     "read_middlebury_limits": "calibrations.middlebury_calib",
     "read_opencv_calibration": "calibrations.opencv_storage",
-    "read_ply": "ply",
+    "read_ply": "meshes.ply",
     "read_video_frame": "video",
     "stored_dtype": "maps",
     "video_info": "video",
-    "write_glb": "glb",
+    "write_glb": "meshes.glb",
     "write_image": "image",
     "write_light_field_parameters": "calibrations.light_field_parameters",
     "write_map": "maps",
     "write_middlebury_calib": "calibrations.middlebury_calib",
     "write_opencv_calibration": "calibrations.opencv_storage",
-    "write_ply": "ply",
+    "write_ply": "meshes.ply",
 }
 
 __all__ = [

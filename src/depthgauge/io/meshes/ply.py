@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from depthgauge.errors import BadFile, DoesNotFit, WrongShape
-from depthgauge.io import _ply_elements as elements
 from depthgauge.io._files import AnyPath, opened, read_whole, write_parts
+from depthgauge.io.meshes import _ply_elements as elements
 
 _MOST_BYTES = 2**34
 _POSITION, _NORMAL = ("x", "y", "z"), ("nx", "ny", "nz")

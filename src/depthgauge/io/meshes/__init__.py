@@ -1,0 +1,1 @@
+"""Meshes and clouds of points: PLY and GLB."""
