@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OTHER_PYTHONS := 3.12 3.13
 PYTEST := -m pytest -q -n 2 --dist worksteal
 # What the tests of networks are known to pass with; PyTorch without its 3 GB for GPUs where that index answers.
-NETS := torch==2.14.1 torchmetrics==1.9.0 lightning==2.6.6 onnx==1.23.2
+NETS := torch==2.13.0 torchmetrics==1.9.0 lightning==2.6.6 onnx==1.23.2
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 # Where bytecode is not kept, each process compiles every module anew: a minute of CPU time per test run.
